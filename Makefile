@@ -30,6 +30,7 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 	$(BIN)/python tests/lint/words.py
+	$(BIN)/python tests/lint/function_names.py
 
 types: $(VENV)/.dev
 	$(BIN)/mypy

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanproof.api.report import format_report
-from spanproof.api.result_pages import ResultRun, result_page
+from spanproof.api.result_pages import ResultRun, build_result_page
 from spanproof.gate.outputs import CodeMark, ResultRow, ResultTable, Verdict
 
 texts = st.text(st.characters(), max_size=40) | st.sampled_from(
@@ -43,7 +43,7 @@ class Page(HTMLParser):
 def test_any_text_stays_text_in_the_file(name, reason, detail, source):
     mark = CodeMark(reason or "r", detail, "traces/t/01.py", 1, 1, "python", source)
     row = ResultRow("g", name or "n", Verdict.FAILED, reason, (detail,), "boundary", name, marks=(mark,))
-    page = result_page(ResultTable(reason, False, detail, (row,), ((name, reason),)), source, {})
+    page = build_result_page(ResultTable(reason, False, detail, (row,), ((name, reason),)), source, {})
     text = format_report(page.title, "/experiments/report", {"experiments/report": page})
     text.encode()
     found = Page(text)
@@ -56,6 +56,6 @@ def test_any_text_stays_text_in_the_file(name, reason, detail, source):
 def test_cases_that_did_not_pass_are_first_with_their_runs():
     rows = tuple(ResultRow("g", each.value, each) for each in reversed(Verdict))
     run = ResultRun(name="trial 1", path="trials/a/failed/1")
-    page = result_page(ResultTable("t", False, "h", rows), "spanproof suite run s", {"failed": [run]})
+    page = build_result_page(ResultTable("t", False, "h", rows), "spanproof suite run s", {"failed": [run]})
     assert [each.verdict for each in page.cases] == ["failed", "inconclusive", "passed"]
     assert page.cases[0].runs == [run]

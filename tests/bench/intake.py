@@ -33,7 +33,7 @@ from starlette.routing import Route
 from spanproof.collector.receive.admission import Backlog
 from spanproof.collector.receive.server import Receiver
 from spanproof.collector.receive.sockets import bind
-from spanproof.collector.service import acceptor_of
+from spanproof.collector.service import build_acceptor
 from spanproof.collector.telemetry import Telemetry
 from spanproof.collector.wal.log import Wal
 from spanproof.config.model import load_config
@@ -149,7 +149,7 @@ def run_receivers(line: Connection, folder: str, settings: dict[str, str]) -> No
     config, telemetry = load_config(None, {}, given | settings), Telemetry()
     wal = Wal(config.wal.directory, segment_bytes=config.wal.segment_bytes)
     backlog = Backlog(config.limits.max_backlog_bytes)
-    acceptor = acceptor_of(config, telemetry, wal, backlog, lambda accepted: wal.settle([accepted.record]))
+    acceptor = build_acceptor(config, telemetry, wal, backlog, lambda accepted: wal.settle([accepted.record]))
     receiver = Receiver(config.receivers, acceptor, telemetry)
     where = receiver.start()
     line.send({"http": where.http, "grpc": where.grpc})

@@ -23,7 +23,7 @@ from pathlib import Path
 import yaml
 
 from spanproof.evaluators.outcomes.emptiness import is_empty
-from spanproof.evaluators.outcomes.places import giver_of
+from spanproof.evaluators.outcomes.places import identify_giver
 from spanproof.evaluators.outcomes.texts import read_failure
 from spanproof.trace import JsonValue, Language
 
@@ -95,7 +95,7 @@ def recorded(split: str) -> tuple[Row, ...]:
 def label_of(row: Row) -> str:
     """What the rules say of a row."""
     value = _decoded(row.text)
-    giver = giver_of(row.tool, Language(row.language) if row.language else None)
+    giver = identify_giver(row.tool, Language(row.language) if row.language else None)
     if read_failure(row.text, giver, value, row.command) is not None:
         return "failed"
     return "empty" if is_empty(row.text, value) else "ok"

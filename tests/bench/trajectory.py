@@ -31,10 +31,10 @@ from spanproof.evaluators.detect import snippets_in
 from spanproof.evaluators.judge import Judge, JudgeError, JudgeSettings, Rubric, question_of
 from spanproof.evaluators.layers.trajectory.ending import Completion
 from spanproof.evaluators.layers.trajectory.metrics import measure
-from spanproof.evaluators.layers.trajectory.mistake import blamed
+from spanproof.evaluators.layers.trajectory.mistake import find_blame
 from spanproof.evaluators.layers.trajectory.unsourced import Turn
-from spanproof.evaluators.outcomes.actions import Action, call_action, code_action, thought_of
-from spanproof.evaluators.outcomes.recovery import fates
+from spanproof.evaluators.outcomes.actions import Action, extract_thought, make_call_action, make_code_action
+from spanproof.evaluators.outcomes.recovery import decide_fates
 from spanproof.trace import Layer, Scored
 
 WRITES = re.compile(r"(?:add|book|cancel|create|delete|exchange|modify|remove|return|send|set|update)_")
@@ -149,14 +149,14 @@ def chat_actions(messages: Sequence[Mapping[str, Any]]) -> Iterator[Action]:
         for call in message.get("tool_calls") or []:
             result = results.get(str(call["id"]), "")
             failed = result.startswith("Error")
-            yield call_action(
+            yield make_call_action(
                 number,
                 str(number),
                 call["function"]["name"],
                 json_of(call["function"]["arguments"]),
                 error=result if failed else None,
                 result=None if failed else result,
-                thought=thought_of(message.get("content") or ""),
+                thought=extract_thought(message.get("content") or ""),
             )
 
 
@@ -226,7 +226,9 @@ def blame(history: Sequence[Mapping[str, Any]], *, failed: bool) -> int | None:
     """The message that `first_mistake` blames."""
     actions = list(log_actions(history))
     given = "\n".join(str(message.get("content") or "") for message in history[:1])
-    found = blamed(actions, Completion(answered=not failed), fates(actions), list(log_turns(history)), given)
+    found = find_blame(
+        actions, Completion(answered=not failed), decide_fates(actions), list(log_turns(history)), given
+    )
     return found.step if found else None
 
 
@@ -238,7 +240,7 @@ def log_turns(history: Sequence[Mapping[str, Any]]) -> Iterator[Turn]:
             yield Turn(place, str(place), "", shown=text)
         else:
             code = "\n".join(found.source for found in snippets_in(text))
-            yield Turn(place, str(place), thought_of(text, code) or "", code)
+            yield Turn(place, str(place), extract_thought(text, code) or "", code)
 
 
 def log_actions(history: Sequence[Mapping[str, Any]]) -> list[Action]:
@@ -253,14 +255,14 @@ def code_actions(history: Sequence[Mapping[str, Any]]) -> Iterator[Action]:
         exit_code, sources = EXIT_CODE.match(after), [found.source for found in snippets_in(text)]
         if exit_code and sources:
             failed, shown = exit_code[1] != "0", after.partition("Code output:")[2] or after
-            yield code_action(
+            yield make_code_action(
                 place,
                 str(place),
                 "\n".join(sources),
                 error=after if failed else None,
                 observation=None if failed else shown,
                 scan=None,
-                thought=thought_of(text, sources[0]),
+                thought=extract_thought(text, sources[0]),
             )
 
 
@@ -268,7 +270,7 @@ def spoken(history: Sequence[Mapping[str, Any]]) -> Iterator[Action]:
     """Each message as a call to its speaker."""
     for place, message in enumerate(history):
         speaker, text = str(message.get("name") or message.get("role")), str(message.get("content") or "")
-        yield call_action(place, str(place), speaker, text, error=None, result=text)
+        yield make_call_action(place, str(place), speaker, text, error=None, result=text)
 
 
 def judged(history: Sequence[Mapping[str, Any]], judge: Judge) -> int | None:

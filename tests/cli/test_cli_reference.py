@@ -9,7 +9,7 @@ import click
 import pytest
 
 from spanproof.cli.app import app
-from spanproof.cli.reference import reference
+from spanproof.cli.reference import build_reference
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -30,7 +30,7 @@ COMMANDS = dict(commands())
 
 def test_the_page_is_the_commands_own_words() -> None:
     page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
-    assert page == reference(page), "run: python -m spanproof.cli.reference docs/cli.md"
+    assert page == build_reference(page), "run: python -m spanproof.cli.reference docs/cli.md"
 
 
 @pytest.mark.parametrize("name", COMMANDS)

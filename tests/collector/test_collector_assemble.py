@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from spanproof.collector.stages.assemble import Assembler, CompleteTrace, Why
-from spanproof.collector.stages.fragments import ENTRY_BYTES, Fragment, index_request, spans_of_trace
+from spanproof.collector.stages.fragments import ENTRY_BYTES, Fragment, extract_trace_spans, index_request
 from spanproof.config.model import Assembly
 
 from .conftest import request_with, trace_id
@@ -128,7 +128,7 @@ def test_shutdown_gives_out_all_but_leaves_the_records_of_incomplete_traces_open
 def test_the_spans_of_one_trace_keep_their_resource_and_scope(make_request) -> None:
     request = make_request((1, 1, None), (2, 5, None), (1, 2, 1), service="billing", scope="langchain")
     assert [len(each.entries) // ENTRY_BYTES for each in parts(request)] == [2, 1]
-    chosen = spans_of_trace(request, trace_id(1))
+    chosen = extract_trace_spans(request, trace_id(1))
     assert chosen.resource_spans[0].resource.attributes[0].value.string_value == "billing"
     assert chosen.resource_spans[0].scope_spans[0].scope.name == "langchain"
     assert len(chosen.resource_spans[0].scope_spans[0].spans) == 2

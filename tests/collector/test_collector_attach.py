@@ -8,9 +8,9 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from spanproof.collector.stages.attach import (
     EVALUATOR_SCOPE,
     annotate,
-    evaluation_events,
-    evaluator_span_id,
-    evaluator_spans,
+    build_evaluation_events,
+    build_evaluator_spans,
+    derive_span_id,
     remove_annotations,
 )
 from spanproof.trace import SpanKind
@@ -21,7 +21,7 @@ NOW = 1_770_000_000_000_000_000
 
 
 def one_event(evaluation):
-    request = evaluation_events(evaluation, evaluation.scores, NOW)
+    request = build_evaluation_events(evaluation, evaluation.scores, NOW)
     (record,) = request.resource_logs[0].scope_logs[0].log_records
     return record, attributes_of(record.attributes)
 
@@ -69,19 +69,21 @@ def test_skipped_and_errored_scores_have_no_value(evaluation_of, skipped, errore
 
 
 def test_events_carry_the_resource_of_the_span_they_are_about(evaluation_of, scored) -> None:
-    request = evaluation_events(evaluation := evaluation_of(scored(1.0, "pass", "")), evaluation.scores, NOW)
+    request = build_evaluation_events(
+        evaluation := evaluation_of(scored(1.0, "pass", "")), evaluation.scores, NOW
+    )
     resource = attributes_of(request.resource_logs[0].resource.attributes)
     assert resource["service.name"] == "shop"
 
 
 def test_an_evaluator_span_is_under_its_run_and_is_the_same_each_time(evaluation_of, scored) -> None:
     evaluation = evaluation_of(scored(0.25, "fail", "no"))
-    first, second = (evaluator_spans(evaluation, evaluation.scores) for _ in range(2))
+    first, second = (build_evaluator_spans(evaluation, evaluation.scores) for _ in range(2))
     assert first == second
     (span,) = first.resource_spans[0].scope_spans[0].spans
     attributes = attributes_of(span.attributes)
     assert span.parent_span_id.hex() == f"{1:016x}"
-    assert span.span_id.hex() == evaluator_span_id(evaluation.scores[0])
+    assert span.span_id.hex() == derive_span_id(evaluation.scores[0])
     assert span.links[0].span_id.hex() == f"{2:016x}"
     assert attributes["openinference.span.kind"] == "EVALUATOR"
     assert json.loads(attributes["output.value"]) == {"score": 0.25, "label": "fail", "explanation": "no"}
@@ -89,14 +91,14 @@ def test_an_evaluator_span_is_under_its_run_and_is_the_same_each_time(evaluation
 
 def test_our_dialects_read_an_evaluator_span_as_one(evaluation_of, scored) -> None:
     evaluation = evaluation_of(scored(0.25, "fail", "no"))
-    (span,) = normalise(evaluator_spans(evaluation, evaluation.scores))
+    (span,) = normalise(build_evaluator_spans(evaluation, evaluation.scores))
     assert span.kind is SpanKind.EVALUATOR
     assert span.scope == EVALUATOR_SCOPE
 
 
 def test_a_failed_evaluator_is_an_error_on_its_own_span_only(evaluation_of, errored) -> None:
     evaluation = evaluation_of(errored("ValueError", "broke"))
-    (span,) = evaluator_spans(evaluation, evaluation.scores).resource_spans[0].scope_spans[0].spans
+    (span,) = build_evaluator_spans(evaluation, evaluation.scores).resource_spans[0].scope_spans[0].spans
     assert (span.status.code, span.status.message) == (2, "broke")
 
 
@@ -154,6 +156,6 @@ def test_lone_surrogates_in_an_explanation_do_not_stop_it(evaluation_of, scored)
 def test_a_score_of_a_span_that_is_not_there_is_attached_all_the_same(evaluation_of, scored) -> None:
     evaluation = evaluation_of(scored(0.0, "fail", "bad"))
     stray = replace(evaluation.scores[0], span_id=f"{99:016x}", run_span_id=f"{98:016x}")
-    (span,) = evaluator_spans(evaluation, [stray]).resource_spans[0].scope_spans[0].spans
+    (span,) = build_evaluator_spans(evaluation, [stray]).resource_spans[0].scope_spans[0].spans
     assert span.parent_span_id == b""
     assert len(span.links) == 0

@@ -18,8 +18,8 @@ from spanproof.collector.stages.assemble import CompleteTrace, Why
 from spanproof.collector.stages.evaluate import (
     Evaluated,
     Evaluators,
-    build_pause_s,
-    merged,
+    compute_build_pause_s,
+    merge_states,
     share_limits,
 )
 from spanproof.collector.stages.jobs import Start
@@ -41,7 +41,7 @@ def state(bodies: list[int], generation: int) -> CompleteTrace:
 
 @given(st.lists(st.integers(1, 20), unique=True), st.lists(st.integers(1, 20), unique=True))
 def test_two_states_become_one_that_settles_all_of_both_and_reads_nothing_twice(first, second) -> None:
-    both = merged(state(first, 1), state(second, 2))
+    both = merge_states(state(first, 1), state(second, 2))
     assert sorted(both.bodies) == sorted({*first, *second})
     assert sorted(both.records) == sorted([*first, *second])
     assert both.generation == 1
@@ -183,7 +183,7 @@ def test_a_trace_without_its_replay_is_evaluated_again_before_it_is_handed_on(
 def test_a_trace_that_waits_for_a_build_of_minutes_is_evaluated_a_few_times_only() -> None:
     waited_s, pauses = 0.0, list[float]()
     while waited_s < 300:
-        pauses.append(build_pause_s(waited_s))
+        pauses.append(compute_build_pause_s(waited_s))
         waited_s += pauses[-1]
     assert pauses == [2, 2, 4, 8, 16, 32, 60, 60, 60, 60]
 

@@ -14,7 +14,7 @@ import plain_http
 import pytest
 from waiting import wait_until
 
-from spanproof.cli.commands.serve import collector_for
+from spanproof.cli.commands.serve import make_collector
 from spanproof.collector.receive.server import PortTaken
 from spanproof.config.model import load_config
 
@@ -37,7 +37,7 @@ def test_a_second_collector_on_the_same_directory_says_so(tmp_path) -> None:
 def test_a_start_that_fails_lets_go_of_everything(tmp_path, taken_port) -> None:
     settings = settings_of(tmp_path, receivers__http__port=str(taken_port), receivers__fallback_port="false")
     with pytest.raises(PortTaken):
-        collector_for(load_config(None, {}, settings)).start()
+        make_collector(load_config(None, {}, settings)).start()
     with running(tmp_path):
         pass
 
@@ -46,7 +46,7 @@ def test_a_start_that_fails_leaves_the_signals_to_whom_they_belonged(tmp_path, t
     before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     settings = settings_of(tmp_path, receivers__http__port=str(taken_port), receivers__fallback_port="false")
     with pytest.raises(PortTaken):
-        collector_for(load_config(None, {}, settings)).run_forever()
+        make_collector(load_config(None, {}, settings)).run_forever()
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
 
 

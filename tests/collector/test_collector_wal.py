@@ -52,7 +52,7 @@ def test_a_torn_tail_costs_only_the_record_that_was_not_acknowledged(wal_directo
     wal = open_wal(wal_directory)
     append_all(wal, b"whole", b"torn" * 100)
     wal.close()
-    (_, path) = wal_file.segments(wal_directory)[0]
+    (_, path) = wal_file.list_segments(wal_directory)[0]
     os.truncate(path, path.stat().st_size - 7)
     again = open_wal(wal_directory)
     assert [record.payload for record in again.undone()] == [b"whole"]
@@ -68,7 +68,7 @@ def test_a_flipped_bit_costs_its_record_and_gives_no_wrong_bytes(wal_directory: 
     wal = open_wal(wal_directory)
     append_all(wal, b"good", b"evil" * 10)
     wal.close()
-    (_, path) = wal_file.segments(wal_directory)[0]
+    (_, path) = wal_file.list_segments(wal_directory)[0]
     content = bytearray(path.read_bytes())
     content[-5] ^= 1
     path.write_bytes(content)
@@ -81,11 +81,11 @@ def test_a_segment_is_deleted_once_all_of_it_is_done(wal_directory: Path) -> Non
     wal = open_wal(wal_directory, segment_bytes=4096)
     numbers = append_all(wal, *[b"x" * 3000 for _ in range(8)])
     wal.settle(numbers[:-1])
-    left = wal_file.segments(wal_directory)
+    left = wal_file.list_segments(wal_directory)
     assert len(left) <= 2
     wal.settle(numbers[-1:])
     wal.close()
-    assert wal_file.segments(wal_directory) == []
+    assert wal_file.list_segments(wal_directory) == []
 
 
 def test_a_damaged_checkpoint_makes_things_be_done_twice_and_never_lost(wal_directory: Path) -> None:
@@ -210,7 +210,7 @@ def damaged_in_the_middle(directory: Path) -> bytes:
         append_all(wal, payload)
     wal.checkpoint()
     wal.close()
-    ((_, path),) = wal_file.segments(directory)
+    ((_, path),) = wal_file.list_segments(directory)
     content = bytearray(path.read_bytes())
     content[content.index(payloads[9]) + 150] ^= 1
     path.write_bytes(content)
@@ -242,7 +242,7 @@ def test_a_hole_in_the_group_that_a_crash_cut_off_is_no_damage(tmp_path: Path) -
     tmp_path.chmod(0o700)
     packed = [wal_file.pack(number, Encoding.PROTOBUF, bytes([number]) * 90, 1) for number in (1, 2, 3)]
     packed[1] = bytes(len(packed[1]))
-    wal_file.segment_path(tmp_path, 1).write_bytes(b"".join(packed))
+    wal_file.build_segment_path(tmp_path, 1).write_bytes(b"".join(packed))
     wal = open_wal(tmp_path)
     assert [record.number for record in wal.undone()] == [1, 3]
     assert wal.damage.segments == ()
@@ -255,7 +255,7 @@ def test_a_log_of_the_first_format_is_read(tmp_path: Path) -> None:
     for number, payload in ((5, b"one"), (6, b"two")):
         crc = zlib.crc32(payload, zlib.crc32(b"%d %d" % (number, Encoding.PROTOBUF)))
         content += header.pack(b"SPWL", Encoding.PROTOBUF, len(payload), number, crc) + payload
-    wal_file.segment_path(tmp_path, 5).write_bytes(content)
+    wal_file.build_segment_path(tmp_path, 5).write_bytes(content)
     (tmp_path / "checkpoint.json").write_text('{"below": 5, "done": [6]}')
     wal = open_wal(tmp_path)
     assert [(record.number, record.payload) for record in wal.undone()] == [(5, b"one")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from waiting import wait_until
 
-from spanproof.collector.own_metrics import MetricsExport, metrics_request
+from spanproof.collector.own_metrics import MetricsExport, build_metrics_request
 from spanproof.collector.telemetry import Telemetry
 
 
@@ -25,7 +25,7 @@ def test_each_kind_is_what_prometheus_shows():
     telemetry.kafka_partitions.set(3)
     for seconds in (0.02, 0.02, 0.2, 500.0):
         telemetry.evaluation_seconds.observe(seconds)
-    found = metrics_of(metrics_request(telemetry.collect(), 5, 9))
+    found = metrics_of(build_metrics_request(telemetry.collect(), 5, 9))
     (spans,) = found["spanproof_receive_spans"].sum.data_points
     assert (spans.as_double, spans.start_time_unix_nano, spans.time_unix_nano) == (7.0, 5, 9)
     assert found["spanproof_receive_spans"].sum.is_monotonic

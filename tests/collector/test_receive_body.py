@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from spanproof.collector.receive.body import decode, decode_record, form_of, unpack
+from spanproof.collector.receive.body import decode, decode_record, parse_content_type, unpack
 from spanproof.collector.receive.refused import Reason, Refused
 from spanproof.collector.stages.fragments import index_request
 from spanproof.collector.wal.file import Encoding, Record
@@ -89,9 +89,9 @@ def test_a_bomb_costs_no_more_memory_than_the_limit(encoding, pack) -> None:
 )
 def test_the_form_follows_from_the_content_type(content_type, form) -> None:
     if form is None:
-        assert refusal_of(form_of, content_type) is Reason.UNSUPPORTED
+        assert refusal_of(parse_content_type, content_type) is Reason.UNSUPPORTED
     else:
-        assert form_of(content_type) is form
+        assert parse_content_type(content_type) is form
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 from waiting import wait_until
 
-from spanproof.collector.receive.admission import Admission, Backlog, resident_bytes
+from spanproof.collector.receive.admission import Admission, Backlog, read_resident_bytes
 from spanproof.collector.receive.body import unpack
 from spanproof.collector.receive.refused import Reason, Refused
 from spanproof.collector.receive.times import clamp_times
@@ -155,7 +155,7 @@ def test_above_the_memory_limit_nothing_is_let_in_until_it_falls(listen, make_re
         assert refused.status_code == 429
         assert plain_http.get(f"{listening.endpoints.http}/readyz", timeout=60).status_code == 503
         assert plain_http.get(f"{listening.endpoints.http}/livez", timeout=60).status_code == 200
-    with listen(limits=Limits(max_resident_bytes=resident_bytes() + (1 << 30))) as listening:
+    with listen(limits=Limits(max_resident_bytes=read_resident_bytes() + (1 << 30))) as listening:
         assert post(listening.traces_url, content=body, headers=PROTOBUF).status_code == 200
 
 

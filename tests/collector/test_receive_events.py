@@ -15,9 +15,9 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
 )
 from opentelemetry.proto.common.v1.common_pb2 import KeyValue
 
-from spanproof.collector.receive.events import evidence_of_logs
+from spanproof.collector.receive.events import extract_log_evidence
 from spanproof.collector.receive.signals import Signal
-from spanproof.collector.stages.attach import EVALUATOR_SCOPE, evaluation_events
+from spanproof.collector.stages.attach import EVALUATOR_SCOPE, build_evaluation_events
 from spanproof.store import ExternalScore, StoreError
 from spanproof.trace import Label, Layer
 from spanproof.trace.otlp import any_value, encode_json
@@ -79,7 +79,7 @@ def result(name: str | None, value: object = None, label: str | None = None) -> 
     ],
 )
 def test_an_evaluation_result_is_a_score(event, value, label, raw) -> None:
-    (score,) = evidence_of_logs(logs_with(event)).scores
+    (score,) = extract_log_evidence(logs_with(event)).scores
     assert (score.name, score.layer, score.value, score.label, score.raw) == (
         "relevance",
         Layer.TRAJECTORY,
@@ -95,14 +95,14 @@ def test_an_evaluation_result_is_a_score(event, value, label, raw) -> None:
     "event", [result("Relevance", 7), result("Relevance"), result(None, 1), result("0", 1)]
 )
 def test_a_result_that_says_nothing_is_refused_by_itself(event) -> None:
-    found = evidence_of_logs(logs_with(event, result("good", 1)))
+    found = extract_log_evidence(logs_with(event, result("good", 1)))
     assert [score.name for score in found.scores] == ["good"]
     assert len(found.refused) == 1
 
 
 def test_the_older_spelling_of_an_event_is_understood() -> None:
     _, attributes = result("Relevance", 1)
-    assert len(evidence_of_logs(logs_with(("", {"event.name": RESULT, **attributes}))).scores) == 1
+    assert len(extract_log_evidence(logs_with(("", {"event.name": RESULT, **attributes}))).scores) == 1
 
 
 def test_logs_come_in_over_both_protocols_and_are_sent_on(listen) -> None:
@@ -141,8 +141,8 @@ def test_a_store_that_is_away_makes_the_client_come_again(listen) -> None:
 
 def test_what_our_evaluators_wrote_does_not_come_round(evaluation_of, scored) -> None:
     evaluation = evaluation_of(scored(0.25, "fail", "no"))
-    events = evaluation_events(evaluation, evaluation.scores, 1)
-    found = evidence_of_logs(events)
+    events = build_evaluation_events(evaluation, evaluation.scores, 1)
+    found = extract_log_evidence(events)
     assert found.scores == []
     assert EVALUATOR_SCOPE.encode() not in events.SerializeToString()
 

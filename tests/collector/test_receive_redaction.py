@@ -161,7 +161,7 @@ def test_it_is_done_before_the_log_the_pipeline_and_what_is_sent_on(
         assert listening.counted("spanproof_receive_values_redacted_total") == 3
         for accepted in listening.accepted:
             assert SECRET.encode() not in accepted.request.SerializeToString()
-    for _, path in wal_file.segments(wal_directory):
+    for _, path in wal_file.list_segments(wal_directory):
         records = [part for part in wal_file.read_segment(path) if isinstance(part, Record)]
         assert len(records) == 2
         assert all(SECRET.encode() not in decode_record(each).SerializeToString() for each in records)

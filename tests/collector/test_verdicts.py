@@ -22,7 +22,7 @@ from spanproof.collector.service import Collector
 from spanproof.collector.verdicts.model import RouteRequest, SnippetJob
 from spanproof.collector.verdicts.pool import ScanPool
 from spanproof.collector.verdicts.router import Router
-from spanproof.collector.verdicts.scanner import _within
+from spanproof.collector.verdicts.scanner import _limit_scanner_time
 from spanproof.config.model import ConfigError, load_config
 from spanproof.config.verdicts import RouteRule, Verdicts
 from spanproof.instrumentors.guard import CodeRefused, Guard
@@ -190,7 +190,7 @@ async def test_a_scan_that_overruns_is_reviewed_and_the_next_one_is_scanned() ->
 
 @pytest.mark.parametrize(("given", "applied"), [(None, 1.0), (8.0, 1.0), (0.5, 0.5)])
 def test_a_scanner_has_no_more_time_than_the_request_leaves_it(given, applied) -> None:
-    assert _within(Policy(scanner_time_s=given), 1.0).scanner_time_s == applied
+    assert _limit_scanner_time(Policy(scanner_time_s=given), 1.0).scanner_time_s == applied
 
 
 async def test_more_requests_than_there_is_room_for_are_refused() -> None:

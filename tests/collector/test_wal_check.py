@@ -26,7 +26,7 @@ def filled(wal_directory: Path, make_request) -> Path:
     numbers = [wal.append(Encoding.PROTOBUF, body).result(60) for body in bodies]
     wal.settle(numbers[:1])
     wal.close()
-    assert len(wal_file.segments(wal_directory)) > 2
+    assert len(wal_file.list_segments(wal_directory)) > 2
     return wal_directory
 
 
@@ -45,7 +45,7 @@ def test_a_sound_log_says_so(filled: Path, capsys) -> None:
 
 
 def test_a_torn_tail_is_no_damage(filled: Path) -> None:
-    _, path = wal_file.segments(filled)[-1]
+    _, path = wal_file.list_segments(filled)[-1]
     with path.open("ab") as segment:
         segment.write(wal_file.pack(7, Encoding.PROTOBUF, b"x" * 500, 7)[:-100])
     report = check_log(filled)[-1]
@@ -53,7 +53,7 @@ def test_a_torn_tail_is_no_damage(filled: Path) -> None:
 
 
 def test_damage_is_reported_with_its_place_and_the_rest_is_saved(filled: Path, tmp_path, capsys) -> None:
-    _, path = wal_file.segments(filled)[1]
+    _, path = wal_file.list_segments(filled)[1]
     flip(path, 300)
     assert run(["wal", "check", str(filled)]) == 1
     assert path.name in capsys.readouterr().out
@@ -68,7 +68,7 @@ def test_damage_is_reported_with_its_place_and_the_rest_is_saved(filled: Path, t
 
 
 def test_a_segment_that_is_gone_is_a_break_of_the_numbers(filled: Path) -> None:
-    _, path = wal_file.segments(filled)[1]
+    _, path = wal_file.list_segments(filled)[1]
     path.unlink()
     reports = check_log(filled)
     assert [report.skipped > 0 for report in reports].count(True) == 1
@@ -88,7 +88,7 @@ def test_copies_of_damaged_segments_are_kept_by_age_and_by_size(filled: Path) ->
 
 
 def test_a_copy_of_a_damaged_segment_can_be_read_by_its_owner_alone(filled: Path) -> None:
-    flip(wal_file.segments(filled)[1][1], 300)
+    flip(wal_file.list_segments(filled)[1][1], 300)
     Wal(filled, segment_bytes=4096).close()
     (copy,) = (filled / "damaged").iterdir()
     assert copy.stat().st_mode & 0o777 == 0o600

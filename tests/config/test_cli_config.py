@@ -8,7 +8,7 @@ import yaml
 
 from spanproof.cli.app import run
 from spanproof.config.model import Config
-from spanproof.config.reference import reference
+from spanproof.config.reference import build_reference
 
 
 @pytest.fixture(autouse=True)
@@ -71,7 +71,7 @@ def test_a_flag_that_is_no_setting_says_how_to_write_one(capsys) -> None:
 
 def test_the_reference_is_printed(capsys) -> None:
     assert run(["config", "reference"]) == 0
-    assert capsys.readouterr().out == reference(Config)
+    assert capsys.readouterr().out == build_reference(Config)
 
 
 def test_serve_with_a_wrong_configuration_starts_nothing(capsys) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from spanproof.sandbox import Evidence, FailureClass, Limits, Sandbox
-from spanproof.sandbox.registry import availability, backend_names, open_sandbox
+from spanproof.sandbox.registry import check_availability, list_backends, open_sandbox
 
 from ..sandbox.backends.daytona.loopback import on_loopback as daytona_on_loopback
 from ..sandbox.backends.e2b.loopback import on_loopback as e2b_on_loopback
@@ -15,7 +15,7 @@ from ..sandbox.backends.kubernetes.loopback import on_loopback as kubernetes_on_
 from ..sandbox.backends.modal.loopback import on_loopback as modal_on_loopback
 from .recorded import PLACES, TIER
 
-BACKENDS = ("jail",) if TIER else backend_names()
+BACKENDS = ("jail",) if TIER else list_backends()
 """All of ours: one that cannot run here fails its tests."""
 SHORT = Limits(wall_s=1.0, cpu_s=1.0)
 """For what never ends by itself; all else ends, however busy the machine is."""
@@ -25,7 +25,7 @@ PATIENT = Limits(wall_s=120.0, cpu_s=120.0)
 @pytest.fixture(scope="module", params=BACKENDS)
 def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     settings = settings_of(request.param, request)
-    missing = availability(request.param, settings).missing
+    missing = check_availability(request.param, settings).missing
     assert not missing, missing
     with open_sandbox(request.param, workers=2, settings=settings) as opened:
         yield opened

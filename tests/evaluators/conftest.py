@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from spanproof.evaluators.model import ApiReport, NoReplay, Replay, ReplayedStep, RunEvidence
-from spanproof.evaluators.outcomes.account import account_of
+from spanproof.evaluators.outcomes.account import build_account
 from spanproof.sandbox import Execution, FailureClass, Sandbox
 from spanproof.sandbox.registry import open_sandbox
 from spanproof.sandbox.scanners.model import Finding, Scan, Severity, Verdict
@@ -107,7 +107,7 @@ class Building:
             replay = Replay(run.span_id, "jail", tuple(replayed or ()), unreplayed or {})
         all_scans = {snippet.id: ALLOW for snippet in run.snippets} | (scans or {})
         trace = self.trace(run)
-        account = account_of(trace, run, all_scans, replay)
+        account = build_account(trace, run, all_scans, replay)
         return RunEvidence(trace, run, all_scans, replay, apis or {}, account=account)
 
     def step(

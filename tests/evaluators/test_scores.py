@@ -22,9 +22,9 @@ from spanproof.evaluators.scores import (
     UnregisteredScore,
     check_registered,
     find,
-    nearest,
-    scores_of_layer,
-    weights_in,
+    find_nearest,
+    find_weights,
+    list_layer_scores,
 )
 from spanproof.trace import Judgement, Label, Layer, Scored, Skipped, SpanError, Usage
 
@@ -51,9 +51,9 @@ def test_every_registered_score_is_explained_in_its_section():
 
 def test_every_score_that_is_explained_is_registered():
     for layer in Layer:
-        slug = scores_of_layer(layer)[0].anchor.partition("#")[2]
+        slug = list_layer_scores(layer)[0].anchor.partition("#")[2]
         explained = set(re.findall(r"^\| `(\w+)` \|", sections()[slug], re.MULTILINE))
-        unknown = explained - {spec.name for spec in scores_of_layer(layer)}
+        unknown = explained - {spec.name for spec in list_layer_scores(layer)}
         assert not unknown, f"register in spanproof.evaluators.scores: {unknown} of {layer}"
 
 
@@ -61,7 +61,7 @@ def test_ids_are_unique_and_each_layer_begins_with_its_own_value():
     assert len({spec.id for spec in SCORES}) == len(SCORES)
     assert [layer for layer, _ in groupby(SCORES, lambda spec: spec.layer)] == list(Layer)
     for layer in Layer:
-        own, *others = scores_of_layer(layer)
+        own, *others = list_layer_scores(layer)
         assert (own.id, own.kind) == (f"{layer}.score", ScoreKind.VERDICT)
         assert ScoreKind.VERDICT not in {spec.kind for spec in others}
 
@@ -70,7 +70,7 @@ def test_the_weights_of_every_composite_add_up_to_one():
     composites = {(spec.layer, spec.part_of) for spec in SCORES if spec.part_of}
     assert composites == {(Layer.TRAJECTORY, "trajectory"), (Layer.TRAJECTORY, "tool_calling")}
     for layer, composite in composites:
-        assert sum(weights_in(layer, composite).values()) == pytest.approx(1)
+        assert sum(find_weights(layer, composite).values()) == pytest.approx(1)
         assert find(layer, composite) is not None
 
 
@@ -179,10 +179,10 @@ def test_a_raw_value_is_a_finite_number():
     ],
 )
 def test_a_wrong_name_is_answered_with_the_nearest(layer, name, meant):
-    assert nearest(layer, name) == meant
+    assert find_nearest(layer, name) == meant
 
 
 def test_the_users_own_scores_can_be_meant_too():
-    assert nearest(Layer.CORRECTNESS, "politness", [(Layer.CORRECTNESS, "politeness")]) == (
+    assert find_nearest(Layer.CORRECTNESS, "politness", [(Layer.CORRECTNESS, "politeness")]) == (
         "correctness.politeness"
     )

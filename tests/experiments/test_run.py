@@ -27,7 +27,7 @@ from spanproof.experiments import (
     rescore_experiment,
     run_experiment,
 )
-from spanproof.experiments.scores import scores_of
+from spanproof.experiments.scores import collect_scores
 
 MUST = [
     "groundedness.score == pass",
@@ -346,7 +346,7 @@ def test_runs_stay_on_the_disk_and_are_read_from_there(write_suite, engine, tmp_
         file.write(b'{"case": "cut')
     again = run_experiment(agent("mended"), suite, tmp_path / "x", engine, settings)
     assert again.to_json() == document
-    assert len(scores_of(again)) == len(scores_of(found)) > 0
+    assert len(collect_scores(again)) == len(collect_scores(found)) > 0
     assert (tmp_path / "x" / "trials.jsonl").read_bytes().endswith(b"\n")
 
 

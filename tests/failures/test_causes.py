@@ -8,8 +8,8 @@ import pytest
 
 from spanproof.evaluators.scores import SCORES
 from spanproof.failures import explain, kinds, rate_run, sign
-from spanproof.failures.causes import causes
-from spanproof.failures.taxonomy import CAP, dimensions
+from spanproof.failures.causes import load_causes
+from spanproof.failures.taxonomy import CAP, load_dimensions
 from spanproof.sandbox import FailureClass
 from spanproof.trace import Cohort, Label, Layer, Score, Scored, Skipped
 
@@ -27,7 +27,7 @@ def test_there_are_thirty_kinds_in_five_categories():
 
 
 def test_every_kind_has_a_rule_or_says_what_finds_it():
-    found = {cause.kind for cause in causes().values()}
+    found = {cause.kind for cause in load_causes().values()}
     missing = [kind.id for kind in kinds().values() if kind.id not in found and not kind.given]
     assert not missing, f"no rule gives: {missing}"
 
@@ -45,9 +45,9 @@ def test_classes_and_layers_of_rules_exist():
         "reported",
     }
     known = {*FailureClass, *ours}
-    wrong = [cause.id for cause in causes().values() if not cause.classes <= known]
+    wrong = [cause.id for cause in load_causes().values() if not cause.classes <= known]
     assert not wrong, f"no failure has the classes of {wrong}"
-    assert {layer for cause in causes().values() for layer in cause.layers} <= set(Layer)
+    assert {layer for cause in load_causes().values() for layer in cause.layers} <= set(Layer)
 
 
 def test_a_failure_that_a_rule_explains_has_name_cause_and_fix():
@@ -63,7 +63,7 @@ def test_a_failure_that_a_rule_explains_has_name_cause_and_fix():
 
 
 def test_every_rule_reads_as_a_sentence():
-    for cause in causes().values():
+    for cause in load_causes().values():
         texts = (cause.title, cause.cause, cause.fix)
         assert all(text.strip() for text in texts), cause.id
         assert cause.cause.endswith("."), f"{cause.id}: the cause is a sentence"
@@ -77,7 +77,7 @@ def test_a_failure_without_a_rule_is_named_by_its_words():
     assert explain(signature).name == "ShopError: no order <value> (yet) (tool refund)"
 
 
-@pytest.mark.parametrize("dimension", dimensions(), ids=lambda each: each.id)
+@pytest.mark.parametrize("dimension", load_dimensions(), ids=lambda each: each.id)
 def test_dimensions_rest_on_registered_scores(dimension):
     known = {spec.id for spec in SCORES}
     assert not {*dimension.scores, *dimension.decisive} - known

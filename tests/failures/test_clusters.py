@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from spanproof.failures import Signature, sign
 from spanproof.failures import cluster as cluster_by_fingerprint
-from spanproof.failures.clusters import similarity
+from spanproof.failures.clusters import compute_similarity
 from spanproof.trace import Layer
 
 MESSAGES = st.lists(st.sampled_from(["no seat", "is left", "on flight", "of the day", "was sold", "to you"]))
@@ -91,6 +91,6 @@ def test_later_failures_never_move_earlier_ones(before, after):
 
 @given(MESSAGES, MESSAGES)
 def test_similarity_is_a_symmetric_share(one, other):
-    assert similarity(one, other) == similarity(other, one)
-    assert 0 <= similarity(one, other) <= 1
-    assert similarity(one, one) == 1
+    assert compute_similarity(one, other) == compute_similarity(other, one)
+    assert 0 <= compute_similarity(one, other) <= 1
+    assert compute_similarity(one, one) == 1

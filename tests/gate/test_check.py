@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanproof.evaluators.intervals import wilson
+from spanproof.evaluators.intervals import compute_wilson_interval
 from spanproof.gate import BadScores, CaseState, NoBaseline, Verdict, check, parse, read_scores
 from spanproof.gate.outputs import format_junit
 from spanproof.trace import Cohort, Errored, Label, Layer, Outcome, Score, Scored, Skipped
@@ -364,7 +364,7 @@ def test_conditions_choose_the_cases(condition, agents):
 @given(st.integers(0, 400), st.integers(1, 400))
 def test_the_interval_of_a_share_holds_the_share(successes, total):
     successes = min(successes, total)
-    interval = wilson(successes, total)
+    interval = compute_wilson_interval(successes, total)
     assert 0 <= interval.low <= successes / total <= interval.high <= 1
 
 
@@ -376,9 +376,9 @@ def test_the_interval_is_wilsons():
         (0, 20): (0.0, 0.1611),
         (1, 29): (0.0061, 0.1718),
     }.items():
-        found = wilson(successes, total)
+        found = compute_wilson_interval(successes, total)
         assert (round(found.low, 4), round(found.high, 4)) == (low, high)
-    assert wilson(0, 0) is None
+    assert compute_wilson_interval(0, 0) is None
 
 
 LINE = (

@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 
 from spanproof.sandbox import kernel
-from spanproof.sandbox.backends.jail.seccomp.syscalls import this_arch
+from spanproof.sandbox.backends.jail.seccomp.syscalls import detect_arch
 
 CAPABILITIES = (0, 1, 3, 4, 5, 6, 7, 8, 10, 13, 18, 27, 29, 31)
 REFUSED = """
@@ -36,7 +36,7 @@ _IDS = 100_000
 
 def _filter() -> bytes:
     """One comparison after the other; what is refused fails with EPERM, `clone3` as on an older kernel."""
-    arch = this_arch()
+    arch = detect_arch()
     assert arch is not None
     refuse, unknown, allow = 0x00050000 | errno.EPERM, 0x00050000 | errno.ENOSYS, 0x7FFF0000
     lines = [(0x20, 0, 0, 0)]
@@ -52,7 +52,7 @@ def _keep_capabilities(kept: tuple[int, ...]) -> None:
     for capability in range(64):
         if capability not in kept:
             try:
-                kernel.prctl(kernel.PR_CAPBSET_DROP, capability)
+                kernel.call_prctl(kernel.PR_CAPBSET_DROP, capability)
             except OSError:
                 break
     mask = sum(1 << capability for capability in kept)
@@ -74,7 +74,7 @@ def main() -> None:
     own_id = _IDS + os.getpid() % _IDS  # the kernel counts processes by user: no other container's among ours
     kernel.unshare(kernel.CLONE_NEWPID)
     _wait_for(os.fork())
-    kernel.prctl(kernel.PR_SET_PDEATHSIG, 9)
+    kernel.call_prctl(kernel.PR_SET_PDEATHSIG, 9)
     runpy.run_path(str(Path(__file__).with_name("unprivileged.py")))["open_interpreter"]()
     if user != "groups":
         kernel.set_mount_attributes("/sys/fs/cgroup", kernel.MOUNT_ATTR_RDONLY)

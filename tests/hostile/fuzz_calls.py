@@ -33,7 +33,7 @@ from spanproof.sandbox import (
 from spanproof.sandbox.backends.jail.reduced.processes import SHOWN
 from spanproof.sandbox.backends.jail.seccomp import rules
 from spanproof.sandbox.backends.jail.seccomp.path_arguments import MUTATORS, OPENS
-from spanproof.sandbox.backends.jail.seccomp.syscalls import required_arch
+from spanproof.sandbox.backends.jail.seccomp.syscalls import require_arch
 from spanproof.sandbox.registry import open_sandbox
 
 GUEST = Path(__file__).with_name("fuzz_guest.py").read_text()
@@ -85,7 +85,7 @@ LEFT_OUT = frozenset(("exit_group", "fork", "vfork", "rt_sigqueueinfo", "kexec_l
 
 def grammar() -> list[tuple[str, int, str]]:
     """Return every call that reaches a supervisor in some tier: name, number and kinds of arguments."""
-    numbers = required_arch().numbers
+    numbers = require_arch().numbers
     names = set(rules.WATCHED | rules.REFUSED | rules.CONDITIONAL | SHOWN) | set(EXTRA)
     kinds = dict(KINDS)
     for name, (directory, path, _flags) in OPENS.items():

@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 import leaks
 
 from spanproof.sandbox import Execution, FailureClass, Fixtures, Limits, Program, Sandbox
-from spanproof.sandbox.har import exchanges_of
+from spanproof.sandbox.har import read_exchanges
 from spanproof.sandbox.registry import open_sandbox
 
 WORKERS = 4
@@ -72,7 +72,7 @@ def is_right(execution: Execution, printed: str) -> bool:
 def run_hostile(sandbox: Sandbox, snippet: Any) -> str | None:
     """Run a hostile program; return what is wrong with its verdict."""
     wall_s = ENDLESS_S if "timeout" in snippet.classes else PATIENT_S
-    calls = exchanges_of(snippet.recorded, snippet.name) if snippet.recorded else ()
+    calls = read_exchanges(snippet.recorded, snippet.name) if snippet.recorded else ()
     limits = Limits(wall_s=wall_s, cpu_s=wall_s)
     try:
         sandbox.run(Program(snippet.language, snippet.source, limits=limits, fixtures=Fixtures(http=calls)))

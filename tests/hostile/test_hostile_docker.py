@@ -20,7 +20,7 @@ from docker_daemon import DockerDaemon
 from run_once import RunOnce
 
 from spanproof.sandbox import Execution, Fixtures, Limits, Program
-from spanproof.sandbox.har import exchanges_of
+from spanproof.sandbox.har import read_exchanges
 from spanproof.sandbox.registry import open_sandbox
 
 from .in_turn import NAMES, encode_rows
@@ -67,7 +67,7 @@ def run_all(machine: Machine, docker_daemon: DockerDaemon) -> dict[str, Any]:
 
         def run(snippet: Any) -> dict[str, Any]:
             limits = Limits(wall_s=snippet.timeout_s, cpu_s=snippet.timeout_s)
-            calls = exchanges_of(snippet.recorded, snippet.name) if snippet.recorded else ()
+            calls = read_exchanges(snippet.recorded, snippet.name) if snippet.recorded else ()
             source = machine.filled(snippet.source, os.getpid())
             program = Program(snippet.language, source, limits=limits, fixtures=Fixtures(http=calls))
             return encode(sandbox.run(program))

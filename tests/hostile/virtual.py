@@ -26,8 +26,8 @@ from snippets import HOSTILE
 
 from spanproof.sandbox import Fixtures, Limits, Program, Sandbox, SandboxError
 from spanproof.sandbox.backends.promises import check
-from spanproof.sandbox.har import exchanges_of
-from spanproof.sandbox.registry import availability, open_sandbox
+from spanproof.sandbox.har import read_exchanges
+from spanproof.sandbox.registry import check_availability, open_sandbox
 
 HERE = Path(__file__).parent
 SOURCES = HERE.parents[1] / "sandbox" / "spanproof"
@@ -73,7 +73,7 @@ def in_the_machine(part: str, tier: str) -> None:
         if part == "hostile":
             _run_all_hostile(sandbox)
             return
-        for feature in availability("jail", settings).features:
+        for feature in check_availability("jail", settings).features:
             detail = feature.detail if feature.present else "missing"
             print("feature", feature.name, detail, sep=": ", flush=True)
         for finding in check(sandbox):
@@ -94,7 +94,7 @@ def _run_all_hostile(sandbox: Sandbox) -> None:
 def _run_hostile(sandbox: Sandbox, around: Machine, snippet: Any) -> str:
     """Whether a program is contained, as a line: by what it printed."""
     limits = Limits(wall_s=snippet.timeout_s, cpu_s=snippet.timeout_s)
-    calls = exchanges_of(snippet.recorded, snippet.name) if snippet.recorded else ()
+    calls = read_exchanges(snippet.recorded, snippet.name) if snippet.recorded else ()
     source = around.filled(snippet.source, os.getpid())
     try:
         execution = sandbox.run(

@@ -20,10 +20,10 @@ from spanproof.instrumentors import (
     instrument_smolagents,
     uninstrument,
 )
-from spanproof.instrumentors.content.capture import Content, policy_from
-from spanproof.instrumentors.content.redaction import redactor_of
-from spanproof.instrumentors.content.serialise import Encoded, encode, plain_json
-from spanproof.instrumentors.content.texts import clip, well_formed
+from spanproof.instrumentors.content.capture import Content, read_policy
+from spanproof.instrumentors.content.redaction import build_redactor
+from spanproof.instrumentors.content.serialise import Encoded, encode, encode_plain
+from spanproof.instrumentors.content.texts import clip, replace_surrogates
 from spanproof.instrumentors.frameworks.diagnostics import reset_diagnostics
 
 from .coders import coder
@@ -47,11 +47,11 @@ _SECRET = "sesame-open-4711"
     ],
 )
 def test_capture_is_on_unless_the_environment_limits_it(value, captures):
-    assert policy_from({} if value is None else {_VARIABLE: value}).capture is captures
+    assert read_policy({} if value is None else {_VARIABLE: value}).capture is captures
 
 
 def test_our_cut_comes_before_the_silent_one_of_the_sdk():
-    policy = policy_from({"OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT": "1000"})
+    policy = read_policy({"OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT": "1000"})
     content = Content(policy)
     content.text("long", "x" * 5000)
     assert len(content.finished()["long"]) <= 1000
@@ -241,9 +241,9 @@ def test_a_json_value_survives_unchanged(value):
 
 @given(_json)
 def test_what_is_plain_json_is_written_as_the_walk_would(value):
-    plain = plain_json(value, 1_000_000)
+    plain = encode_plain(value, 1_000_000)
     assert plain is not None
-    walked = encode(value, 1_000_000, redactor_of(Redaction(), "any"))
+    walked = encode(value, 1_000_000, build_redactor(Redaction(), "any"))
     assert json.loads(plain) == json.loads(walked.text)
 
 
@@ -253,12 +253,12 @@ def test_what_is_plain_json_is_written_as_the_walk_would(value):
     ids=lambda value: repr(value)[:10] if type(value) is not int else "digits",
 )
 def test_what_is_not_plain_json_is_left_to_the_walk(value):
-    assert plain_json(value, 10) is None
+    assert encode_plain(value, 10) is None
 
 
 @given(st.text(st.characters(categories=["Cs", "L"])))
 def test_any_text_becomes_utf8(text):
-    well_formed(text).encode()
+    replace_surrogates(text).encode()
 
 
 _documents = st.recursive(
@@ -274,7 +274,7 @@ _documents = st.recursive(
 
 @given(_documents)
 def test_the_quick_way_for_easy_values_writes_what_the_careful_one_writes(value):
-    nothing_hidden = redactor_of(Redaction(), "any")  # takes the careful way
+    nothing_hidden = build_redactor(Redaction(), "any")  # takes the careful way
     assert encode(value, 1_000_000) == encode(value, 1_000_000, nothing_hidden)
 
 

@@ -18,7 +18,7 @@ from spanproof.instrumentors import (
     instrument_smolagents,
     trace,
 )
-from spanproof.instrumentors.content.capture import policy_from
+from spanproof.instrumentors.content.capture import read_policy
 from spanproof.instrumentors.frameworks.diagnostics import reset_diagnostics
 from spanproof.instrumentors.spans import environment
 from spanproof.semconv import spanproof as ours
@@ -132,7 +132,7 @@ def test_it_is_switched_off_by_the_policy(recorded):
 )
 def test_it_is_switched_off_by_the_variable(value, named, reported):
     reset_diagnostics()
-    assert policy_from({"SPANPROOF_RECORD_ENVIRONMENT": value}).environment is named
+    assert read_policy({"SPANPROOF_RECORD_ENVIRONMENT": value}).environment is named
     assert diagnostics().total == reported
     reset_diagnostics()
 
@@ -223,8 +223,8 @@ def test_the_number_of_packages_and_their_size_are_bounded(site, monkeypatch):
     for name in ("aaa", "bbb"):
         install(site, name, f"{name}.py")
     assert len(imported("aaa", "bbb")) == 1
-    assert environment.environment_facts(1, max_chars=10) == {}
-    assert environment.environment_facts(1, max_chars=1_000)
+    assert environment.take_environment_facts(1, max_chars=10) == {}
+    assert environment.take_environment_facts(1, max_chars=1_000)
 
 
 def test_threads_that_look_at_once_see_the_same(site):

@@ -41,13 +41,13 @@ def test_podman_names_the_image_within_the_container(tmp_path):
 
 def test_the_outermost_span_has_the_image_where_it_is_known(monkeypatch):
     monkeypatch.setenv("SPANPROOF_IMAGE", f"agent:7@{DIGEST}")
-    environment.image_facts.cache_clear()
+    environment.read_image_facts.cache_clear()
     try:
-        assert environment.image_facts() == {
+        assert environment.read_image_facts() == {
             ours.ENVIRONMENT_IMAGE_NAME: "agent:7",
             ours.ENVIRONMENT_IMAGE_DIGEST: DIGEST,
         }
     finally:
         monkeypatch.undo()
-        environment.image_facts.cache_clear()
-    assert environment.image_facts() == {}
+        environment.read_image_facts.cache_clear()
+    assert environment.read_image_facts() == {}

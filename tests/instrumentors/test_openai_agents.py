@@ -20,7 +20,7 @@ from agents.tracing import generation_span, response_span
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 
 from spanproof.instrumentors import instrument_openai_agents, uninstrument
-from spanproof.instrumentors.frameworks.openai_agents.instrumentor import _processors
+from spanproof.instrumentors.frameworks.openai_agents.instrumentor import _list_processors
 
 from .agents_sdk import Bare, Scripted, ScriptedResponses, calls, chat_completions, response_of, says
 from .coders import messages_of
@@ -320,21 +320,21 @@ def test_the_sdks_own_processors_stay_or_make_room_as_requested(recorded):
     )()
     set_trace_processors([other])
     instrument_openai_agents(recorded.provider)
-    assert _processors()[0] is other
-    assert len(_processors()) == 2
+    assert _list_processors()[0] is other
+    assert len(_list_processors()) == 2
     uninstrument()
-    assert _processors() == [other]
+    assert _list_processors() == [other]
     instrument_openai_agents(recorded.provider, exclusive=True)
-    assert other not in _processors()
+    assert other not in _list_processors()
     uninstrument()
-    assert _processors() == [other]
+    assert _list_processors() == [other]
     instrument_openai_agents(recorded.provider)  # as `opentelemetry-instrument` does
     instrument_openai_agents(exclusive=True)
     instrument_openai_agents()
-    assert other not in _processors()
-    assert len(_processors()) == 1
+    assert other not in _list_processors()
+    assert len(_list_processors()) == 1
     uninstrument()
-    assert _processors() == [other]
+    assert _list_processors() == [other]
     set_trace_processors([])
     instrument_openai_agents(recorded.provider)
 

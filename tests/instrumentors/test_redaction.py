@@ -15,7 +15,7 @@ from spanproof.instrumentors import (
     uninstrument,
 )
 from spanproof.instrumentors.content.capture import Content
-from spanproof.instrumentors.content.redaction import parse, redactor_of
+from spanproof.instrumentors.content.redaction import build_redactor, parse
 from spanproof.instrumentors.content.serialise import encode
 
 from .coders import ScriptedChatModel, coder
@@ -26,7 +26,7 @@ _HIDDEN = "[redacted]"
 
 
 def written(value, **options):
-    return json.loads(encode(value, 100_000, redactor_of(Redaction(**options), "input.value")).text)
+    return json.loads(encode(value, 100_000, build_redactor(Redaction(**options), "input.value")).text)
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,9 @@ BLOCK = re.compile(r"```(python|diff)\n# (\S+)\n(.*?)```", re.DOTALL)
 _PARTS = re.split(r"^### … (.+)$", PAGE.split("\n## Rules")[0], flags=re.MULTILINE)
 RECIPES = dict(zip(_PARTS[1::2], _PARTS[2::2], strict=True))
 TRY_BACKEND = """
-from spanproof.sandbox.registry import availability, backend_names, open_sandbox
-assert "acme" in backend_names()
-assert [feature.remedy for feature in availability("acme").missing] == ["set ACME_API_KEY"]
+from spanproof.sandbox.registry import check_availability, list_backends, open_sandbox
+assert "acme" in list_backends()
+assert [feature.remedy for feature in check_availability("acme").missing] == ["set ACME_API_KEY"]
 open_sandbox("acme").close()
 """
 TRY_RULE = """

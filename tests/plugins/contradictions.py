@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spanproof.evaluators.outcomes.account import account_of
+from spanproof.evaluators.outcomes.account import build_account
 from spanproof.evaluators.outcomes.model import FAILING
 from spanproof.evaluators.outcomes.recovery import Came
 from spanproof.trace import Label, Layer, Scored
@@ -13,7 +13,7 @@ from spanproof.trace import Label, Layer, Scored
 def contradictions(evaluation) -> Iterator[str]:
     """What one layer says of a run and another, or the account, denies."""
     for run in evaluation.runs:
-        account = account_of(evaluation.trace, run.run, run.scans, run.replay)
+        account = build_account(evaluation.trace, run.run, run.scans, run.replay)
         of_run = {(s.layer, s.name): s.outcome for s in run.scores if s.snippet_id is None}
         for score in run.scores:
             known = account.snippets.get(score.snippet_id or "")

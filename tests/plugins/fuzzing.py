@@ -19,7 +19,7 @@ from typing import Any
 import orjson
 
 from spanproof.collector.receive import body as bodies
-from spanproof.collector.receive.events import evidence_of_logs, evidence_of_spans
+from spanproof.collector.receive.events import extract_log_evidence, extract_span_evidence
 from spanproof.collector.receive.redaction import Redactor
 from spanproof.collector.receive.refused import Refused
 from spanproof.collector.receive.signals import SHAPES, Signal
@@ -76,13 +76,13 @@ def check(kind: str, content: bytes) -> None:
         return
     _REDACTOR.redact(request)
     if signal is Signal.LOGS:
-        evidence_of_logs(request)
+        extract_log_evidence(request)
     if signal is not Signal.TRACES:
         request.SerializeToString()
         return
     clamp_times(request, time.time_ns(), 3650)
     index_request(request, request.SerializeToString())
-    evidence_of_spans(request, request.SerializeToString())
+    extract_span_evidence(request, request.SerializeToString())
     normalise(request)
 
 

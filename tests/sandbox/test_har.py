@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanproof.sandbox import BadFixture, Exchange
-from spanproof.sandbox.har import ENTRIES, exchanges_of, load_har
+from spanproof.sandbox.har import ENTRIES, load_har, read_exchanges
 
 
 def entry(url: str = "https://a.example/", **changes: Any) -> dict[str, Any]:
@@ -27,7 +27,7 @@ def har(*entries: Any) -> dict[str, Any]:
 
 
 def read(*entries: Any) -> tuple[Exchange, ...]:
-    return exchanges_of(har(*entries), "tape.har")
+    return read_exchanges(har(*entries), "tape.har")
 
 
 def test_calls_come_in_order_with_what_they_answered(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_what_is_no_finished_call_of_http_is_left_out() -> None:
 )
 def test_an_error_names_the_file_the_entry_and_the_field(document: Any, place: str) -> None:
     with pytest.raises(BadFixture, match=f"^tape.har: .*{place}"):
-        exchanges_of(document, "tape.har")
+        read_exchanges(document, "tape.har")
 
 
 def test_a_file_that_is_none_says_so(tmp_path: Path) -> None:
@@ -121,4 +121,4 @@ def test_whatever_is_in_an_entry_it_is_read_or_refused(part: str, value: Any, na
     fields = ["url", "method", "status", "headers", "content", "text", "encoding", "postData", "size", name]
     for field in fields:
         with contextlib.suppress(BadFixture):
-            exchanges_of(har(entry(**{part: {field: value}})), "tape.har")
+            read_exchanges(har(entry(**{part: {field: value}})), "tape.har")

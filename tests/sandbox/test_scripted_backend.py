@@ -19,7 +19,7 @@ from spanproof.sandbox.backends.promises import check_one
 from spanproof.sandbox.backends.recorded import RECORDED
 from spanproof.sandbox.backends.scripted import ScriptedSandbox, ScriptedStep
 from spanproof.sandbox.errors import SandboxUnavailable
-from spanproof.sandbox.registry import availability, backend_names, open_sandbox
+from spanproof.sandbox.registry import check_availability, list_backends, open_sandbox
 
 OK = Execution(FailureClass.OK)
 
@@ -74,7 +74,7 @@ def test_a_step_makes_its_calls_first() -> None:
 
 
 def test_an_unknown_backend_is_named_with_those_known() -> None:
-    assert "jail" in backend_names()
-    for ask in (open_sandbox, availability):
+    assert "jail" in list_backends()
+    for ask in (open_sandbox, check_availability):
         with pytest.raises(SandboxUnavailable, match="jail"):
             ask("nowhere")

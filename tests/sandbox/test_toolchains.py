@@ -94,7 +94,7 @@ def test_a_language_without_its_toolchain_is_refused_with_what_it_needs(monkeypa
 
 def test_doctor_names_each_language_and_how_to_get_it(monkeypatch):
     monkeypatch.setattr(probe, "find_toolchains", lambda: frozenset({"go"}))
-    features = {each.name: each for each in probe._toolchains()}
+    features = {each.name: each for each in probe._probe_toolchains()}
     assert features.keys() == TOOLCHAINS.keys()
     assert features["go"].present
     assert (features["rust"].present, features["rust"].required) == (False, False)

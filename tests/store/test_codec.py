@@ -59,9 +59,9 @@ def test_what_an_evaluation_holds_is_all_written(evaluation):
 
 @pytest.mark.parametrize("outcome", [Scored(0.5, Label.FAIL, "x"), Skipped("y"), Errored("z", "w")])
 def test_outcomes_are_reported_apart_by_their_fields(outcome):
-    from spanproof.trace.codec import _decoder
+    from spanproof.trace.codec import _make_decoder
 
-    assert _decoder(Outcome)(to_plain(outcome)) == outcome
+    assert _make_decoder(Outcome)(to_plain(outcome)) == outcome
 
 
 def test_a_document_of_a_newer_writer_is_read_without_what_is_new():

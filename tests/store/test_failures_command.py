@@ -10,8 +10,8 @@ import pytest
 from spanproof.cli.app import run
 from spanproof.failures import State
 from spanproof.store import Store, TriageAction, open_store
-from spanproof.store.connection import _server
-from spanproof.store.hold import holder_of
+from spanproof.store.connection import _connect_server
+from spanproof.store.hold import read_holder
 
 MINUTE = 60 * 10**9
 
@@ -188,9 +188,9 @@ def test_a_decision_is_written_through_the_process_that_shares_its_store(failing
     with open_store(tmp_path / "store", share=True) as holder:
         holder.write([failing(1, "no stock")])
         (found,) = holder.failure_clusters(start_ns=0, end_ns=2**63 - 1)
-        url = holder_of((tmp_path / "store").resolve()).write_url
+        url = read_holder((tmp_path / "store").resolve()).write_url
         assert url is not None
-        writer = Store(_server(url, "http"))
+        writer = Store(_connect_server(url, "http"))
         writer.triage(found.id, TriageAction.STATE, State.ACKNOWLEDGED, "it's {ours}; DROP TABLE scores")
         (seen,) = holder.failure_clusters(start_ns=0, end_ns=2**63 - 1)
         assert (seen.state, seen.note) == (State.ACKNOWLEDGED, "it's {ours}; DROP TABLE scores")

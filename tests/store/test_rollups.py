@@ -8,7 +8,7 @@ import pytest
 
 from spanproof.store import Store
 from spanproof.store.filters import Filter
-from spanproof.store.rollups import verdict_source
+from spanproof.store.rollups import build_verdict_source
 from spanproof.trace import Cohort, Errored, Label, Layer, Scored
 
 from .conftest import DIRECT
@@ -46,7 +46,7 @@ def refresh_all(store: Store) -> int:
 def counted_ahead(store: Store) -> int:
     """How many rows a window of everything is read from: few where it was counted ahead."""
     with store._connections.lease() as client:
-        source, bound = verdict_source(client, store._database, Filter(start_ns=0, end_ns=2**62))
+        source, bound = build_verdict_source(client, store._database, Filter(start_ns=0, end_ns=2**62))
         return int(client.query(f"SELECT count() FROM {source}", parameters=bound).result_rows[0][0])
 
 

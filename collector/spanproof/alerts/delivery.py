@@ -100,7 +100,9 @@ class Courier:
     def wait_idle(self, timeout_s: float) -> bool:
         """Block until nothing is due, which nothing is during a pause; False when that took longer."""
         with self._changed:
-            return self._changed.wait_for(lambda: not self._busy and self._next_due_s() != 0.0, timeout_s)
+            return self._changed.wait_for(
+                lambda: not self._busy and self._compute_due_wait_s() != 0.0, timeout_s
+            )
 
     def close(self, timeout_s: float) -> bool:
         """Try once what was not tried yet, and end; False when that took longer. The store has the rest."""
@@ -112,7 +114,7 @@ class Courier:
 
     def _run(self) -> None:
         while True:
-            item = self._take()
+            item = self._take_due()
             if item is None:
                 return
             try:
@@ -123,22 +125,22 @@ class Courier:
             except Exception:  # noqa: BLE001 - a notification must not end the thread
                 _log.exception("delivering to %s failed", self._target.label)
                 self._failed_in_a_row += 1
-                self._paused_until_s = time.monotonic() + self._pause_s(self._failed_in_a_row)
+                self._paused_until_s = time.monotonic() + self._compute_pause_s(self._failed_in_a_row)
             with self._changed:
                 self._busy = False
                 self._changed.notify_all()
 
-    def _take(self) -> _Item | list[Alert] | None:
+    def _take_due(self) -> _Item | list[Alert] | None:
         """Wait for what is due: a notification, or alerts to refresh; None to end."""
         with self._changed:
             while True:
-                wait_s = self._next_due_s()
+                wait_s = self._compute_due_wait_s()
                 if wait_s == 0.0:
                     self._busy = True
                     return next(item for item in self._items if self._is_due(item))
                 if self._closing:
                     return None
-                refresh_s = self._next_refresh_s()
+                refresh_s = self._compute_refresh_wait_s()
                 if refresh_s == 0.0:
                     self._busy = True
                     return list(self._firing.values())
@@ -151,7 +153,7 @@ class Courier:
         now_s = time.monotonic()
         return item.not_before_s <= now_s and self._paused_until_s <= now_s
 
-    def _next_due_s(self) -> float:
+    def _compute_due_wait_s(self) -> float:
         """Return the seconds until a notification is due, 0 where one is; infinity without any."""
         if any(self._is_due(item) for item in self._items):
             return 0.0
@@ -162,7 +164,7 @@ class Courier:
         # Never 0 by rounding: that is what is due.
         return max(1e-3, min(dues, default=float("inf")))
 
-    def _next_refresh_s(self) -> float:
+    def _compute_refresh_wait_s(self) -> float:
         if not self._firing or not isinstance(self._notifier, Refreshing):
             return float("inf")
         return max(0.0, max(self._refresh_at_s, self._paused_until_s) - time.monotonic())
@@ -207,16 +209,18 @@ class Courier:
         _log.warning("alert %s: not delivered yet: %s", item.notification.rule, problem)
         now_s = time.monotonic()
         if problem.refused:
-            item.not_before_s = now_s + max(problem.retry_after_s or 0.0, self._pause_s(item.attempts + 4))
+            item.not_before_s = now_s + max(
+                problem.retry_after_s or 0.0, self._compute_pause_s(item.attempts + 4)
+            )
         else:
             self._failed_in_a_row += 1
-            pause_s = max(problem.retry_after_s or 0.0, self._pause_s(self._failed_in_a_row))
+            pause_s = max(problem.retry_after_s or 0.0, self._compute_pause_s(self._failed_in_a_row))
             with self._changed:
                 self._paused_until_s = now_s + pause_s
         self._report("retrying")
         self._record(item, "retrying", str(problem), patiently=False)
 
-    def _pause_s(self, failed: int) -> float:
+    def _compute_pause_s(self, failed: int) -> float:
         return min(LONGEST_PAUSE_S, self._first_pause_s * 2.0 ** min(failed - 1, 20))
 
     def _settle(self, item: _Item, state: str, error: str) -> None:

@@ -16,10 +16,16 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from spanproof.alerts.delivery import Courier, OnOutcome
-from spanproof.alerts.messages import console_url, describe_bound, one_line, summarise, trace_url
+from spanproof.alerts.messages import (
+    build_console_url,
+    build_trace_url,
+    describe_bound,
+    flatten_line,
+    summarise,
+)
 from spanproof.alerts.model import Alert, FailureLine, Notification, ScoreLine, Status, build_labels
 from spanproof.alerts.notifiers import Notifier, notifier_for
-from spanproof.alerts.rules import Behind, Reading, look_behind, missing_reading, read
+from spanproof.alerts.rules import Behind, Reading, look_behind, make_empty_reading, read
 from spanproof.config.alerts import AlertRule, NoData
 from spanproof.config.targets import Target
 from spanproof.store import AlertEvent, Delivery, Silence, Store, StoreError
@@ -97,7 +103,7 @@ class AlertEngine:
                 f"alert rules: the name {twice[0]!r} is given twice; each rule has a name of its own"
             )
         self._store = store
-        self._rules = _sources_first(rules)
+        self._rules = _sort_by_inhibition(rules)
         self._console_url = console_url
         self._clock = clock
         targets = {target.id: target for rule in rules for target in rule.notify}
@@ -189,9 +195,9 @@ class AlertEngine:
         status = RESOLVED if state.event.status == FIRING else INACTIVE
         summary = f"The rule {state.event.rule} is no longer configured."
         alert = replace(state.alert, status=Status.RESOLVED, at_ns=now_ns, summary=summary)
-        event = _following(state.event, status, now_ns, alert)
+        event = _make_next_event(state.event, status, now_ns, alert)
         if notified:
-            event = replace(event, notification=_notification_id([event]), targets=targets)
+            event = replace(event, notification=_derive_notification_id([event]), targets=targets)
         self._store.alerts.write_events([event])
         state.event, state.alert = event, alert
 
@@ -200,7 +206,7 @@ class AlertEngine:
         for event, open_ones in self._store.alerts.undelivered(max(0, since_ns)):
             found.setdefault(event.notification, []).append((event, open_ones))
         for rows in found.values():
-            notification = _notification_of([event for event, _ in rows])
+            notification = _build_notification([event for event, _ in rows])
             for target, attempts in rows[0][1].items():
                 if target in self._couriers:
                     self._couriers[target].put(notification, attempts)
@@ -227,10 +233,12 @@ class AlertEngine:
 
     def _evaluate(self, rule: AlertRule, muting: _Muting, now_ns: int) -> Notification | None:
         """Read a rule, write the events of its alerts, and queue the notification they make."""
-        readings = {_fingerprint(rule, reading.group): reading for reading in read(rule, self._store, now_ns)}
+        readings = {
+            _compute_fingerprint(rule, reading.group): reading for reading in read(rule, self._store, now_ns)
+        }
         for (name, fingerprint), state in self._states.items():
             if name == rule.name and state.is_active and fingerprint not in readings:
-                readings[fingerprint] = missing_reading(rule, state.alert.group, now_ns)
+                readings[fingerprint] = make_empty_reading(rule, state.alert.group, now_ns)
         steps = [
             step
             for fingerprint, reading in readings.items()
@@ -238,7 +246,7 @@ class AlertEngine:
         ]
         states = self._apply(steps, now_ns)
         notified = [state for state, step in zip(states, steps, strict=True) if step.notify]
-        notification_id = _notification_id([state.event for state in notified])
+        notification_id = _derive_notification_id([state.event for state in notified])
         targets = tuple(dict.fromkeys(target.id for target in rule.notify))
         for state in notified:
             state.event = replace(state.event, notification=notification_id, targets=targets)
@@ -248,7 +256,7 @@ class AlertEngine:
         self._forget_old(now_ns)
         if not notified:
             return None
-        notification = _notification_of([state.event for state in notified])
+        notification = _build_notification([state.event for state in notified])
         for target in targets:
             self._couriers[target].put(notification)
         return notification
@@ -272,7 +280,7 @@ class AlertEngine:
         if state is None or not state.is_active:
             # An episode is known by its start, which a clock that was set back must not repeat.
             episode_ns = now_ns if state is None else max(now_ns, state.event.episode_ns + 1)
-            first = _before_first(rule.name, fingerprint, episode_ns)
+            first = _make_initial_event(rule.name, fingerprint, episode_ns)
             if rule.for_s > 0:
                 return _Step(first, PENDING, reading)
             return _Step(first, FIRING, reading, notify=not self._is_muted(reading, muting))
@@ -325,14 +333,14 @@ class AlertEngine:
         states = []
         for step in steps:
             seen = next(behind) if step.status == FIRING else Behind()
-            alert = self._describe(step.before, step.status, step.reading, seen, now_ns)
-            event = _following(step.before, step.status, now_ns, alert)
+            alert = self._build_alert(step.before, step.status, step.reading, seen, now_ns)
+            event = _make_next_event(step.before, step.status, now_ns, alert)
             if step.notify and step.status == FIRING:
                 event = replace(event, notified_ns=now_ns, repeated=step.before.notified_ns > 0)
             states.append(_State(event, alert))
         return states
 
-    def _describe(
+    def _build_alert(
         self, event: AlertEvent, status: str, reading: Reading, behind: Behind, now_ns: int
     ) -> Alert:
         rule, counted = reading.rule, reading.verdicts
@@ -343,7 +351,7 @@ class AlertEngine:
             else {}
         )
         return Alert(
-            id=_episode_id(event),
+            id=_derive_episode_id(event),
             rule=rule.name,
             status=said,
             severity=rule.severity.value,
@@ -363,12 +371,12 @@ class AlertEngine:
             part=reading.part,
             whole=reading.whole,
             not_counted=not_counted,
-            failures=tuple(FailureLine(one_line(text, _EXPLANATION), n) for text, n in behind.failures),
-            scores=tuple(self._score_line(score) for score in behind.scores),
-            url=console_url(self._console_url, rule, reading.cohort),
+            failures=tuple(FailureLine(flatten_line(text, _EXPLANATION), n) for text, n in behind.failures),
+            scores=tuple(self._build_score_line(score) for score in behind.scores),
+            url=build_console_url(self._console_url, rule, reading.cohort),
         )
 
-    def _score_line(self, score: Score) -> ScoreLine:
+    def _build_score_line(self, score: Score) -> ScoreLine:
         outcome = score.outcome
         scored = outcome if isinstance(outcome, Scored) else None
         return ScoreLine(
@@ -380,25 +388,27 @@ class AlertEngine:
             scored.value if scored else None,
             scored.raw if scored else None,
             scored.unit if scored else "",
-            one_line(scored.explanation if scored else str(getattr(outcome, "message", "")), _EXPLANATION),
-            trace_url(self._console_url, score.trace_id),
+            flatten_line(
+                scored.explanation if scored else str(getattr(outcome, "message", "")), _EXPLANATION
+            ),
+            build_trace_url(self._console_url, score.trace_id),
         )
 
     def _is_muted(self, reading: Reading, muting: _Muting) -> bool:
         """Return whether a silence or an alert of another rule keeps it from starting a notification."""
         rule, cohort = reading.rule, reading.cohort
         labels = build_labels(rule.name, rule.metric, rule.severity.value, cohort, rule.labels)
-        if any(_fits(silence.matchers, labels) for silence in muting.silences):
+        if any(_matches_labels(silence.matchers, labels) for silence in muting.silences):
             return True
         return any(
             state.event.status == FIRING
             and state.event.rule in rule.inhibited_by
-            and _agree(state.alert.cohort, cohort)
+            and _are_compatible(state.alert.cohort, cohort)
             for state in self._states.values()
         )
 
 
-def _before_first(rule: str, fingerprint: str, episode_ns: int) -> AlertEvent:
+def _make_initial_event(rule: str, fingerprint: str, episode_ns: int) -> AlertEvent:
     """Return what the first event of an episode follows."""
     return AlertEvent(
         rule,
@@ -416,7 +426,7 @@ def _before_first(rule: str, fingerprint: str, episode_ns: int) -> AlertEvent:
     )
 
 
-def _following(event: AlertEvent, status: str, now_ns: int, alert: Alert) -> AlertEvent:
+def _make_next_event(event: AlertEvent, status: str, now_ns: int, alert: Alert) -> AlertEvent:
     """Return the next event of an episode, which makes no notification yet."""
     fired_ns = now_ns if status == FIRING and not event.fired_ns else event.fired_ns
     return replace(
@@ -431,37 +441,37 @@ def _following(event: AlertEvent, status: str, now_ns: int, alert: Alert) -> Ale
     )
 
 
-def _notification_of(events: Sequence[AlertEvent]) -> Notification:
+def _build_notification(events: Sequence[AlertEvent]) -> Notification:
     alerts = tuple(decode(Alert, event.document) for event in events)
     repeated = all(event.repeated for event in events)
     at_ns = max(event.at_ns for event in events)
     return Notification(events[0].notification, events[0].rule, at_ns, alerts, repeated)
 
 
-def _notification_id(events: Iterable[AlertEvent]) -> str:
+def _derive_notification_id(events: Iterable[AlertEvent]) -> str:
     parts = [f"{each.rule}\0{each.fingerprint}\0{each.episode_ns}\0{each.sequence}" for each in events]
     return digest("notification", *parts)
 
 
-def _episode_id(event: AlertEvent) -> str:
+def _derive_episode_id(event: AlertEvent) -> str:
     return digest("episode", event.rule, event.fingerprint, str(event.episode_ns))
 
 
-def _fingerprint(rule: AlertRule, group: Mapping[str, str]) -> str:
+def _compute_fingerprint(rule: AlertRule, group: Mapping[str, str]) -> str:
     return digest(rule.name, *(part for item in sorted(group.items()) for part in item))
 
 
-def _fits(matchers: Mapping[str, str], labels: Mapping[str, str]) -> bool:
+def _matches_labels(matchers: Mapping[str, str], labels: Mapping[str, str]) -> bool:
     return all(fnmatchcase(labels.get(name, ""), pattern) for name, pattern in matchers.items())
 
 
-def _agree(first: Mapping[str, str], second: Mapping[str, str]) -> bool:
+def _are_compatible(first: Mapping[str, str], second: Mapping[str, str]) -> bool:
     """Return whether two cohorts differ in no dimension that both name."""
     return all(second.get(name, value) == value for name, value in first.items())
 
 
-def _sources_first(rules: Sequence[AlertRule]) -> list[AlertRule]:
-    """Return the rules, those that inhibit others before these."""
+def _sort_by_inhibition(rules: Sequence[AlertRule]) -> list[AlertRule]:
+    """Return the rules in an order in which those that inhibit others come before the inhibited ones."""
     by_name = {rule.name: rule for rule in rules}
     ordered: dict[str, AlertRule] = {}
 

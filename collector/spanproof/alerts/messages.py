@@ -27,7 +27,7 @@ _WHAT = {
 }
 
 
-def one_line(text: str, limit: int = 200) -> str:
+def flatten_line(text: str, limit: int = 200) -> str:
     """Return hostile text as one short line without control and direction characters."""
     flat = _CONTROL.sub(" ", text).strip()
     return flat if len(flat) <= limit else flat[: limit - 1].rstrip() + "…"
@@ -38,7 +38,7 @@ def summarise(reading: Reading, status: Status, since_ns: int, at_ns: int) -> st
     rule = reading.rule
     who = describe_cohort(reading.cohort)
     window = describe_span(rule.longest_s)
-    now = f"{_measured(reading)} over the last {window}; {describe_bound(rule, reading)}."
+    now = f"{_describe_measure(reading)} over the last {window}; {describe_bound(rule, reading)}."
     if status is Status.FIRING:
         return f"{rule.metric} of {who}: {now}"
     lasted = describe_span((at_ns - since_ns) / 1e9)
@@ -47,7 +47,7 @@ def summarise(reading: Reading, status: Status, since_ns: int, at_ns: int) -> st
 
 def describe_cohort(cohort: Mapping[str, str]) -> str:
     """Return a cohort in words: `agent checkout, release 2026.11`."""
-    named = (f"{name} {one_line(value, 80) or '(none)'}" for name, value in cohort.items())
+    named = (f"{name} {flatten_line(value, 80) or '(none)'}" for name, value in cohort.items())
     return ", ".join(named) or "all runs"
 
 
@@ -62,39 +62,39 @@ def describe_bound(rule: AlertRule, reading: Reading | None = None) -> str:
         return f"budget {rule.burn_rate.budget:.3g}{lower}"
     if rule.baseline is not None:
         earlier = "the release before" if rule.baseline.previous_release else "the same window before"
-        before = "nothing" if reading is None or reading.before is None else _percent(reading.before)
-        return f"{earlier} had {before}, bound a rise by {_percent(rule.threshold)}{lower}"
-    return f"threshold {_percent(rule.threshold)}{lower}"
+        before = "nothing" if reading is None or reading.before is None else _format_percent(reading.before)
+        return f"{earlier} had {before}, bound a rise by {_format_percent(rule.threshold)}{lower}"
+    return f"threshold {_format_percent(rule.threshold)}{lower}"
 
 
-def title(alert: Alert) -> str:
+def format_title(alert: Alert) -> str:
     """Return a headline."""
     sign = "FIRING" if alert.status is Status.FIRING else "RESOLVED"
-    return one_line(f"{sign}: {alert.rule} – {describe_cohort(alert.cohort)}", 150)
+    return flatten_line(f"{sign}: {alert.rule} – {describe_cohort(alert.cohort)}", 150)
 
 
-def shown_scores(alert: Alert) -> tuple[str, ...]:
+def format_scores(alert: Alert) -> tuple[str, ...]:
     """Return the scores behind an alert, a line each, the first few."""
     lines = []
     for score in alert.scores[:_MOST_SCORES]:
         amount = score.raw if score.raw is not None else score.value
         number = "–" if amount is None else f"{amount:.4g}{' ' + score.unit if score.unit else ''}"
-        lines.append(f"{score.trace_id[:12]} {number}  {one_line(score.explanation, 120)}".strip())
+        lines.append(f"{score.trace_id[:12]} {number}  {flatten_line(score.explanation, 120)}".strip())
     return tuple(lines)
 
 
-def shown_failures(alert: Alert) -> tuple[str, ...]:
+def format_failures(alert: Alert) -> tuple[str, ...]:
     """Return the commonest failures of an alert, a line each."""
-    return tuple(f"{failure.count} × {one_line(failure.text, 160)}" for failure in alert.failures)
+    return tuple(f"{failure.count} × {flatten_line(failure.text, 160)}" for failure in alert.failures)
 
 
-def plain_text(alert: Alert) -> str:
+def format_plain_text(alert: Alert) -> str:
     """Return the whole message as plain text, for mail and issues."""
     parts = [alert.summary, f"Since {format_utc(alert.since_ns)}."]
     if alert.failures:
-        parts += ["", "Commonest failures:", *(f"  {line}" for line in shown_failures(alert))]
+        parts += ["", "Commonest failures:", *(f"  {line}" for line in format_failures(alert))]
     if alert.scores:
-        parts += ["", "Scores:", *(f"  {line}" for line in shown_scores(alert))]
+        parts += ["", "Scores:", *(f"  {line}" for line in format_scores(alert))]
     if alert.url:
         parts += ["", alert.url]
     return "\n".join(parts)
@@ -113,26 +113,26 @@ def describe_span(seconds: float) -> str:
     return f"{seconds:.3g} s"
 
 
-def console_url(base: str | None, rule: AlertRule, cohort: Mapping[str, str]) -> str:
+def build_console_url(base: str | None, rule: AlertRule, cohort: Mapping[str, str]) -> str:
     """Return the address of the console's list of traces that fail so."""
     if not base:
         return ""
     terms = ["label:fail", f"layer:{rule.layer.value}"]
-    terms += [f"{name}:{_quoted(value)}" for name, value in cohort.items() if name in _CONSOLE_NAMES]
+    terms += [f"{name}:{_quote_term(value)}" for name, value in cohort.items() if name in _CONSOLE_NAMES]
     terms.append(f"since:{max(1, round(rule.longest_s / 3600))}h")
     return f"{base.rstrip('/')}/traces?q={quote(' '.join(terms))}"
 
 
-def trace_url(base: str | None, trace_id: str) -> str:
+def build_trace_url(base: str | None, trace_id: str) -> str:
     """Return the address of a trace in the console."""
     return f"{base.rstrip('/')}/traces/{trace_id}" if base else ""
 
 
-def _quoted(value: str) -> str:
+def _quote_term(value: str) -> str:
     return '"' + value.replace('"', '\\"') + '"' if re.search(r"[\s\"]", value) or not value else value
 
 
-def _measured(reading: Reading) -> str:
+def _describe_measure(reading: Reading) -> str:
     rule, value = reading.rule, reading.value
     if value is None:
         return "nothing to measure"
@@ -143,8 +143,8 @@ def _measured(reading: Reading) -> str:
     of = f"{reading.part} of {reading.whole}"
     if not rule.measure.is_rate:
         return f"{of} in a row {'errored' if rule.measure is Measure.CONSECUTIVE_ERRORS else 'failed'}"
-    return f"{_percent(value)} {_WHAT[rule.measure]} ({of})"
+    return f"{_format_percent(value)} {_WHAT[rule.measure]} ({of})"
 
 
-def _percent(share: float) -> str:
+def _format_percent(share: float) -> str:
     return f"{share * 100:.3g} %"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from spanproof.config.alerts import AlertRule, BurnRate, Measure, NoData
-from spanproof.evaluators.intervals import difference_interval, wilson
+from spanproof.evaluators.intervals import compute_difference_interval, compute_wilson_interval
 from spanproof.gate.assertion import compare
 from spanproof.store import FailRate, FailsWhen, Store
 from spanproof.store.filters import Filter
@@ -80,12 +80,14 @@ def read(rule: AlertRule, store: Store, now_ns: int) -> list[Reading]:
     elif rule.baseline is not None:
         found = _read_rise(rule, store, now_ns)
     else:
-        counts = _counts(rule, store, now_ns)
-        found = {values: _plain(rule, values, each, now_ns) for values, each in counts.items()}
+        counts = _measure_window(rule, store, now_ns)
+        found = {values: _make_plain_reading(rule, values, each, now_ns) for values, each in counts.items()}
     if rule.no_data is NoData.FIRE and rule.group_by:
         # A group that has gone silent is one that the window before still had.
-        for values in _counts(rule, store, now_ns, rule.longest_s, rule.longest_s).keys() - found.keys():
-            found[values] = missing_reading(rule, dict(zip(rule.group_by, values, strict=True)), now_ns)
+        for values in (
+            _measure_window(rule, store, now_ns, rule.longest_s, rule.longest_s).keys() - found.keys()
+        ):
+            found[values] = make_empty_reading(rule, dict(zip(rule.group_by, values, strict=True)), now_ns)
     return list(found.values())
 
 
@@ -110,9 +112,9 @@ def look_behind(readings: Sequence[Reading], store: Store) -> list[Behind]:
 def _look_behind(readings: Sequence[Reading], store: Store) -> dict[Values, Behind]:
     """Look behind readings of one window."""
     first, measures = readings[0], store.measures
-    rule, fails_when = first.rule, _fails_when(first.rule)
+    rule, fails_when = first.rule, _build_fails_when(first.rule)
     cohort = {**rule.cohort, **({"release": first.release} if first.release else {})}
-    chosen = _filter(rule, first.start_ns, first.end_ns, cohort)
+    chosen = _build_filter(rule, first.start_ns, first.end_ns, cohort)
     groups = Groups(tuple(first.group), [tuple(reading.group.values()) for reading in readings])
     failures: dict[Values, list[tuple[str, int]]] = {}
     if rule.limit is not None:
@@ -133,16 +135,16 @@ def _look_behind(readings: Sequence[Reading], store: Store) -> dict[Values, Behi
     }
 
 
-def missing_reading(rule: AlertRule, group: Mapping[str, str], now_ns: int) -> Reading:
+def make_empty_reading(rule: AlertRule, group: Mapping[str, str], now_ns: int) -> Reading:
     """Return the reading of a group that the window has nothing of."""
-    start, end = _start(rule.longest_s, now_ns), now_ns + 1
+    start, end = _compute_start_ns(rule.longest_s, now_ns), now_ns + 1
     return Reading(rule, group, start, end, firing=False, value=None, part=None, whole=0)
 
 
 _Counts = Mapping[Values, FailRate | Share | Amount]
 
 
-def _counts(
+def _measure_window(
     rule: AlertRule,
     store: Store,
     now_ns: int,
@@ -151,12 +153,12 @@ def _counts(
 ) -> _Counts:
     """Measure the window that ended `ago_s` ago."""
     end = now_ns - int(ago_s * 1e9)
-    chosen = _filter(rule, _start(window_s or rule.window_s, end), end + 1, rule.cohort)
+    chosen = _build_filter(rule, _compute_start_ns(window_s or rule.window_s, end), end + 1, rule.cohort)
     return _measure(rule, store, chosen, rule.group_by)
 
 
 def _measure(rule: AlertRule, store: Store, chosen: Filter, by: tuple[str, ...]) -> _Counts:
-    measures, fails_when = store.measures, _fails_when(rule)
+    measures, fails_when = store.measures, _build_fails_when(rule)
     match rule.measure:
         case Measure.FAIL_RATE | Measure.ERROR_RATE:
             return measures.verdicts(chosen, by, fails_when)
@@ -169,9 +171,11 @@ def _measure(rule: AlertRule, store: Store, chosen: Filter, by: tuple[str, ...])
             return measures.streaks(chosen, by, rule.min_count, fails_when, errors=errors)
 
 
-def _plain(rule: AlertRule, values: Values, counted: FailRate | Share | Amount, now_ns: int) -> Reading:
+def _make_plain_reading(
+    rule: AlertRule, values: Values, counted: FailRate | Share | Amount, now_ns: int
+) -> Reading:
     """Return the reading of a rule with one window and no baseline."""
-    start, end = _start(rule.window_s, now_ns), now_ns + 1
+    start, end = _compute_start_ns(rule.window_s, now_ns), now_ns + 1
     group = dict(zip(rule.group_by, values, strict=True))
     if isinstance(counted, Amount):
         limit = rule.limit
@@ -179,62 +183,69 @@ def _plain(rule: AlertRule, values: Values, counted: FailRate | Share | Amount, 
         value = counted.value if counted.count >= rule.min_count else None
         firing = value is not None and compare(value, limit.comparison, limit.threshold)
         return Reading(rule, group, start, end, firing, counted.value, None, counted.count)
-    share = _share(rule, counted)
+    share = _to_share(rule, counted)
     if not rule.measure.is_rate:
         firing = share.whole == share.part == rule.min_count
     else:
-        firing = share.whole >= rule.min_count and _reaches(rule, share, _exact(rule.threshold))
-    return _of_share(rule, group, (start, end), share, counted, firing=firing)
+        firing = share.whole >= rule.min_count and _reaches(rule, share, _to_fraction(rule.threshold))
+    return _make_share_reading(rule, group, (start, end), share, counted, firing=firing)
 
 
 def _read_burn_rate(rule: AlertRule, burn: BurnRate, store: Store, now_ns: int) -> dict[Values, Reading]:
     found: dict[Values, Reading] = {}
     for pair in burn.windows:
-        least = _exact(pair.factor) * _exact(burn.budget)
-        short = _counts(rule, store, now_ns, pair.short_s)
-        for values, counted in _counts(rule, store, now_ns, pair.long_s).items():
-            share = _share(rule, counted)
+        least = _to_fraction(pair.factor) * _to_fraction(burn.budget)
+        short = _measure_window(rule, store, now_ns, pair.short_s)
+        for values, counted in _measure_window(rule, store, now_ns, pair.long_s).items():
+            share = _to_share(rule, counted)
             recent = short.get(values)
             firing = (
                 share.whole >= rule.min_count
                 and _reaches(rule, share, least)
                 and recent is not None
-                and _reaches(rule, _share(rule, recent), least)
+                and _reaches(rule, _to_share(rule, recent), least)
             )
             known = found.get(values)
             if known is None or (firing and not known.firing):
                 group = dict(zip(rule.group_by, values, strict=True))
-                window = _start(pair.long_s, now_ns), now_ns + 1
-                found[values] = _of_share(rule, group, window, share, counted, firing=firing)
+                window = _compute_start_ns(pair.long_s, now_ns), now_ns + 1
+                found[values] = _make_share_reading(rule, group, window, share, counted, firing=firing)
     return found
 
 
 def _read_rise(rule: AlertRule, store: Store, now_ns: int) -> dict[Values, Reading]:
     assert rule.baseline is not None
     if rule.baseline.ago_s is not None:
-        now = _counts(rule, store, now_ns)
-        before = _counts(rule, store, now_ns, ago_s=rule.baseline.ago_s)
+        now = _measure_window(rule, store, now_ns)
+        before = _measure_window(rule, store, now_ns, ago_s=rule.baseline.ago_s)
         releases = dict.fromkeys(now, "")
     else:
-        now, before, releases = _releases(rule, store, now_ns)
-    window = _start(rule.window_s, now_ns), now_ns + 1
+        now, before, releases = _measure_releases(rule, store, now_ns)
+    window = _compute_start_ns(rule.window_s, now_ns), now_ns + 1
     found = {}
     for values, counted in now.items():
-        share, earlier = _share(rule, counted), before.get(values)
-        old = _share(rule, earlier) if earlier is not None else Share(0, 0)
-        firing = min(share.whole, old.whole) >= rule.min_count and _rises(rule, old, share)
+        share, earlier = _to_share(rule, counted), before.get(values)
+        old = _to_share(rule, earlier) if earlier is not None else Share(0, 0)
+        firing = min(share.whole, old.whole) >= rule.min_count and _has_risen(rule, old, share)
         group = dict(zip(rule.group_by, values, strict=True))
-        found[values] = _of_share(
+        found[values] = _make_share_reading(
             rule, group, window, share, counted, firing=firing, before=old, release=releases[values]
         )
     return found
 
 
-def _releases(rule: AlertRule, store: Store, now_ns: int) -> tuple[_Counts, _Counts, dict[Values, str]]:
+def _measure_releases(
+    rule: AlertRule, store: Store, now_ns: int
+) -> tuple[_Counts, _Counts, dict[Values, str]]:
     """Measure the newest release of each group in the window, and the release before in all its time."""
     by = (*rule.group_by, "release")
-    far = _filter(rule, max(0, now_ns - _RELEASES_BACK_NS), now_ns + 1, rule.cohort)
-    recent = _measure(rule, store, _filter(rule, _start(rule.window_s, now_ns), now_ns + 1, rule.cohort), by)
+    far = _build_filter(rule, max(0, now_ns - _RELEASES_BACK_NS), now_ns + 1, rule.cohort)
+    recent = _measure(
+        rule,
+        store,
+        _build_filter(rule, _compute_start_ns(rule.window_s, now_ns), now_ns + 1, rule.cohort),
+        by,
+    )
     history = _measure(rule, store, far, by)
     now: dict[Values, FailRate | Share | Amount] = {}
     before: dict[Values, FailRate | Share | Amount] = {}
@@ -247,7 +258,7 @@ def _releases(rule: AlertRule, store: Store, now_ns: int) -> tuple[_Counts, _Cou
     return now, before, newest
 
 
-def _of_share(
+def _make_share_reading(
     rule: AlertRule,
     group: Mapping[str, str],
     window: tuple[int, int],
@@ -258,7 +269,7 @@ def _of_share(
     before: Share | None = None,
     release: str = "",
 ) -> Reading:
-    interval = wilson(share.part, share.whole) if rule.measure.is_rate else None
+    interval = compute_wilson_interval(share.part, share.whole) if rule.measure.is_rate else None
     return Reading(
         rule,
         group,
@@ -274,7 +285,7 @@ def _of_share(
     )
 
 
-def _share(rule: AlertRule, counted: FailRate | Share | Amount) -> Share:
+def _to_share(rule: AlertRule, counted: FailRate | Share | Amount) -> Share:
     if isinstance(counted, FailRate):
         if rule.measure is Measure.ERROR_RATE:
             return Share(counted.errored, counted.judged + counted.undecided + counted.errored)
@@ -287,31 +298,31 @@ def _reaches(rule: AlertRule, share: Share, least: Fraction) -> bool:
     """Return whether the rate is so high; exact without an interval: 3 of 30 is 10 %."""
     if not rule.lower_bound:
         return share.whole > 0 and share.part >= least * share.whole
-    interval = wilson(share.part, share.whole)
+    interval = compute_wilson_interval(share.part, share.whole)
     return interval is not None and interval.low >= least
 
 
-def _rises(rule: AlertRule, before: Share, after: Share) -> bool:
-    least = _exact(rule.threshold)
+def _has_risen(rule: AlertRule, before: Share, after: Share) -> bool:
+    least = _to_fraction(rule.threshold)
     if not rule.lower_bound:
         return Fraction(after.part, after.whole) - Fraction(before.part, before.whole) >= least
-    interval = difference_interval((before.part, before.whole), (after.part, after.whole))
+    interval = compute_difference_interval((before.part, before.whole), (after.part, after.whole))
     return interval is not None and interval.low >= least
 
 
-def _exact(number: float) -> Fraction:
+def _to_fraction(number: float) -> Fraction:
     """Return the number as it is written, whatever 0.1 is in binary."""
     return Fraction(repr(number))
 
 
-def _start(window_s: float, end_ns: int) -> int:
+def _compute_start_ns(window_s: float, end_ns: int) -> int:
     return max(0, end_ns - int(window_s * 1e9))
 
 
-def _filter(rule: AlertRule, start_ns: int, end_ns: int, cohort: Mapping[str, str]) -> Filter:
+def _build_filter(rule: AlertRule, start_ns: int, end_ns: int, cohort: Mapping[str, str]) -> Filter:
     return Filter(rule.layer, rule.watched.row_name, cohort, None, start_ns, end_ns)
 
 
-def _fails_when(rule: AlertRule) -> FailsWhen | None:
+def _build_fails_when(rule: AlertRule) -> FailsWhen | None:
     bound = rule.bound
     return FailsWhen(rule.watched.is_raw, bound.comparison, bound.threshold) if bound else None

@@ -23,7 +23,7 @@ _OWN_SITE: Final = (None, "same-origin", "none")
 def authorise_reader(request: Request, _: Annotated[object, Depends(_BEARER)]) -> None:
     """Refuse a request without a reader's or writer's token, where tokens are required."""
     settings: ConsoleSettings = request.app.state.settings
-    grant = settings.reader(token_of(request))
+    grant = settings.reader(read_token(request))
     if grant is None:
         raise HTTPException(
             HTTPStatus.UNAUTHORIZED,
@@ -33,10 +33,10 @@ def authorise_reader(request: Request, _: Annotated[object, Depends(_BEARER)]) -
     request.state.project = grant.project
 
 
-def still_reads(request: Request) -> bool:
+def may_still_read(request: Request) -> bool:
     """Return whether the token of a request that was authorised still grants the same."""
     settings: ConsoleSettings = request.app.state.settings
-    grant = settings.reader(token_of(request))
+    grant = settings.reader(read_token(request))
     return grant is not None and grant.project == request.state.project
 
 
@@ -52,7 +52,7 @@ def authorise_writer(request: Request) -> None:
     """Refuse a write without a writer's token, where tokens are required, or that another site sent."""
     _check_own_origin(request)
     settings: ConsoleSettings = request.app.state.settings
-    if settings.may_write(token_of(request)):
+    if settings.may_write(read_token(request)):
         return
     if not settings.writers and settings.accepts is None:
         raise HTTPException(
@@ -73,17 +73,17 @@ def _check_own_origin(request: Request) -> None:
         raise HTTPException(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "send the body as application/json")
 
 
-def token_of(request: Request) -> str:
+def read_token(request: Request) -> str:
     """Return the bearer token of a request; empty where it has none."""
     return request.headers.get("authorization", "").removeprefix("Bearer ")
 
 
-def get_store(request: Request) -> Store:
+def open_reader_store(request: Request) -> Store:
     """Return the store that the application reads, limited to the project of the reader's token, if any."""
     store: Store = request.app.state.open_store()
     project: str | None = request.state.project
     return store if project is None else store.limited_to(project)
 
 
-Opened = Annotated[Store, Depends(get_store)]
+Opened = Annotated[Store, Depends(open_reader_store)]
 WRITER: Final = Depends(authorise_writer)

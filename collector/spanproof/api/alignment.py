@@ -45,21 +45,21 @@ def align_steps(before: Sequence[Step], after: Sequence[Step]) -> list[StepPair]
     """Return the steps of two runs in pairs, in order."""
     old, new = before[:_MOST], after[:_MOST]
     pairs = [
-        _pair(old[i] if i is not None else None, new[j] if j is not None else None)
+        _pair_steps(old[i] if i is not None else None, new[j] if j is not None else None)
         for i, j in _align(old, new)
     ]
     rest_old, rest_new = before[_MOST:], after[_MOST:]
     for place in range(max(len(rest_old), len(rest_new))):
         left = rest_old[place] if place < len(rest_old) else None
         right = rest_new[place] if place < len(rest_new) else None
-        pairs.append(_pair(left, right))
+        pairs.append(_pair_steps(left, right))
     return pairs
 
 
 def _align(old: Sequence[Step], new: Sequence[Step]) -> list[tuple[int | None, int | None]]:
-    words_old, words_new = [_words(step) for step in old], [_words(step) for step in new]
+    words_old, words_new = [_count_words(step) for step in old], [_count_words(step) for step in new]
     best = [[0.0] * (len(new) + 1) for _ in range(len(old) + 1)]
-    alike = [[_likeness(a, b) for b in words_new] for a in words_old]
+    alike = [[_compute_similarity(a, b) for b in words_new] for a in words_old]
     for i in range(len(old) - 1, -1, -1):
         for j in range(len(new) - 1, -1, -1):
             paired = alike[i][j] + best[i + 1][j + 1] if alike[i][j] >= _ALIKE else 0.0
@@ -81,27 +81,27 @@ def _align(old: Sequence[Step], new: Sequence[Step]) -> list[tuple[int | None, i
     return found
 
 
-def _words(step: Step) -> Counter[str]:
+def _count_words(step: Step) -> Counter[str]:
     code = " ".join(snippet.source for snippet in step.snippets)
     return Counter([*_WORD.findall(code[:20_000]), *(call.tool for call in step.calls), step.kind])
 
 
-def _likeness(one: Counter[str], other: Counter[str]) -> float:
+def _compute_similarity(one: Counter[str], other: Counter[str]) -> float:
     """Return the Dice coefficient of two bags of words."""
     return 2 * (one & other).total() / (one.total() + other.total())
 
 
-def _pair(before: Step | None, after: Step | None) -> StepPair:
+def _pair_steps(before: Step | None, after: Step | None) -> StepPair:
     if before is None or after is None:
         change = StepChange.ADDED if before is None else StepChange.REMOVED
-    elif _code(before) != _code(after):
+    elif _extract_code(before) != _extract_code(after):
         change = StepChange.CODE
     else:
-        change = StepChange.SAME if _outputs(before) == _outputs(after) else StepChange.OUTPUT
+        change = StepChange.SAME if _extract_outputs(before) == _extract_outputs(after) else StepChange.OUTPUT
     return StepPair(before.number if before else None, after.number if after else None, change)
 
 
-def _code(step: Step) -> list[object]:
+def _extract_code(step: Step) -> list[object]:
     calls = [(call.tool, call.args, dict(call.kwargs)) for call in step.calls]
     return [
         [(each.language, each.source, each.executed) for each in step.snippets],
@@ -109,7 +109,7 @@ def _code(step: Step) -> list[object]:
     ]
 
 
-def _outputs(step: Step) -> list[object]:
+def _extract_outputs(step: Step) -> list[object]:
     printed = [
         (each.logs, each.output.text if each.output else None, each.error.message if each.error else None)
         if each.logs is not None or each.output is not None

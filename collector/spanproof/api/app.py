@@ -15,7 +15,7 @@ from fastapi import FastAPI, HTTPException, Request
 from fastapi.responses import FileResponse, Response
 
 from spanproof.api.bundle import STATIC
-from spanproof.api.problems import add_problems, problem
+from spanproof.api.problems import add_problem_handlers, make_problem_response
 from spanproof.api.routes import router
 from spanproof.api.settings import READ_BY_ALL, ConsoleSettings
 from spanproof.store import Store
@@ -53,7 +53,7 @@ def make_app(open_store: Callable[[], Store], settings: ConsoleSettings = READ_B
         docs_url=None,
         redoc_url=None,
     )
-    add_problems(app)
+    add_problem_handlers(app)
     app.state.open_store, app.state.settings, app.state.doctor = open_store, settings, None
     app.include_router(router)
 
@@ -78,7 +78,7 @@ def make_app(open_store: Callable[[], Store], settings: ConsoleSettings = READ_B
         host = request.headers.get("host", "").rpartition(":")[0] or request.headers.get("host", "")
         if settings.hosts and host not in settings.hosts:
             refused = f"this console answers to {', '.join(sorted(settings.hosts))}, not to {host[:100]!r}"
-            return problem(HTTPStatus.MISDIRECTED_REQUEST, refused, dict(_HEADERS))
+            return make_problem_response(HTTPStatus.MISDIRECTED_REQUEST, refused, dict(_HEADERS))
         response = await call_next(request)
         response.headers.update(_HEADERS)
         return response

@@ -66,7 +66,7 @@ class GatePage(Answer):
     assertions: list[GateAssertion]
 
 
-def gate_page(
+def build_gate_page(
     name: str,
     report: Mapping[str, Any],
     *,
@@ -86,19 +86,19 @@ def gate_page(
         passed=bool(report["passed"]),
         cut=cut,
         assertions=[
-            _assertion(each, marks[index] if index < len(marks) else ())
+            _build_assertion(each, marks[index] if index < len(marks) else ())
             for index, each in enumerate(report["assertions"][:_MOST_ASSERTIONS])
         ],
     )
 
 
-def _assertion(given: Mapping[str, Any], marks: Sequence[CodeMark]) -> GateAssertion:
+def _build_assertion(given: Mapping[str, Any], marks: Sequence[CodeMark]) -> GateAssertion:
     low, high = given.get("interval") or (None, None)
     return GateAssertion(
-        assertion=pages.text(str(given["assertion"])),
+        assertion=pages.clean_text(str(given["assertion"])),
         layer=str(given["layer"] or ""),
         verdict=str(given["verdict"]),
-        reason=pages.text(str(given.get("reason", ""))),
+        reason=pages.clean_text(str(given.get("reason", ""))),
         judged=given.get("judged", 0),
         satisfied=given.get("satisfied", 0),
         share=given.get("share"),
@@ -108,25 +108,25 @@ def _assertion(given: Mapping[str, Any], marks: Sequence[CodeMark]) -> GateAsser
             GateCase(
                 trace_id=str(case["trace_id"]),
                 run_span_id=str(case["run_span_id"]),
-                agent=pages.text(str(case["agent"])),
+                agent=pages.clean_text(str(case["agent"])),
                 state=str(case["state"]),
                 value=case["value"],
-                explanation=pages.text(str(case["explanation"])),
+                explanation=pages.clean_text(str(case["explanation"])),
             )
             for case in given.get("failing", [])[:_MOST_CASES]
         ],
-        marks=[mark_page(each) for each in marks],
+        marks=[build_mark(each) for each in marks],
     )
 
 
-def mark_page(mark: CodeMark) -> GateMark:
+def build_mark(mark: CodeMark) -> GateMark:
     """Return the lines to blame, with those around them."""
-    lines = pages.code_lines(mark.source, Language(mark.language))
+    lines = pages.highlight_lines(mark.source, Language(mark.language))
     first, end = max(1, mark.line - _CONTEXT), mark.end_line + _CONTEXT
     return GateMark(
-        uri=pages.text(mark.uri),
-        rule=pages.text(mark.rule),
-        message=pages.text(mark.message),
+        uri=pages.clean_text(mark.uri),
+        rule=pages.clean_text(mark.rule),
+        message=pages.clean_text(mark.message),
         line=mark.line,
         end_line=mark.end_line,
         first=first,

@@ -19,10 +19,10 @@ from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
 from spanproof.api import models
-from spanproof.evaluators.intervals import wilson
+from spanproof.evaluators.intervals import compute_wilson_interval
 from spanproof.evaluators.model import NoReplay, ReplayedStep, RunEvaluation, TraceEvaluation
 from spanproof.evaluators.redact import mask_formats
-from spanproof.evaluators.replay.record import record_of
+from spanproof.evaluators.replay.record import read_record
 from spanproof.store import (
     CohortShare,
     FailingRun,
@@ -59,7 +59,9 @@ _FORMATTER: Final[HtmlFormatter[str]] = HtmlFormatter(nowrap=True)
 _NO_TREND: Final = (0,) * TREND_PARTS
 
 
-def failure_cluster(found: FailureCluster, trends: Mapping[str, Sequence[int]]) -> models.FailureCluster:
+def build_failure_cluster(
+    found: FailureCluster, trends: Mapping[str, Sequence[int]]
+) -> models.FailureCluster:
     """Return a cluster of failures with what is known about it."""
     known = found.explanation
     return models.FailureCluster(
@@ -83,16 +85,16 @@ def failure_cluster(found: FailureCluster, trends: Mapping[str, Sequence[int]]) 
     )
 
 
-def failure_share(share: CohortShare) -> models.FailureShare:
+def build_failure_share(share: CohortShare) -> models.FailureShare:
     """Return the share of a cohort's runs that are in a cluster."""
-    interval = wilson(share.failing, share.runs)
+    interval = compute_wilson_interval(share.failing, share.runs)
     assert interval is not None, "a cohort with a failing run has a run"
     return models.FailureShare(
         value=share.value, failing=share.failing, runs=share.runs, low=interval.low, high=interval.high
     )
 
 
-def failing_run(run: FailingRun) -> models.FailingRun:
+def build_failing_run(run: FailingRun) -> models.FailingRun:
     """Return a run of a cluster."""
     return models.FailingRun(
         trace_id=run.trace_id,
@@ -106,9 +108,9 @@ def failing_run(run: FailingRun) -> models.FailingRun:
     )
 
 
-def rate(counted: FailRate) -> models.Rate:
+def build_rate(counted: FailRate) -> models.Rate:
     """Return counted verdicts with the rate and its interval."""
-    interval = wilson(counted.failed, counted.judged)
+    interval = compute_wilson_interval(counted.failed, counted.judged)
     return models.Rate(
         passed=counted.passed,
         failed=counted.failed,
@@ -121,36 +123,36 @@ def rate(counted: FailRate) -> models.Rate:
     )
 
 
-def measured(group: Group) -> models.Measured:
+def build_measured(group: Group) -> models.Measured:
     """Return one score over one stretch of time."""
     return models.Measured(
-        values=[text(value) for value in group.values],
+        values=[clean_text(value) for value in group.values],
         start_ns=group.start_ns,
-        rate=rate(group.verdicts),
+        rate=build_rate(group.verdicts),
         mean=group.mean,
         raw_mean=group.raw_mean,
         raw_p50=group.raw_p50,
         raw_p95=group.raw_p95,
-        unit=text(group.unit),
+        unit=clean_text(group.unit),
     )
 
 
-def code_row(row: CodeRow) -> models.CodeRow:
+def build_code_row(row: CodeRow) -> models.CodeRow:
     """Return a snippet of a list."""
     return models.CodeRow(
         trace_id=row.trace_id,
         run_span_id=row.run_span_id,
         snippet_id=row.snippet_id,
         started_ns=max(0, row.span_time_ns),
-        language=text(row.language),
-        source=text(row.source),
+        language=clean_text(row.language),
+        source=clean_text(row.source),
         executed=row.executed,
         verdict=row.verdict,
-        rules=[text(rule) for rule in row.rules],
+        rules=[clean_text(rule) for rule in row.rules],
     )
 
 
-def replay_row(row: ReplayRow) -> models.ReplayRow:
+def build_replay_row(row: ReplayRow) -> models.ReplayRow:
     """Return a replayed snippet of a list."""
     return models.ReplayRow(
         trace_id=row.trace_id,
@@ -159,93 +161,93 @@ def replay_row(row: ReplayRow) -> models.ReplayRow:
         started_ns=max(0, row.span_time_ns),
         ended=row.failure_class,
         agrees=row.agrees,
-        difference=text(row.difference),
+        difference=clean_text(row.difference),
         wall_s=row.wall_s,
         peak_memory_bytes=row.peak_memory_bytes,
     )
 
 
-def trace_row(row: TraceRow) -> models.TraceRow:
+def build_trace_row(row: TraceRow) -> models.TraceRow:
     """Return one trace of a list."""
     return models.TraceRow(
         trace_id=row.trace_id,
-        project=text(row.project),
+        project=clean_text(row.project),
         start_ns=row.start_ns,
         end_ns=row.end_ns,
         spans=row.spans,
         defects=list(row.defects),
-        runs=[_run_row(run) for run in row.runs],
+        runs=[_build_run_row(run) for run in row.runs],
     )
 
 
-def _run_row(run: RunRow) -> models.RunRow:
+def _build_run_row(run: RunRow) -> models.RunRow:
     return models.RunRow(
         span_id=run.run_span_id,
-        agent=text(run.agent),
-        model=text(run.model),
-        layers={layer: outcome_of(outcome) for layer, outcome in run.layers.items()},
+        agent=clean_text(run.agent),
+        model=clean_text(run.model),
+        layers={layer: build_outcome(outcome) for layer, outcome in run.layers.items()},
     )
 
 
-def outcome_of(outcome: Outcome) -> models.Outcome:
+def build_outcome(outcome: Outcome) -> models.Outcome:
     """Return a verdict, or why there is none."""
     match outcome:
         case Scored(value=value, label=label, explanation=explanation):
             verdict = models.Verdict(label.value) if label else models.Verdict.OPEN
-            return models.Outcome(verdict=verdict, value=value, explanation=text(explanation))
+            return models.Outcome(verdict=verdict, value=value, explanation=clean_text(explanation))
         case Skipped(reason=reason):
-            return models.Outcome(verdict=models.Verdict.SKIPPED, value=None, explanation=text(reason))
+            return models.Outcome(verdict=models.Verdict.SKIPPED, value=None, explanation=clean_text(reason))
         case Errored(error_type=error_type, message=message):
-            said = text(f"{error_type}: {message}")
+            said = clean_text(f"{error_type}: {message}")
             return models.Outcome(verdict=models.Verdict.ERRORED, value=None, explanation=said)
 
 
-def trace_page(evaluation: TraceEvaluation, feedback: Sequence[Feedback]) -> models.TracePage:
+def build_trace_page(evaluation: TraceEvaluation, feedback: Sequence[Feedback]) -> models.TracePage:
     """Return one trace whole."""
     trace = evaluation.trace
-    spans = [span_row(span) for span in trace.spans[:_MOST_SPANS]]
+    spans = [build_span_row(span) for span in trace.spans[:_MOST_SPANS]]
     return models.TracePage(
         trace_id=trace.trace_id,
         project=next((run.run.cohort.project for run in evaluation.runs), "default"),
         defects=[defect.value for defect in trace.defects],
         spans=spans,
         spans_left_out=len(trace.spans) - len(spans),
-        runs=[run(each) for each in evaluation.runs],
+        runs=[build_run(each) for each in evaluation.runs],
         feedback=[
             models.Feedback(
                 run_span_id=said.span_id or "",
-                kind=text(said.kind),
-                comment=None if said.comment is None else text(said.comment),
+                kind=clean_text(said.kind),
+                comment=None if said.comment is None else clean_text(said.comment),
             )
             for said in feedback
         ],
     )
 
 
-def span_row(span: Span) -> models.SpanRow:
+def build_span_row(span: Span) -> models.SpanRow:
     """Return one span of the tree."""
     return models.SpanRow(
         span_id=span.span_id,
         parent_id=span.parent_id,
-        name=text(span.name),
+        name=clean_text(span.name),
         kind=span.kind.value,
         start_ns=span.start_ns,
         end_ns=span.end_ns,
-        error=text(span.error.message) if span.error else None,
+        error=clean_text(span.error.message) if span.error else None,
     )
 
 
-def span_page(span: Span) -> models.SpanPage:
+def build_span_page(span: Span) -> models.SpanPage:
     """Return one span with all that came with it."""
     return models.SpanPage(
-        span=span_row(span),
+        span=build_span_row(span),
         dialect=span.dialect,
-        attributes={text(key): _json(value) for key, value in span.attributes.items()},
-        resource={text(key): _json(value) for key, value in span.resource.items()},
+        attributes={clean_text(key): _to_json(value) for key, value in span.attributes.items()},
+        resource={clean_text(key): _to_json(value) for key, value in span.resource.items()},
     )
 
 
-def run(evaluation: RunEvaluation) -> models.Run:
+def build_run(evaluation: RunEvaluation) -> models.Run:
     """Return one run with its steps, verdicts, evidence and claims."""
     found = evaluation.run
     layers: list[Score] = []
@@ -255,36 +257,36 @@ def run(evaluation: RunEvaluation) -> models.Run:
         (layers if own else others).append(score)
     order = list(Layer)
     layers.sort(key=lambda score: order.index(score.layer))
-    verdict, sentence = _headline(layers)
+    verdict, sentence = _derive_verdict(layers)
     answer = found.answer.text if found.answer else None
-    shown = None if answer is None else text(answer)
+    shown = None if answer is None else clean_text(answer)
     return models.Run(
         span_id=found.span_id,
-        agent=text(found.name),
-        task=None if found.task is None else text(found.task),
+        agent=clean_text(found.name),
+        task=None if found.task is None else clean_text(found.task),
         answer=shown,
         ending=found.ending.value,
         start_ns=found.start_ns,
         end_ns=found.end_ns,
-        cohort={name: text(value) for name in _DIMENSIONS if (value := getattr(found.cohort, name))},
+        cohort={name: clean_text(value) for name in _DIMENSIONS if (value := getattr(found.cohort, name))},
         tokens=(found.usage.input_tokens + found.usage.output_tokens) or None,
         sentence=sentence,
         verdict=verdict,
-        replay=_replay(evaluation),
-        layers=[_score(score) for score in layers],
-        scores=[_score(score) for score in others],
+        replay=_describe_replay(evaluation),
+        layers=[_build_score(score) for score in layers],
+        scores=[_build_score(score) for score in others],
         # A masked secret moves the characters behind it: claims are not marked then.
-        claims=list(_claims(layers)) if shown == answer else [],
-        steps=[_step(evaluation, step) for step in found.steps],
+        claims=list(_extract_claims(layers)) if shown == answer else [],
+        steps=[_build_step(evaluation, step) for step in found.steps],
     )
 
 
 _DIMENSIONS = ("service", "agent", "model", "prompt_version", "task", "executor", "release")
 
 
-def _headline(layers: Sequence[Score]) -> tuple[models.Verdict, str]:
+def _derive_verdict(layers: Sequence[Score]) -> tuple[models.Verdict, str]:
     """Return the verdict of a run and its reason: what fails first, then what errored, then what is open."""
-    found = [(score.layer, outcome_of(score.outcome)) for score in layers]
+    found = [(score.layer, build_outcome(score.outcome)) for score in layers]
     for verdict in (models.Verdict.FAIL, models.Verdict.ERRORED, models.Verdict.OPEN):
         for layer, outcome in found:
             if outcome.verdict is verdict:
@@ -296,19 +298,19 @@ def _headline(layers: Sequence[Score]) -> tuple[models.Verdict, str]:
     return models.Verdict.SKIPPED, reason
 
 
-def _replay(evaluation: RunEvaluation) -> str:
+def _describe_replay(evaluation: RunEvaluation) -> str:
     if isinstance(evaluation.replay, NoReplay):
-        return f"not replayed: {text(evaluation.replay.reason)}"
+        return f"not replayed: {clean_text(evaluation.replay.reason)}"
     steps, left = evaluation.replay.steps, evaluation.replay.first_divergence
     if left is not None:
         number, step = left
         how = step.difference or "it calls a tool in a way that is not on record"
-        return f"the replay leaves the record first at snippet {number}: {text(how)}"
+        return f"the replay leaves the record first at snippet {number}: {clean_text(how)}"
     compared = sum(step.agrees is not None for step in steps)
     return f"{len(steps)} of {len(evaluation.run.snippets)} snippets replayed, {compared} compared, all agree"
 
 
-def _claims(layers: Iterable[Score]) -> Iterable[models.Claim]:
+def _extract_claims(layers: Iterable[Score]) -> Iterable[models.Claim]:
     for score in layers:
         if score.layer is Layer.GROUNDEDNESS and isinstance(score.outcome, Scored):
             for fact in score.outcome.evidence:
@@ -317,66 +319,66 @@ def _claims(layers: Iterable[Score]) -> Iterable[models.Claim]:
                         start=fact.claim.start,
                         end=fact.claim.end,
                         verdict=fact.claim.verdict,
-                        why=text(fact.what),
+                        why=clean_text(fact.what),
                         span_id=fact.span_id,
-                        found=None if fact.claim.found is None else text(fact.claim.found),
+                        found=None if fact.claim.found is None else clean_text(fact.claim.found),
                         cell=fact.claim.cell[0] if fact.claim.cell else None,
                     )
 
 
-def _score(score: Score) -> models.Score:
+def _build_score(score: Score) -> models.Score:
     scored = score.outcome if isinstance(score.outcome, Scored) else None
     return models.Score(
         layer=score.layer,
-        name=text(score.name),
+        name=clean_text(score.name),
         span_id=score.span_id,
-        outcome=outcome_of(score.outcome),
+        outcome=build_outcome(score.outcome),
         raw=scored.raw if scored else None,
         unit=scored.unit if scored else "",
         evidence=[
             models.Fact(
-                what=text(fact.what),
+                what=clean_text(fact.what),
                 span_id=fact.span_id,
-                recorded=_maybe(fact.recorded),
-                replayed=_maybe(fact.replayed),
+                recorded=_clean_optional(fact.recorded),
+                replayed=_clean_optional(fact.replayed),
             )
             for fact in (scored.evidence[:_MOST_EVIDENCE] if scored else ())
         ],
     )
 
 
-def versioned_score(score: Score) -> models.VersionedScore:
+def build_versioned_score(score: Score) -> models.VersionedScore:
     """Return a score with where it came from."""
-    shown = _score(score)
+    shown = _build_score(score)
     return models.VersionedScore(
-        **dict(shown), id=score.id, evaluator=text(score.evaluator), version=text(score.version)
+        **dict(shown), id=score.id, evaluator=clean_text(score.evaluator), version=clean_text(score.version)
     )
 
 
-def snippet_page(evaluation: TraceEvaluation, snippet_id: str) -> models.Snippet | None:
+def find_snippet(evaluation: TraceEvaluation, snippet_id: str) -> models.Snippet | None:
     """Return one snippet of a trace; None where it has no such snippet."""
     for run in evaluation.runs:
         for snippet in run.run.snippets:
             if snippet.id == snippet_id:
-                return _snippet(run, snippet)
+                return _build_snippet(run, snippet)
     return None
 
 
-def _step(evaluation: RunEvaluation, step: Step) -> models.Step:
+def _build_step(evaluation: RunEvaluation, step: Step) -> models.Step:
     return models.Step(
         number=step.number,
         kind=step.kind,
         span_id=step.span_id,
         start_ns=step.start_ns,
         end_ns=step.end_ns,
-        thought=text(_thought(step)),
-        snippets=[_snippet(evaluation, snippet) for snippet in step.snippets],
-        calls=[_call(call) for call in step.calls],
-        error=text(step.error.message) if step.error else None,
+        thought=clean_text(_extract_thought(step)),
+        snippets=[_build_snippet(evaluation, snippet) for snippet in step.snippets],
+        calls=[_build_call(call) for call in step.calls],
+        error=clean_text(step.error.message) if step.error else None,
     )
 
 
-def _thought(step: Step) -> str:
+def _extract_thought(step: Step) -> str:
     """Return what the model wrote before its code: the code is shown as code."""
     said = step.text
     for snippet in step.snippets:
@@ -384,23 +386,26 @@ def _thought(step: Step) -> str:
     return _CODE_OPENS.sub("", said).strip()
 
 
-def arguments(call: RecordedCall) -> str:
+def format_arguments(call: RecordedCall) -> str:
     """Return the arguments of a tool call, as they would be written."""
-    given = [*map(_brief, call.args), *(f"{name}={_brief(value)}" for name, value in call.kwargs.items())]
-    return text(", ".join(given))
+    given = [
+        *map(_format_value, call.args),
+        *(f"{name}={_format_value(value)}" for name, value in call.kwargs.items()),
+    ]
+    return clean_text(", ".join(given))
 
 
-def _call(call: RecordedCall) -> models.Call:
+def _build_call(call: RecordedCall) -> models.Call:
     return models.Call(
         span_id=call.span_id,
-        tool=text(call.tool),
-        arguments=arguments(call),
-        result=_payload(call.result),
-        error=text(call.error.message) if call.error else None,
+        tool=clean_text(call.tool),
+        arguments=format_arguments(call),
+        result=_clean_payload(call.result),
+        error=clean_text(call.error.message) if call.error else None,
     )
 
 
-def _snippet(evaluation: RunEvaluation, snippet: Snippet) -> models.Snippet:
+def _build_snippet(evaluation: RunEvaluation, snippet: Snippet) -> models.Snippet:
     scan = evaluation.scans[snippet.id]
     replay = evaluation.replay
     again = None if isinstance(replay, NoReplay) else replay.step(snippet.id)
@@ -410,7 +415,7 @@ def _snippet(evaluation: RunEvaluation, snippet: Snippet) -> models.Snippet:
         span_id=snippet.span_id,
         language=snippet.language.value,
         executed=snippet.executed,
-        lines=code_lines(snippet.source, snippet.language),
+        lines=highlight_lines(snippet.source, snippet.language),
         cut=snippet.truncated or len(snippet.source) > _LONGEST,
         scan=scan.verdict.value,
         findings=[
@@ -419,53 +424,53 @@ def _snippet(evaluation: RunEvaluation, snippet: Snippet) -> models.Snippet:
                 severity=each.severity.value,
                 verdict=each.verdict.value,
                 line=each.line,
-                message=text(each.message),
-                remedy=text(each.remedy),
+                message=clean_text(each.message),
+                remedy=clean_text(each.remedy),
             )
             for each in scan.findings
         ],
-        recorded=_recorded(snippet) if snippet.executed else None,
-        replayed=_replayed(again) if again else None,
-        not_replayed=None if again or reason is None else text(reason),
+        recorded=_build_recorded(snippet) if snippet.executed else None,
+        replayed=_build_replayed(again) if again else None,
+        not_replayed=None if again or reason is None else clean_text(reason),
     )
 
 
-def _recorded(snippet: Snippet) -> models.Recorded:
-    record = record_of(snippet)
+def _build_recorded(snippet: Snippet) -> models.Recorded:
+    record = read_record(snippet)
     printed = record.stdout if record.stdout is not None else record.shown
     return models.Recorded(
         ended=record.failure_class.value if record.failure_class else None,
-        printed=_maybe(printed),
-        value=_payload(record.output),
-        error=text(snippet.error.message) if snippet.error else None,
+        printed=_clean_optional(printed),
+        value=_clean_payload(record.output),
+        error=clean_text(snippet.error.message) if snippet.error else None,
     )
 
 
-def _replayed(step: ReplayedStep) -> models.Replayed:
+def _build_replayed(step: ReplayedStep) -> models.Replayed:
     ran = step.execution
     return models.Replayed(
         ended=ran.failure_class.value,
-        printed=text(ran.stdout),
-        value=_maybe(ran.result_text),
-        error=text(f"{ran.raised.type}: {ran.raised.message}") if ran.raised else None,
+        printed=clean_text(ran.stdout),
+        value=_clean_optional(ran.result_text),
+        error=clean_text(f"{ran.raised.type}: {ran.raised.message}") if ran.raised else None,
         agrees=step.agrees,
-        difference=_maybe(step.difference),
+        difference=_clean_optional(step.difference),
         flaky=step.flaky,
         wall_s=ran.wall_s,
         peak_memory_bytes=ran.peak_memory_bytes,
         attempts=[
             models.Attempt(
-                kind=each.kind.value, target=text(each.target), allowed=each.allowed, count=each.count
+                kind=each.kind.value, target=clean_text(each.target), allowed=each.allowed, count=each.count
             )
             for each in ran.attempts
         ],
-        files={text(path): size for path, size in list(ran.files.items())[:200]},
+        files={clean_text(path): size for path, size in list(ran.files.items())[:200]},
     )
 
 
-def code_lines(source: str, language: Language) -> list[str]:
+def highlight_lines(source: str, language: Language) -> list[str]:
     """Return source code as lines of HTML, escaped, with Pygments' short classes."""
-    code = text(source).replace("\r\n", "\n").replace("\r", "\n")
+    code = clean_text(source).replace("\r\n", "\n").replace("\r", "\n")
     return str(highlight(code, _find_lexer(language), _FORMATTER)).rstrip("\n").split("\n")
 
 
@@ -477,31 +482,31 @@ def _find_lexer(language: Language) -> Lexer:
         return get_lexer_by_name("text", stripnl=False, ensurenl=False)
 
 
-def _payload(payload: Payload | None) -> str | None:
-    return None if payload is None else text(payload.text)
+def _clean_payload(payload: Payload | None) -> str | None:
+    return None if payload is None else clean_text(payload.text)
 
 
-def _brief(value: JsonValue) -> str:
+def _format_value(value: JsonValue) -> str:
     shown = json.dumps(value, ensure_ascii=False, default=str)
     return shown if len(shown) <= 200 else f"{shown[:199]}…"
 
 
-def _maybe(given: str | None) -> str | None:
-    return None if given is None else text(given)
+def _clean_optional(given: str | None) -> str | None:
+    return None if given is None else clean_text(given)
 
 
-def text(given: str) -> str:
+def clean_text(given: str) -> str:
     """Return text that JSON in UTF-8 can carry, bounded, without secrets of known formats."""
     cut = given if len(given) <= _LONGEST else f"{given[:_LONGEST]}…"
     return mask_formats(cut.encode("utf-8", "replace").decode())
 
 
-def _json(value: object) -> object:
+def _to_json(value: object) -> object:
     """Return an attribute as JSON data."""
     if isinstance(value, str):
-        return text(value)
+        return clean_text(value)
     if isinstance(value, float) and not isfinite(value):
         return str(value)
     if isinstance(value, bool | int | float) or value is None:
         return value
-    return text(json.dumps(value, ensure_ascii=False, default=str))
+    return clean_text(json.dumps(value, ensure_ascii=False, default=str))

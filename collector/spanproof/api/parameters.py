@@ -29,7 +29,7 @@ Limit = Annotated[int, Query(ge=1, le=500, description="Rows at most.")]
 Cursor = Annotated[str | None, Query(max_length=2000, description="`next` of the page before.")]
 
 
-def _cohort_parameters(
+def _parse_cohort(
     project: Name = None,
     service: Name = None,
     agent: Name = None,
@@ -57,22 +57,22 @@ def _cohort_parameters(
     for each in where:
         dimension, equals, value = each.partition("=")
         if not equals:
-            raise _refuse_where(each, "write DIMENSION=VALUE")
+            raise _make_where_error(each, "write DIMENSION=VALUE")
         try:
             cohort[check_dimension(dimension)] = value
         except ValueError as problem:
-            raise _refuse_where(each, str(problem)) from problem
+            raise _make_where_error(each, str(problem)) from problem
     return cohort
 
 
-def _refuse_where(given: str, reason: str) -> HTTPException:
+def _make_where_error(given: str, reason: str) -> HTTPException:
     return HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, f"where {given[:100]!r}: {reason}")
 
 
-Cohort = Annotated[Mapping[str, str], Depends(_cohort_parameters)]
+Cohort = Annotated[Mapping[str, str], Depends(_parse_cohort)]
 
 
-def window(hours: float) -> tuple[int, int]:
+def compute_window(hours: float) -> tuple[int, int]:
     """Return the first nanosecond of the last so many hours, and the first one after now."""
     end = time.time_ns()
     return max(0, end - int(hours * HOUR_NS)), end + 1
@@ -85,24 +85,24 @@ def find_trace_id(store: Store, given: str) -> str:
         HTTPException: 404: none starts so, or several.
     """
     if not given or len(given) > 32 or not set(given) <= set("0123456789abcdef"):
-        raise no_trace(given)
+        raise make_not_found_error(given)
     found = store.trace_ids(given, limit=2)
     if len(found) != 1 and given not in found:
-        raise no_trace(given)
+        raise make_not_found_error(given)
     return given if given in found else found[0]
 
 
-def no_trace(given: str) -> HTTPException:
+def make_not_found_error(given: str) -> HTTPException:
     """Return the error for an id of no trace."""
     return HTTPException(HTTPStatus.NOT_FOUND, f"there is not one trace whose id starts with {given[:64]!r}")
 
 
-def write_cursor(at_ns: int, key: str) -> str:
+def encode_cursor(at_ns: int, key: str) -> str:
     """Return the place after a row that is known by a time and a key."""
     return base64.urlsafe_b64encode(f"{at_ns}:{key}".encode()).decode().rstrip("=")
 
 
-def read_cursor(cursor: str | None) -> tuple[int, str] | None:
+def decode_cursor(cursor: str | None) -> tuple[int, str] | None:
     """Return the time and the key of the last row of the page before.
 
     Raises:

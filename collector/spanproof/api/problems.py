@@ -16,18 +16,18 @@ from spanproof.store import StoreError
 MEDIA_TYPE = "application/problem+json"
 
 
-def problem(status: HTTPStatus, detail: str, headers: dict[str, str] | None = None) -> Response:
+def make_problem_response(status: HTTPStatus, detail: str, headers: dict[str, str] | None = None) -> Response:
     """Return an error as a response."""
     body = Problem(title=status.phrase, status=status.value, detail=detail)
     return Response(body.model_dump_json(), status.value, headers, MEDIA_TYPE)
 
 
-def described(meaning: str) -> dict[str, Any]:
+def describe_problem(meaning: str) -> dict[str, Any]:
     """Return an error's entry in the description of the API."""
     return {"model": Problem, "content": {MEDIA_TYPE: {}}, "description": meaning}
 
 
-def add_problems(app: FastAPI) -> None:
+def add_problem_handlers(app: FastAPI) -> None:
     """Answer each error in the one form."""
 
     async def of_request(_: Request, failure: Exception) -> Response:
@@ -35,15 +35,15 @@ def add_problems(app: FastAPI) -> None:
         faults = (
             f"{'.'.join(str(part) for part in each['loc'])}: {each['msg']}" for each in failure.errors()
         )
-        return problem(HTTPStatus.UNPROCESSABLE_ENTITY, "; ".join(faults))
+        return make_problem_response(HTTPStatus.UNPROCESSABLE_ENTITY, "; ".join(faults))
 
     async def of_http(_: Request, failure: Exception) -> Response:
         assert isinstance(failure, HTTPException)
         headers = dict(failure.headers) if failure.headers else None
-        return problem(HTTPStatus(failure.status_code), str(failure.detail), headers)
+        return make_problem_response(HTTPStatus(failure.status_code), str(failure.detail), headers)
 
     async def of_store(_: Request, failure: Exception) -> Response:
-        return problem(HTTPStatus.SERVICE_UNAVAILABLE, f"the store cannot be read: {failure}")
+        return make_problem_response(HTTPStatus.SERVICE_UNAVAILABLE, f"the store cannot be read: {failure}")
 
     app.add_exception_handler(RequestValidationError, of_request)
     app.add_exception_handler(HTTPException, of_http)

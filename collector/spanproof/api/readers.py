@@ -68,7 +68,7 @@ class _Provider:
 
     def accept(self, token: str) -> Grant | None:
         try:
-            key = self._key_client().get_signing_key_from_jwt(token)
+            key = self._open_key_client().get_signing_key_from_jwt(token)
             claims = jwt.decode(
                 token,
                 key,
@@ -82,9 +82,9 @@ class _Provider:
             # Never the token itself.
             log.info("a reader's token is not accepted: %s", type(problem).__name__)
             return None
-        return self._grant(claims) if _has_claims(claims, self._settings.required_claims) else None
+        return self._derive_grant(claims) if _has_claims(claims, self._settings.required_claims) else None
 
-    def _grant(self, claims: Mapping[str, Any]) -> Grant | None:
+    def _derive_grant(self, claims: Mapping[str, Any]) -> Grant | None:
         """Return the grant of a reader; None where the claim that names the project is missing."""
         claim = self._settings.project_claim
         if claim is None:
@@ -95,15 +95,15 @@ class _Provider:
             return None
         return Grant(frozenset({Role.READ}), project)
 
-    def _key_client(self) -> jwt.PyJWKClient:
+    def _open_key_client(self) -> jwt.PyJWKClient:
         if self._keys is None:
-            url = self._settings.jwks_url or self._discover()
+            url = self._settings.jwks_url or self._discover_keys_url()
             self._keys = jwt.PyJWKClient(
                 url, lifespan=_KEYS_FOR_S, timeout=_TIMEOUT_S, cooldown_duration=_COOLDOWN_S
             )
         return self._keys
 
-    def _discover(self) -> str:
+    def _discover_keys_url(self) -> str:
         issuer = (self._settings.issuer or "").rstrip("/")
         answer = httpx.get(f"{issuer}/.well-known/openid-configuration", timeout=_TIMEOUT_S)
         document = answer.raise_for_status().json()

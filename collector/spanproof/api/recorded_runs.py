@@ -27,7 +27,7 @@ _NOT_KEPT = NoReplay("an experiment keeps the verdicts of a trial, not its repla
 _FROZEN = NoReplay("a case keeps the verdicts of its run; `spanproof suite run` replays it")
 
 
-def evaluation_of_trial(results: ExperimentFolder, trial: Trial) -> TraceEvaluation | None:
+def load_trial_evaluation(results: ExperimentFolder, trial: Trial) -> TraceEvaluation | None:
     """Return a trial's trace with the scores of its row; None where its trace cannot be read."""
     traces = results.traces
     if not trial.trace_file or (traces / trial.trace_file).parent != traces:
@@ -45,35 +45,37 @@ def evaluation_of_trial(results: ExperimentFolder, trial: Trial) -> TraceEvaluat
     for score in read_scores([orjson.dumps(trial.row)] if trial.row else [], "the trial"):
         if isinstance(score, Score):
             scores.setdefault(score.run_span_id, []).append(score)
-    return _evaluation(trace, runs_of(trace, detect(trace)), scores, _NOT_KEPT)
+    return _build_evaluation(trace, runs_of(trace, detect(trace)), scores, _NOT_KEPT)
 
 
-def evaluation_of_case(case: Case) -> TraceEvaluation | None:
+def build_case_evaluation(case: Case) -> TraceEvaluation | None:
     """Return the frozen run of a case with the verdicts it was promoted with; None where it holds no run."""
     if case.trace is None or case.origin is None:
         return None
     runs = [run for run in runs_of(case.trace, detect(case.trace)) if run.span_id == case.origin.run_span_id]
-    scores = [_score_of(case, each, position) for position, each in enumerate(case.expectations)]
-    return _evaluation(case.trace, runs, {case.origin.run_span_id: scores}, _FROZEN)
+    scores = [_build_score(case, each, position) for position, each in enumerate(case.expectations)]
+    return _build_evaluation(case.trace, runs, {case.origin.run_span_id: scores}, _FROZEN)
 
 
-def _evaluation(
+def _build_evaluation(
     trace: Trace, runs: Iterable[Run], scores: Mapping[str, list[Score]], replay: NoReplay
 ) -> TraceEvaluation:
-    found = tuple(RunEvaluation(run, _scan(run), replay, tuple(scores.get(run.span_id, ()))) for run in runs)
+    found = tuple(
+        RunEvaluation(run, _scan_snippets(run), replay, tuple(scores.get(run.span_id, ()))) for run in runs
+    )
     return TraceEvaluation(trace, found, ())
 
 
-def _scan(run: Run) -> dict[str, Scan]:
-    return {each.id: _pipeline().scan(each.language.value, each.source) for each in run.snippets}
+def _scan_snippets(run: Run) -> dict[str, Scan]:
+    return {each.id: _make_pipeline().scan(each.language.value, each.source) for each in run.snippets}
 
 
 @cache
-def _pipeline() -> Pipeline:
+def _make_pipeline() -> Pipeline:
     return Pipeline()
 
 
-def _score_of(case: Case, expected: Expectation, position: int) -> Score:
+def _build_score(case: Case, expected: Expectation, position: int) -> Score:
     if case.trace is None or case.origin is None:
         raise SuiteError(f"case {case.id} holds no frozen run")
     snippet = case.snippets[expected.snippet - 1].id if expected.snippet is not None else None
@@ -87,14 +89,14 @@ def _score_of(case: Case, expected: Expectation, position: int) -> Score:
         name=expected.name,
         evaluator="",
         version="",
-        outcome=_outcome_of(expected),
+        outcome=_build_outcome(expected),
         cohort=case.cohort,
         span_time_ns=0,
         input_digest="",
     )
 
 
-def _outcome_of(expected: Expectation) -> Outcome:
+def _build_outcome(expected: Expectation) -> Outcome:
     if expected.outcome == "scored":
         return Scored(expected.value or 0.0, expected.label, expected.explanation)
     if expected.outcome == "skipped":

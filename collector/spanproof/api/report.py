@@ -16,11 +16,17 @@ from typing import Final
 import orjson
 
 from spanproof.api.bundle import STATIC
-from spanproof.api.gate_pages import gate_page
+from spanproof.api.gate_pages import build_gate_page
 from spanproof.api.models import Answer
-from spanproof.api.pages import span_page, trace_page
-from spanproof.api.recorded_runs import evaluation_of_trial
-from spanproof.api.result_pages import ResultRun, name_trial, result_page, trial_path, write_command
+from spanproof.api.pages import build_span_page, build_trace_page
+from spanproof.api.recorded_runs import load_trial_evaluation
+from spanproof.api.result_pages import (
+    ResultRun,
+    build_result_page,
+    build_result_run,
+    build_trial_path,
+    format_command,
+)
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
 from spanproof.experiments import Experiment
 from spanproof.gate import GateReport
@@ -51,7 +57,7 @@ def format_gate_report(report: GateReport, table: ResultTable, failing: Sequence
         table: the same as rows with the code to blame.
         failing: traces that speak against the assertions; the first of them are in the page.
     """
-    page = gate_page("spanproof gate", report.to_json(), marks=[row.marks for row in table.rows])
+    page = build_gate_page("spanproof gate", report.to_json(), marks=[row.marks for row in table.rows])
     traces = _Traces()
     for evaluation in failing:
         if not traces.add(f"traces/{evaluation.trace.trace_id}", evaluation):
@@ -64,22 +70,22 @@ def format_suite_report(result: SuiteReport | Experiment) -> str:
     """Return the page of a suite's result, with the first traces that did not pass."""
     table, traces = result.to_table(), _Traces()
     runs: dict[str, list[ResultRun]] = {}
-    for case, run, evaluation in _failing_runs(result):
+    for case, run, evaluation in _find_failing_runs(result):
         if not traces.add(run.path, evaluation):
             break
         runs.setdefault(case, []).append(run)
-    page = result_page(table, write_command(result), runs)
+    page = build_result_page(table, format_command(result), runs)
     title = f"{'passed' if table.passed else 'failed'}: {page.title}"
     return format_report(title, "/experiments/report", {"experiments/report": page, **traces.answers})
 
 
-def _failing_runs(result: SuiteReport | Experiment) -> Iterator[tuple[str, ResultRun, TraceEvaluation]]:
+def _find_failing_runs(result: SuiteReport | Experiment) -> Iterator[tuple[str, ResultRun, TraceEvaluation]]:
     """Yield each run that did not pass, with its case and its trace."""
     if isinstance(result, SuiteReport):
         for report in result.cases:
             if not report.passed:
                 # Runs of several cases may be of one trace, which each case has judged by its own tests.
-                run = ResultRun(name="judged now", path=trial_path("now", report.case.id, 1))
+                run = ResultRun(name="judged now", path=build_trial_path("now", report.case.id, 1))
                 yield report.case.id, run, report.evaluation
         return
     for case in result.cases:
@@ -87,9 +93,9 @@ def _failing_runs(result: SuiteReport | Experiment) -> Iterator[tuple[str, Resul
             if result.results is None or trial.passed:
                 continue
             judged = replace(trial, row=result.row_of(trial))
-            evaluation = evaluation_of_trial(result.results, judged)
+            evaluation = load_trial_evaluation(result.results, judged)
             if evaluation is not None:
-                yield case.case.id, name_trial("now", trial), evaluation
+                yield case.case.id, build_result_run("now", trial), evaluation
 
 
 class _Traces:
@@ -118,9 +124,9 @@ def _answer_trace(
     path: str, evaluation: TraceEvaluation, feedback: Sequence[Feedback] = ()
 ) -> dict[str, Answer]:
     """Return what the API answers about a trace and its spans, by path."""
-    page = trace_page(evaluation, feedback)
+    page = build_trace_page(evaluation, feedback)
     spans = evaluation.trace.spans[: len(page.spans)]
-    return {path: page, **{f"{path}/spans/{span.span_id}": span_page(span) for span in spans}}
+    return {path: page, **{f"{path}/spans/{span.span_id}": build_span_page(span) for span in spans}}
 
 
 def format_report(title: str, route: str, answers: Mapping[str, Answer]) -> str:
@@ -134,7 +140,8 @@ def format_report(title: str, route: str, answers: Mapping[str, Answer]) -> str:
     script = (STATIC / "console.js").read_text(encoding="utf-8").replace("</script", "<\\/script")
     style = (STATIC / "console.css").read_text(encoding="utf-8").replace("</style", "<\\/style")
     policy = (
-        f"default-src 'none'; script-src 'sha256-{_digest(script)}'; style-src 'sha256-{_digest(style)}';"
+        f"default-src 'none'; script-src 'sha256-{_hash_text(script)}';"
+        f" style-src 'sha256-{_hash_text(style)}';"
         " base-uri 'none'; form-action 'none'"
     )
     plain = {path: answer.model_dump(mode="json") for path, answer in answers.items()}
@@ -151,5 +158,5 @@ def format_report(title: str, route: str, answers: Mapping[str, Answer]) -> str:
     )
 
 
-def _digest(text: str) -> str:
+def _hash_text(text: str) -> str:
     return b64encode(sha256(text.encode()).digest()).decode()

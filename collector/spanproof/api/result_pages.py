@@ -10,7 +10,7 @@ from urllib.parse import quote
 from pydantic import Field
 
 from spanproof.api import pages
-from spanproof.api.gate_pages import GateMark, mark_page
+from spanproof.api.gate_pages import GateMark, build_mark
 from spanproof.api.models import Answer
 from spanproof.experiments import Experiment, Trial
 from spanproof.gate.outputs import ResultRow, ResultTable, Verdict
@@ -61,7 +61,9 @@ class ResultPage(Answer):
     left_out: int = Field(description="Cases beyond those that are listed.")
 
 
-def result_page(table: ResultTable, command: str, runs: Mapping[str, Sequence[ResultRun]]) -> ResultPage:
+def build_result_page(
+    table: ResultTable, command: str, runs: Mapping[str, Sequence[ResultRun]]
+) -> ResultPage:
     """Return a result, cases that did not pass first.
 
     Args:
@@ -71,17 +73,20 @@ def result_page(table: ResultTable, command: str, runs: Mapping[str, Sequence[Re
     """
     rows = sorted(table.rows, key=lambda row: _ORDER.index(row.verdict))
     return ResultPage(
-        title=pages.text(table.title),
+        title=pages.clean_text(table.title),
         passed=table.passed,
-        headline=pages.text(table.headline),
-        command=pages.text(command),
-        facts=[ResultFact(name=pages.text(name), value=pages.text(value)) for name, value in table.facts],
-        cases=[_case(row, runs.get(row.name, ())) for row in rows[:_MOST_ROWS]],
+        headline=pages.clean_text(table.headline),
+        command=pages.clean_text(command),
+        facts=[
+            ResultFact(name=pages.clean_text(name), value=pages.clean_text(value))
+            for name, value in table.facts
+        ],
+        cases=[_build_case(row, runs.get(row.name, ())) for row in rows[:_MOST_ROWS]],
         left_out=max(0, len(rows) - _MOST_ROWS),
     )
 
 
-def write_command(result: SuiteReport | Experiment) -> str:
+def format_command(result: SuiteReport | Experiment) -> str:
     """Return the command that gives a result."""
     if isinstance(result, SuiteReport):
         return shlex.join(["spanproof", "suite", "run", result.folder or result.suite])
@@ -90,25 +95,27 @@ def write_command(result: SuiteReport | Experiment) -> str:
     return shlex.join([*suite, "--agent", result.agent, *trials, "--out", result.folder])
 
 
-def name_trial(experiment: str, trial: Trial) -> ResultRun:
+def build_result_run(experiment: str, trial: Trial) -> ResultRun:
     """Return a trial as a run that can be opened."""
-    return ResultRun(name=f"trial {trial.number}", path=trial_path(experiment, trial.case, trial.number))
+    return ResultRun(
+        name=f"trial {trial.number}", path=build_trial_path(experiment, trial.case, trial.number)
+    )
 
 
-def trial_path(experiment: str, case: str, number: int) -> str:
+def build_trial_path(experiment: str, case: str, number: int) -> str:
     """Return where the API has a trial; names are quoted as a browser quotes them."""
     return quote(f"trials/{experiment}/{case}/{number}")
 
 
-def _case(row: ResultRow, runs: Sequence[ResultRun]) -> ResultCase:
+def _build_case(row: ResultRow, runs: Sequence[ResultRun]) -> ResultCase:
     return ResultCase(
-        name=pages.text(row.name),
+        name=pages.clean_text(row.name),
         verdict=row.verdict.value,
-        reason=pages.text(row.reason),
-        details=[pages.text(each) for each in row.details[:_MOST_DETAILS]],
+        reason=pages.clean_text(row.reason),
+        details=[pages.clean_text(each) for each in row.details[:_MOST_DETAILS]],
         layer=row.layer,
-        file=pages.text(row.file),
+        file=pages.clean_text(row.file),
         wall_s=row.wall_s,
-        marks=[mark_page(each) for each in row.marks],
+        marks=[build_mark(each) for each in row.marks],
         runs=list(runs),
     )

@@ -13,11 +13,11 @@ from spanproof.config.model import Role
 from spanproof.sandbox import Sandbox
 
 
-def _no_readings() -> Sequence[tuple[str, str, float]]:
+def _supply_no_readings() -> Sequence[tuple[str, str, float]]:
     return ()
 
 
-def _no_grants() -> Sequence[Grant]:
+def _supply_no_grants() -> Sequence[Grant]:
     return ()
 
 
@@ -45,7 +45,7 @@ class ConsoleSettings:
     tokens: Sequence[str] = ()
     writers: Sequence[str] = ()
     accepts: Callable[[str, Role], Grant | None] | None = None
-    read_grants: Callable[[], Sequence[Grant]] = _no_grants
+    read_grants: Callable[[], Sequence[Grant]] = _supply_no_grants
     hosts: frozenset[str] = frozenset()
     workspace: Path | None = None
     configured: Sequence[tuple[str, str, str]] = ()
@@ -54,7 +54,7 @@ class ConsoleSettings:
     otlp_http: str = ""
     otlp_grpc: str = ""
     open_sandbox: Callable[[], Sandbox] | None = None
-    read_health: Callable[[], Sequence[tuple[str, str, float]]] = _no_readings
+    read_health: Callable[[], Sequence[tuple[str, str, float]]] = _supply_no_readings
 
     @property
     def open_to_all(self) -> bool:
@@ -65,13 +65,13 @@ class ConsoleSettings:
         """Return what a reader's or a writer's token grants; None where it is neither's."""
         if self.open_to_all or self._is_one_of(token, (*self.tokens, *self.writers)):
             return Grant(frozenset(Role))
-        return self._granted(token, Role.READ, Role.WRITE)
+        return self._find_grant(token, Role.READ, Role.WRITE)
 
     def may_write(self, token: str) -> bool:
         """Return whether a token is a writer's, of all projects: what is written here is for all of them."""
         if self.open_to_all or self._is_one_of(token, self.writers):
             return True
-        grant = self._granted(token, Role.WRITE)
+        grant = self._find_grant(token, Role.WRITE)
         return grant is not None and grant.project is None
 
     def _is_one_of(self, token: str, known: Sequence[str]) -> bool:
@@ -79,7 +79,7 @@ class ConsoleSettings:
         fits = [hmac.compare_digest(token.encode(), each.encode()) for each in known]
         return any(fits)
 
-    def _granted(self, token: str, *roles: Role) -> Grant | None:
+    def _find_grant(self, token: str, *roles: Role) -> Grant | None:
         if self.accepts is None:
             return None
         return next((grant for role in roles if (grant := self.accepts(token, role))), None)

@@ -43,7 +43,7 @@ class Workspace:
     def suites(self) -> dict[str, Path]:
         """Return the folders of suites, by name."""
         found = (folder for folder, files in self._walk() if "suite.yaml" in files)
-        return {self._name(folder): folder for folder in sorted(found)}
+        return {self._derive_name(folder): folder for folder in sorted(found)}
 
     def experiments(self, suite: Path | None = None) -> list[ExperimentFiles]:
         """Return the experiments, the latest first; of one suite, or all.
@@ -63,7 +63,7 @@ class Workspace:
                 written = (folder / "experiment.json").stat().st_mtime_ns
             except (ExperimentError, OSError, ValueError, KeyError, TypeError):
                 continue
-            found.append(ExperimentFiles(self._name(folder), results, head, trials, written))
+            found.append(ExperimentFiles(self._derive_name(folder), results, head, trials, written))
         return sorted(found, key=lambda each: (-each.written_ns, each.name))
 
     def find_trial(self, experiment: str, case: str, number: int) -> tuple[ExperimentFiles, Trial] | None:
@@ -79,7 +79,7 @@ class Workspace:
     def gate_reports(self) -> dict[str, Path]:
         """Return the files that may be reports of `spanproof gate --json`, by name."""
         return {
-            self._name(folder / file): folder / file
+            self._derive_name(folder / file): folder / file
             for folder, files in self._walk()
             for file in sorted(files)
             if file.endswith(".json") and file not in ("experiment.json", "trace.json", "tape.json")
@@ -103,7 +103,7 @@ class Workspace:
             if seen >= _MOST_FOLDERS:
                 return
 
-    def _name(self, path: Path) -> str:
+    def _derive_name(self, path: Path) -> str:
         return path.relative_to(self.root).as_posix()
 
 

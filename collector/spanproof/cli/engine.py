@@ -9,7 +9,7 @@ from pathlib import Path
 from spanproof.cli.options.backend import open_backend
 from spanproof.cli.options.policy import load_pipeline
 from spanproof.cli.output.console import inform, warn
-from spanproof.config.engine import engine_of
+from spanproof.config.engine import build_engine
 from spanproof.config.model import Config
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.structure import Files
@@ -46,7 +46,7 @@ def opened_engine(
     pipeline = load_pipeline(policy_file or config.policy)
 
     def build(sandbox: Sandbox | None, no_replay: str = "") -> Engine:
-        return engine_of(unsampled, pipeline, sandbox, no_replay, runs_before)
+        return build_engine(unsampled, pipeline, sandbox, no_replay, runs_before)
 
     if not (replay and config.evaluation.replay):
         yield build(None, "replay is switched off")

@@ -13,7 +13,7 @@ _REPOSITORY = "https://github.com/spanproof/spanproof"
 ISSUES_URL = f"{_REPOSITORY}/issues"
 
 
-def page_url(name: str) -> str:
+def build_page_url(name: str) -> str:
     """Return the address of one page of the documentation, such as `policy`."""
     return f"{_REPOSITORY}/blob/main/docs/{name}.md"
 
@@ -33,29 +33,35 @@ class UsageProblem(Exception):  # noqa: N818 - names what the user sees
 
 
 REMEDIES: Mapping[str, str] = {
-    "spanproof.sandbox.errors.PolicyError": f"see the keys of a policy: {page_url('policy')}",
-    "spanproof.sandbox.errors.BadFixture": f"see the form of fixtures: {page_url('replay')}",
-    "spanproof.sandbox.errors.BadSetting": f"see the settings of each backend: {page_url('sandbox')}",
-    "spanproof.sandbox.errors.EnvironmentUnavailable": f"see what may be built: {page_url('environments')}",
+    "spanproof.sandbox.errors.PolicyError": f"see the keys of a policy: {build_page_url('policy')}",
+    "spanproof.sandbox.errors.BadFixture": f"see the form of fixtures: {build_page_url('replay')}",
+    "spanproof.sandbox.errors.BadSetting": f"see the settings of each backend: {build_page_url('sandbox')}",
+    "spanproof.sandbox.errors.EnvironmentUnavailable": (
+        f"see what may be built: {build_page_url('environments')}"
+    ),
     "spanproof.sandbox.errors.SandboxError": "run: spanproof doctor",
     "spanproof.evaluators.evaluator.EvaluatorError": (
-        f"correct or remove the evaluator; see its form: {page_url('evaluators')}"
+        f"correct or remove the evaluator; see its form: {build_page_url('evaluators')}"
     ),
-    "spanproof.evaluators.judge.calibration.BadLabels": f"see the form of labels: {page_url('judge')}",
-    "spanproof.evaluators.judge.errors.RubricError": f"see the form of a rubric: {page_url('judge')}",
+    "spanproof.evaluators.judge.calibration.BadLabels": f"see the form of labels: {build_page_url('judge')}",
+    "spanproof.evaluators.judge.errors.RubricError": f"see the form of a rubric: {build_page_url('judge')}",
     "spanproof.evaluators.judge.errors.JudgeError": (
         "check that judge.model, OPENAI_BASE_URL and OPENAI_API_KEY name a model that answers;"
-        f" see {page_url('judge')}"
+        f" see {build_page_url('judge')}"
     ),
     "spanproof.suites.errors.SuiteError": "",
-    "spanproof.experiments.errors.ExperimentError": f"see how agents are run: {page_url('experiments')}",
-    "spanproof.benchmarks.errors.BenchmarkError": f"see the published formats: {page_url('bench')}",
-    "spanproof.gate.errors.GateError": f"see the grammar of assertions: {page_url('gate')}",
+    "spanproof.experiments.errors.ExperimentError": (
+        f"see how agents are run: {build_page_url('experiments')}"
+    ),
+    "spanproof.benchmarks.errors.BenchmarkError": f"see the published formats: {build_page_url('bench')}",
+    "spanproof.gate.errors.GateError": f"see the grammar of assertions: {build_page_url('gate')}",
     "spanproof.store.errors.StoreBusy": (
         "Stop that process and try again, or let the server store into a ClickHouse server and name its DSN:"
         " --store clickhouse://…"
     ),
-    "spanproof.store.errors.QueryRefused": f"see the tables and their columns: {page_url('store')}#tables",
+    "spanproof.store.errors.QueryRefused": (
+        f"see the tables and their columns: {build_page_url('store')}#tables"
+    ),
     "spanproof.store.errors.StoreError": (
         "check that --store (of `serve`: store.location) names the directory of a store, or a ClickHouse"
         " server that answers"

@@ -18,13 +18,13 @@ from spanproof.cli.app import app
 MARK = "<!-- Generated from here on by spanproof.cli.reference: change the commands instead -->\n"
 
 
-def reference(page: str) -> str:
+def build_reference(page: str) -> str:
     """Return the page with the sections of all commands, as they are now, below its mark."""
     root = click.Context(app, info_name="spanproof")
-    return "\n".join([page.partition(MARK)[0] + MARK, *_sections(root)])
+    return "\n".join([page.partition(MARK)[0] + MARK, *_format_sections(root)])
 
 
-def _sections(context: click.Context) -> Iterator[str]:
+def _format_sections(context: click.Context) -> Iterator[str]:
     group = context.command
     assert isinstance(group, click.Group)
     for name in group.list_commands(context):
@@ -32,16 +32,17 @@ def _sections(context: click.Context) -> Iterator[str]:
         assert command is not None
         below = click.Context(command, info_name=name, parent=context)
         if isinstance(command, click.Group):
-            yield from _sections(below)
+            yield from _format_sections(below)
         else:
-            yield _section(below)
+            yield _format_section(below)
 
 
-def _section(context: click.Context) -> str:
+def _format_section(context: click.Context) -> str:
     command = context.command
     usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
     rows = [
-        f"| `{_spelling(option, context)}` | {_default(option, context)} | {option.help or ''} |"
+        f"| `{_format_spelling(option, context)}` | {_format_default(option, context)}"
+        f" | {option.help or ''} |"
         for option in command.params
         if isinstance(option, click.Option)
     ]
@@ -50,14 +51,14 @@ def _section(context: click.Context) -> str:
     return f"## `{title}`\n\n{cleandoc(command.help or '')}\n\n```sh\n{usage}\n```\n\n{table}\n"
 
 
-def _spelling(option: click.Option, context: click.Context) -> str:
+def _format_spelling(option: click.Option, context: click.Context) -> str:
     names = ", ".join(option.opts)
     if option.is_flag:
         return names
     return f"{names} {option.make_metavar(context)}".replace("|", "\\|")
 
 
-def _default(option: click.Option, context: click.Context) -> str:
+def _format_default(option: click.Option, context: click.Context) -> str:
     if option.required:
         return "required"
     defaults = [f"`{option.envvar}`"] if option.envvar else []
@@ -68,4 +69,4 @@ def _default(option: click.Option, context: click.Context) -> str:
 
 if __name__ == "__main__":
     path = Path(sys.argv[1])
-    path.write_text(reference(path.read_text(encoding="utf-8")), encoding="utf-8")
+    path.write_text(build_reference(path.read_text(encoding="utf-8")), encoding="utf-8")

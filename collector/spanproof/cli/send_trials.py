@@ -1,7 +1,7 @@
 """Sends the traces of an experiment's trials to a collector, which stores them with the scores of its layers.
 
 In: the experiment and the collector's URL. Out: how many trials were sent. A run that declares no fixture
-set gets the suite's name as that: by it questions and alert rules find the runs of a suite.
+set gets the suite's name as that: by it queries and alert rules find the runs of a suite.
 """
 
 from __future__ import annotations

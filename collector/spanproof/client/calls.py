@@ -64,34 +64,38 @@ class Call(Generic[T]):
         raise ClientError(response.status_code, detail)
 
 
-def overview(hours: float, cohort: Mapping[str, str]) -> Call[models.Overview]:
-    """Verdicts per layer over time."""
-    return Call("overview", models.Overview, {"hours": hours, **_chosen(cohort)})
+def make_overview_call(hours: float, cohort: Mapping[str, str]) -> Call[models.Overview]:
+    """Return the request for the verdicts per layer over time."""
+    return Call("overview", models.Overview, {"hours": hours, **_to_cohort_parameters(cohort)})
 
 
-def traces(
+def make_traces_call(
     failing: bool | None, layer: Layer | None, hours: float | None, cohort: Mapping[str, str]
 ) -> Call[models.TraceList]:
-    """Traces, newest first."""
+    """Return the request for traces, newest first."""
     return Call(
-        "traces", models.TraceList, {"failing": failing, "layer": layer, "hours": hours, **_chosen(cohort)}
+        "traces",
+        models.TraceList,
+        {"failing": failing, "layer": layer, "hours": hours, **_to_cohort_parameters(cohort)},
     )
 
 
-def trace(trace_id: str) -> Call[models.TracePage]:
-    """One trace whole."""
-    return Call(f"traces/{_part(trace_id)}", models.TracePage, {})
+def make_trace_call(trace_id: str) -> Call[models.TracePage]:
+    """Return the request for one trace whole."""
+    return Call(f"traces/{_quote_part(trace_id)}", models.TracePage, {})
 
 
-def scores(trace_id: str, history: bool) -> Call[models.ScoreList]:
-    """The scores of one trace."""
-    return Call(f"traces/{_part(trace_id)}/scores", models.ScoreList, {"history": history, "limit": 5000})
+def make_scores_call(trace_id: str, history: bool) -> Call[models.ScoreList]:
+    """Return the request for the scores of one trace."""
+    return Call(
+        f"traces/{_quote_part(trace_id)}/scores", models.ScoreList, {"history": history, "limit": 5000}
+    )
 
 
-def timeline(
+def make_timeline_call(
     layer: Layer, score: str | None, by: Sequence[str], hours: float, buckets: int, cohort: Mapping[str, str]
 ) -> Call[models.Timeline]:
-    """One score counted and measured over time."""
+    """Return the request for one score counted and measured over time."""
     query = {
         "layer": layer,
         "score": score,
@@ -100,61 +104,63 @@ def timeline(
         "buckets": buckets,
         "limit": 10_000,
     }
-    return Call("timelines", models.Timeline, {**query, **_chosen(cohort)})
+    return Call("timelines", models.Timeline, {**query, **_to_cohort_parameters(cohort)})
 
 
-def failures(hours: float, cohort: Mapping[str, str]) -> Call[models.FailureList]:
-    """Clusters of failures."""
-    return Call("failures", models.FailureList, {"hours": hours, "limit": PAGE, **_chosen(cohort)})
+def make_failures_call(hours: float, cohort: Mapping[str, str]) -> Call[models.FailureList]:
+    """Return the request for clusters of failures."""
+    return Call(
+        "failures", models.FailureList, {"hours": hours, "limit": PAGE, **_to_cohort_parameters(cohort)}
+    )
 
 
-def failure(cluster_id: str, hours: float) -> Call[models.FailurePage]:
-    """One cluster of failures."""
-    return Call(f"failures/{_part(cluster_id)}", models.FailurePage, {"hours": hours, "limit": 100})
+def make_failure_call(cluster_id: str, hours: float) -> Call[models.FailurePage]:
+    """Return the request for one cluster of failures."""
+    return Call(f"failures/{_quote_part(cluster_id)}", models.FailurePage, {"hours": hours, "limit": 100})
 
 
-def compare(dimension: str, before: str, after: str, by: str, hours: float) -> Call[Comparison]:
-    """Two values of a dimension, or two windows."""
+def make_compare_call(dimension: str, before: str, after: str, by: str, hours: float) -> Call[Comparison]:
+    """Return the request that compares two values of a dimension, or two windows."""
     query = {"dimension": dimension, "before": before, "after": after, "by": by, "hours": hours}
     return Call("compare", Comparison, query)
 
 
-def alerts(every: bool) -> Call[AlertList]:
-    """Rules, alerts and silences."""
+def make_alerts_call(every: bool) -> Call[AlertList]:
+    """Return the request for rules, alerts and silences."""
     return Call("alerts", AlertList, {"every": every, "limit": PAGE})
 
 
-def boundary(hours: float, cohort: Mapping[str, str]) -> Call[Boundary]:
-    """What programs tried to reach."""
-    return Call("boundary", Boundary, {"hours": hours, "limit": PAGE, **_chosen(cohort)})
+def make_boundary_call(hours: float, cohort: Mapping[str, str]) -> Call[Boundary]:
+    """Return the request for what programs tried to reach."""
+    return Call("boundary", Boundary, {"hours": hours, "limit": PAGE, **_to_cohort_parameters(cohort)})
 
 
-def sessions(hours: float) -> Call[SessionList]:
-    """Conversations."""
+def make_sessions_call(hours: float) -> Call[SessionList]:
+    """Return the request for conversations."""
     return Call("sessions", SessionList, {"hours": hours})
 
 
-def session(session_id: str) -> Call[SessionPage]:
-    """One conversation."""
-    return Call(f"sessions/{_part(session_id)}", SessionPage, {})
+def make_session_call(session_id: str) -> Call[SessionPage]:
+    """Return the request for one conversation."""
+    return Call(f"sessions/{_quote_part(session_id)}", SessionPage, {})
 
 
-def gate(assertion: str, hours: float, cohort: Mapping[str, str]) -> Call[GatePage]:
-    """An assertion tried on stored runs."""
-    return Call("gate", GatePage, {"assertion": assertion, "hours": hours, **_chosen(cohort)})
+def make_gate_call(assertion: str, hours: float, cohort: Mapping[str, str]) -> Call[GatePage]:
+    """Return the request that tries an assertion on stored runs."""
+    return Call("gate", GatePage, {"assertion": assertion, "hours": hours, **_to_cohort_parameters(cohort)})
 
 
-def labels(layer: Layer | None, wrong: bool) -> Call[LabelList]:
-    """People's verdicts."""
+def make_labels_call(layer: Layer | None, wrong: bool) -> Call[LabelList]:
+    """Return the request for people's verdicts."""
     return Call("labels", LabelList, {"layer": layer, "wrong": wrong})
 
 
-def agreement() -> Call[AgreementPage]:
-    """How far each layer agrees with people."""
+def make_agreement_call() -> Call[AgreementPage]:
+    """Return the request for how far each layer agrees with people."""
     return Call("agreement", AgreementPage, {})
 
 
-def label(
+def make_label_call(
     trace_id: str,
     run_span_id: str,
     layer: Layer,
@@ -163,7 +169,7 @@ def label(
     correction: str | None,
     author: str,
 ) -> Call[PersonsLabel]:
-    """Write a person's verdict."""
+    """Return the request that writes a person's verdict."""
     body = {
         "trace_id": trace_id, "run_span_id": run_span_id, "layer": layer, "verdict": verdict,
         "note": note, "correction": correction, "author": author,
@@ -171,13 +177,13 @@ def label(
     return Call("labels", PersonsLabel, {}, body)
 
 
-def promote(suite: str, runs: Sequence[tuple[str, str | None]]) -> Call[Promotions]:
-    """Add runs to a suite."""
+def make_promote_call(suite: str, runs: Sequence[tuple[str, str | None]]) -> Call[Promotions]:
+    """Return the request that adds runs to a suite."""
     given = [{"trace_id": trace_id, "run_span_id": run} for trace_id, run in runs]
     return Call("promotions", Promotions, {}, {"suite": suite, "runs": given})
 
 
-def _chosen(cohort: Mapping[str, str]) -> dict[str, str | list[str]]:
+def _to_cohort_parameters(cohort: Mapping[str, str]) -> dict[str, str | list[str]]:
     """Return the parameters that choose a cohort; what spans carry goes into `where`.
 
     Raises:
@@ -189,5 +195,5 @@ def _chosen(cohort: Mapping[str, str]) -> dict[str, str | list[str]]:
     return {**own, "where": carried} if carried else {**own}
 
 
-def _part(text: str) -> str:
+def _quote_part(text: str) -> str:
     return quote(text, safe="")

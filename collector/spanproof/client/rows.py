@@ -42,7 +42,7 @@ class Rows(Sequence[T_co], Generic[T_co]):
         """Return a table with a row for each, nested fields by dotted name, lists as JSON; traces by run."""
         import pyarrow as pa
 
-        return pa.Table.from_pylist([line for row in self._rows for line in _lines(row)])
+        return pa.Table.from_pylist([line for row in self._rows for line in _to_lines(row)])
 
     def to_pandas(self) -> pd.DataFrame:
         """Return the table of `to_arrow` as a data frame, with times as UTC timestamps.
@@ -59,7 +59,7 @@ class Rows(Sequence[T_co], Generic[T_co]):
         return frame
 
 
-def _lines(row: BaseModel) -> Iterator[dict[str, Any]]:
+def _to_lines(row: BaseModel) -> Iterator[dict[str, Any]]:
     """Yield the row, or of a trace a line for each of its runs."""
     plain = row.model_dump(mode="json")
     if not isinstance(row, TraceRow):

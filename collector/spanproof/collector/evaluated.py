@@ -40,7 +40,7 @@ class EvaluationLog:
             return tuple(self._latest)
 
     def subscribe(self, callback: Callable[[TraceEvaluation], None]) -> None:
-        """Have this called with each evaluation, those of re-opened traces too; must not take long."""
+        """Call this with each evaluation, those of re-opened traces too; it must not take long."""
         with self._changed:
             self._subscribers.append(callback)
 

@@ -54,7 +54,7 @@ class GivenScore(_Body):
     unit: Annotated[str, Field(max_length=50)] = ""
 
     @model_validator(mode="after")
-    def _says_something_of_its_own(self) -> Self:
+    def _check_value_and_name(self) -> Self:
         if self.value is None and self.label is None:
             raise ValueError("give a value from 0 to 1, or a label: pass or fail")
         if self.name in BUILT_IN:
@@ -108,7 +108,7 @@ class ScoreIntake:
         try:
             scores = [
                 replace(one, explanation=self._redact(one.explanation))
-                for one in (_external(each, now_ns) for each in given.scores)
+                for one in (_build_external_score(each, now_ns) for each in given.scores)
             ]
             joined = await asyncio.to_thread(lambda: self._open_store().write_external(scores))
         except StoreError as failure:
@@ -120,7 +120,7 @@ class ScoreIntake:
         return orjson.dumps({"stored": len(scores), "waiting": len(scores) - joined})
 
 
-def _external(given: GivenScore, now_ns: int) -> ExternalScore:
+def _build_external_score(given: GivenScore, now_ns: int) -> ExternalScore:
     value = given.value if given.value is not None else float(given.label is Label.PASS)
     return ExternalScore(
         trace_id=given.trace_id,

@@ -60,14 +60,16 @@ class MetricsExport:
         ended = False
         while not ended:
             ended = self._stopping.wait(self._every_s)
-            request = metrics_request(self._collect(), self._began_ns, time.time_ns())
+            request = build_metrics_request(self._collect(), self._began_ns, time.time_ns())
             try:
                 self._send(request.SerializeToString())
             except OSError as failure:
                 log.warning("the collector's own metrics are not sent: %s", failure)
 
 
-def metrics_request(metrics: Iterable[Metric], began_ns: int, now_ns: int) -> ExportMetricsServiceRequest:
+def build_metrics_request(
+    metrics: Iterable[Metric], began_ns: int, now_ns: int
+) -> ExportMetricsServiceRequest:
     """Return the metrics as an export request of this process; counts are since `began_ns`."""
     request = ExportMetricsServiceRequest()
     of_process = request.resource_metrics.add()
@@ -76,7 +78,7 @@ def metrics_request(metrics: Iterable[Metric], began_ns: int, now_ns: int) -> Ex
         "service.version": version("spanproof"),
         "service.instance.id": f"{socket.gethostname()}:{os.getpid()}",
     }
-    of_process.resource.attributes.extend(_attributes(named))
+    of_process.resource.attributes.extend(_to_key_values(named))
     scope = of_process.scope_metrics.add()
     scope.scope.name = "spanproof.collector"
     for metric in metrics:
@@ -91,18 +93,20 @@ def metrics_request(metrics: Iterable[Metric], began_ns: int, now_ns: int) -> Ex
 def _add_metric(made: OtlpMetric, metric: Metric, began_ns: int) -> None:
     if metric.type == "histogram":
         made.histogram.aggregation_temporality = _CUMULATIVE
-        made.histogram.data_points.extend(_histogram_points(metric, began_ns))
+        made.histogram.data_points.extend(_build_histogram_points(metric, began_ns))
     elif metric.type == "counter":
         made.sum.aggregation_temporality, made.sum.is_monotonic = _CUMULATIVE, True
         for sample in metric.samples:
             point = made.sum.data_points.add(start_time_unix_nano=began_ns, as_double=sample.value)
-            point.attributes.extend(_attributes(sample.labels))
+            point.attributes.extend(_to_key_values(sample.labels))
     else:
         for sample in metric.samples:
-            made.gauge.data_points.add(as_double=sample.value).attributes.extend(_attributes(sample.labels))
+            made.gauge.data_points.add(as_double=sample.value).attributes.extend(
+                _to_key_values(sample.labels)
+            )
 
 
-def _histogram_points(metric: Metric, began_ns: int) -> Iterable[HistogramDataPoint]:
+def _build_histogram_points(metric: Metric, began_ns: int) -> Iterable[HistogramDataPoint]:
     """Return a point for each set of labels; Prometheus counts into a bucket all that is below its bound."""
     points: dict[tuple[tuple[str, str], ...], HistogramDataPoint] = {}
     below: dict[tuple[tuple[str, str], ...], int] = {}
@@ -110,7 +114,7 @@ def _histogram_points(metric: Metric, began_ns: int) -> Iterable[HistogramDataPo
         labels = {name: value for name, value in sample.labels.items() if name != _BOUND}
         key = tuple(sorted(labels.items()))
         if key not in points:
-            points[key] = HistogramDataPoint(start_time_unix_nano=began_ns, attributes=_attributes(labels))
+            points[key] = HistogramDataPoint(start_time_unix_nano=began_ns, attributes=_to_key_values(labels))
         point = points[key]
         if sample.name.endswith("_sum"):
             point.sum = sample.value
@@ -124,5 +128,5 @@ def _histogram_points(metric: Metric, began_ns: int) -> Iterable[HistogramDataPo
     return points.values()
 
 
-def _attributes(labels: Mapping[str, str]) -> list[KeyValue]:
+def _to_key_values(labels: Mapping[str, str]) -> list[KeyValue]:
     return [KeyValue(key=name, value=any_value(value)) for name, value in labels.items()]

@@ -74,7 +74,7 @@ class Pipeline:
         self._evaluators = Evaluators(
             start=Start(config, open_engine, tuple(sys.path)),
             telemetry=telemetry,
-            places=self._places,
+            places=self._locate_records,
             documents=lambda trace_ids: self._store.readable_documents(trace_ids),
             hand_on=lambda evaluated: self._writer.put(evaluated),
             wants_bodies=bool(config.forward),
@@ -168,7 +168,7 @@ class Pipeline:
         return dropped.result()
 
     def forget(self, records: AbstractSet[int]) -> None:
-        """Know nothing of traces that are not stored yet and are in these log records."""
+        """Forget the traces that are not stored yet and are in these log records."""
         traces = [each for each, of in list(self._given_out.items()) if not of.isdisjoint(records)]
         self._inbox.put(lambda: self._assembler.forget(map(bytes.fromhex, traces)))
 
@@ -303,6 +303,6 @@ class Pipeline:
             self._given_out.pop(evaluated.complete.trace_id, None)
             self._evaluators.settled(evaluated.complete.trace_id)
 
-    def _places(self, records: tuple[int, ...]) -> tuple[tuple[Path, int], ...]:
+    def _locate_records(self, records: tuple[int, ...]) -> tuple[tuple[Path, int], ...]:
         places = (self._wal.locate(number) for number in records)
         return tuple((place.path, place.offset) for place in places)

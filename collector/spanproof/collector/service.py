@@ -77,7 +77,7 @@ def keep_for_delivery(batch: Sequence[Evaluated], forwarder: Forwarder, sinks: S
     sinks.keep([evaluated.evaluation for evaluated in batch if evaluated.evaluation is not None])
 
 
-def acceptor_of(
+def build_acceptor(
     config: Config,
     telemetry: Telemetry,
     wal: DurableLog,
@@ -156,7 +156,7 @@ class Collector:
     def run_forever(self, on_ready: Callable[[Endpoints], None] = lambda _: None) -> bool:
         """Start, and stop gracefully on SIGTERM or SIGINT; to be called in the main thread.
 
-        The process's own answers to those signals are in place again when it returns or raises.
+        The former handlers of those signals are in place again when it returns or raises.
 
         Args:
             on_ready: called with where it listens, once it does.
@@ -272,12 +272,12 @@ class Collector:
             log.info("how long rows are kept changed for %s", ", ".join(changed))
 
     def _start_watching(self, store: Store) -> Ticker:
-        """Call the watchers, where other processes may have the store as well those of one at a time."""
+        """Start calling the watchers; where processes share the store, one process at a time does."""
         watchers = [store.refresh_rollups, *(watch(store) for watch in self._watch)]
         if not store.exclusive:
             lease = store.task_lease("watch")
             self.on_stop("lease", lambda _: lease.release())
-            watchers = [_while_held(lease, watcher) for watcher in watchers]
+            watchers = [_bind_to_lease(lease, watcher) for watcher in watchers]
         ticker = Ticker(watchers, self._telemetry)
         ticker.start()
         self.on_stop("watchers", lambda _: ticker.stop())
@@ -289,14 +289,14 @@ class Collector:
         """Start the receivers, which write to this log and hand on what is durable."""
         config = self._config
         relay = StoreRelay(forwarder, self._require_store)
-        acceptor = acceptor_of(config, self._telemetry, wal, backlog, hand_on, relay)
+        acceptor = build_acceptor(config, self._telemetry, wal, backlog, hand_on, relay)
         endpoints = JsonEndpoints(acceptor, self._telemetry, is_loopback(config.receivers.http.host))
         intake = ScoreIntake(
             self._require_store, config.external_scores, self._telemetry, acceptor.redact_text
         )
         routes = [endpoints.post("/v1/scores", intake.take, MAX_BYTES, Role.WRITE)]
         if config.verdicts.enabled:
-            routes += self._verdicts().routes(endpoints)
+            routes += self._open_verdict_service().routes(endpoints)
         receiver = Receiver(config.receivers, acceptor, self._telemetry, routes)
         self.on_stop("receivers", lambda _: receiver.stop())
         self._endpoints = receiver.start()
@@ -307,7 +307,7 @@ class Collector:
             raise StoreError("this receiver has no store: set store.location to a server")
         return self._store
 
-    def _verdicts(self) -> VerdictService:
+    def _open_verdict_service(self) -> VerdictService:
         rules = self._config.verdicts
         pool = ScanPool(rules, self._config.policy)
         self.on_stop("scanning processes", lambda _: pool.close())
@@ -320,7 +320,7 @@ class Collector:
         )
 
     def on_stop(self, what: str, stop: Callable[[float], object]) -> None:
-        """Have this called at the stop, in the reverse order of the start, with the seconds that are left."""
+        """Call this at the stop, in the reverse order of the start, with the seconds that are left."""
         self._stops.append((what, stop))
 
     def _unwind(self, timeout_s: float) -> bool:
@@ -345,6 +345,6 @@ class Collector:
         self._stop_requested.set()
 
 
-def _while_held(lease: Lease, watcher: Watcher) -> Watcher:
+def _bind_to_lease(lease: Lease, watcher: Watcher) -> Watcher:
     """Return the watcher as one that does nothing while another process has the lease."""
     return lambda: lease.held() and watcher()

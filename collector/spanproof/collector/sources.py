@@ -16,7 +16,7 @@ import httpx
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from spanproof.collector.sinks.http import exchange, read_json
+from spanproof.collector.sinks.http import read_json, send_request
 from spanproof.config.sinks import Sink, SinkKind
 from spanproof.semconv.spanproof import COHORT_PREFIX
 from spanproof.trace.exports.langfuse import read_observation
@@ -51,14 +51,14 @@ def read_traces(client: httpx.Client, sink: Sink, since_ns: int) -> Pages:
     """
     for spans in _READERS[sink.kind](client, sink, since_ns):
         if spans:
-            yield _request(spans, sink)
+            yield _build_request(spans, sink)
 
 
 def _read_phoenix(client: httpx.Client, sink: Sink, since_ns: int) -> Iterator[list[Span]]:
     path = f"/v1/projects/{quote(sink.project or 'default', safe='')}/spans/otlpv1"
-    query: dict[str, Any] = {"limit": _PAGE, "start_time": _iso(since_ns)}
+    query: dict[str, Any] = {"limit": _PAGE, "start_time": _format_iso_time(since_ns)}
     while True:
-        answer = read_json(exchange(client, "GET", path, missing_is_late=True, params=query))
+        answer = read_json(send_request(client, "GET", path, missing_is_late=True, params=query))
         yield [_read(read_span, document) for document in answer["data"]]
         if not answer.get("next_cursor"):
             return
@@ -73,10 +73,12 @@ def _read_mlflow(client: httpx.Client, sink: Sink, since_ns: int) -> Iterator[li
         "max_results": _TRACES_PAGE,
     }
     while True:
-        found = read_json(exchange(client, "POST", "/api/3.0/mlflow/traces/search", json=search))
+        found = read_json(send_request(client, "POST", "/api/3.0/mlflow/traces/search", json=search))
         for info in found.get("traces", []):
             trace = read_json(
-                exchange(client, "GET", "/api/3.0/mlflow/traces/get", params={"trace_id": info["trace_id"]})
+                send_request(
+                    client, "GET", "/api/3.0/mlflow/traces/get", params={"trace_id": info["trace_id"]}
+                )
             )["trace"]
             yield [_read(read_span, document) for document in trace.get("spans", [])]
         if not found.get("next_page_token"):
@@ -88,11 +90,11 @@ def _read_langfuse(client: httpx.Client, sink: Sink, since_ns: int) -> Iterator[
     del sink  # the keys are of one project
     query: dict[str, Any] = {
         "limit": _PAGE,
-        "fromStartTime": _iso(since_ns),
+        "fromStartTime": _format_iso_time(since_ns),
         "fields": "core,basic,time,io,model,usage",
     }
     while True:
-        answer = read_json(exchange(client, "GET", "/api/public/v2/observations", params=query))
+        answer = read_json(send_request(client, "GET", "/api/public/v2/observations", params=query))
         yield [_read(read_observation, document) for document in answer["data"]]
         cursor = (answer.get("meta") or {}).get("cursor")
         if not cursor:
@@ -114,7 +116,7 @@ READABLE: Final = tuple(_READERS)
 """The products that traces can be read from."""
 
 
-def _request(spans: list[Span], sink: Sink) -> ExportTraceServiceRequest:
+def _build_request(spans: list[Span], sink: Sink) -> ExportTraceServiceRequest:
     request = ExportTraceServiceRequest()
     resource = request.resource_spans.add()
     if sink.project:
@@ -130,5 +132,5 @@ def _read(read: Callable[[dict[str, Any]], Span], document: dict[str, Any]) -> S
         raise UnreadableSpan(f"the product gave a span that is none: {problem}") from problem
 
 
-def _iso(unix_ns: int) -> str:
+def _format_iso_time(unix_ns: int) -> str:
     return datetime.fromtimestamp(unix_ns / 1e9, UTC).isoformat()

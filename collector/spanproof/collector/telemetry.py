@@ -34,7 +34,7 @@ class Sparingly:
         self._left_out: dict[Hashable, int] = {}
 
     def left_out(self, kind: Hashable) -> int | None:
-        """How many lines of this kind were left out since the last; None where this one is to be too."""
+        """Return how many such lines were left out since the last; None to leave this one out too."""
         now_s = time.monotonic()
         if now_s - self._last_s.get(kind, -_LINE_EVERY_S) < _LINE_EVERY_S:
             self._left_out[kind] = self._left_out.get(kind, 0) + 1
@@ -59,7 +59,7 @@ class JsonLines(logging.Formatter):
     """Log records as JSON Lines, for machines that read them."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """One record as one line."""
+        """Return a record as one line."""
         line = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(),
             "level": record.levelname.lower(),
@@ -78,42 +78,42 @@ class Telemetry:
     def __init__(self, max_cohorts: int = 200) -> None:
         self.registry = CollectorRegistry()
         self.verdicts = VerdictCounts(self.registry, max_cohorts)
-        self._count_receiving()
-        self._count_evaluating()
-        self._count_leaving()
-        self._count_verdicts()
+        self._add_receive_metrics()
+        self._add_evaluation_metrics()
+        self._add_delivery_metrics()
+        self._add_verdict_metrics()
 
-    def _count_receiving(self) -> None:
-        self.requests = self._counter(
+    def _add_receive_metrics(self) -> None:
+        self.requests = self._make_counter(
             "spanproof_receive_requests",
             "Export requests by protocol and outcome: accepted, partial, or why it was refused.",
             "protocol",
             "outcome",
         )
-        self.bytes_received = self._counter(
+        self.bytes_received = self._make_counter(
             "spanproof_receive_bytes", "Bytes of request bodies, after decompression."
         )
-        self.spans_received = self._counter("spanproof_receive_spans", "Spans acknowledged.")
-        self.spans_refused = self._counter(
+        self.spans_received = self._make_counter("spanproof_receive_spans", "Spans acknowledged.")
+        self.spans_refused = self._make_counter(
             "spanproof_receive_spans_refused",
             "Spans refused as part of a request that was otherwise taken, by reason.",
             "reason",
         )
-        self.spans_ignored = self._counter(
+        self.spans_ignored = self._make_counter(
             "spanproof_spans_ignored",
             "Spans acknowledged and left out, by reason: repeated, own_evaluator.",
             "reason",
         )
-        self.spans_clamped = self._counter(
+        self.spans_clamped = self._make_counter(
             "spanproof_receive_spans_clamped", "Spans whose time could not be and was corrected."
         )
-        self.values_redacted = self._counter(
+        self.values_redacted = self._make_counter(
             "spanproof_receive_values_redacted", "Values in which a redaction rule replaced something."
         )
-        self.replayed_records = self._counter(
+        self.replayed_records = self._make_counter(
             "spanproof_wal_replayed_records", "Requests read again from the log at start."
         )
-        self.kafka_messages = self._counter(
+        self.kafka_messages = self._make_counter(
             "spanproof_kafka_messages",
             "Messages of the topic by what became of them: produced, consumed, unreadable.",
             "event",
@@ -122,17 +122,19 @@ class Telemetry:
             "spanproof_kafka_partitions", "Partitions assigned to this worker.", registry=self.registry
         )
 
-    def _count_evaluating(self) -> None:
-        self.traces_completed = self._counter(
+    def _add_evaluation_metrics(self) -> None:
+        self.traces_completed = self._make_counter(
             "spanproof_traces_completed",
             "Traces handed to evaluation, by why: quiet, orphans, max_wait, memory, shutdown.",
             "why",
         )
-        self.traces_evaluated = self._counter("spanproof_traces_evaluated", "Traces evaluated and stored.")
-        self.traces_failed = self._counter(
+        self.traces_evaluated = self._make_counter(
+            "spanproof_traces_evaluated", "Traces evaluated and stored."
+        )
+        self.traces_failed = self._make_counter(
             "spanproof_traces_failed", "Traces that became dead letters, by the stage that failed.", "stage"
         )
-        self.evaluation_attempts_failed = self._counter(
+        self.evaluation_attempts_failed = self._make_counter(
             "spanproof_evaluation_attempts_failed",
             "Attempts to evaluate a trace that failed, by stage: those that are repeated, and last ones.",
             "stage",
@@ -144,18 +146,18 @@ class Telemetry:
             registry=self.registry,
         )
 
-    def _count_leaving(self) -> None:
-        self.scores = self._counter(
+    def _add_delivery_metrics(self) -> None:
+        self.scores = self._make_counter(
             "spanproof_scores", "Scores stored, by layer and outcome.", "layer", "outcome"
         )
-        self.spans_stored = self._counter("spanproof_store_spans", "Spans written to the store.")
-        self.spans_not_stored = self._counter(
+        self.spans_stored = self._make_counter("spanproof_store_spans", "Spans written to the store.")
+        self.spans_not_stored = self._make_counter(
             "spanproof_store_spans_refused", "Spans that the store refused for good."
         )
-        self.store_retries = self._counter(
+        self.store_retries = self._make_counter(
             "spanproof_store_retries", "Failed attempts to write to the store."
         )
-        self.forwarded = self._counter(
+        self.forwarded = self._make_counter(
             "spanproof_forward_requests",
             "Forwarded requests by signal and outcome: sent, partial, refused, dropped.",
             "signal",
@@ -167,14 +169,14 @@ class Telemetry:
             ["target"],
             registry=self.registry,
         )
-        self.notifications = self._counter(
+        self.notifications = self._make_counter(
             "spanproof_notifications",
             "Attempts to deliver notifications, by kind of target and outcome:"
             " delivered, retrying, superseded, given_up.",
             "kind",
             "outcome",
         )
-        self.sink_scores = self._counter(
+        self.sink_scores = self._make_counter(
             "spanproof_sink_scores",
             "Scores for sinks, by sink and outcome: sent, retried, postponed, refused, expired, dropped.",
             "sink",
@@ -186,22 +188,24 @@ class Telemetry:
             ["sink"],
             registry=self.registry,
         )
-        self.tick_failures = self._counter(
+        self.tick_failures = self._make_counter(
             "spanproof_tick_failures", "Failures of what runs after each write, alerting among it."
         )
 
-    def _count_verdicts(self) -> None:
-        self.json_requests = self._counter(
+    def _add_verdict_metrics(self) -> None:
+        self.json_requests = self._make_counter(
             "spanproof_json_requests",
             "Requests for a verdict or a route, or with scores, by outcome: answered, or why it was refused.",
             "kind",
             "outcome",
         )
-        self.external_scores = self._counter(
+        self.external_scores = self._make_counter(
             "spanproof_external_scores", "Scores from elsewhere that were stored.", "layer"
         )
-        self.verdicts_given = self._counter("spanproof_verdicts", "Verdicts given on request.", "verdict")
-        self.routes = self._counter(
+        self.verdicts_given = self._make_counter(
+            "spanproof_verdicts", "Verdicts given on request.", "verdict"
+        )
+        self.routes = self._make_counter(
             "spanproof_routes",
             "Routes given on request, by rule (empty for the action continue) and action.",
             "rule",
@@ -215,7 +219,7 @@ class Telemetry:
             registry=self.registry,
         )
 
-    def _counter(self, name: str, help_: str, *labels: str) -> Counter:
+    def _make_counter(self, name: str, help_: str, *labels: str) -> Counter:
         return Counter(name, help_, labels, registry=self.registry)
 
     def gauge(self, name: str, help_: str, read: Callable[[], float]) -> None:

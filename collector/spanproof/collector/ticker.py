@@ -36,7 +36,7 @@ class Ticker:
         self._thread.start()
 
     def nudge(self) -> None:
-        """Something was stored."""
+        """Wake the watchers soon: something was stored."""
         self._wake.set()
 
     def stop(self) -> None:
@@ -49,12 +49,12 @@ class Ticker:
         while not self._stopping.is_set():
             self._wake.wait(_AT_LEAST_EVERY_S)
             self._wake.clear()
-            self._tick()
+            self._call_watchers()
             # A busy collector stores several times a second; its watchers need not look that often.
             self._stopping.wait(_SOON_S)
-        self._tick()
+        self._call_watchers()
 
-    def _tick(self) -> None:
+    def _call_watchers(self) -> None:
         for watcher in self._watchers:
             try:
                 watcher()

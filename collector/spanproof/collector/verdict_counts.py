@@ -17,7 +17,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from spanproof.evaluators.layers.blocks import blocking_rules
+from spanproof.evaluators.layers.blocks import find_blocking_rules
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.evaluators.runs import spans_of
 from spanproof.evaluators.scores import find, score_id
@@ -55,10 +55,10 @@ class VerdictCounts(Collector):
                 if spec is not None and spec.advisory:
                     continue
                 name = score_id(score.layer, score.name)
-                labels = self._cohort_labels(score.cohort)
-                self._counts[score.layer.value, name, _label(score.outcome), *labels] += 1
+                labels = self._assign_cohort_labels(score.cohort)
+                self._counts[score.layer.value, name, _label_outcome(score.outcome), *labels] += 1
             for cause, cohort in _find_blocks(evaluation):
-                self._blocks[cause, *self._cohort_labels(cohort)] += 1
+                self._blocks[cause, *self._assign_cohort_labels(cohort)] += 1
 
     def collect(self) -> Iterator[Metric]:
         """Yield the counters."""
@@ -87,7 +87,7 @@ class VerdictCounts(Collector):
         yield folded
         yield blocks
 
-    def _cohort_labels(self, cohort: Cohort) -> tuple[str, ...]:
+    def _assign_cohort_labels(self, cohort: Cohort) -> tuple[str, ...]:
         labels = tuple(_clean(getattr(cohort, name)) for name in COHORT_LABELS)
         if labels not in self._cohorts:
             if len(self._cohorts) >= self._max_cohorts:
@@ -100,7 +100,7 @@ class VerdictCounts(Collector):
 def _find_blocks(evaluation: TraceEvaluation) -> Iterator[tuple[str, Cohort]]:
     """Yield the cause of each action that the guard stopped, with the cohort of its run."""
     trace = evaluation.trace
-    causes = {span.span_id: rule for span in trace.spans for rule in islice(blocking_rules(span), 1)}
+    causes = {span.span_id: rule for span in trace.spans for rule in islice(find_blocking_rules(span), 1)}
     if not causes:
         return
     runs = [each.run for each in evaluation.runs]
@@ -112,7 +112,7 @@ def _find_blocks(evaluation: TraceEvaluation) -> Iterator[tuple[str, Cohort]]:
         yield rule if rule in _BUDGETS else "scan", cohorts.get(span_id, otherwise)
 
 
-def _label(outcome: Outcome) -> str:
+def _label_outcome(outcome: Outcome) -> str:
     if isinstance(outcome, Errored):
         return "errored"
     if isinstance(outcome, Skipped):

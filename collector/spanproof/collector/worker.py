@@ -22,13 +22,13 @@ from pathlib import Path
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from spanproof.collector.receive.body import decode_record
-from spanproof.collector.stages.fragments import spans_of_trace
+from spanproof.collector.stages.fragments import extract_trace_spans
 from spanproof.collector.stages.jobs import Job, LogLine, Result, Start, Started
 from spanproof.collector.wal.file import read_record
-from spanproof.config.engine import OpenEngine, engine_of
+from spanproof.config.engine import OpenEngine, build_engine
 from spanproof.config.model import Config
 from spanproof.evaluators.engine import Engine
-from spanproof.evaluators.failed import failed_evaluation
+from spanproof.evaluators.failed import build_failed_evaluation
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.policy_file import load_policy
@@ -62,11 +62,11 @@ class Worker:
         began = time.monotonic()
         stage, body = "read", b""
         try:
-            request = self._request(job)
+            request = self._read_request(job)
             body = request.SerializeToString()
             stage = "normalise"
             spans = normalise(request)
-            trace = trace_of([*_former_spans(job, spans), *spans])
+            trace = trace_of([*_decode_former_spans(job, spans), *spans])
             stage = "evaluate"
             evaluation = self._evaluate(job, trace)
         except Exception as failure:
@@ -76,28 +76,30 @@ class Worker:
 
     def _evaluate(self, job: Job, trace: Trace) -> TraceEvaluation:
         if job.failure is not None:
-            return failed_evaluation(trace, *job.failure, self._config.evaluation.layers)
+            return build_failed_evaluation(trace, *job.failure, self._config.evaluation.layers)
         engine = (
-            self._engine_without_replay(job.without_replay) if job.without_replay else self._opened.engine
+            self._make_engine_without_replay(job.without_replay)
+            if job.without_replay
+            else self._opened.engine
         )
         return engine.evaluate(trace)
 
-    def _engine_without_replay(self, reason: str) -> Engine:
+    def _make_engine_without_replay(self, reason: str) -> Engine:
         policy = load_policy(self._config.policy) if self._config.policy else Policy()
-        return engine_of(self._config, Pipeline(policy), None, reason)
+        return build_engine(self._config, Pipeline(policy), None, reason)
 
-    def _request(self, job: Job) -> ExportTraceServiceRequest:
+    def _read_request(self, job: Job) -> ExportTraceServiceRequest:
         """Return the trace's spans out of the log; resources that name no project get the configured one."""
         whole = ExportTraceServiceRequest()
         trace_id = bytes.fromhex(job.trace_id)
         for place in job.places:
-            whole.MergeFrom(spans_of_trace(self._record(place), trace_id))
+            whole.MergeFrom(extract_trace_spans(self._load_record(place), trace_id))
         for resource in whole.resource_spans:
             if all(pair.key != _PROJECT for pair in resource.resource.attributes):
                 resource.resource.attributes.add(key=_PROJECT, value=any_value(self._config.project))
         return whole
 
-    def _record(self, place: tuple[Path, int]) -> ExportTraceServiceRequest:
+    def _load_record(self, place: tuple[Path, int]) -> ExportTraceServiceRequest:
         if place in self._recent:
             self._recent.move_to_end(place)
             return self._recent[place]
@@ -110,7 +112,7 @@ class Worker:
         return request
 
 
-def _former_spans(job: Job, spans: list[Span]) -> list[Span]:
+def _decode_former_spans(job: Job, spans: list[Span]) -> list[Span]:
     """Return the spans that came so long ago, or before a restart, that only the store still has them.
 
     Without them a root that ends an hour after its children would be taken for the whole trace, and its

@@ -39,7 +39,7 @@ LANGUAGES = {".py": "python", ".ts": "typescript", ".js": "javascript"}
 """Of an evaluator, by the suffix of its file."""
 
 
-def added_evaluators(config: Config, sandbox: Sandbox | None) -> list[Evaluator]:
+def build_added_evaluators(config: Config, sandbox: Sandbox | None) -> list[Evaluator]:
     """Return the user's functions and checks, the judge's rubrics, and the entries with grading criteria.
 
     Raises:
@@ -48,20 +48,20 @@ def added_evaluators(config: Config, sandbox: Sandbox | None) -> list[Evaluator]
         JudgeUnavailable: there is a budget for the judge, and no price.
     """
     own = [
-        CustomEvaluator(function, sandbox, _wiring(choice))
-        for function, choice in zip(own_functions(config), _coded(config), strict=True)
+        CustomEvaluator(function, sandbox, _build_wiring(choice))
+        for function, choice in zip(load_functions(config), _select_coded(config), strict=True)
     ]
-    return [*own, *_judges(config.judge), *_graded(config)]
+    return [*own, *_build_judges(config.judge), *_build_criteria_judges(config)]
 
 
-def own_functions(config: Config) -> list[Function | BuiltIn]:
-    """The user's functions and the built-in checks, each of which can be called, and under a name of its own.
+def load_functions(config: Config) -> list[Function | BuiltIn]:
+    """Return the user's functions and the built-in checks: each can be called, and has a name of its own.
 
     Raises:
         EvaluatorError: one cannot, or has a name that is taken.
     """
-    choices = _coded(config)
-    functions = [function_of(choice) for choice in choices]
+    choices = _select_coded(config)
+    functions = [load_function(choice) for choice in choices]
     taken = set(BUILT_IN)
     for function, choice in zip(functions, choices, strict=True):
         function.check(VARIABLES | choice.variables.keys())
@@ -75,7 +75,7 @@ def own_functions(config: Config) -> list[Function | BuiltIn]:
     return functions
 
 
-def _coded(config: Config) -> list[OwnEvaluator]:
+def _select_coded(config: Config) -> list[OwnEvaluator]:
     """Return the evaluators that are code or a built-in check, without those that a model grades."""
     return [choice for choice in config.evaluators if not choice.grading_criteria]
 
@@ -98,13 +98,13 @@ def _check_criteria(config: Config, taken: set[str]) -> None:
         )
 
 
-def _graded(config: Config) -> list[Evaluator]:
+def _build_criteria_judges(config: Config) -> list[Evaluator]:
     """Return an evaluator for each entry with grading_criteria."""
     found: list[Evaluator] = []
     for choice in config.evaluators:
         if choice.grading_criteria:
             named = config.judge.model_copy(update={"model": choice.model or config.judge.model})
-            judge = judge_of(named)
+            judge = build_judge(named)
             assert judge is not None, "its model was checked"
             criteria = Criteria(
                 choice.name,
@@ -117,8 +117,8 @@ def _graded(config: Config) -> list[Evaluator]:
     return found
 
 
-def function_of(choice: OwnEvaluator) -> Function | BuiltIn:
-    """The function or the built-in check that a configuration names.
+def load_function(choice: OwnEvaluator) -> Function | BuiltIn:
+    """Return the function or the built-in check that a configuration names.
 
     Raises:
         EvaluatorError: its file cannot be read, or it has no language.
@@ -145,12 +145,12 @@ def function_of(choice: OwnEvaluator) -> Function | BuiltIn:
     return Function(choice.name, language, source, packages, choice.timeout_s, choice.range)
 
 
-def _wiring(choice: OwnEvaluator) -> Wiring:
+def _build_wiring(choice: OwnEvaluator) -> Wiring:
     attach = Attach(**choice.attach.model_dump())
     return Wiring(choice.layer, attach, choice.target, choice.variables, choice.pass_at)
 
 
-def judge_of(choice: JudgeChoice) -> Judge | None:
+def build_judge(choice: JudgeChoice) -> Judge | None:
     """Return the configured judge; None where no model is set.
 
     Raises:
@@ -160,8 +160,8 @@ def judge_of(choice: JudgeChoice) -> Judge | None:
     return Judge(JudgeSettings(**settings)) if choice.model else None
 
 
-def _judges(choice: JudgeChoice) -> list[Evaluator]:
-    judge = judge_of(choice)
+def _build_judges(choice: JudgeChoice) -> list[Evaluator]:
+    judge = build_judge(choice)
     if judge is None:
         return []
     if judge.warning:

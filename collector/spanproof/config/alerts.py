@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field, ValidationInfo, field_validator, mod
 from spanproof.config.evaluation import Evaluation, JudgeChoice, OwnEvaluator
 from spanproof.config.section import Seconds, Section
 from spanproof.config.targets import Target
-from spanproof.evaluators.scores import nearest
+from spanproof.evaluators.scores import find_nearest
 from spanproof.trace import Layer
 from spanproof.trace.dimensions import check_dimension, check_dimensions
 
@@ -81,7 +81,7 @@ class BurnWindow(Section):
     factor: float = Field(gt=0, description="How many times the budget.")
 
     @model_validator(mode="after")
-    def _is_ordered(self) -> Self:
+    def _check_order(self) -> Self:
         if self.short_s >= self.long_s:
             raise ValueError(f"short_s < long_s must hold, got {self.short_s:g} and {self.long_s:g}")
         return self
@@ -112,7 +112,7 @@ class Baseline(Section):
     )
 
     @model_validator(mode="after")
-    def _is_one(self) -> Self:
+    def _check_choice(self) -> Self:
         if (self.ago_s is None) is not self.previous_release:
             raise ValueError("give either ago_s or previous_release: true")
         return self
@@ -191,13 +191,13 @@ class AlertRule(Section):
 
     @field_validator("fails_when")
     @classmethod
-    def _can_fail(cls, fails_when: str | None, info: ValidationInfo) -> str | None:
+    def _check_fails_when(cls, fails_when: str | None, info: ValidationInfo) -> str | None:
         if not {"layer", "score", "measure"} <= info.data.keys():
             return fails_when  # their own errors are reported
-        score, measure = _score_of(info.data["layer"], info.data["score"]), info.data["measure"]
+        score, measure = _make_score_ref(info.data["layer"], info.data["score"]), info.data["measure"]
         if fails_when is None:
             if measure.needs_verdicts and score.spec is not None and score.spec.advisory:
-                raise ValueError(f"{score} has no verdict: set fails_when, as in '{_example(score)}'")
+                raise ValueError(f"{score} has no verdict: set fails_when, as in '{_format_example(score)}'")
         elif not measure.needs_verdicts:
             raise ValueError(f"{measure.value} needs no verdict: leave fails_when out")
         else:
@@ -206,13 +206,15 @@ class AlertRule(Section):
 
     @field_validator("fires_when")
     @classmethod
-    def _can_fire(cls, fires_when: str | None, info: ValidationInfo) -> str | None:
+    def _check_fires_when(cls, fires_when: str | None, info: ValidationInfo) -> str | None:
         if not {"layer", "score", "measure"} <= info.data.keys():
             return fires_when
-        score, measure = _score_of(info.data["layer"], info.data["score"]), info.data["measure"]
+        score, measure = _make_score_ref(info.data["layer"], info.data["score"]), info.data["measure"]
         if fires_when is None:
             if measure.is_amount:
-                raise ValueError(f"{measure.value} needs a bound: set fires_when, as in '{_example(score)}'")
+                raise ValueError(
+                    f"{measure.value} needs a bound: set fires_when, as in '{_format_example(score)}'"
+                )
         elif not measure.is_amount:
             raise ValueError(f"{measure.value} is no amount: set threshold, not fires_when")
         else:
@@ -220,7 +222,7 @@ class AlertRule(Section):
         return fires_when
 
     @model_validator(mode="after")
-    def _parts_fit(self) -> Self:
+    def _check_parts(self) -> Self:
         only_rates = [name for name in ("lower_bound", "burn_rate", "baseline") if getattr(self, name)]
         if only_rates and not self.measure.is_rate:
             raise ValueError(f"{only_rates[0]} is for rates, and measure is {self.measure.value}")
@@ -245,17 +247,17 @@ class AlertRule(Section):
     @property
     def watched(self) -> ScoreRef:
         """The score that is watched."""
-        return _score_of(self.layer, self.score)
+        return _make_score_ref(self.layer, self.score)
 
     @property
     def bound(self) -> Bound | None:
         """The comparison that takes the place of the verdict, None where the verdict counts."""
-        return _bound_of(self.fails_when, self.watched)
+        return _parse_bound(self.fails_when, self.watched)
 
     @property
     def limit(self) -> Bound | None:
         """The comparison of a mean or percentile, None for other measures."""
-        return _bound_of(self.fires_when, self.watched)
+        return _parse_bound(self.fires_when, self.watched)
 
     @property
     def metric(self) -> str:
@@ -282,8 +284,8 @@ def check_alerts(
         if rule.name in names[:position]:
             yield f"alerts.{position}.name", f"{rule.name!r} is the name of an earlier rule too"
         if str(rule.watched) not in external and (
-            reason := _refuse_unknown(rule, evaluators, judge)
-            or _refuse_switched_off(rule, evaluation, judge)
+            reason := _explain_unknown(rule, evaluators, judge)
+            or _explain_switched_off(rule, evaluation, judge)
         ):
             yield f"alerts.{position}.score", reason
         for other in rule.inhibited_by:
@@ -295,7 +297,7 @@ def check_alerts(
                 yield key, f"{target.label!r} is an earlier target with other settings; name each of them"
 
 
-def _refuse_unknown(rule: AlertRule, evaluators: Sequence[OwnEvaluator], judge: JudgeChoice) -> str | None:
+def _explain_unknown(rule: AlertRule, evaluators: Sequence[OwnEvaluator], judge: JudgeChoice) -> str | None:
     """Return why no run can have the score or a verdict of it."""
     score = rule.watched
     if score.spec is not None:
@@ -305,7 +307,7 @@ def _refuse_unknown(rule: AlertRule, evaluators: Sequence[OwnEvaluator], judge: 
         if evaluator.pass_at is None and rule.fails_when is None and rule.measure.needs_verdicts:
             return f"{score} has no verdict: set pass_at of the evaluator, or fails_when of this rule"
         return None
-    if meant := nearest(score.layer, score.name, own):
+    if meant := find_nearest(score.layer, score.name, own):
         return f"there is no score {score.layer}.{score.name}; did you mean {meant}?"
     from spanproof.evaluators.evaluator import GROUP  # loads every layer
 
@@ -318,7 +320,7 @@ _OF_STRUCTURE = ("complexity", "code_lines", "duplication", "dead_code", "growth
 _OF_SUITES = ("tests_pass", "inputs_unchanged", "within_budget")
 
 
-def _refuse_switched_off(rule: AlertRule, evaluation: Evaluation, judge: JudgeChoice) -> str | None:
+def _explain_switched_off(rule: AlertRule, evaluation: Evaluation, judge: JudgeChoice) -> str | None:
     """Return which setting keeps every run from having the score."""
     if rule.layer not in evaluation.layers:
         return f"it can never fire: evaluation.layers leaves {rule.layer.value} out"
@@ -335,7 +337,7 @@ def _refuse_switched_off(rule: AlertRule, evaluation: Evaluation, judge: JudgeCh
     return None
 
 
-def _bound_of(text: str | None, score: ScoreRef) -> Bound | None:
+def _parse_bound(text: str | None, score: ScoreRef) -> Bound | None:
     from spanproof.gate.grammar import parse_comparison
 
     return parse_comparison(text, score) if text is not None else None
@@ -345,19 +347,19 @@ def _check_comparison(text: str, score: ScoreRef) -> None:
     from spanproof.gate.errors import AssertionRefused, AssertionSyntaxError
 
     try:
-        _bound_of(text, score)
+        _parse_bound(text, score)
     except AssertionSyntaxError as problem:
         raise ValueError(f"{text!r}, column {problem.column}: expected {problem.expected}") from problem
     except AssertionRefused as problem:
         raise ValueError(problem.reason) from problem
 
 
-def _score_of(layer: Layer, name: str | None) -> ScoreRef:
+def _make_score_ref(layer: Layer, name: str | None) -> ScoreRef:
     from spanproof.gate.assertion import ScoreRef  # here: only rules need the gate
 
     return ScoreRef(layer, layer.value if name in (None, "score") else str(name))
 
 
-def _example(score: ScoreRef) -> str:
+def _format_example(score: ScoreRef) -> str:
     unit = score.unit.value
     return f"> 20 {unit}" if unit else "< 0.5"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from spanproof.config.model import Config
 from spanproof.evaluators.engine import Engine
-from spanproof.evaluators.evaluator import Evaluator, installed
+from spanproof.evaluators.evaluator import Evaluator, load_installed
 from spanproof.evaluators.model import UserHints
 from spanproof.evaluators.presence import NoCode
 from spanproof.evaluators.replay import FixtureBook, load_fixtures
@@ -67,13 +67,13 @@ def open_engine(config: Config) -> OpenEngine:
     """
     # First: a wrong policy is reported before a sandbox is started for nothing.
     pipeline = Pipeline(load_policy(config.policy) if config.policy else Policy())
-    sandbox, no_replay = _sandbox(config)
+    sandbox, no_replay = _start_sandbox(config)
     if no_replay:
         log.warning("snippets are not run again: %s", no_replay)
     try:
-        engine = engine_of(config, pipeline, sandbox, no_replay)
+        engine = build_engine(config, pipeline, sandbox, no_replay)
         if sandbox is not None:
-            _build_packages(_fixtures(config), _functions(config), sandbox)
+            _build_packages(_load_fixtures(config), _load_user_functions(config), sandbox)
         return OpenEngine(engine, sandbox, no_replay)
     except BaseException:
         if sandbox is not None:
@@ -81,16 +81,16 @@ def open_engine(config: Config) -> OpenEngine:
         raise
 
 
-def engine_of(
+def build_engine(
     config: Config,
     pipeline: Pipeline,
     sandbox: Sandbox | None,
     no_replay: str = "",
     runs_before: Mapping[str, Files] | None = None,
 ) -> Engine:
-    """The engine of a configuration, over a policy's pipeline and in a sandbox that the caller closes.
+    """Return the engine of a configuration, over a policy's pipeline, in a sandbox that the caller closes.
 
-    `no_replay` is the reason where there is no sandbox; for `runs_before` see `evaluators_of`.
+    `no_replay` is the reason where there is no sandbox; for `runs_before` see `build_evaluators`.
 
     Raises:
         BadFixture: the file of fixtures is not valid.
@@ -103,40 +103,40 @@ def engine_of(
         pipeline=pipeline,
         sandbox=sandbox,
         replay_disabled_reason=no_replay,
-        evaluators=evaluators_of(config, sandbox, runs_before),
+        evaluators=build_evaluators(config, sandbox, runs_before),
         layers=rules.layers,
-        hints=user_hints(config),
+        hints=build_user_hints(config),
         sampling=Sampling(tuple(SamplingRule(**sample.model_dump()) for sample in rules.sampling)),
-        fixtures=_fixtures(config),
+        fixtures=_load_fixtures(config),
         repeat_share=rules.repeat_share,
         packages_from_trace=rules.packages_from_trace,
         layer_budget_s=rules.layer_budget_s,
     )
 
 
-def _fixtures(config: Config) -> FixtureBook:
+def _load_fixtures(config: Config) -> FixtureBook:
     file = config.evaluation.fixtures
     return load_fixtures(file) if file is not None else FixtureBook()
 
 
-def user_hints(config: Config) -> UserHints:
+def build_user_hints(config: Config) -> UserHints:
     """Return what the user configures beside the traces. One price table serves the judge and the agents."""
     synonyms = {state: tuple(words) for state, words in config.evaluation.synonyms.items()}
     return UserHints(synonyms, config.judge.prices, frozenset(config.evaluation.without_rules))
 
 
-def _functions(config: Config) -> list[Function]:
+def _load_user_functions(config: Config) -> list[Function]:
     """Return the user's functions, which run in the sandbox."""
     if not config.evaluators:
         return []
-    from spanproof.config.added_evaluators import own_functions
+    from spanproof.config.added_evaluators import load_functions
     from spanproof.evaluators.custom import Function
 
-    return [each for each in own_functions(config) if isinstance(each, Function)]
+    return [each for each in load_functions(config) if isinstance(each, Function)]
 
 
 def _build_packages(fixtures: FixtureBook, functions: Sequence[Function], sandbox: Sandbox) -> None:
-    """Have the package sets of fixtures and own evaluators built now, not while some trace waits for them.
+    """Build the package sets of fixtures and own evaluators now, not while some trace waits for them.
 
     One that cannot be had is logged; what needs it is skipped with that reason.
     """
@@ -156,10 +156,10 @@ def _build_packages(fixtures: FixtureBook, functions: Sequence[Function], sandbo
             log.warning("%s: %s", without, problem)
 
 
-def evaluators_of(
+def build_evaluators(
     config: Config, sandbox: Sandbox | None, runs_before: Mapping[str, Files] | None = None
 ) -> list[Evaluator]:
-    """The evaluators beside the built-in layers: installed ones, the user's functions, the judge.
+    """Return the evaluators beside the built-in layers: installed ones, the user's functions, the judge.
 
     `runs_before` is the code of runs before, by task, which structural metrics compare with.
 
@@ -188,13 +188,13 @@ def evaluators_of(
             LocalModel(model.path, accept=model.accept, reject=model.reject, max_tokens=model.max_tokens)
         )
     if not (config.evaluators or config.judge.model or config.judge.rubrics):
-        return [*installed(), *optional]
-    from spanproof.config.added_evaluators import added_evaluators
+        return [*load_installed(), *optional]
+    from spanproof.config.added_evaluators import build_added_evaluators
 
-    return [*installed(), *optional, *added_evaluators(config, sandbox)]
+    return [*load_installed(), *optional, *build_added_evaluators(config, sandbox)]
 
 
-def _sandbox(config: Config) -> tuple[Sandbox | None, str]:
+def _start_sandbox(config: Config) -> tuple[Sandbox | None, str]:
     if not config.evaluation.replay:
         return None, "replay is switched off by evaluation.replay"
     choice = config.sandbox

@@ -18,15 +18,15 @@ from spanproof.evaluators.sampling import SampleBy
 from spanproof.trace import Cohort, Layer, SpanKind
 
 
-def _known_dimensions(cohort: Mapping[str, str]) -> Mapping[str, str]:
+def _check_dimensions(cohort: Mapping[str, str]) -> Mapping[str, str]:
     known = [dimension.name for dimension in fields(Cohort)]
     if unknown := sorted(cohort.keys() - set(known)):
         raise ValueError(f"no dimension of a cohort is named {unknown[0]!r}; known: {', '.join(known)}")
     return cohort
 
 
-def _known_price(price: Any) -> Any:
-    """A price as it is written, or the form it should have."""
+def _check_price(price: Any) -> Any:
+    """Return a price as it is written; raises ValueError with the form that it should have."""
     numbers = price if isinstance(price, list | tuple) and len(price) == 2 else ()
     if not numbers or not all(isinstance(each, int | float) and 0 <= each < inf for each in numbers):
         got = "" if isinstance(price, str | int | float) else f", got {price!r}"
@@ -35,9 +35,9 @@ def _known_price(price: Any) -> Any:
     return price
 
 
-ModelPrice = Annotated[tuple[float, float], BeforeValidator(_known_price)]
+ModelPrice = Annotated[tuple[float, float], BeforeValidator(_check_price)]
 ModelName = Annotated[str, BeforeValidator(str)]
-Cohorted = Annotated[Mapping[str, str], AfterValidator(_known_dimensions)]
+Cohorted = Annotated[Mapping[str, str], AfterValidator(_check_dimensions)]
 
 
 class Sample(Section):
@@ -278,13 +278,13 @@ class OwnEvaluator(Section):
 
     @field_validator("variables")
     @classmethod
-    def _are_further_ones(cls, variables: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+    def _check_variables(cls, variables: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
         if twice := sorted(variables.keys() & {"completion", "target"}):
             raise ValueError(f"{twice[0]} is given apart: it is no further variable")
         return variables
 
     @model_validator(mode="after")
-    def _has_one_source(self) -> Self:
+    def _check_source(self) -> Self:
         given = (
             self.file is not None,
             bool(self.source),
@@ -300,7 +300,7 @@ class OwnEvaluator(Section):
         return self
 
     @model_validator(mode="after")
-    def _passes_within_its_range(self) -> Self:
+    def _check_range(self) -> Self:
         low, high = min(self.range), max(self.range)
         if not -inf < low < high < inf:
             raise ValueError(f"range: give two numbers that differ, as in [0, 10], got {list(self.range)}")

@@ -67,7 +67,7 @@ class Forward(Section):
 
     @field_validator("endpoint")
     @classmethod
-    def _is_known(cls, value: str) -> str:
+    def _normalise_endpoint(cls, value: str) -> str:
         parts = urlsplit(value)
         if parts.scheme == "file":
             if parts.netloc or not parts.path.strip("/"):
@@ -80,7 +80,7 @@ class Forward(Section):
         return value.rstrip("/")
 
     @model_validator(mode="after")
-    def _client_certificate_is_whole(self) -> Self:
+    def _check_client_certificate(self) -> Self:
         if (self.certificate is None) != (self.key is None):
             raise ValueError("`certificate` and `key` go together; set both or neither")
         return self

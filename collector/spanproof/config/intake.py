@@ -57,7 +57,7 @@ class Token(Section):
 
     @field_validator("token")
     @classmethod
-    def _is_not_blank(cls, token: SecretStr) -> SecretStr:
+    def _check_token(cls, token: SecretStr) -> SecretStr:
         if not token.get_secret_value().strip():
             raise ValueError("a token must not be blank")
         return token
@@ -77,7 +77,7 @@ class Tls(Section):
     )
 
     @model_validator(mode="after")
-    def _is_whole(self) -> Self:
+    def _check_certificate(self) -> Self:
         if (self.certificate is None) != (self.key is None):
             raise ValueError("`certificate` and `key` go together; set both or neither")
         if self.client_ca is not None and self.certificate is None:
@@ -126,7 +126,7 @@ class Receivers(Section):
     )
 
     @model_validator(mode="after")
-    def _something_listens(self) -> Self:
+    def _check_receivers(self) -> Self:
         if not (self.grpc.enabled or self.http.enabled):
             raise ValueError("every receiver is disabled; enable `grpc` or `http`")
         return self
@@ -186,7 +186,7 @@ class Limits(Section):
     )
 
     @model_validator(mode="after")
-    def _the_largest_body_fits(self) -> Self:
+    def _check_largest_body(self) -> Self:
         if self.max_in_flight_bytes < 2 * self.max_body_bytes:
             raise ValueError(
                 "max_in_flight_bytes must be at least twice max_body_bytes, or the largest body could never "
@@ -217,7 +217,7 @@ class RedactionRules(Section):
 
     @field_validator("patterns")
     @classmethod
-    def _are_patterns(cls, patterns: tuple[str, ...]) -> tuple[str, ...]:
+    def _check_patterns(cls, patterns: tuple[str, ...]) -> tuple[str, ...]:
         for pattern in patterns:
             if compile_pattern(pattern).search("") is not None:
                 raise ValueError(f"{pattern!r} matches the empty text, so it would be everywhere")

@@ -66,7 +66,7 @@ class Kafka(Section):
 
     @field_validator("options", "consumer_options", "producer_options")
     @classmethod
-    def _promises_are_kept(cls, options: Mapping[str, SecretStr]) -> Mapping[str, SecretStr]:
+    def _check_options(cls, options: Mapping[str, SecretStr]) -> Mapping[str, SecretStr]:
         if taken := sorted(_OURS & options.keys()):
             raise ValueError(f"{taken[0]} is set by Spanproof and cannot be changed")
         return options

@@ -17,7 +17,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from spanproof.evaluators.invalid import in_words
+from spanproof.evaluators.invalid import describe_error
 from spanproof.sandbox.untrusted_files import (
     MAX_DOCUMENT_BYTES,
     MalformedYamlError,
@@ -63,7 +63,7 @@ class Gathered:
     problems: list[Problem] = field(default_factory=list)
 
     def place_of(self, key: str) -> str:
-        """Where this key was set, or what is below it, or the nearest one above it."""
+        """Return where this key was set, or what is below it, or the nearest one above it."""
         below = next((place for known, place in self.origins.items() if known.startswith(f"{key}.")), "")
         while key and key not in self.origins and not below:
             key = key.rpartition(".")[0]
@@ -81,9 +81,9 @@ def gather(
         if name.startswith(ENV_PREFIX) and value != "":
             key = name.removeprefix(ENV_PREFIX).lower().replace("__", ".")
             if _is_ours(key, model):
-                _lay(gathered, key, value, f"environment {name}")
+                _set_key(gathered, key, value, f"environment {name}")
     for key, value in overrides.items():
-        _lay(gathered, key, value, f"--set {key}")
+        _set_key(gathered, key, value, f"--set {key}")
     return gathered
 
 
@@ -96,15 +96,15 @@ def validate_tree(
     except ValidationError as invalid:
         found = []
         for error in invalid.errors(include_url=False):
-            error["loc"] = _without_kinds(model, error["loc"], tree)
+            error["loc"] = _drop_kinds(model, error["loc"], tree)
             key = ".".join(map(str, error["loc"]))
-            found.append(Problem(gathered.place_of(key), key, _in_words(model, error)))
+            found.append(Problem(gathered.place_of(key), key, _describe_error(model, error)))
         return None, found
 
 
-def _without_kinds(model: type[BaseModel], loc: tuple[int | str, ...], tree: Any) -> tuple[int | str, ...]:
+def _drop_kinds(model: type[BaseModel], loc: tuple[int | str, ...], tree: Any) -> tuple[int | str, ...]:
     """Return where an error is, in keys that users write: pydantic adds the kind of a union's member."""
-    known, kept, at = set(known_keys(model)), list[int | str](), tree
+    known, kept, at = set(walk_keys(model)), list[int | str](), tree
     for part in loc:
         general = ".".join("*" if isinstance(each, int) else each for each in (*kept, part))
         there = (isinstance(at, Mapping) and part in at) or (isinstance(at, list) and isinstance(part, int))
@@ -114,13 +114,13 @@ def _without_kinds(model: type[BaseModel], loc: tuple[int | str, ...], tree: Any
     return tuple(kept)
 
 
-def known_keys(model: type[BaseModel], under: str = "") -> Iterator[str]:
+def walk_keys(model: type[BaseModel], under: str = "") -> Iterator[str]:
     """Yield every dotted key of the model; `*` is any index of a list."""
     for name, info in model.model_fields.items():
         key = f"{under}{name}"
         yield key
-        for nested, is_list in _models_in(info.annotation):
-            yield from known_keys(nested, f"{key}.*." if is_list else f"{key}.")
+        for nested, is_list in _find_models(info.annotation):
+            yield from walk_keys(nested, f"{key}.*." if is_list else f"{key}.")
 
 
 def _is_ours(key: str, model: type[BaseModel]) -> bool:
@@ -137,7 +137,7 @@ def _read_file(path: Path, gathered: Gathered) -> None:
         gathered.problems.append(Problem(str(path), "", f"cannot be read: {reason}"))
         return
     except MalformedYamlError as malformed:
-        gathered.problems.append(_malformed(path, malformed))
+        gathered.problems.append(_make_yaml_problem(path, malformed))
         return
     if node is None:
         return
@@ -148,10 +148,10 @@ def _read_file(path: Path, gathered: Gathered) -> None:
     try:
         gathered.tree = construct_yaml(node)
     except MalformedYamlError as malformed:
-        gathered.problems.append(_malformed(path, malformed))
+        gathered.problems.append(_make_yaml_problem(path, malformed))
 
 
-def _malformed(path: Path, problem: MalformedYamlError) -> Problem:
+def _make_yaml_problem(path: Path, problem: MalformedYamlError) -> Problem:
     place = f"{path}:{problem.line}" if problem.line else str(path)
     return Problem(place, "", f"not valid YAML: {problem.reason}")
 
@@ -173,7 +173,7 @@ def _note_origins(node: yaml.Node, under: str, path: Path, gathered: Gathered) -
             _note_origins(value, f"{key}.", path, gathered)
 
 
-def _lay(gathered: Gathered, key: str, text: str, place: str) -> None:
+def _set_key(gathered: Gathered, key: str, text: str, place: str) -> None:
     """Set one dotted key; digits address an item of a list."""
     parts = key.split(".")
     at: Any = gathered.tree
@@ -185,30 +185,30 @@ def _lay(gathered: Gathered, key: str, text: str, place: str) -> None:
             return
     gathered.origins[key] = place
     if isinstance(at, list):
-        _item(at, parts[-1], None)
-        at[min(int(parts[-1]), len(at) - 1)] = _plain(text)
+        _ensure_item(at, parts[-1], None)
+        at[min(int(parts[-1]), len(at) - 1)] = _parse_value(text)
     else:
-        at[parts[-1]] = _plain(text)
+        at[parts[-1]] = _parse_value(text)
 
 
 def _descend(at: Any, part: str, empty: Any) -> Any:
-    """The list or mapping below, made where it is missing; None where something else is there."""
-    below = _item(at, part, empty) if isinstance(at, list) else at.get(part)
+    """Return the list or mapping below, made where it is missing; None where something else is there."""
+    below = _ensure_item(at, part, empty) if isinstance(at, list) else at.get(part)
     if below is None:
         below = at[part] = empty
     return below if isinstance(below, type(empty)) else None
 
 
-def _item(items: list[Any], part: str, empty: Any) -> Any:
-    """An item of a list; an index beyond the end appends."""
+def _ensure_item(items: list[Any], part: str, empty: Any) -> Any:
+    """Return an item of a list; an index beyond the end appends."""
     if int(part) >= len(items):
         items.append(empty)
         return empty
     return items[int(part)]
 
 
-def _plain(text: str) -> Any:
-    """Lists, mappings and null are written as in YAML; anything else is text the model converts."""
+def _parse_value(text: str) -> Any:
+    """Return a value: lists, mappings and null read as YAML; anything else as text the model converts."""
     if text.strip() == "null":
         return None
     if text.lstrip()[:1] in {"[", "{"}:
@@ -219,17 +219,17 @@ def _plain(text: str) -> Any:
     return text
 
 
-def _in_words(model: type[BaseModel], error: ErrorDetails) -> str:
+def _describe_error(model: type[BaseModel], error: ErrorDetails) -> str:
     if error["type"] == "extra_forbidden":
-        return "unknown key" + _did_you_mean(model, tuple(map(str, error["loc"])))
-    return in_words(error)
+        return "unknown key" + _propose_key(model, tuple(map(str, error["loc"])))
+    return describe_error(error)
 
 
-def _did_you_mean(model: type[BaseModel], loc: tuple[str, ...]) -> str:
-    """The nearest key: first among its neighbours, then anywhere by its last name."""
+def _propose_key(model: type[BaseModel], loc: tuple[str, ...]) -> str:
+    """Return the nearest key, in words: first among its neighbours, then anywhere by its last name."""
     general = ["*" if part.isdigit() else part for part in loc]
     under, name = ".".join(general[:-1]), general[-1]
-    keys = list(known_keys(model))
+    keys = list(walk_keys(model))
     neighbours = [key.rpartition(".")[2] for key in keys if key.rpartition(".")[0] == under]
     near = difflib.get_close_matches(name, neighbours, n=1)
     if near:
@@ -242,15 +242,15 @@ def _did_you_mean(model: type[BaseModel], loc: tuple[str, ...]) -> str:
     return f"; known here: {', '.join(neighbours)}" if neighbours else ""
 
 
-def _models_in(annotation: Any) -> Iterator[tuple[type[BaseModel], bool]]:
-    """Models an annotation mentions, each with whether it is an item of a list."""
+def _find_models(annotation: Any) -> Iterator[tuple[type[BaseModel], bool]]:
+    """Yield the models an annotation mentions, each with whether it is an item of a list."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation, False
     elif get_origin(annotation) is Annotated:
-        yield from _models_in(get_args(annotation)[0])
+        yield from _find_models(get_args(annotation)[0])
     elif get_origin(annotation) in {tuple, list}:
         for argument in get_args(annotation):
-            yield from ((nested, True) for nested, _ in _models_in(argument))
+            yield from ((nested, True) for nested, _ in _find_models(argument))
     elif get_origin(annotation) in {Union, types.UnionType}:
         for argument in get_args(annotation):
-            yield from _models_in(argument)
+            yield from _find_models(argument)

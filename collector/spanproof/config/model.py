@@ -41,7 +41,7 @@ from spanproof.config.intake import (
 from spanproof.config.kafka import Kafka
 from spanproof.config.load import ConfigError, Gathered, Problem, gather, validate_tree
 from spanproof.config.section import Seconds, Section
-from spanproof.config.sinks import Sink, repeated_name
+from spanproof.config.sinks import Sink, find_repeated_name
 from spanproof.config.targets import Webhook
 from spanproof.config.verdicts import RouteRule, Verdicts
 from spanproof.sandbox.untrusted_files import is_beneath
@@ -201,7 +201,7 @@ class Assembly(Section):
     )
 
     @model_validator(mode="after")
-    def _waits_are_ordered(self) -> Self:
+    def _check_waits(self) -> Self:
         if not self.quiet_s <= self.orphan_quiet_s <= self.max_wait_s:
             raise ValueError(
                 "quiet_s ≤ orphan_quiet_s ≤ max_wait_s must hold, got "
@@ -242,7 +242,7 @@ class Store(Section):
     )
 
     @field_serializer("location", when_used="json")
-    def _without_password(self, location: str) -> str:
+    def _mask_password(self, location: str) -> str:
         return _PASSWORD.sub(r"\1:**********@", location)
 
 
@@ -328,7 +328,7 @@ class Config(Section):
 
     @field_validator("forward")
     @classmethod
-    def _targets_have_names_of_their_own(cls, forward: tuple[Forward, ...]) -> tuple[Forward, ...]:
+    def _check_target_names(cls, forward: tuple[Forward, ...]) -> tuple[Forward, ...]:
         labels = [target.label for target in forward]
         if repeated := next((label for label in labels if labels.count(label) > 1), None):
             raise ValueError(f"two targets are named {repeated!r}; give each a `name` of its own")
@@ -336,21 +336,21 @@ class Config(Section):
 
     @field_validator("sinks")
     @classmethod
-    def _sinks_have_names_of_their_own(cls, sinks: tuple[Sink, ...]) -> tuple[Sink, ...]:
-        if repeated := repeated_name(sinks):
+    def _check_sink_names(cls, sinks: tuple[Sink, ...]) -> tuple[Sink, ...]:
+        if repeated := find_repeated_name(sinks):
             raise ValueError(f"two sinks are named {repeated!r}; give each a name of its own")
         return sinks
 
     @field_validator("routes")
     @classmethod
-    def _routes_have_names_of_their_own(cls, routes: tuple[RouteRule, ...]) -> tuple[RouteRule, ...]:
+    def _check_route_names(cls, routes: tuple[RouteRule, ...]) -> tuple[RouteRule, ...]:
         names = [rule.name for rule in routes]
         if repeated := next((name for name in names if names.count(name) > 1), None):
             raise ValueError(f"{repeated!r} is the name of two rules")
         return routes
 
     @model_validator(mode="after")
-    def _readers_need_a_token(self) -> Self:
+    def _check_readers(self) -> Self:
         console = self.console
         if console.enabled and not is_loopback(console.host) and not self.readers_are_checked:
             raise ValueError(
@@ -417,7 +417,7 @@ def _flatten(tree: Mapping[str, Any], under: str = "") -> Iterator[tuple[str, An
             yield f"{under}{name}", value
 
 
-def _misplaced_files(config: Config, path: Path | None) -> list[tuple[str, str]]:
+def _find_misplaced_files(config: Config, path: Path | None) -> list[tuple[str, str]]:
     """Return the keys of evaluators whose file lies elsewhere, with what to do.
 
     A configuration may come with somebody else's change, and what an evaluator's file holds is shown when it
@@ -455,7 +455,7 @@ def load_config(
         wrong = check_alerts(
             config.alerts, config.evaluators, config.judge, config.evaluation, config.external_scores
         )
-        for key, message in (*wrong, *_misplaced_files(config, path)):
+        for key, message in (*wrong, *_find_misplaced_files(config, path)):
             problems.append(Problem(gathered.place_of(key), key, message))
     if problems or config is None:
         raise ConfigError(problems)

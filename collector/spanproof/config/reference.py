@@ -44,14 +44,16 @@ left alone. Relative paths start at the working directory. `spanproof config che
 """
 
 
-def reference(model: type[BaseModel]) -> str:
-    """The whole page."""
-    sections = [_table("", model, _of_section(model))]
-    sections += [_table(key, nested, _of_section(nested)) for key, nested in _sections(model, "")]
+def build_reference(model: type[BaseModel]) -> str:
+    """Return the whole page."""
+    sections = [_format_table("", model, _select_fields(model))]
+    sections += [
+        _format_table(key, nested, _select_fields(nested)) for key, nested in _walk_sections(model, "")
+    ]
     return _INTRODUCTION + "".join(sections)
 
 
-def _table(key: str, model: type[BaseModel], rows: list[tuple[str, FieldInfo]]) -> str:
+def _format_table(key: str, model: type[BaseModel], rows: list[tuple[str, FieldInfo]]) -> str:
     if not rows:
         return ""
     title = f"`{key}`" if key else "Top level"
@@ -61,38 +63,38 @@ def _table(key: str, model: type[BaseModel], rows: list[tuple[str, FieldInfo]]) 
     lines = [f"\n## {title}\n\n{about}| key | type | default | meaning |", "|---|---|---|---|"]
     for name, info in rows:
         full = f"{key}.{name}" if key else name
-        cells = (f"`{full}`", _type(info), _default(info), info.description or "")
+        cells = (f"`{full}`", _format_type(info), _format_default(info), info.description or "")
         lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
     return "\n".join(lines) + "\n"
 
 
-def _of_section(model: type[BaseModel]) -> list[tuple[str, FieldInfo]]:
+def _select_fields(model: type[BaseModel]) -> list[tuple[str, FieldInfo]]:
     return [(name, info) for name, info in model.model_fields.items() if not _is_section(info.annotation)]
 
 
-def _sections(model: type[BaseModel], under: str) -> Iterator[tuple[str, type[BaseModel]]]:
+def _walk_sections(model: type[BaseModel], under: str) -> Iterator[tuple[str, type[BaseModel]]]:
     for name, info in model.model_fields.items():
         if _is_section(info.annotation):
             assert isinstance(info.annotation, type)
             yield f"{under}{name}", info.annotation
-            yield from _sections(info.annotation, f"{under}{name}.")
+            yield from _walk_sections(info.annotation, f"{under}{name}.")
         elif get_origin(info.annotation) in {Union, types.UnionType}:
-            for item in _members(info.annotation):
+            for item in _find_members(info.annotation):
                 yield f"{under}{name}", item
-                yield from _sections(item, f"{under}{name}.")
+                yield from _walk_sections(item, f"{under}{name}.")
         elif get_origin(info.annotation) is tuple:
-            for item in _members(get_args(info.annotation)[0]):
+            for item in _find_members(get_args(info.annotation)[0]):
                 yield f"{under}{name}.<n>", item
-                yield from _sections(item, f"{under}{name}.<n>.")
+                yield from _walk_sections(item, f"{under}{name}.<n>.")
 
 
-def _members(annotation: Any) -> Iterator[type[BaseModel]]:
+def _find_members(annotation: Any) -> Iterator[type[BaseModel]]:
     """Yield the sections that an item of a list may be."""
     if get_origin(annotation) is Annotated:
-        yield from _members(get_args(annotation)[0])
+        yield from _find_members(get_args(annotation)[0])
     elif get_origin(annotation) in {Union, types.UnionType}:
         for member in get_args(annotation):
-            yield from _members(member)
+            yield from _find_members(member)
     elif _is_section(annotation):
         yield annotation
 
@@ -101,29 +103,29 @@ def _is_section(annotation: Any) -> bool:
     return isinstance(annotation, type) and issubclass(annotation, BaseModel)
 
 
-def _type(info: FieldInfo) -> str:
-    bounds = [_bound(constraint) for constraint in info.metadata]
+def _format_type(info: FieldInfo) -> str:
+    bounds = [_format_bound(constraint) for constraint in info.metadata]
     shown = ", ".join(filter(None, bounds))
-    return _type_name(info.annotation) + (f" ({shown})" if shown else "")
+    return _name_type(info.annotation) + (f" ({shown})" if shown else "")
 
 
-def _bound(constraint: Any) -> str:
+def _format_bound(constraint: Any) -> str:
     for attribute, sign in (("gt", ">"), ("ge", "≥"), ("lt", "<"), ("le", "≤")):
         if hasattr(constraint, attribute):
             return f"{sign} {getattr(constraint, attribute)}"
     return ""
 
 
-def _type_name(annotation: Any) -> str:
+def _name_type(annotation: Any) -> str:
     origin = get_origin(annotation)
     if origin is Annotated:
-        return "section" if any(_members(annotation)) else _type_name(get_args(annotation)[0])
+        return "section" if any(_find_members(annotation)) else _name_type(get_args(annotation)[0])
     if origin in {Union, types.UnionType}:
-        return " or ".join(_type_name(argument) for argument in get_args(annotation))
+        return " or ".join(_name_type(argument) for argument in get_args(annotation))
     if origin is Literal:
         return "one of " + ", ".join(f"`{value}`" for value in get_args(annotation))
     if origin is tuple:
-        return f"list of {_type_name(get_args(annotation)[0])}"
+        return f"list of {_name_type(get_args(annotation)[0])}"
     if origin is not None:
         return "mapping"
     if annotation is type(None):
@@ -138,7 +140,7 @@ def _type_name(annotation: Any) -> str:
     return "section" if _is_section(annotation) else "secret text"
 
 
-def _default(info: FieldInfo) -> str:
+def _format_default(info: FieldInfo) -> str:
     if info.default_factory is not None:
         return "empty"
     if info.default is PydanticUndefined:

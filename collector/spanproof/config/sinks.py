@@ -103,7 +103,7 @@ class Sink(Section):
 
     @field_validator("url")
     @classmethod
-    def _is_http_url(cls, value: str | None) -> str | None:
+    def _normalise_url(cls, value: str | None) -> str | None:
         if value is None:
             return None
         parts = urlsplit(value)
@@ -112,7 +112,7 @@ class Sink(Section):
         return value.rstrip("/")
 
     @model_validator(mode="after")
-    def _has_what_its_kind_needs(self) -> Self:
+    def _check_kind(self) -> Self:
         if self.url is None and self.kind not in DEFAULT_URLS:
             raise ValueError(f"a sink of kind {self.kind} needs a url")
         if self.project is None and (wanted := _PROJECT_REQUIRED.get(self.kind)):
@@ -151,7 +151,7 @@ class Sink(Section):
         return missing
 
 
-def repeated_name(sinks: Sequence[Sink]) -> str | None:
+def find_repeated_name(sinks: Sequence[Sink]) -> str | None:
     """Return a name that two sinks have, None where each has its own."""
     labels = [sink.label for sink in sinks]
     return next((label for label in labels if labels.count(label) > 1), None)

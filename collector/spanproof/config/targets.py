@@ -60,7 +60,7 @@ class _HookTarget(_Target):
 
     @field_validator("url")
     @classmethod
-    def _is_http(cls, url: SecretStr) -> SecretStr:
+    def _check_url(cls, url: SecretStr) -> SecretStr:
         parts = urlsplit(url.get_secret_value())
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError("url is an http:// or https:// URL with a host")
@@ -177,7 +177,7 @@ class Email(_Target):
     )
 
     @model_validator(mode="after")
-    def _logs_in_encrypted(self) -> Email:
+    def _check_login(self) -> Email:
         if self.user is not None and self.password is None:
             raise ValueError("user is given and password is not")
         if self.user is not None and self.security == "none":
@@ -268,7 +268,7 @@ class JiraIssue(_Target):
     )
 
     @model_validator(mode="after")
-    def _logs_in(self) -> JiraIssue:
+    def _check_user(self) -> JiraIssue:
         if self.deployment == "cloud" and self.user is None:
             raise ValueError("Jira Cloud takes a token with its user: set user, or deployment: data_center")
         return self
@@ -299,7 +299,7 @@ class Exec(_Target):
         return self.command[0].rpartition("/")[2]
 
 
-def _kind_of(given: Any) -> Any:
+def _read_kind(given: Any) -> Any:
     return given.get("kind", "webhook") if isinstance(given, Mapping) else getattr(given, "kind", None)
 
 
@@ -317,6 +317,6 @@ Target: TypeAlias = Annotated[
     | Annotated[LinearIssue, Tag("linear")]
     | Annotated[JiraIssue, Tag("jira")]
     | Annotated[Exec, Tag("exec")],
-    Discriminator(_kind_of),
+    Discriminator(_read_kind),
 ]
 """Where notifications go; `kind` says which, and a target without one is a webhook."""

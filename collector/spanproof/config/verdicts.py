@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from spanproof.config.section import Seconds, Section
-from spanproof.evaluators.scores import find, nearest
+from spanproof.evaluators.scores import find, find_nearest
 from spanproof.trace import Layer
 
 _PATTERN = Annotated[str, Field(min_length=1, max_length=200)]
@@ -63,13 +63,13 @@ class RouteRule(Section):
     )
 
     @model_validator(mode="after")
-    def _leads_somewhere(self) -> Self:
+    def _check_destination(self) -> Self:
         if (self.to_model is None) is (self.to_person is None):
             raise ValueError("set exactly one of to_model and to_person")
         spec = find(self.layer, self.score_name)
         if spec is not None and (spec.advisory or not spec.stored):
             raise ValueError(f"{spec.id} never fails a run: no rule can rest on it")
-        if spec is None and (meant := nearest(self.layer, self.score_name)):
+        if spec is None and (meant := find_nearest(self.layer, self.score_name)):
             raise ValueError(f"there is no score {self.layer.value}.{self.score}; did you mean {meant}?")
         return self
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from spanproof.store.cells import storable
+from spanproof.store.cells import clean_text
 from spanproof.store.connection import Connections
 from spanproof.store.schema import (
     ALERT_ACKNOWLEDGEMENTS,
@@ -132,11 +132,11 @@ class AlertLog:
             f" FROM {self._connections.database}.{ALERT_EVENTS.name} GROUP BY rule, fingerprint)"
         )
         order = "status IN ('pending', 'firing') DESC, at_ns DESC, rule, fingerprint LIMIT {limit:UInt32}"
-        return self._events(newest, {}, order, limit)
+        return self._select_events(newest, {}, order, limit)
 
     def history(self, limit: int) -> list[AlertEvent]:
         """Return the newest events, the newest first."""
-        return self._events("1", {}, "at_ns DESC, rule, fingerprint LIMIT {limit:UInt32}", limit)
+        return self._select_events("1", {}, "at_ns DESC, rule, fingerprint LIMIT {limit:UInt32}", limit)
 
     def undelivered(self, since_ns: int) -> list[tuple[AlertEvent, Mapping[str, int]]]:
         """Return events of notifications that some target did not get, with attempts by that target.
@@ -144,7 +144,7 @@ class AlertLog:
         Args:
             since_ns: only notifications of this time or later.
         """
-        events = self._events(
+        events = self._select_events(
             "notification != '' AND at_ns >= {since:UInt64}",
             {"since": since_ns},
             "at_ns, rule, fingerprint LIMIT {limit:UInt32}",
@@ -205,7 +205,9 @@ class AlertLog:
         """Write an acknowledgement."""
         self._insert_values(ALERT_ACKNOWLEDGEMENTS, acknowledgement)
 
-    def _events(self, condition: str, bound: Mapping[str, Any], order: str, limit: int) -> list[AlertEvent]:
+    def _select_events(
+        self, condition: str, bound: Mapping[str, Any], order: str, limit: int
+    ) -> list[AlertEvent]:
         rows = self._select(ALERT_EVENTS, AlertEvent, condition, bound, order, limit)
         return [
             AlertEvent(**{**row, "targets": tuple(row["targets"]), "repeated": bool(row["repeated"])})
@@ -231,7 +233,7 @@ class AlertLog:
 
         names = [each.name for each in fields(values[0])]
         rows = [
-            {**{name: _cell(getattr(value, name)) for name in names}, "evaluated_ns": time.time_ns()}
+            {**{name: _to_cell(getattr(value, name)) for name in names}, "evaluated_ns": time.time_ns()}
             for value in values
         ]
         with self._connections.lease() as client:
@@ -239,7 +241,7 @@ class AlertLog:
 
     def _insert_values(self, table: Table, value: Silence | Acknowledgement) -> None:
         """Insert by a statement alone: in this form the holder of an embedded store lets it through."""
-        cells = {each.name: _cell(getattr(value, each.name)) for each in fields(value)}
+        cells = {each.name: _to_cell(getattr(value, each.name)) for each in fields(value)}
         cells["evaluated_ns"] = time.time_ns()
         kinds = {name: "UInt64" if isinstance(cell, int) else "String" for name, cell in cells.items()}
         values = ", ".join(f"{{{name}:{kind}}}" for name, kind in kinds.items())
@@ -250,11 +252,11 @@ class AlertLog:
             )
 
 
-def _cell(value: Any) -> Any:
+def _to_cell(value: Any) -> Any:
     if isinstance(value, str):
-        return storable(value)
+        return clean_text(value)
     if isinstance(value, tuple):
         return list(value)
     if isinstance(value, Mapping):
-        return orjson.dumps({storable(key): storable(item) for key, item in value.items()}).decode()
+        return orjson.dumps({clean_text(key): clean_text(item) for key, item in value.items()}).decode()
     return int(value)

@@ -99,7 +99,7 @@ def read_manifest(directory: Path) -> Manifest:
             " upgrade spanproof"
         )
     for name, table in manifest.tables.items():
-        if _digest(directory / f"{name}.arrow") != table.sha256:
+        if _hash_file(directory / f"{name}.arrow") != table.sha256:
             raise StoreError(f"backup {directory}: {name}.arrow is damaged, its checksum differs")
     return manifest
 
@@ -143,7 +143,7 @@ def _write_table(client: Client, table: str, names: tuple[str, ...], path: Path)
         finally:
             if writer is not None:
                 writer.close()
-    return TableBackup(rows, _digest(path))
+    return TableBackup(rows, _hash_file(path))
 
 
 def _read_table(client: Client, table: str, path: Path) -> None:
@@ -162,7 +162,7 @@ def _read_table(client: Client, table: str, path: Path) -> None:
             client.insert_arrow(table, pa.Table.from_batches(batches))
 
 
-def _digest(path: Path) -> str:
+def _hash_file(path: Path) -> str:
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from clickhouse_connect.driver.client import Client
 
-from spanproof.store.dimensions import column_of
+from spanproof.store.dimensions import resolve_column
 from spanproof.store.filters import Filter
 
 
@@ -76,9 +76,9 @@ def break_down(
 ) -> list[Breakdown]:
     """Return what most snippets have first; see `Store.break_down`."""
     table, could_have, items = _FACTS[fact]
-    columns = [column_of(name) for name in by]
+    columns = [resolve_column(name) for name in by]
     keys = "".join(f"{column}, " for column in columns)
-    cohorts, bound = _cohorts(database, chosen, by)
+    cohorts, bound = _build_run_query(database, chosen, by)
     within, times = replace(chosen, cohort={}, every_version=True).where()
     rows = (
         f"SELECT {keys}items FROM (SELECT trace_id, run_span_id, arrayDistinct({items}) AS items"  # noqa: S608
@@ -101,11 +101,11 @@ def break_down(
     ]
 
 
-def _cohorts(database: str, chosen: Filter, by: Sequence[str]) -> tuple[str, dict[str, Any]]:
+def _build_run_query(database: str, chosen: Filter, by: Sequence[str]) -> tuple[str, dict[str, Any]]:
     """Return each run with its dimensions: rows about code name their run and no cohort."""
     condition, bound = chosen.where()
     source, keys = chosen.source(database, by)
-    columns = "".join(f", any(scores.{column}) AS {column}" for column in map(column_of, by))
+    columns = "".join(f", any(scores.{column}) AS {column}" for column in map(resolve_column, by))
     runs = (
         # Chosen within: outside, the name of a dimension is that of its aggregate.
         f"SELECT trace_id, run_span_id{columns} FROM (SELECT * FROM {source} WHERE {condition}"  # noqa: S608

@@ -12,10 +12,10 @@ from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from spanproof.store.connection import Connections
-from spanproof.store.dimensions import SUBJECT_KEYS, column_of
+from spanproof.store.dimensions import SUBJECT_KEYS, resolve_column
 from spanproof.store.filters import Filter
-from spanproof.store.queries import score_columns
-from spanproof.store.rows import score_of
+from spanproof.store.queries import list_score_columns
+from spanproof.store.rows import parse_score
 from spanproof.store.values import RunRow, TraceRow
 from spanproof.trace import Label, Layer, Outcome, Score
 from spanproof.trace.dimensions import Subject
@@ -157,7 +157,7 @@ class Browse:
             " WHERE trace_id IN {ids:Array(String)} ORDER BY start DESC, trace_id",
             {"ids": list(trace_ids)},
         )
-        runs = self._runs([row["trace_id"] for row in rows])
+        runs = self._fetch_runs([row["trace_id"] for row in rows])
         return [
             TraceRow(**{**row, "defects": tuple(row["defects"])}, runs=tuple(runs.get(row["trace_id"], ())))
             for row in rows
@@ -186,7 +186,7 @@ class Browse:
         Raises:
             StoreError: there is no such dimension.
         """
-        column = column_of(dimension)
+        column = resolve_column(dimension)
         chosen = Filter(start_ns=start_ns)
         condition, bound = chosen.where()
         source, keys = chosen.source("{db}", (dimension,), rows="{db}.scores")
@@ -222,7 +222,7 @@ class Browse:
         self, *, start_ns: int, verdict: str | None, rule: str | None, limit: int, after: Page
     ) -> list[CodeRow]:
         """Return snippets, newest first."""
-        terms, bound = _page(start_ns, after)
+        terms, bound = _build_page_terms(start_ns, after)
         if verdict is not None:
             terms.append("verdict = {verdict:String}")
             bound["verdict"] = verdict
@@ -245,7 +245,7 @@ class Browse:
         self, *, start_ns: int, failure_class: str | None, agrees: bool | None, limit: int, after: Page
     ) -> list[ReplayRow]:
         """Return replayed snippets, newest first."""
-        terms, bound = _page(start_ns, after)
+        terms, bound = _build_page_terms(start_ns, after)
         terms.append("unreplayed = ''")
         if failure_class is not None:
             terms.append("failure_class = {class:String}")
@@ -269,7 +269,7 @@ class Browse:
         self, *, start_ns: int, kind: str | None, cohort: Mapping[str, str] = _NO_COHORT, limit: int
     ) -> list[AttemptRow]:
         """Return what programs tried, by target, agent and release; what was not allowed first."""
-        runs, bound = self._runs_of_cohort(start_ns, cohort)
+        runs, bound = self._build_run_query(start_ns, cohort)
         kinds = "1"
         if kind is not None:
             kinds = "attempt_kind = {kind:String}"
@@ -303,7 +303,7 @@ class Browse:
         self, *, start_ns: int, cohort: Mapping[str, str] = _NO_COHORT, limit: int
     ) -> list[FindingRow]:
         """Return the scanners' rules that fired, by agent and release; denials first."""
-        runs, bound = self._runs_of_cohort(start_ns, cohort)
+        runs, bound = self._build_run_query(start_ns, cohort)
         rows = self._select(
             "SELECT rule, found AS verdict, any(said) AS message, run_agent AS agent,"
             " run_release AS release, count() AS snippets,"
@@ -410,7 +410,8 @@ class Browse:
         return [
             LabelRow(
                 row["trace_id"], row["run"] or row["span_id"], Layer(row["layer"]), row["source"],
-                _label(row["label"]), row["note"], int(row["given_ns"]), _label(row["ours"]), row["agent"],
+                _parse_label(row["label"]), row["note"], int(row["given_ns"]),
+                _parse_label(row["ours"]), row["agent"],
             )
             for row in rows
         ]  # fmt: skip
@@ -426,7 +427,7 @@ class Browse:
         condition, bound = chosen.where()
         source, keys = chosen.source("{db}")
         rows = self._select(
-            f"SELECT {', '.join(score_columns())} FROM {source} WHERE {condition}"
+            f"SELECT {', '.join(list_score_columns())} FROM {source} WHERE {condition}"
             " AND outcome = 'scored' AND (trace_id, span_id) NOT IN ("
             "SELECT trace_id, span_id FROM {db}.external_scores FINAL"
             " WHERE layer = {layer:String} AND name = {label_name:String})"
@@ -434,18 +435,18 @@ class Browse:
             " LIMIT {limit:UInt32}",
             {**bound, **keys, "label_name": LABEL_NAME, "limit": limit},
         )
-        return [score_of(row) for row in rows]
+        return [parse_score(row) for row in rows]
 
-    def _runs(self, trace_ids: Sequence[str]) -> dict[str, list[RunRow]]:
+    def _fetch_runs(self, trace_ids: Sequence[str]) -> dict[str, list[RunRow]]:
         rows = self._select(
-            f"SELECT {', '.join(score_columns())} FROM {{db}}.scores FINAL"
+            f"SELECT {', '.join(list_score_columns())} FROM {{db}}.scores FINAL"
             " WHERE trace_id IN {ids:Array(String)} AND name = layer AND current = 1"
             " ORDER BY scores.span_time, run_span_id, layer",
             {"ids": list(trace_ids)},
         )
         by_run: dict[tuple[str, str], list[Score]] = {}
         for row in rows:
-            score = score_of(row)
+            score = parse_score(row)
             by_run.setdefault((score.trace_id, score.run_span_id), []).append(score)
         found: dict[str, list[RunRow]] = {}
         for (trace_id, run), scores in by_run.items():
@@ -454,7 +455,7 @@ class Browse:
             found.setdefault(trace_id, []).append(RunRow(run, cohort.agent, cohort.model, layers))
         return found
 
-    def _runs_of_cohort(self, start_ns: int, cohort: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
+    def _build_run_query(self, start_ns: int, cohort: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
         """Return the statement for runs with agent and release, and its parameters."""
         chosen = Filter(Layer.BOUNDARY, Layer.BOUNDARY.value, cohort, None, max(0, start_ns))
         condition, bound = chosen.where()
@@ -477,7 +478,7 @@ class Browse:
 _FROM: Final = "fromUnixTimestamp64Nano({from_ns:Int64}, 'UTC')"
 
 
-def _page(start_ns: int, after: Page) -> tuple[list[str], dict[str, Any]]:
+def _build_page_terms(start_ns: int, after: Page) -> tuple[list[str], dict[str, Any]]:
     """Return the conditions of a page of rows by time and snippet, and their parameters."""
     terms = [f"span_time >= {_FROM}"]
     bound: dict[str, Any] = {"from_ns": start_ns}
@@ -490,5 +491,5 @@ def _page(start_ns: int, after: Page) -> tuple[list[str], dict[str, Any]]:
     return terms, bound
 
 
-def _label(text: str) -> Label | None:
+def _parse_label(text: str) -> Label | None:
     return Label(text) if text else None

@@ -11,18 +11,18 @@ _LATEST_NS = 4_102_444_800 * 10**9
 """2100-01-01: hours are kept in 32 bits of seconds, which end in 2106."""
 
 
-def storable(text: str) -> str:
-    """Text as ClickHouse can hold it: lone surrogates become U+FFFD."""
+def clean_text(text: str) -> str:
+    """Return text as ClickHouse can hold it: lone surrogates become U+FFFD."""
     if text.isascii():
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def unsigned(number: int) -> int:
-    """The nearest number a UInt64 holds."""
+def clamp_unsigned(number: int) -> int:
+    """Return the nearest number a UInt64 holds."""
     return min(max(0, number), 2**64 - 1)
 
 
-def table_time(ns: int) -> int:
-    """The nearest Unix time in nanoseconds that the tables can order."""
+def clamp_time(ns: int) -> int:
+    """Return the nearest Unix time in nanoseconds that the tables can order."""
     return min(max(0, ns), _LATEST_NS)

@@ -23,9 +23,9 @@ from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import ClickHouseError, OperationalError
 
 from spanproof.store.errors import StoreBusy, StoreError, StoreUnavailable
-from spanproof.store.hold import Hold, holder_of
+from spanproof.store.hold import Hold, read_holder
 from spanproof.store.layout import Layout
-from spanproof.store.projects import project_settings
+from spanproof.store.projects import build_project_settings
 from spanproof.store.schema import EMBEDDED_SETTINGS, FINAL_SETTINGS
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class Connections:
 
     @contextmanager
     def lease(self) -> Iterator[Client]:
-        """A client for this thread alone, for as long as the block runs.
+        """Yield a client for this thread alone, for as long as the block runs.
 
         Raises:
             StoreUnavailable: the server does not answer.
@@ -137,7 +137,7 @@ class Connections:
         except ClickHouseError as problem:
             transient = isinstance(problem, OperationalError) or getattr(problem, "code", None) in _TRANSIENT
             kind = StoreUnavailable if transient else StoreError
-            raise kind(f"store {self.name}: {_first_line(problem)}") from problem
+            raise kind(f"store {self.name}: {_format_problem(problem)}") from problem
 
     def limited_to(self, project: str) -> Connections:
         """Return connections that read rows of one project alone; they are closed with these.
@@ -153,7 +153,7 @@ class Connections:
         with self._guard:
             known = self._limited.get(project)
             if known is None:
-                settings = {**self._settings, **project_settings(self.layout, project)}
+                settings = {**self._settings, **build_project_settings(self.layout, project)}
                 known = self._limited[project] = Connections(
                     self.name,
                     self.layout,
@@ -220,16 +220,16 @@ def connect(location: str | Path, *, read_only: bool = False, share: bool = Fals
     text = str(location)
     scheme = text.split("://", 1)[0].lower() if "://" in text else ""
     if not scheme:
-        return _embedded(Path(location), read_only=read_only, share=share)
+        return _connect_embedded(Path(location), read_only=read_only, share=share)
     if scheme not in SERVER_SCHEMES:
         raise StoreError(
             f"store: unknown scheme {scheme!r}; give a directory, or a DSN that starts with"
             f" {', '.join(f'{known}://' for known in SERVER_SCHEMES)}"
         )
-    return _server(text, scheme)
+    return _connect_server(text, scheme)
 
 
-def _server(dsn: str, scheme: str) -> Connections:
+def _connect_server(dsn: str, scheme: str) -> Connections:
     parts = urlsplit(dsn)
     secure = scheme in ("https", "clickhouses")
     database = parts.path.strip("/") or DEFAULT_DATABASE
@@ -295,7 +295,7 @@ def _open(arguments: dict[str, Any], settings: dict[str, Any]) -> Client:
         raise StoreError(f"store: an option of the DSN is not valid: {problem}") from problem
 
 
-def _embedded(directory: Path, *, read_only: bool, share: bool) -> Connections:
+def _connect_embedded(directory: Path, *, read_only: bool, share: bool) -> Connections:
     real = directory.resolve()
     try:
         # What agents said is in it: for its owner alone, as the log. One that is there stays as it is.
@@ -356,7 +356,7 @@ def _take(directory: Path, *, read_only: bool, share: bool) -> str | None:
         try:
             _HOLD.take(directory)
         except StoreBusy:
-            holder = holder_of(directory)
+            holder = read_holder(directory)
             url = None if share else holder.read_url if read_only else holder.write_url
             if url is not None:
                 return url
@@ -367,5 +367,5 @@ def _take(directory: Path, *, read_only: bool, share: bool) -> str | None:
             return None
 
 
-def _first_line(problem: Exception) -> str:
+def _format_problem(problem: Exception) -> str:
     return (str(problem).strip() or type(problem).__name__).splitlines()[0][:500]

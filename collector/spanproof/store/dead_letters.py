@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from clickhouse_connect.driver.client import Client
 
-from spanproof.store.cells import Row, storable
+from spanproof.store.cells import Row, clean_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +31,14 @@ class DeadLetter:
     failed_ns: int
 
 
-def letter_row(letter: DeadLetter, *, removed: bool = False) -> Row:
+def build_letter_row(letter: DeadLetter, *, removed: bool = False) -> Row:
     """Return a dead letter as a row, or the row that removes it."""
     return {
         "trace_id": letter.trace_id,
         "failed": letter.failed_ns,
         "stage": letter.stage,
-        "error_type": storable(letter.error_type),
-        "error": storable(letter.error),
+        "error_type": clean_text(letter.error_type),
+        "error": clean_text(letter.error),
         "attempts": letter.attempts,
         "body": "" if removed else b64encode(letter.body).decode(),
         "evaluated_ns": time.time_ns(),
@@ -46,8 +46,10 @@ def letter_row(letter: DeadLetter, *, removed: bool = False) -> Row:
     }
 
 
-def dead_letters(client: Client, database: str, trace_ids: Sequence[str], limit: int) -> list[DeadLetter]:
-    """Return dead letters, newest first; see `Store.dead_letters`."""
+def fetch_dead_letters(
+    client: Client, database: str, trace_ids: Sequence[str], limit: int
+) -> list[DeadLetter]:
+    """Return dead letters, newest first; see `Store.fetch_dead_letters`."""
     chosen = "trace_id IN {ids:Array(String)}" if trace_ids else "1"
     rows = client.query(
         "SELECT trace_id, stage, error_type, error, attempts, body, toUnixTimestamp64Nano(failed)"  # noqa: S608

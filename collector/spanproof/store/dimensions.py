@@ -37,7 +37,7 @@ SUBJECT_KEYS: Final = {
 """Attributes of a span or its resource that name a session or a user, in the conventions that have one."""
 
 
-def column_of(name: str) -> str:
+def resolve_column(name: str) -> str:
     """Return the column of a dimension: its own, or the one that `with_carried` adds.
 
     Raises:
@@ -71,18 +71,17 @@ def with_carried(
     bound: dict[str, Any] = {}
     columns, values, wanted = [], [], []
     for name in carried:
-        column = column_of(name)
-        bound[f"{column}_keys"] = _keys(name)
+        column = resolve_column(name)
+        bound[f"{column}_keys"] = _list_keys(name)
         keys = f"{{{column}_keys:Array(String)}}"
-        values.append(f"{_first_of('SpanAttributes', keys, 'ResourceAttributes')} AS {column}_value")
+        values.append(f"{_build_first_value('SpanAttributes', keys, 'ResourceAttributes')} AS {column}_value")
         wanted.append(f"{column}_value != ''")
-        columns.append(
-            f"coalesce({', '.join(f'nullIf({each}, {_NONE})' for each in _places(column))}, '') AS {column}"
-        )
+        places = ", ".join(f"nullIf({each}, {_NONE})" for each in _list_value_places(column))
+        columns.append(f"coalesce({places}, '') AS {column}")
     grouped = ", ".join(
         f"mapFromArrays(groupArray(SpanId), groupArray({each}_value)) AS {each}_by_span,"
         f" argMinIf({each}_value, (Timestamp, SpanId), ParentSpanId = '') AS {each}_root"
-        for each in map(column_of, carried)
+        for each in map(resolve_column, carried)
     )
     spans = (
         f"SELECT TraceId AS carried_trace, {grouped} FROM (SELECT TraceId, SpanId, ParentSpanId, Timestamp,"  # noqa: S608
@@ -99,18 +98,18 @@ def with_carried(
 _NONE = "''"
 
 
-def _places(column: str) -> tuple[str, str, str]:
+def _list_value_places(column: str) -> tuple[str, str, str]:
     """Return where a value is looked for, the nearest first."""
     return f"{column}_by_span[span_id]", f"{column}_by_span[run_span_id]", f"{column}_root"
 
 
-def _first_of(first: str, keys: str, second: str) -> str:
+def _build_first_value(first: str, keys: str, second: str) -> str:
     """Return the first value of these keys in either of two maps."""
     found = ", ".join(f"arrayMap(key -> {each}[key], {keys})" for each in (first, second))
     return f"arrayFirst(value -> value != '', arrayConcat({found}))"
 
 
-def _keys(name: str) -> list[str]:
+def _list_keys(name: str) -> list[str]:
     if name.startswith(ATTRIBUTE):
         return [name.removeprefix(ATTRIBUTE)]
     return list(SUBJECT_KEYS[Subject(name)])

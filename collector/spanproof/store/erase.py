@@ -13,7 +13,7 @@ from clickhouse_connect.driver.client import Client
 from spanproof.semconv import spanproof as ours
 from spanproof.store.dimensions import SUBJECT_KEYS
 from spanproof.store.layout import Layout
-from spanproof.store.rollups import hours_of_traces, mark_hours
+from spanproof.store.rollups import find_trace_hours, mark_hours
 from spanproof.store.schema import (
     DEAD_LETTERS,
     EXTERNAL_SCORES,
@@ -42,7 +42,7 @@ _TABLES = {
 _BATCH = 1000
 
 
-def traces_of(client: Client, database: str, subject: Subject, value: str) -> list[str]:
+def find_subject_traces(client: Client, database: str, subject: Subject, value: str) -> list[str]:
     """Return the ids of the traces with a span that names this session or user, in order."""
     fits = " OR ".join(
         f"{column}['{key}'] = {{value:String}}"
@@ -58,18 +58,18 @@ def traces_of(client: Client, database: str, subject: Subject, value: str) -> li
 
 def erase_traces(client: Client, layout: Layout, trace_ids: Sequence[str]) -> int:
     """Delete everything about these traces, and ratings of them; returns how many of them had any row."""
-    there = _stored(client, layout.database, trace_ids)
+    there = _find_stored(client, layout.database, trace_ids)
     for first in range(0, len(there), _BATCH):
         batch = there[first : first + _BATCH]
-        hours = hours_of_traces(client, layout.database, batch)
+        hours = find_trace_hours(client, layout.database, batch)
         mark_hours(client, layout.database, hours)
-        for statement in deletions(layout):
+        for statement in build_deletions(layout):
             client.command(statement, parameters={"ids": batch})
         mark_hours(client, layout.database, hours)
     return len(there)
 
 
-def deletions(layout: Layout) -> tuple[str, ...]:
+def build_deletions(layout: Layout) -> tuple[str, ...]:
     """Return the statements that delete traces, in order; they take `ids`."""
     ratings = f"SpanAttributes['{ours.FEEDBACK_TRACE_ID}']"
     columns = ((OTEL_TRACES.name, ratings), *((table.name, column) for table, column in _TABLES.items()))
@@ -79,7 +79,7 @@ def deletions(layout: Layout) -> tuple[str, ...]:
     )
 
 
-def _stored(client: Client, database: str, trace_ids: Sequence[str]) -> list[str]:
+def _find_stored(client: Client, database: str, trace_ids: Sequence[str]) -> list[str]:
     found: set[str] = set()
     for table, column in _TABLES.items():
         rows = client.query(

@@ -13,7 +13,7 @@ from typing import Final
 from clickhouse_connect.driver.client import Client
 
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
-from spanproof.store.cells import Row, storable
+from spanproof.store.cells import Row, clean_text
 from spanproof.trace import Label, Layer, Score, Scored, digest, score_id
 
 EVALUATOR_PREFIX: Final = "external."
@@ -53,7 +53,7 @@ def is_external(score: Score) -> bool:
     return score.evaluator.startswith(EVALUATOR_PREFIX)
 
 
-def external_row(given: ExternalScore, written_ns: int) -> Row:
+def build_external_row(given: ExternalScore, written_ns: int) -> Row:
     """Return a score from elsewhere as a row."""
     return {
         "trace_id": given.trace_id,
@@ -63,16 +63,16 @@ def external_row(given: ExternalScore, written_ns: int) -> Row:
         "source": given.source,
         "value": given.value,
         "label": given.label.value if given.label else "",
-        "explanation": storable(given.explanation),
+        "explanation": clean_text(given.explanation),
         "raw": given.raw,
-        "unit": storable(given.unit),
+        "unit": clean_text(given.unit),
         "given": given.given_ns,
         "evaluated_ns": written_ns,
         "is_deleted": 0,
     }
 
 
-def external_scores(
+def fetch_external_scores(
     client: Client, database: str, trace_ids: Sequence[str]
 ) -> Mapping[str, list[ExternalScore]]:
     """Return the scores from elsewhere about these traces, by trace id, in a stable order."""
@@ -104,18 +104,18 @@ def external_scores(
     return found
 
 
-def scores_from(evaluation: TraceEvaluation, given: Iterable[ExternalScore]) -> list[Score]:
+def to_run_scores(evaluation: TraceEvaluation, given: Iterable[ExternalScore]) -> list[Score]:
     """Return scores from elsewhere as scores of the runs of their trace; none where it has no run."""
     return [
-        _score(each, run, evaluation)
+        _build_score(each, run, evaluation)
         for each in given
-        if (run := _run_of(evaluation, each.span_id)) is not None
+        if (run := _find_run(evaluation, each.span_id)) is not None
     ]
 
 
 def join_external(evaluation: TraceEvaluation, given: Sequence[ExternalScore]) -> TraceEvaluation:
     """Return the evaluation with scores from elsewhere behind its own."""
-    scores = scores_from(evaluation, given)
+    scores = to_run_scores(evaluation, given)
     if not scores:
         return evaluation
     runs = (
@@ -125,7 +125,7 @@ def join_external(evaluation: TraceEvaluation, given: Sequence[ExternalScore]) -
     return replace(evaluation, runs=tuple(runs))
 
 
-def without_external(evaluation: TraceEvaluation) -> TraceEvaluation:
+def strip_external(evaluation: TraceEvaluation) -> TraceEvaluation:
     """Return the evaluation without scores from elsewhere: those are kept apart."""
     if not any(map(is_external, evaluation.scores)):
         return evaluation
@@ -136,7 +136,7 @@ def without_external(evaluation: TraceEvaluation) -> TraceEvaluation:
     return replace(evaluation, runs=tuple(runs))
 
 
-def _run_of(evaluation: TraceEvaluation, span_id: str | None) -> RunEvaluation | None:
+def _find_run(evaluation: TraceEvaluation, span_id: str | None) -> RunEvaluation | None:
     """Return the run that a span is in: the nearest above it; the first run for a span that is in none."""
     runs = {run.run.span_id: run for run in evaluation.runs}
     seen: set[str] = set()
@@ -149,7 +149,7 @@ def _run_of(evaluation: TraceEvaluation, span_id: str | None) -> RunEvaluation |
     return evaluation.runs[0] if evaluation.runs else None
 
 
-def _score(given: ExternalScore, of_run: RunEvaluation, evaluation: TraceEvaluation) -> Score:
+def _build_score(given: ExternalScore, of_run: RunEvaluation, evaluation: TraceEvaluation) -> Score:
     run = of_run.run
     span_id = given.span_id or run.span_id
     span = evaluation.trace.by_id.get(span_id)

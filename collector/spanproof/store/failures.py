@@ -16,8 +16,8 @@ from typing import Any
 from clickhouse_connect.driver.client import Client
 
 from spanproof.failures import Explanation, Signature, State, cluster, explain
-from spanproof.store.cells import storable
-from spanproof.store.dimensions import column_of
+from spanproof.store.cells import clean_text
+from spanproof.store.dimensions import resolve_column
 from spanproof.store.filters import Filter
 from spanproof.store.schema import TRIAGE_INSERT
 from spanproof.trace import Layer
@@ -118,16 +118,16 @@ class _Seen:
     last_ns: int
 
 
-def failure_clusters(
+def fetch_failure_clusters(
     client: Client, database: str, start_ns: int, end_ns: int, cohort: Mapping[str, str]
 ) -> list[FailureCluster]:
     """Return the clusters with a run in the window, those with most runs first; see `Store`."""
-    seen = _fingerprints(client, database)
-    decided = _triage(client, database)
+    seen = _read_fingerprints(client, database)
+    decided = _read_triage(client, database)
     moved = {subject: row[0] for (subject, action), row in decided.items() if action is TriageAction.MOVE}
     found = cluster({name: each.signature for name, each in seen.items()}, moved)
-    counts = _runs(client, database, found, start_ns, end_ns, cohort)
-    newest = _newest_release(client, database, cohort)
+    counts = _count_runs(client, database, found, start_ns, end_ns, cohort)
+    newest = _find_newest_release(client, database, cohort)
     members: dict[str, list[str]] = {}
     for fingerprint, cluster_id in found.items():
         members.setdefault(cluster_id, []).append(fingerprint)
@@ -137,7 +137,7 @@ def failure_clusters(
         leader = seen.get(cluster_id, seen[fingerprints[0]])
         first_ns = min(seen[each].first_ns for each in fingerprints)
         last_ns = max(seen[each].last_ns for each in fingerprints)
-        state, note = _state(decided, cluster_id, last_ns)
+        state, note = _derive_state(decided, cluster_id, last_ns)
         clusters.append(
             FailureCluster(
                 cluster_id,
@@ -150,14 +150,14 @@ def failure_clusters(
                 newest[0] if newest is not None and first_ns >= newest[1] else "",
                 state,
                 note,
-                _decided(decided, cluster_id, TriageAction.NAME),
-                _decided(decided, cluster_id, TriageAction.LINK),
+                _get_decision(decided, cluster_id, TriageAction.NAME),
+                _get_decision(decided, cluster_id, TriageAction.LINK),
             )
         )
     return sorted(clusters, key=lambda each: (-each.runs, -each.last_seen_ns, each.id))
 
 
-def failure_shares(
+def count_failure_shares(
     client: Client,
     database: str,
     fingerprints: Sequence[str],
@@ -167,7 +167,7 @@ def failure_shares(
     limit: int,
 ) -> list[CohortShare]:
     """Return how many runs of each value of a dimension are in a cluster, the most first; see `Store`."""
-    column = column_of(dimension)
+    column = resolve_column(dimension)
     chosen = Filter(start_ns=start_ns, end_ns=end_ns, every_version=True)
     within, bound = chosen.where()
     failing, keys = chosen.source(database, (dimension,), "failures")
@@ -184,11 +184,11 @@ def failure_shares(
     return [CohortShare(str(row[0]), int(row[1]), int(row[2])) for row in rows]
 
 
-def failing_runs(
+def fetch_failing_runs(
     client: Client, database: str, fingerprints: Sequence[str], start_ns: int, end_ns: int, limit: int
 ) -> list[FailingRun]:
     """Return runs that represent a cluster; see `Store`."""
-    within, bound = _within(start_ns, end_ns)
+    within, bound = _build_window_condition(start_ns, end_ns)
     columns = "trace_id, run_span_id, span_id, fingerprint, sample, agent, model, release"
     rows = client.query(
         f"SELECT {columns}, toUnixTimestamp64Nano(span_time) FROM (SELECT *, row_number() OVER"  # noqa: S608
@@ -214,14 +214,14 @@ def write_triage(
         parameters={
             "subject": subject,
             "action": action.value,
-            "value": storable(value),
-            "note": storable(note),
+            "value": clean_text(value),
+            "note": clean_text(note),
             "changed": time.time_ns(),
         },
     )
 
 
-def _fingerprints(client: Client, database: str) -> dict[str, _Seen]:
+def _read_fingerprints(client: Client, database: str) -> dict[str, _Seen]:
     """Return every fingerprint of the store in the order in which they were first seen."""
     picked = ", ".join(f"argMin({name}, span_time)" for name in _SIGNATURE)
     rows = client.query(
@@ -236,7 +236,7 @@ def _fingerprints(client: Client, database: str) -> dict[str, _Seen]:
     return found
 
 
-def _runs(
+def _count_runs(
     client: Client,
     database: str,
     clusters: Mapping[str, str],
@@ -266,7 +266,7 @@ def _runs(
     return {str(row[0]): (int(row[1]), int(row[2])) for row in rows}
 
 
-def _newest_release(client: Client, database: str, cohort: Mapping[str, str]) -> tuple[str, int] | None:
+def _find_newest_release(client: Client, database: str, cohort: Mapping[str, str]) -> tuple[str, int] | None:
     """Return the release that began last with the time of its first run; None where there are not two."""
     project = {name: value for name, value in cohort.items() if name in ("project", "service", "agent")}
     condition, bound = Filter(cohort=project).where()
@@ -282,7 +282,7 @@ def _newest_release(client: Client, database: str, cohort: Mapping[str, str]) ->
 _Triage = Mapping[tuple[str, TriageAction], tuple[str, str, int]]
 
 
-def _triage(client: Client, database: str) -> _Triage:
+def _read_triage(client: Client, database: str) -> _Triage:
     """Return the latest decisions: value, note and time, by subject and action."""
     rows = client.query(
         f"SELECT subject, action, value, note, changed_ns FROM {database}.failure_triage FINAL"  # noqa: S608
@@ -295,11 +295,11 @@ def _triage(client: Client, database: str) -> _Triage:
     }
 
 
-def _decided(decided: _Triage, cluster_id: str, action: TriageAction) -> str:
+def _get_decision(decided: _Triage, cluster_id: str, action: TriageAction) -> str:
     return decided.get((cluster_id, action), ("", "", 0))[0]
 
 
-def _state(decided: _Triage, cluster_id: str, last_seen_ns: int) -> tuple[State, str]:
+def _derive_state(decided: _Triage, cluster_id: str, last_seen_ns: int) -> tuple[State, str]:
     value, note, changed_ns = decided.get((cluster_id, TriageAction.STATE), (State.OPEN.value, "", 0))
     state = State(value)
     if state is State.RESOLVED and last_seen_ns > changed_ns:
@@ -307,5 +307,5 @@ def _state(decided: _Triage, cluster_id: str, last_seen_ns: int) -> tuple[State,
     return state, note
 
 
-def _within(start_ns: int, end_ns: int) -> tuple[str, dict[str, Any]]:
+def _build_window_condition(start_ns: int, end_ns: int) -> tuple[str, dict[str, Any]]:
     return Filter(start_ns=start_ns, end_ns=end_ns, every_version=True).where()

@@ -45,7 +45,7 @@ class Feedback:
 
 
 def feedback(client: Client, database: str, trace_id: str | None) -> list[Feedback]:
-    """All feedback, or that about one trace, in order of time."""
+    """Return all feedback, or that about one trace, in order of time."""
     rows = client.query(
         "SELECT SpanAttributes[{trace:String}], SpanAttributes[{span:String}], SpanAttributes[{kind:String}],"  # noqa: S608
         " SpanAttributes[{comment:String}], toUnixTimestamp64Nano(Timestamp)"
@@ -76,20 +76,20 @@ def with_feedback(scores: Iterable[Score], given: Sequence[Feedback]) -> Iterato
         yield score
         if score.trace_id in by_trace:
             runs.setdefault((score.trace_id, score.run_span_id), score)
-    yield from _scores(runs, by_trace)
+    yield from _derive_scores(runs, by_trace)
 
 
-def _scores(
+def _derive_scores(
     runs: Mapping[tuple[str, str], Score], by_trace: Mapping[str, Sequence[Feedback]]
 ) -> Iterator[Score]:
     for (trace_id, run_span_id), score in runs.items():
         for each in by_trace[trace_id]:
             if each.is_about(run_span_id):
-                yield _score(each, score)
+                yield _build_score(each, score)
 
 
-def _score(feedback: Feedback, of_run: Score) -> Score:
-    """The feedback as a score of the run that another score is of."""
+def _build_score(feedback: Feedback, of_run: Score) -> Score:
+    """Return the feedback as a score of the run that another score is of."""
     good = feedback.kind == _GOOD
     comment = f": {feedback.comment}" if feedback.comment else ""
     explanation = f"user feedback: {feedback.kind.replace('_', ' ')}{comment}"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from spanproof.store.dimensions import column_of, with_carried
+from spanproof.store.dimensions import resolve_column, with_carried
 from spanproof.store.values import FailsWhen
 from spanproof.trace import Layer
 from spanproof.trace.dimensions import is_carried
@@ -25,14 +25,14 @@ class Filter:
     every_version: bool = False
 
     def where(self) -> tuple[str, dict[str, Any]]:
-        """The condition and its parameters.
+        """Return the condition and its parameters.
 
         Raises:
             StoreError: an unknown dimension.
         """
         terms: list[str] = [] if self.every_version else ["current = 1"]
         bound: dict[str, Any] = {}
-        for column, value in self._equalities():
+        for column, value in self._list_equalities():
             terms.append(f"{column} = {{{column}:String}}")
             bound[column] = value
         for parameter, comparison, time_ns in (("from_ns", ">=", self.start_ns), ("to_ns", "<", self.end_ns)):
@@ -58,9 +58,9 @@ class Filter:
         source, keys = with_carried(database, rows or f"{database}.{table} FINAL", table, names, condition)
         return source, bound | keys
 
-    def _equalities(self) -> Iterator[tuple[str, str]]:
+    def _list_equalities(self) -> Iterator[tuple[str, str]]:
         for dimension, value in self.cohort.items():
-            yield column_of(dimension), value
+            yield resolve_column(dimension), value
         if self.layer is not None:
             yield "layer", self.layer.value
         if self.name is not None:
@@ -69,8 +69,8 @@ class Filter:
             yield "trace_id", self.trace_id
 
 
-def verdict_conditions(fails_when: FailsWhen | None) -> tuple[str, str, dict[str, Any]]:
-    """The conditions for a pass and for a fail, neither of them ever NULL, and their parameters."""
+def build_verdict_conditions(fails_when: FailsWhen | None) -> tuple[str, str, dict[str, Any]]:
+    """Return the conditions for a pass and for a fail, neither ever NULL, and their parameters."""
     if fails_when is None:
         return "label = 'pass'", "label = 'fail'", {}
     column = "raw" if fails_when.raw else "value"

@@ -99,7 +99,7 @@ class Front:
             return "TabSeparated", iter(())
         sql = statement.decode("utf-8", "replace")
         kind = "Native" if _NATIVE.search(sql) else "TabSeparated"
-        pieces = self._pieces(sql, kind, parameters)
+        pieces = self._stream_answer(sql, kind, parameters)
         # The first piece is taken here, so that a refusal is sent before any header.
         return kind, chain([next(pieces, b"")], pieces)
 
@@ -116,7 +116,7 @@ class Front:
                 sql = f"{rows[1].decode()} FROM INFILE '{file.name}' FORMAT {rows[2].decode()}"
                 connection.query(sql, "TabSeparated", params=dict(parameters))
 
-    def _pieces(self, sql: str, kind: str, parameters: Mapping[str, str]) -> Iterator[bytes]:
+    def _stream_answer(self, sql: str, kind: str, parameters: Mapping[str, str]) -> Iterator[bytes]:
         with self._readers.lease() as connection:
             if kind == "Native" and _SELECT.match(sql):
                 for chunk in connection.send_query(sql, kind, params=dict(parameters)):
@@ -173,7 +173,7 @@ class _Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that goes away is no trouble of this process."""
+        """Ignore an error: a client that goes away is no trouble of this process."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -198,13 +198,13 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(401, "Code: 516. wrong password", 516)
             return
         try:
-            body = self._body(_MAX_INSERT_BYTES if user == _WRITER else _MAX_QUERY_BYTES)
+            body = self._read_body(_MAX_INSERT_BYTES if user == _WRITER else _MAX_QUERY_BYTES)
         except ValueError as problem:
             self.close_connection = True
             self._refuse(400, f"the request cannot be read: {problem}")
             return
         fields = dict(parse_qsl(urlsplit(self.path).query, keep_blank_values=True))
-        form = self._form(body)
+        form = self._parse_form(body)
         fields.update(form)
         statement = body
         if "query" in fields:
@@ -219,15 +219,15 @@ class _Handler(BaseHTTPRequestHandler):
             return
         self._send(kind, pieces)
 
-    def _body(self, most: int) -> bytes:
+    def _read_body(self, most: int) -> bytes:
         if self.headers.get("Transfer-Encoding", "").lower() == "chunked":
-            return self._chunked_body(most)
+            return self._read_chunked_body(most)
         length = int(self.headers.get("Content-Length") or 0)
         if not 0 <= length <= most:
             raise ValueError(f"a request has at most {most} bytes")
         return self.rfile.read(length)
 
-    def _chunked_body(self, most: int) -> bytes:
+    def _read_chunked_body(self, most: int) -> bytes:
         body = bytearray()
         while length := int(self.rfile.readline(64), 16):
             if len(body) + length > most:
@@ -237,8 +237,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.rfile.readline(2)
         return bytes(body)
 
-    def _form(self, body: bytes) -> dict[str, str]:
-        """Fields of a form, which is how the driver sends long parameters."""
+    def _parse_form(self, body: bytes) -> dict[str, str]:
+        """Return the fields of a form, which is how the driver sends long parameters."""
         kind = self.headers.get("Content-Type", "")
         if not kind.startswith("multipart/form-data"):
             return {}

@@ -81,7 +81,7 @@ class Hold:
         os.pwrite(self._descriptor, json.dumps(entry).encode() + b"\n", 0)
 
 
-def holder_of(directory: Path) -> Holder:
+def read_holder(directory: Path) -> Holder:
     """Return the holder that the lock file of a directory names, else `another process`."""
     try:
         entry = json.loads((directory / "lock").read_bytes())
@@ -103,7 +103,7 @@ def _lock(directory: Path) -> int:
         fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         os.close(descriptor)
-        who = holder_of(directory).who
+        who = read_holder(directory).who
         raise StoreBusy(
             f"store {directory} is held by {who}, and an embedded store belongs to one process: stop it and"
             " try again, or let both use a ClickHouse server (--store clickhouse://…)",

@@ -33,18 +33,18 @@ _TYPES = {
 def insert_rows(client: Client, database: str, table: Table, rows: Sequence[Row]) -> None:
     """Insert rows that have the same columns, which need not be all of the table's."""
     columns = {
-        name: pa.array([row[name] for row in rows], type=arrow_type(kind))
+        name: pa.array([row[name] for row in rows], type=to_arrow_type(kind))
         for name, kind in table.columns
         if name in rows[0]
     }
     client.insert_arrow(f"{database}.{table.name}", pa.table(columns))
 
 
-def arrow_type(kind: str) -> pa.DataType:
+def to_arrow_type(kind: str) -> pa.DataType:
     """Return the Arrow type of the values of a column, which `Table.columns` declares so."""
     kind = kind.partition(" CODEC(")[0].partition(" DEFAULT ")[0]
     if wrapped := _WRAPPED.fullmatch(kind):
-        return arrow_type(wrapped[1])
+        return to_arrow_type(wrapped[1])
     if array := _ARRAY.fullmatch(kind):
-        return pa.list_(arrow_type(array[1]))
+        return pa.list_(to_arrow_type(array[1]))
     return _TYPES[kind.partition("(")[0]]

@@ -47,13 +47,13 @@ class Lease:
         """
         if self._since_ns and time.monotonic() < self._checked_s + LEASE_S / 3:
             return True
-        first = self._first()
+        first = self._find_first_holder()
         if not self._since_ns:
             if first is not None:
                 return False
             self._since_ns = self._write(0)
             self._pause(_SETTLE_S)
-            first = self._first()
+            first = self._find_first_holder()
         if first != self._holder:
             self.release()
             return False
@@ -67,7 +67,7 @@ class Lease:
             self._write(self._since_ns, removed=True)
             self._since_ns = 0
 
-    def _first(self) -> str | None:
+    def _find_first_holder(self) -> str | None:
         """Return the holder of the first claim that has not expired."""
         with self._connections.lease() as client:
             rows = client.query(

@@ -12,12 +12,12 @@ from typing import Any
 
 from spanproof.semconv import spanproof as ours
 from spanproof.store.connection import Connections
-from spanproof.store.dimensions import column_of
+from spanproof.store.dimensions import resolve_column
 from spanproof.store.feedback import SCORE_NAME as FEEDBACK
-from spanproof.store.filters import Filter, verdict_conditions
-from spanproof.store.queries import counted, score_columns
-from spanproof.store.rollups import SUMS, verdict_source
-from spanproof.store.rows import score_of
+from spanproof.store.filters import Filter, build_verdict_conditions
+from spanproof.store.queries import list_score_columns, parse_counts
+from spanproof.store.rollups import SUMS, build_verdict_source
+from spanproof.store.rows import parse_score
 from spanproof.store.values import FailRate, FailsWhen
 from spanproof.trace import Layer, Score
 
@@ -89,7 +89,7 @@ class Groups:
             return "1", {}
         kinds = ", ".join(["String"] * len(self.by))
         # `tuple` also makes one of a single dimension.
-        condition = f"tuple({', '.join(_columns(self.by))}) IN {{groups:Array(Tuple({kinds}))}}"
+        condition = f"tuple({', '.join(_list_columns(self.by))}) IN {{groups:Array(Tuple({kinds}))}}"
         return condition, {"groups": [tuple(values) for values in self.values]}
 
 
@@ -104,32 +104,34 @@ class Measures:
     ) -> dict[Values, FailRate]:
         """Return the verdicts of a score, counted."""
         if _is_feedback(chosen):
-            passes, fails, bound = verdict_conditions(fails_when)
-            rows = self._grouped(
+            passes, fails, bound = build_verdict_conditions(fails_when)
+            rows = self._query_groups(
                 f"countIf({passes}), countIf({fails}), countIf({_ERRORED}), countIf(outcome = 'skipped'),"
                 f" countIf(outcome = 'scored' AND NOT ({passes}) AND NOT ({fails}))",
                 chosen,
                 by,
                 bound,
             )
-            return {values: counted(row) for values, row in rows}
-        columns = _columns(by)
+            return {values: parse_counts(row) for values, row in rows}
+        columns = _list_columns(by)
         keys = "".join(f"{column}, " for column in columns)
         with self._connections.lease() as client:
-            source, bound = verdict_source(client, self._connections.database, chosen, fails_when, by=by)
+            source, bound = build_verdict_source(
+                client, self._connections.database, chosen, fails_when, by=by
+            )
             grouped = f" GROUP BY {', '.join(columns)} ORDER BY {_ALL} DESC, {keys}1 LIMIT {_MOST_GROUPS}"
             found = client.query(
                 f"SELECT {keys}{SUMS} FROM {source}{grouped if by else ''}",  # noqa: S608
                 parameters=bound,
             ).result_rows
-        return {_values(row, by): counted(row[len(by) :]) for row in found}
+        return {_get_values(row, by): parse_counts(row[len(by) :]) for row in found}
 
     def amounts(
         self, chosen: Filter, by: Sequence[str], aggregate: str, *, raw: bool
     ) -> dict[Values, Amount]:
         """Return a mean or percentile (`mean`, `p50`, `p95`) of raw amounts or of values from 0 to 1."""
         column = "raw" if raw else "value"
-        rows = self._grouped(
+        rows = self._query_groups(
             f"{_AGGREGATES[aggregate].format(column=column)}, count({column})", chosen, by, {}
         )
         return {values: Amount(row[0], int(row[1])) for values, row in rows}
@@ -137,7 +139,7 @@ class Measures:
     def absences(self, chosen: Filter, by: Sequence[str]) -> dict[Values, Share]:
         """Return the runs of which the score has no judgement with a value, of all runs that were judged."""
         run = "(trace_id, run_span_id)"
-        rows = self._grouped(
+        rows = self._query_groups(
             f"uniqExact{run}, uniqExactIf(trace_id, run_span_id,"
             " layer = {of:String} AND name = {named:String} AND outcome = 'scored')",
             replace(chosen, layer=None, name=None),
@@ -150,13 +152,13 @@ class Measures:
         self, chosen: Filter, by: Sequence[str], length: int, fails_when: FailsWhen | None, *, errors: bool
     ) -> dict[Values, Share]:
         """Return how many of the newest judgements are bad: verdicts that are fail, or errors."""
-        passes, fails, bound = verdict_conditions(fails_when)
+        passes, fails, bound = build_verdict_conditions(fails_when)
         bad, whole = (
             (_ERRORED, f"{_ERRORED} OR outcome = 'scored'") if errors else (fails, f"{passes} OR {fails}")
         )
         condition, parameters = chosen.where()
-        source, carried = self._scores(chosen, by)
-        keys = ", ".join(_columns(by))
+        source, carried = self._build_source(chosen, by)
+        keys = ", ".join(_list_columns(by))
         newest = f"LIMIT {{newest:UInt32}} BY {keys}" if by else "LIMIT {newest:UInt32}"
         rows = self._query(
             f"SELECT {keys + ', ' if by else ''}countIf(bad), count() FROM"  # noqa: S608
@@ -165,11 +167,11 @@ class Measures:
             + (f" GROUP BY {keys} LIMIT {_MOST_GROUPS}" if by else ""),
             {**parameters, **carried, **bound, "newest": length},
         )
-        return {_values(row, by): Share(int(row[-2]), int(row[-1])) for row in rows}
+        return {_get_values(row, by): Share(int(row[-2]), int(row[-1])) for row in rows}
 
     def releases(self, chosen: Filter, by: Sequence[str]) -> dict[Values, list[str]]:
         """Return the releases of each group, in the order in which they were first seen."""
-        rows = self._grouped(
+        rows = self._query_groups(
             "min(scores.span_time) AS first", chosen, (*by, "release"), {}, " AND release != ''", "first"
         )
         found: dict[Values, list[str]] = {}
@@ -181,23 +183,25 @@ class Measures:
         self, chosen: Filter, groups: Groups, fails_when: FailsWhen | None, limit: int
     ) -> dict[Values, list[tuple[str, int]]]:
         """Return the commonest explanations of fails, with how often; numbers in them count as equal."""
-        _, fails, bound = verdict_conditions(fails_when)
-        return self._reasons(chosen, groups, fails, "explanation", bound, limit)
+        _, fails, bound = build_verdict_conditions(fails_when)
+        return self._count_reasons(chosen, groups, fails, "explanation", bound, limit)
 
     def errors(self, chosen: Filter, groups: Groups, limit: int) -> dict[Values, list[tuple[str, int]]]:
         """Return the commonest errors of an evaluator, with how often."""
-        return self._reasons(chosen, groups, _ERRORED, "concat(error_type, ': ', explanation)", {}, limit)
+        return self._count_reasons(
+            chosen, groups, _ERRORED, "concat(error_type, ': ', explanation)", {}, limit
+        )
 
     def errored_scores(self, chosen: Filter, groups: Groups, limit: int) -> dict[Values, list[Score]]:
         """Return the newest scores that errored."""
-        return self._newest(chosen, groups, _ERRORED, {}, limit)
+        return self._fetch_newest(chosen, groups, _ERRORED, {}, limit)
 
     def failing_scores(
         self, chosen: Filter, groups: Groups, fails_when: FailsWhen | None, limit: int
     ) -> dict[Values, list[Score]]:
         """Return the newest scores that fail."""
-        _, fails, bound = verdict_conditions(fails_when)
-        return self._newest(chosen, groups, fails, bound, limit)
+        _, fails, bound = build_verdict_conditions(fails_when)
+        return self._fetch_newest(chosen, groups, fails, bound, limit)
 
     def extreme_scores(
         self, chosen: Filter, groups: Groups, limit: int, *, raw: bool, highest: bool
@@ -205,15 +209,15 @@ class Measures:
         """Return the scores with the highest or the lowest amounts."""
         column = "raw" if raw else "value"
         order = f"{column} {'DESC' if highest else 'ASC'}, "
-        return self._newest(chosen, groups, f"{column} IS NOT NULL", {}, limit, order)
+        return self._fetch_newest(chosen, groups, f"{column} IS NOT NULL", {}, limit, order)
 
-    def _scores(self, chosen: Filter, by: Sequence[str]) -> tuple[str, dict[str, Any]]:
+    def _build_source(self, chosen: Filter, by: Sequence[str]) -> tuple[str, dict[str, Any]]:
         """Return what scores are read from: the table, or the ratings of users as scores of their runs."""
         database = self._connections.database
         ratings = _RATINGS.format(database=database) if _is_feedback(chosen) else ""
         return chosen.source(database, by, rows=ratings)
 
-    def _newest(
+    def _fetch_newest(
         self,
         chosen: Filter,
         groups: Groups,
@@ -224,9 +228,9 @@ class Measures:
     ) -> dict[Values, list[Score]]:
         condition, parameters = chosen.where()
         within, chosen_groups = groups.where()
-        source, carried = self._scores(chosen, groups.by)
-        keys = _columns(groups.by)
-        columns = tuple(dict.fromkeys((*score_columns(), *keys)))
+        source, carried = self._build_source(chosen, groups.by)
+        keys = _list_columns(groups.by)
+        columns = tuple(dict.fromkeys((*list_score_columns(), *keys)))
         per_group = f" BY {', '.join(keys)}" if keys else ""
         rows = self._query(
             f"SELECT {', '.join(columns)} FROM {source}"  # noqa: S608
@@ -237,16 +241,16 @@ class Measures:
         found: dict[Values, list[Score]] = {}
         for row in rows:
             cells = dict(zip(columns, row, strict=True))
-            found.setdefault(tuple(str(cells[column]) for column in keys), []).append(score_of(cells))
+            found.setdefault(tuple(str(cells[column]) for column in keys), []).append(parse_score(cells))
         return found
 
-    def _reasons(
+    def _count_reasons(
         self, chosen: Filter, groups: Groups, which: str, text: str, bound: Mapping[str, Any], limit: int
     ) -> dict[Values, list[tuple[str, int]]]:
         condition, parameters = chosen.where()
         within, chosen_groups = groups.where()
-        source, carried = self._scores(chosen, groups.by)
-        keys = "".join(f"{column}, " for column in _columns(groups.by))
+        source, carried = self._build_source(chosen, groups.by)
+        keys = "".join(f"{column}, " for column in _list_columns(groups.by))
         per_group = f" BY {keys.removesuffix(', ')}" if keys else ""
         rows = self._query(
             f"SELECT {keys}min({text}), count() AS times FROM {source}"  # noqa: S608
@@ -257,10 +261,10 @@ class Measures:
         )
         found: dict[Values, list[tuple[str, int]]] = {}
         for row in rows:
-            found.setdefault(_values(row, groups.by), []).append((str(row[-2]), int(row[-1])))
+            found.setdefault(_get_values(row, groups.by), []).append((str(row[-2]), int(row[-1])))
         return found
 
-    def _grouped(
+    def _query_groups(
         self,
         aggregates: str,
         chosen: Filter,
@@ -270,8 +274,8 @@ class Measures:
         order: str = "",
     ) -> list[tuple[Values, Sequence[Any]]]:
         condition, parameters = chosen.where()
-        source, carried = self._scores(chosen, by)
-        keys = ", ".join(_columns(by))
+        source, carried = self._build_source(chosen, by)
+        keys = ", ".join(_list_columns(by))
         rows = self._query(
             f"SELECT {keys + ', ' if by else ''}{aggregates} FROM {source}"  # noqa: S608
             f" WHERE {condition}{more}"
@@ -282,7 +286,7 @@ class Measures:
             ),
             {**parameters, **carried, **bound},
         )
-        return [(_values(row, by), row[len(by) :]) for row in rows]
+        return [(_get_values(row, by), row[len(by) :]) for row in rows]
 
     def _query(self, sql: str, parameters: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
         with self._connections.lease() as client:
@@ -293,9 +297,9 @@ def _is_feedback(chosen: Filter) -> bool:
     return (chosen.layer, chosen.name) == (Layer.TRAJECTORY, FEEDBACK)
 
 
-def _values(row: Sequence[Any], by: Sequence[str]) -> Values:
+def _get_values(row: Sequence[Any], by: Sequence[str]) -> Values:
     return tuple(str(value) for value in row[: len(by)])
 
 
-def _columns(by: Sequence[str]) -> list[str]:
-    return [column_of(name) for name in by]
+def _list_columns(by: Sequence[str]) -> list[str]:
+    return [resolve_column(name) for name in by]

@@ -60,7 +60,7 @@ def _add_amounts(client: Client, layout: Layout) -> None:
             client.command(statement)
 
 
-def _key_spans_by_identity(client: Client, layout: Layout) -> None:
+def _order_spans_by_identity(client: Client, layout: Layout) -> None:
     """Copy `otel_traces` into a table that is ordered by trace and span alone, and put that in its place."""
     database = layout.database
     rows = client.query(
@@ -85,8 +85,8 @@ def _key_spans_by_identity(client: Client, layout: Layout) -> None:
     client.command(f"RENAME TABLE {database}.{fresh.name} TO {database}.otel_traces")
 
 
-def _count_every_hour(client: Client, layout: Layout) -> None:
-    """Have every hour there is counted."""
+def _mark_every_hour(client: Client, layout: Layout) -> None:
+    """Mark every hour that has scores, so that it is counted."""
     database = layout.database
     client.command(
         f"INSERT INTO {database}.{ROLLUP_MARKS.name} (hour, mark, marked, evaluated_ns)"  # noqa: S608
@@ -136,13 +136,13 @@ def _add_weaknesses(client: Client, layout: Layout) -> None:
 MIGRATIONS = (
     Migration(1, _create(*TABLES)),
     Migration(2, _add_amounts),
-    Migration(3, _key_spans_by_identity),
+    Migration(3, _order_spans_by_identity),
     Migration(4, _create(DEAD_LETTERS)),
     Migration(5, _create(*ALERT_TABLES)),
     Migration(6, _create(EXTERNAL_SCORES)),
     Migration(7, _create(FAILURES, FAILURE_TRIAGE)),
     Migration(8, _create(VERDICT_HOURS, VERDICT_DAYS, ROLLUP_MARKS)),
-    Migration(9, _count_every_hour),
+    Migration(9, _mark_every_hour),
     Migration(10, _add_failing_layers),
     Migration(11, _create(LEASES)),
     Migration(12, _add_weaknesses),
@@ -164,19 +164,19 @@ def migrate(client: Client, layout: Layout) -> None:
         client.command(layout.create_database())
     for statement in layout.create(MIGRATED):
         client.command(statement)
-    found = _version(client, database)
+    found = _read_version(client, database)
     if not found:
         # Migrations lead here from older stores; a new one, also one cut off half made, gets it at once.
         for statement in (each for table in TABLES for each in layout.create(table)):
             client.command(statement)
-        _note(client, database, MIGRATIONS[-1].version)
+        _record_version(client, database, MIGRATIONS[-1].version)
     for migration in MIGRATIONS:
         if 0 < found < migration.version:
             migration.apply(client, layout)
-            _note(client, database, migration.version)
+            _record_version(client, database, migration.version)
 
 
-def _note(client: Client, database: str, version: int) -> None:
+def _record_version(client: Client, database: str, version: int) -> None:
     client.command(f"INSERT INTO {database}.{MIGRATED.name} (version) VALUES ({version})")  # noqa: S608
 
 
@@ -193,7 +193,7 @@ def check_schema(client: Client, database: str) -> None:
     ).result_rows[0][0]
     if not tables:
         raise StoreError(f"there is no Spanproof store in the database {database}; a server makes one")
-    found, newest = _version(client, database), MIGRATIONS[-1].version
+    found, newest = _read_version(client, database), MIGRATIONS[-1].version
     if found < newest:
         raise StoreError(
             f"the database {database} has schema version {found}, this Spanproof reads {newest}: start the"
@@ -201,7 +201,7 @@ def check_schema(client: Client, database: str) -> None:
         )
 
 
-def _version(client: Client, database: str) -> int:
+def _read_version(client: Client, database: str) -> int:
     found = int(client.query(f"SELECT max(version) FROM {database}.migrations").result_rows[0][0])  # noqa: S608
     newest = MIGRATIONS[-1].version
     if found > newest:

@@ -14,11 +14,11 @@ from typing import Any
 
 from clickhouse_connect.driver.client import Client
 
-from spanproof.store.cells import table_time
-from spanproof.store.dimensions import OTHERS, column_of
-from spanproof.store.filters import Filter, verdict_conditions
-from spanproof.store.rollups import SUMS, VERDICT_SUMS, verdict_source
-from spanproof.store.rows import failing_layers, score_of
+from spanproof.store.cells import clamp_time
+from spanproof.store.dimensions import OTHERS, resolve_column
+from spanproof.store.filters import Filter, build_verdict_conditions
+from spanproof.store.rollups import SUMS, VERDICT_SUMS, build_verdict_source
+from spanproof.store.rows import find_failing_layers, parse_score
 from spanproof.store.schema import ROLLUP_SUMS, SCORES
 from spanproof.store.values import FailRate, FailsWhen, Group, RunRow, TraceRow
 from spanproof.trace import Layer, Outcome, Score
@@ -40,8 +40,8 @@ _BUCKET = "intDiv(at, {bucket:Int64}) * {bucket:Int64}"
 _SCORE_COLUMNS = ", ".join(name for name in SCORES.names if name not in ("span_time", "is_deleted"))
 
 
-def score_rows(client: Client, database: str, chosen: Filter) -> Iterator[Mapping[str, Any]]:
-    """Rows of scores, oldest first, block by block."""
+def stream_score_rows(client: Client, database: str, chosen: Filter) -> Iterator[Mapping[str, Any]]:
+    """Yield rows of scores, oldest first, block by block."""
     condition, bound = chosen.where()
     source, keys = chosen.source(database)
     with client.query_row_block_stream(
@@ -55,20 +55,22 @@ def score_rows(client: Client, database: str, chosen: Filter) -> Iterator[Mappin
                 yield dict(zip(names, row, strict=True))
 
 
-def counts(client: Client, database: str, chosen: Filter, fails_when: FailsWhen | None = None) -> FailRate:
-    """Verdicts counted, without the scores behind them."""
-    source, bound = verdict_source(client, database, chosen, fails_when)
-    return counted(client.query(f"SELECT {VERDICT_SUMS} FROM {source}", parameters=bound).result_rows[0])  # noqa: S608
+def count_verdicts(
+    client: Client, database: str, chosen: Filter, fails_when: FailsWhen | None = None
+) -> FailRate:
+    """Return the verdicts counted, without the scores behind them."""
+    source, bound = build_verdict_source(client, database, chosen, fails_when)
+    return parse_counts(client.query(f"SELECT {VERDICT_SUMS} FROM {source}", parameters=bound).result_rows[0])  # noqa: S608
 
 
-def failing_rows(
+def fetch_failing_rows(
     client: Client, database: str, chosen: Filter, limit: int, fails_when: FailsWhen | None = None
 ) -> list[Mapping[str, Any]]:
-    """Rows of the failed scores, newest first."""
+    """Return rows of the failed scores, newest first."""
     condition, bound = chosen.where()
     source, keys = chosen.source(database)
-    _, fails, threshold = verdict_conditions(fails_when)
-    return _rows(
+    _, fails, threshold = build_verdict_conditions(fails_when)
+    return _query_rows(
         client,
         f"SELECT {_SCORE_COLUMNS} FROM {source} WHERE {condition} AND {fails}"  # noqa: S608
         " ORDER BY scores.span_time DESC, id LIMIT {limit:UInt32}",
@@ -76,30 +78,30 @@ def failing_rows(
     )
 
 
-def score_columns() -> tuple[str, ...]:
-    """Return the columns that `score_of` reads, in their order."""
+def list_score_columns() -> tuple[str, ...]:
+    """Return the columns that `parse_score` reads, in their order."""
     return tuple(_SCORE_COLUMNS.split(", "))
 
 
-def verdict_timeline(
+def fetch_verdict_timeline(
     client: Client, database: str, chosen: Filter, bucket_ns: int
 ) -> list[tuple[Layer, int, FailRate]]:
-    """Verdicts of the layers' own values, counted by layer and stretch of time, in order of time."""
-    source, bound = verdict_source(client, database, chosen, bucket_ns=bucket_ns)
+    """Return verdicts of the layers' own values, by layer and stretch of time, in order of time."""
+    source, bound = build_verdict_source(client, database, chosen, bucket_ns=bucket_ns)
     rows = client.query(
         f"SELECT layer, {_BUCKET} AS bucket, {VERDICT_SUMS} FROM {source} WHERE name = layer"  # noqa: S608
         " GROUP BY layer, bucket ORDER BY bucket, layer",
         parameters={**bound, "bucket": bucket_ns},
     ).result_rows
-    return [(Layer(row[0]), int(row[1]), counted(row[2:])) for row in rows]
+    return [(Layer(row[0]), int(row[1]), parse_counts(row[2:])) for row in rows]
 
 
-def verdicts_by(
+def count_verdicts_by(
     client: Client, database: str, chosen: Filter, dimension: str, limit: int
 ) -> list[tuple[str, Layer, FailRate]]:
-    """Verdicts of the layers' own values, by value of a dimension of the cohort; the commonest values."""
-    column = column_of(dimension)
-    source, bound = verdict_source(client, database, chosen, by=(dimension,))
+    """Return verdicts of the layers' own values, by value of a dimension; the commonest values."""
+    column = resolve_column(dimension)
+    source, bound = build_verdict_source(client, database, chosen, by=(dimension,))
     rows = client.query(
         f"SELECT {column}, layer, {VERDICT_SUMS} FROM {source} WHERE name = layer"  # noqa: S608
         f" GROUP BY {column}, layer ORDER BY {column}, layer",
@@ -107,17 +109,17 @@ def verdicts_by(
     ).result_rows
     scores: Counter[str] = Counter()
     for row in rows:
-        scores[row[0]] += counted(row[2:]).scores
+        scores[row[0]] += parse_counts(row[2:]).scores
     commonest = sorted(scores, key=lambda value: (-scores[value], value))[:limit]
-    return [(row[0], Layer(row[1]), counted(row[2:])) for row in rows if row[0] in set(commonest)]
+    return [(row[0], Layer(row[1]), parse_counts(row[2:])) for row in rows if row[0] in set(commonest)]
 
 
-def groups(
+def fetch_groups(
     client: Client, database: str, chosen: Filter, by: Sequence[str], bucket_ns: int | None, limit: int
 ) -> list[Group]:
-    """One score by dimensions and stretches of time; in order of time, then what fails most."""
-    source, bound = verdict_source(client, database, chosen, bucket_ns=bucket_ns or 0, by=by)
-    keys, commonest = _grouping_keys(client, source, bound, by)
+    """Return one score by dimensions and stretches of time; in order of time, then what fails most."""
+    source, bound = build_verdict_source(client, database, chosen, bucket_ns=bucket_ns or 0, by=by)
+    keys, commonest = _build_grouping_keys(client, source, bound, by)
     named = "".join(f"{key} AS key_{at}, " for at, key in enumerate(keys))
     grouped = "".join(f"key_{at}, " for at in range(len(keys)))
     start = "toInt64(0)" if bucket_ns is None else _BUCKET
@@ -126,14 +128,14 @@ def groups(
         f" GROUP BY {grouped} start ORDER BY start, fails DESC, {grouped} start LIMIT {{rows:UInt32}}",
         parameters={**bound, **commonest, "bucket": bucket_ns or 0, "rows": limit},
     ).result_rows
-    made = [_group(row, by, chosen, bucket_ns) for row in rows]
+    made = [_build_group(row, by, chosen, bucket_ns) for row in rows]
     # Only the scores themselves have percentiles; most scores are verdicts and have no amounts.
     if any(group.raw_mean is not None for group in made):
-        return _with_percentiles(client, database, chosen, by, bucket_ns, made, keys, commonest)
+        return _add_percentiles(client, database, chosen, by, bucket_ns, made, keys, commonest)
     return made
 
 
-def _grouping_keys(
+def _build_grouping_keys(
     client: Client, source: str, bound: Mapping[str, Any], by: Sequence[str]
 ) -> tuple[list[str], dict[str, Any]]:
     """Return the expression of each dimension, and the parameters in them.
@@ -143,7 +145,7 @@ def _grouping_keys(
     keys: list[str] = []
     commonest: dict[str, Any] = {}
     for name in by:
-        column = column_of(name)
+        column = resolve_column(name)
         if not is_carried(name):
             keys.append(column)
             continue
@@ -157,13 +159,13 @@ def _grouping_keys(
     return keys, commonest
 
 
-def _group(row: Sequence[Any], by: Sequence[str], chosen: Filter, bucket_ns: int | None) -> Group:
+def _build_group(row: Sequence[Any], by: Sequence[str], chosen: Filter, bucket_ns: int | None) -> Group:
     sums = dict(zip(ROLLUP_SUMS, row, strict=False))
     unit, start_ns, *values = row[len(ROLLUP_SUMS) :]
     return Group(
         values=tuple(str(value) for value in values[: len(by)]),
         start_ns=int(start_ns) if bucket_ns is not None else chosen.start_ns or 0,
-        verdicts=counted(row),
+        verdicts=parse_counts(row),
         mean=sums["value_sum"] / sums["values"] if sums["values"] else None,
         raw_mean=sums["raw_sum"] / sums["raws"] if sums["raws"] else None,
         raw_p50=None,
@@ -172,7 +174,7 @@ def _group(row: Sequence[Any], by: Sequence[str], chosen: Filter, bucket_ns: int
     )
 
 
-def _with_percentiles(
+def _add_percentiles(
     client: Client,
     database: str,
     chosen: Filter,
@@ -204,10 +206,10 @@ def _with_percentiles(
     ]
 
 
-def reasons_not_judged(
+def count_reasons_not_judged(
     client: Client, database: str, chosen: Filter, limit: int
 ) -> list[tuple[str, str, int]]:
-    """Why layers gave no verdict: outcome, reason, and how often; the commonest first."""
+    """Return why layers gave no verdict: outcome, reason, and how often; the commonest first."""
     condition, bound = chosen.where()
     source, keys = chosen.source(database)
     rows = client.query(
@@ -220,14 +222,14 @@ def reasons_not_judged(
     return [(str(row[0]), str(row[1]), int(row[2])) for row in rows]
 
 
-def counted(row: Sequence[Any]) -> FailRate:
+def parse_counts(row: Sequence[Any]) -> FailRate:
     """Return the counts that a row begins with, in the order of the fields of `FailRate`."""
     passed, failed, errored, skipped, undecided = (int(count) for count in row[:5])
     return FailRate(passed, failed, errored, skipped, undecided)
 
 
-def documents(client: Client, database: str, trace_ids: Sequence[str]) -> dict[str, tuple[str, int]]:
-    """The newest document of each of these traces, with its format, by trace id."""
+def fetch_documents(client: Client, database: str, trace_ids: Sequence[str]) -> dict[str, tuple[str, int]]:
+    """Return the newest document of each of these traces, with its format, by trace id."""
     rows = client.query(
         f"SELECT trace_id, document, document_format FROM {database}.traces FINAL"  # noqa: S608
         " WHERE trace_id IN {ids:Array(String)} ORDER BY evaluated_ns DESC LIMIT 1 BY trace_id",
@@ -236,10 +238,10 @@ def documents(client: Client, database: str, trace_ids: Sequence[str]) -> dict[s
     return {row[0]: (row[1], int(row[2])) for row in rows}
 
 
-def traces_of_changed_code(
+def find_traces_of_changed_code(
     client: Client, database: str, *, project: str | None, since_ns: int | None, limit: int
 ) -> list[str]:
-    """Traces that hold code of which not all recorded outcomes are of one class; the newest code first.
+    """Return traces with code of which not all recorded outcomes are of one class; the newest first.
 
     Of each code, class and executor the newest few.
     """
@@ -267,11 +269,11 @@ def traces_of_changed_code(
     return list(dict.fromkeys(row[0] for row in rows))
 
 
-def trace_ids(
+def find_trace_ids(
     client: Client, database: str, prefix: str, limit: int, *, project: str | None, since_ns: int | None
 ) -> list[str]:
-    """Ids that start with a prefix, newest first; see `Store.trace_ids`."""
-    condition, bound = _which_traces(project, since_ns, None)
+    """Return ids that start with a prefix, newest first; see `Store.find_trace_ids`."""
+    condition, bound = _build_trace_condition(project, since_ns, None)
     if prefix:
         # Which ids there are is found without FINAL, which would read all of the table.
         condition += (
@@ -287,7 +289,7 @@ def trace_ids(
     return [row[0] for row in rows]
 
 
-def traces(
+def fetch_traces(
     client: Client,
     database: str,
     *,
@@ -298,8 +300,8 @@ def traces(
     cohort: Mapping[str, str] = MappingProxyType({}),
     before: tuple[int, str] | None = None,
 ) -> list[TraceRow]:
-    """Traces with the verdicts of their runs; see `Store.traces`."""
-    condition, bound = _which_traces(project, since_ns, failing)
+    """Return traces with the verdicts of their runs; see `Store.fetch_traces`."""
+    condition, bound = _build_trace_condition(project, since_ns, failing)
     if cohort:
         of_cohort = Filter(cohort=cohort, start_ns=since_ns)
         chosen, values = of_cohort.where()
@@ -313,15 +315,15 @@ def traces(
             " OR start_ns = {before_ns:UInt64} AND trace_id > {before_id:String})"
         )
         bound |= {"before_ns": before[0], "before_id": before[1]}
-    rows = _newest_traces(client, database, condition, bound, limit, before[0] if before else None)
-    runs = _runs(client, database, rows)
+    rows = _fetch_newest_traces(client, database, condition, bound, limit, before[0] if before else None)
+    runs = _fetch_runs(client, database, rows)
     return [
         TraceRow(**{**row, "defects": tuple(row["defects"])}, runs=tuple(runs.get(row["trace_id"], ())))
         for row in rows
     ]
 
 
-def _newest_traces(
+def _fetch_newest_traces(
     client: Client,
     database: str,
     condition: str,
@@ -332,11 +334,11 @@ def _newest_traces(
     """Return rows of the newest traces, out of the last days where those hold enough of them."""
     latest = f"SELECT toUnixTimestamp64Nano(max(start)) FROM {database}.traces"  # noqa: S608
     newest = client.query(latest).result_rows[0][0]
-    newest_ns = min(int(newest), table_time(before_ns) if before_ns is not None else int(newest))
+    newest_ns = min(int(newest), clamp_time(before_ns) if before_ns is not None else int(newest))
     rows: list[Mapping[str, Any]] = []
     for days in (*_DAYS_LOOKED_AT, None):
         within = "1" if days is None else "start >= fromUnixTimestamp64Nano({oldest:Int64}, 'UTC')"
-        rows = _rows(
+        rows = _query_rows(
             client,
             "SELECT project, trace_id, start_ns, end_ns, spans, defects"  # noqa: S608
             f" FROM {database}.traces FINAL WHERE {condition} AND {within}"
@@ -354,7 +356,7 @@ def add_failing(client: Client, database: str, scores: Sequence[Score], written_
     for score in scores:
         by_trace.setdefault(score.trace_id, []).append(score)
     for trace_id, of_trace in by_trace.items():
-        if layers := failing_layers(of_trace):
+        if layers := find_failing_layers(of_trace):
             client.command(
                 f"INSERT INTO {database}.traces SELECT * REPLACE ("  # noqa: S608
                 "arraySort(arrayDistinct(arrayConcat(failing, {layers:Array(String)}))) AS failing,"
@@ -364,7 +366,7 @@ def add_failing(client: Client, database: str, scores: Sequence[Score], written_
             )
 
 
-def _which_traces(
+def _build_trace_condition(
     project: str | None, since_ns: int | None, failing: Layer | bool | None
 ) -> tuple[str, dict[str, Any]]:
     terms: list[str] = ["1"]
@@ -383,11 +385,13 @@ def _which_traces(
     return " AND ".join(terms), bound
 
 
-def _runs(client: Client, database: str, traces: Sequence[Mapping[str, Any]]) -> dict[str, list[RunRow]]:
-    """Runs by trace, with the own value of each layer."""
+def _fetch_runs(
+    client: Client, database: str, traces: Sequence[Mapping[str, Any]]
+) -> dict[str, list[RunRow]]:
+    """Return runs by trace, with the own value of each layer."""
     if not traces:
         return {}
-    rows = _rows(
+    rows = _query_rows(
         client,
         f"SELECT {_SCORE_COLUMNS} FROM {database}.scores FINAL"  # noqa: S608
         # Scores are ordered by the hour of their span, which lies within its trace.
@@ -397,13 +401,13 @@ def _runs(client: Client, database: str, traces: Sequence[Mapping[str, Any]]) ->
         " ORDER BY scores.span_time, run_span_id, layer",
         {
             "ids": [row["trace_id"] for row in traces],
-            "first": table_time(min(row["start_ns"] for row in traces)),
-            "last": table_time(max(max(row["start_ns"], row["end_ns"]) for row in traces)),
+            "first": clamp_time(min(row["start_ns"] for row in traces)),
+            "last": clamp_time(max(max(row["start_ns"], row["end_ns"]) for row in traces)),
         },
     )
     by_run: dict[tuple[str, str], list[Score]] = {}
     for row in rows:
-        score = score_of(row)
+        score = parse_score(row)
         by_run.setdefault((score.trace_id, score.run_span_id), []).append(score)
     by_trace: dict[str, list[RunRow]] = {}
     for (trace_id, run_span_id), scores in by_run.items():
@@ -413,5 +417,5 @@ def _runs(client: Client, database: str, traces: Sequence[Mapping[str, Any]]) ->
     return by_trace
 
 
-def _rows(client: Client, sql: str, bound: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _query_rows(client: Client, sql: str, bound: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return list(client.query(sql, parameters=dict(bound)).named_results())

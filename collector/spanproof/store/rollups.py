@@ -15,8 +15,8 @@ from typing import Any
 
 from clickhouse_connect.driver.client import Client
 
-from spanproof.store.dimensions import column_of
-from spanproof.store.filters import Filter, verdict_conditions
+from spanproof.store.dimensions import resolve_column
+from spanproof.store.filters import Filter, build_verdict_conditions
 from spanproof.store.schema import (
     ROLLUP_MARKS,
     ROLLUP_SUMS,
@@ -33,7 +33,7 @@ _HOUR_NS = HOUR_S * 10**9
 _DAY_HOURS = 24
 _DAY_S = _DAY_HOURS * HOUR_S
 _LATEST_HOUR = 4_102_444_800 // HOUR_S
-"""Tables order times up to 2100; see `cells.table_time`."""
+"""Tables order times up to 2100; see `cells.clamp_time`."""
 
 _MOST_RANGES = 64
 """A window with more pieces of dirty time than this is read from the scores alone."""
@@ -46,7 +46,7 @@ _MARKS = 10_000
 _GROUP = ("layer", "name", *DIMENSIONS)
 
 SUMS = ", ".join(f"sum({name})" for name in ROLLUP_SUMS)
-"""What a query over `verdict_source` selects, in the order of `ROLLUP_SUMS`."""
+"""What a query over `build_verdict_source` selects, in the order of `ROLLUP_SUMS`."""
 
 VERDICT_SUMS = ", ".join(f"sum({name})" for name in ROLLUP_SUMS[:5])
 """The same without values and amounts, where verdicts alone are counted: fewer columns are read."""
@@ -58,7 +58,7 @@ def mark_hours(client: Client, database: str, hours: Iterable[int]) -> None:
     _write_marks(client, database, [(hour * HOUR_S, mark) for hour in sorted(set(hours))], now_ns)
 
 
-def hours_of_traces(client: Client, database: str, trace_ids: Sequence[str]) -> set[int]:
+def find_trace_hours(client: Client, database: str, trace_ids: Sequence[str]) -> set[int]:
     """Return the Unix hours in which these traces have scores."""
     if not trace_ids:
         return set()
@@ -91,7 +91,7 @@ def refresh(client: Client, database: str) -> int:
     return len(hours)
 
 
-def verdict_source(
+def build_verdict_source(
     client: Client,
     database: str,
     chosen: Filter,
@@ -104,32 +104,32 @@ def verdict_source(
     Rows are of scores or of many of them added up, so that all of them are to be summed. Where `bucket_ns` is
     given, a row is of one stretch of that length. Dimensions of `by` that spans carry have a column as well.
     """
-    start_ns, end_ns = max(0, chosen.start_ns or 0), _end_of(chosen)
+    start_ns, end_ns = max(0, chosen.start_ns or 0), _get_end_ns(chosen)
     first, last = -(-start_ns // _HOUR_NS), min(end_ns // _HOUR_NS, _LATEST_HOUR)
     counted_ahead = fails_when is None and not chosen.every_version and chosen.trace_id is None
     carried = [name for name in (*by, *chosen.cohort) if is_carried(name)]
     if not counted_ahead or carried or bucket_ns % _HOUR_NS or first >= last:
-        return _raw_source(database, chosen, [(start_ns, end_ns)], fails_when, carried)
-    dirty = _dirty_hours(client, database, first, last)
+        return _build_raw_source(database, chosen, [(start_ns, end_ns)], fails_when, carried)
+    dirty = _read_dirty_hours(client, database, first, last)
     pieces = [(start_ns, first * _HOUR_NS), *((hour * _HOUR_NS, (hour + 1) * _HOUR_NS) for hour in dirty)]
     pieces = _merge([*pieces, (last * _HOUR_NS, end_ns)])
     if len(pieces) > _MOST_RANGES:
-        return _raw_source(database, chosen, [(start_ns, end_ns)])
-    days = _whole_days(first, last) if bucket_ns % (_DAY_S * 10**9) == 0 else (0, 0)
-    ahead, bound = _counted_source(database, chosen, (first, last), days, dirty)
-    raw, more = _raw_source(database, chosen, pieces)
+        return _build_raw_source(database, chosen, [(start_ns, end_ns)])
+    days = _find_whole_days(first, last) if bucket_ns % (_DAY_S * 10**9) == 0 else (0, 0)
+    ahead, bound = _build_counted_source(database, chosen, (first, last), days, dirty)
+    raw, more = _build_raw_source(database, chosen, pieces)
     return f"({ahead} UNION ALL {raw.removeprefix('(').removesuffix(')')})", bound | more
 
 
-def _counted_source(
+def _build_counted_source(
     database: str, chosen: Filter, hours: tuple[int, int], days: tuple[int, int], dirty: Sequence[int]
 ) -> tuple[str, dict[str, Any]]:
     """Return the part of a window that is counted: its whole clean days, and clean hours beside those."""
     condition, bound = replace(chosen, start_ns=None, end_ns=None, every_version=True).where()
     dirty_days = sorted({hour // _DAY_HOURS * _DAY_S for hour in dirty})
-    of_days = _between("hour", days[0] * _DAY_S, days[1] * _DAY_S)
+    of_days = _build_range_condition("hour", days[0] * _DAY_S, days[1] * _DAY_S)
     tables = [(VERDICT_HOURS, "hour", hours, HOUR_S, [hour * HOUR_S for hour in dirty])]
-    more = f" AND NOT ({of_days} AND toStartOfDay(hour) NOT IN ({_times(dirty_days)}))"
+    more = f" AND NOT ({of_days} AND toStartOfDay(hour) NOT IN ({_format_times(dirty_days)}))"
     if days[0] < days[1]:
         tables.append((VERDICT_DAYS, "day", days, _DAY_S, dirty_days))
     parts = []
@@ -137,13 +137,13 @@ def _counted_source(
         parts.append(
             f"SELECT {', '.join((*_GROUP, *ROLLUP_SUMS))}, unit,"  # noqa: S608
             f" toInt64(toUnixTimestamp({column})) * 1000000000 AS at FROM {database}.{table.name} FINAL"
-            f" WHERE {condition} AND {_between(column, first * length_s, last * length_s)}"
-            f" AND {column} NOT IN ({_times(left_out)})" + (more if table is VERDICT_HOURS else "")
+            f" WHERE {condition} AND {_build_range_condition(column, first * length_s, last * length_s)}"
+            f" AND {column} NOT IN ({_format_times(left_out)})" + (more if table is VERDICT_HOURS else "")
         )
     return " UNION ALL ".join(parts), bound
 
 
-def _raw_source(
+def _build_raw_source(
     database: str,
     chosen: Filter,
     pieces: Sequence[tuple[int, int]],
@@ -152,18 +152,18 @@ def _raw_source(
 ) -> tuple[str, dict[str, Any]]:
     """Return pieces of time, each from its first nanosecond to before its last, out of the scores."""
     condition, bound = replace(chosen, start_ns=None, end_ns=None).where()
-    within, times = _within(pieces)
-    passes, fails, threshold = verdict_conditions(fails_when)
+    within, times = _build_piece_condition(pieces)
+    passes, fails, threshold = build_verdict_conditions(fails_when)
     rows, keys = chosen.source(database, carried)
-    columns = ", ".join((*_GROUP, *dict.fromkeys(column_of(name) for name in carried)))
+    columns = ", ".join((*_GROUP, *dict.fromkeys(resolve_column(name) for name in carried)))
     source = (
-        f"(SELECT {columns}, {_raw_sums(passes, fails)}, unit,"  # noqa: S608
+        f"(SELECT {columns}, {_build_raw_sums(passes, fails)}, unit,"  # noqa: S608
         f" toUnixTimestamp64Nano(span_time) AS at FROM {rows} WHERE {condition} AND ({within}))"
     )
     return source, bound | times | threshold | keys
 
 
-def _raw_sums(passes: str, fails: str) -> str:
+def _build_raw_sums(passes: str, fails: str) -> str:
     """Return `ROLLUP_SUMS` of a single score."""
     sums = {
         "passed": f"toUInt64({passes})",
@@ -184,7 +184,7 @@ def _count_hours(client: Client, database: str, hours: Sequence[int], version_ns
     pieces = _merge([(hour * _HOUR_NS, (hour + 1) * _HOUR_NS) for hour in hours])
     if hours[-1] >= _LATEST_HOUR:
         pieces[-1] = (pieces[-1][0], 2**63 - 1)
-    raw, bound = _raw_source(database, Filter(), pieces)
+    raw, bound = _build_raw_source(database, Filter(), pieces)
     fresh = f"SELECT toStartOfHour(fromUnixTimestamp64Nano(at, 'UTC')) AS hour, * EXCEPT (at) FROM {raw}"  # noqa: S608
     times = [hour * HOUR_S for hour in hours]
     _insert_counts(client, database, VERDICT_HOURS, fresh, times, bound, version_ns)
@@ -195,7 +195,7 @@ def _count_days(client: Client, database: str, days: Sequence[int], version_ns: 
     times = [day * _DAY_S for day in days]
     fresh = (
         f"SELECT toStartOfDay(hour) AS day, {', '.join((*_GROUP, *ROLLUP_SUMS))}, unit"  # noqa: S608
-        f" FROM {database}.{VERDICT_HOURS.name} FINAL WHERE toStartOfDay(hour) IN ({_times(times)})"
+        f" FROM {database}.{VERDICT_HOURS.name} FINAL WHERE toStartOfDay(hour) IN ({_format_times(times)})"
     )
     _insert_counts(client, database, VERDICT_DAYS, fresh, times, {}, version_ns)
 
@@ -217,7 +217,8 @@ def _insert_counts(
         f"INSERT INTO {database}.{table.name} ({group}, {', '.join(ROLLUP_SUMS)}, unit, evaluated_ns,"  # noqa: S608
         f" is_deleted) SELECT {group}, {SUMS}, max(unit), {{version:UInt64}}, max(present) = 0 FROM"
         f" (SELECT {group}, {', '.join(ROLLUP_SUMS)}, unit, 1 AS present FROM ({fresh}) UNION ALL"
-        f" SELECT {group}, {before} FROM {database}.{table.name} FINAL WHERE {at} IN ({_times(times)}))"
+        f" SELECT {group}, {before} FROM {database}.{table.name} FINAL"
+        f" WHERE {at} IN ({_format_times(times)}))"
         f" GROUP BY {group}",
         parameters={**bound, "version": version_ns},
     )
@@ -247,15 +248,15 @@ def _write_marks(
         )
 
 
-def _dirty_hours(client: Client, database: str, first: int, last: int) -> list[int]:
+def _read_dirty_hours(client: Client, database: str, first: int, last: int) -> list[int]:
     rows = client.query(
         f"SELECT DISTINCT toUnixTimestamp(hour) AS at FROM {database}.{ROLLUP_MARKS.name} FINAL"  # noqa: S608
-        f" WHERE {_between('hour', first * HOUR_S, last * HOUR_S)} ORDER BY at"
+        f" WHERE {_build_range_condition('hour', first * HOUR_S, last * HOUR_S)} ORDER BY at"
     ).result_rows
     return [int(row[0]) // HOUR_S for row in rows]
 
 
-def _whole_days(first_hour: int, last_hour: int) -> tuple[int, int]:
+def _find_whole_days(first_hour: int, last_hour: int) -> tuple[int, int]:
     """Return the first whole day of these hours and the one after the last; none is (0, 0)."""
     first, last = -(-first_hour // _DAY_HOURS), last_hour // _DAY_HOURS
     return (first, last) if first < last else (0, 0)
@@ -272,7 +273,7 @@ def _merge(pieces: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     return merged
 
 
-def _within(pieces: Sequence[tuple[int, int]]) -> tuple[str, dict[str, Any]]:
+def _build_piece_condition(pieces: Sequence[tuple[int, int]]) -> tuple[str, dict[str, Any]]:
     terms = ["0"]
     bound: dict[str, Any] = {}
     for number, (first, last) in enumerate(pieces):
@@ -284,14 +285,14 @@ def _within(pieces: Sequence[tuple[int, int]]) -> tuple[str, dict[str, Any]]:
     return " OR ".join(terms), bound
 
 
-def _between(column: str, first_s: int, last_s: int) -> str:
+def _build_range_condition(column: str, first_s: int, last_s: int) -> str:
     return f"{column} >= toDateTime({first_s}, 'UTC') AND {column} < toDateTime({last_s}, 'UTC')"
 
 
-def _times(seconds: Sequence[int]) -> str:
+def _format_times(seconds: Sequence[int]) -> str:
     """Return the elements of a set of times; there is one more that no row has, as a set is never empty."""
     return ", ".join(f"toDateTime({each}, 'UTC')" for each in (*seconds, 2**32 - 1))
 
 
-def _end_of(chosen: Filter) -> int:
+def _get_end_ns(chosen: Filter) -> int:
     return min(max(0, 2**63 - 1 if chosen.end_ns is None else chosen.end_ns), 2**63 - 1)

@@ -14,7 +14,7 @@ from typing import Any
 from spanproof.evaluators.model import NoReplay, Replay, RunEvaluation, TraceEvaluation
 from spanproof.failures import Failure
 from spanproof.sandbox.scanners.model import Scan
-from spanproof.store.cells import Row, storable, table_time, unsigned
+from spanproof.store.cells import Row, clamp_time, clamp_unsigned, clean_text
 from spanproof.store.documents import DOCUMENT_FORMAT
 from spanproof.store.schema import (
     FAILURES,
@@ -40,7 +40,7 @@ from spanproof.trace.codec import decode, encode
 from spanproof.trace.dimensions import DIMENSIONS
 
 
-def rows_of(
+def build_rows(
     evaluation: TraceEvaluation, written_ns: int, more: Sequence[Score] = ()
 ) -> dict[Table, list[Row]]:
     """Return every row that an evaluation makes, by table; its spans have rows of their own already.
@@ -48,31 +48,31 @@ def rows_of(
     `more` are scores of it that its document does not hold.
     """
     # Here and not above: it loads every evaluator, which a reader of the store does without.
-    from spanproof.failures.extract import failures_in
+    from spanproof.failures.extract import extract_failures
 
     rows: dict[Table, list[Row]] = {
-        SCORES: [score_row(score, written_ns) for score in more],
+        SCORES: [build_score_row(score, written_ns) for score in more],
         SNIPPETS: [],
         REPLAYS: [],
-        FAILURES: [_failure_row(failure, written_ns) for failure in failures_in(evaluation)],
-        TRACES: [_trace_row(evaluation, written_ns, more)],
+        FAILURES: [_build_failure_row(failure, written_ns) for failure in extract_failures(evaluation)],
+        TRACES: [_build_trace_row(evaluation, written_ns, more)],
     }
     times = {span.span_id: span.start_ns for span in evaluation.trace.spans}
     for run in evaluation.runs:
-        rows[SCORES] += [score_row(score, written_ns) for score in run.scores]
-        rows[SNIPPETS] += _snippet_rows(run, times, written_ns)
-        rows[REPLAYS] += _replay_rows(run, times, written_ns)
+        rows[SCORES] += [build_score_row(score, written_ns) for score in run.scores]
+        rows[SNIPPETS] += _build_snippet_rows(run, times, written_ns)
+        rows[REPLAYS] += _build_replay_rows(run, times, written_ns)
     return rows
 
 
 def project_of(evaluation: TraceEvaluation) -> str:
     """Return the project of a trace: that of its first run."""
     cohort = evaluation.runs[0].run.cohort if evaluation.runs else Cohort()
-    return storable(cohort.project)
+    return clean_text(cohort.project)
 
 
-def score_of(row: Mapping[str, Any]) -> Score:
-    """Return the score of a row; the inverse of what `rows_of` writes."""
+def parse_score(row: Mapping[str, Any]) -> Score:
+    """Return the score of a row; the inverse of what `build_rows` writes."""
     cohort = _cohort(*(row[name] for name in DIMENSIONS))
     return Score(
         id=row["id"],
@@ -84,7 +84,7 @@ def score_of(row: Mapping[str, Any]) -> Score:
         name=row["name"],
         evaluator=row["evaluator"],
         version=row["version"],
-        outcome=_outcome_of(row),
+        outcome=_parse_outcome(row),
         cohort=cohort,
         span_time_ns=row["span_time_ns"],
         input_digest=row["input_digest"],
@@ -95,7 +95,7 @@ def score_of(row: Mapping[str, Any]) -> Score:
 _cohort = lru_cache(maxsize=4096)(Cohort)
 
 
-def _outcome_of(row: Mapping[str, Any]) -> Outcome:
+def _parse_outcome(row: Mapping[str, Any]) -> Outcome:
     if row["outcome"] == "scored":
         evidence = () if row["evidence"] == "[]" else decode(tuple[Evidence, ...], row["evidence"])
         label = Label(row["label"]) if row["label"] else None
@@ -105,30 +105,30 @@ def _outcome_of(row: Mapping[str, Any]) -> Outcome:
     return Errored(row["error_type"], row["explanation"])
 
 
-def score_row(score: Score, written_ns: int) -> Row:
-    """Return a score as a row; the inverse of `score_of`."""
+def build_score_row(score: Score, written_ns: int) -> Row:
+    """Return a score as a row; the inverse of `parse_score`."""
     return {
-        **{name: storable(getattr(score.cohort, name)) for name in DIMENSIONS},
+        **{name: clean_text(getattr(score.cohort, name)) for name in DIMENSIONS},
         "trace_id": score.trace_id,
         "run_span_id": score.run_span_id,
         "span_id": score.span_id,
         "snippet_id": score.snippet_id or "",
         "layer": score.layer.value,
-        "name": storable(score.name),
-        "evaluator": storable(score.evaluator),
-        "version": storable(score.version),
-        "span_time": table_time(score.span_time_ns),
-        "span_time_ns": unsigned(score.span_time_ns),
+        "name": clean_text(score.name),
+        "evaluator": clean_text(score.evaluator),
+        "version": clean_text(score.version),
+        "span_time": clamp_time(score.span_time_ns),
+        "span_time_ns": clamp_unsigned(score.span_time_ns),
         "id": score.id,
         "input_digest": score.input_digest,
         "current": 1,
         "evaluated_ns": written_ns,
         "is_deleted": 0,
-        **_outcome_columns(score.outcome),
+        **_build_outcome_columns(score.outcome),
     }
 
 
-def _outcome_columns(outcome: Outcome) -> Row:
+def _build_outcome_columns(outcome: Outcome) -> Row:
     unscored: Row = {
         **dict.fromkeys(("value", "raw")),
         **dict.fromkeys(("unit", "label", "error_type"), ""),
@@ -140,60 +140,60 @@ def _outcome_columns(outcome: Outcome) -> Row:
                 "outcome": "scored",
                 "value": value,
                 "raw": raw,
-                "unit": storable(unit),
+                "unit": clean_text(unit),
                 "label": label.value if label else "",
-                "explanation": storable(explanation),
+                "explanation": clean_text(explanation),
                 "evidence": encode(evidence),
                 "error_type": "",
             }
         case Skipped(reason):
-            return {**unscored, "outcome": "skipped", "explanation": storable(reason)}
+            return {**unscored, "outcome": "skipped", "explanation": clean_text(reason)}
         case Errored(error_type, message):
             return {
                 **unscored,
                 "outcome": "errored",
-                "explanation": storable(message),
-                "error_type": storable(error_type),
+                "explanation": clean_text(message),
+                "error_type": clean_text(error_type),
             }
 
 
-def _snippet_rows(run: RunEvaluation, times: Mapping[str, int], written_ns: int) -> Iterator[Row]:
+def _build_snippet_rows(run: RunEvaluation, times: Mapping[str, int], written_ns: int) -> Iterator[Row]:
     for snippet in run.run.snippets:
         scan = run.scans.get(snippet.id)
         yield {
-            **_place(run, snippet, times, written_ns),
+            **_build_place_columns(run, snippet, times, written_ns),
             "language": snippet.language.value,
-            "path": storable(snippet.path),
-            "source": storable(snippet.source),
+            "path": clean_text(snippet.path),
+            "source": clean_text(snippet.source),
             "executed": int(snippet.executed),
             "truncated": int(snippet.truncated),
             "verdict": scan.verdict.value if scan else "",
-            **_findings(scan),
+            **_build_finding_columns(scan),
         }
 
 
-def _findings(scan: Scan | None) -> Row:
+def _build_finding_columns(scan: Scan | None) -> Row:
     found = scan.findings if scan else ()
     return {
         "Findings.Rule": [finding.rule for finding in found],
         "Findings.Severity": [finding.severity.value for finding in found],
         "Findings.Verdict": [finding.verdict.value for finding in found],
         "Findings.Line": [max(0, finding.line) for finding in found],
-        "Findings.Message": [storable(finding.message) for finding in found],
+        "Findings.Message": [clean_text(finding.message) for finding in found],
         "Findings.Cwe": [finding.cwe or 0 for finding in found],
     }
 
 
-def _replay_rows(run: RunEvaluation, times: Mapping[str, int], written_ns: int) -> Iterator[Row]:
+def _build_replay_rows(run: RunEvaluation, times: Mapping[str, int], written_ns: int) -> Iterator[Row]:
     if isinstance(run.replay, NoReplay):
         return
     for snippet in run.run.snippets:
-        found = _replay_of(run.replay, snippet)
+        found = _build_replay_columns(run.replay, snippet)
         if found:
-            yield {**_place(run, snippet, times, written_ns), **found}
+            yield {**_build_place_columns(run, snippet, times, written_ns), **found}
 
 
-def _replay_of(replay: Replay, snippet: Snippet) -> Row | None:
+def _build_replay_columns(replay: Replay, snippet: Snippet) -> Row | None:
     step = replay.step(snippet.id)
     reason = replay.unreplayed.get(snippet.id)
     if step is None and reason is None:
@@ -201,7 +201,7 @@ def _replay_of(replay: Replay, snippet: Snippet) -> Row | None:
     row: Row = {
         "backend": replay.backend,
         "failure_class": "",
-        "unreplayed": storable(reason or ""),
+        "unreplayed": clean_text(reason or ""),
         **dict.fromkeys(("stdout", "stderr", "difference"), ""),
         **dict.fromkeys(("wall_s", "cpu_s"), 0.0),
         **dict.fromkeys(("peak_memory_bytes", "divergences"), 0),
@@ -215,58 +215,60 @@ def _replay_of(replay: Replay, snippet: Snippet) -> Row | None:
         "failure_class": ran.failure_class.value,
         "exit_code": ran.exit_code,
         "signal": ran.signal,
-        "stdout": storable(ran.stdout),
-        "stderr": storable(ran.stderr),
+        "stdout": clean_text(ran.stdout),
+        "stderr": clean_text(ran.stderr),
         "wall_s": ran.wall_s,
         "cpu_s": ran.cpu_s,
         "peak_memory_bytes": max(0, ran.peak_memory_bytes),
         "agrees": None if step.agrees is None else int(step.agrees),
-        "difference": storable(step.difference or ""),
+        "difference": clean_text(step.difference or ""),
         "divergences": len(step.divergences),
         "Attempts.Kind": [attempt.kind.value for attempt in ran.attempts],
-        "Attempts.Target": [storable(attempt.target) for attempt in ran.attempts],
+        "Attempts.Target": [clean_text(attempt.target) for attempt in ran.attempts],
         "Attempts.Allowed": [int(attempt.allowed) for attempt in ran.attempts],
     }
 
 
-def _failure_row(failure: Failure, written_ns: int) -> Row:
+def _build_failure_row(failure: Failure, written_ns: int) -> Row:
     signature = failure.signature
     return {
-        **{name: storable(getattr(failure.cohort, name)) for name in DIMENSIONS},
+        **{name: clean_text(getattr(failure.cohort, name)) for name in DIMENSIONS},
         "trace_id": failure.trace_id,
         "run_span_id": failure.run_span_id,
         "span_id": failure.span_id,
         "fingerprint": signature.fingerprint,
-        "span_time": table_time(failure.time_ns),
+        "span_time": clamp_time(failure.time_ns),
         "layer": signature.layer.value,
-        "checked": storable(signature.check),
-        "failure_class": storable(signature.failure_class),
-        "error_type": storable(signature.error_type),
-        "message": storable(signature.message),
-        "subject": storable(signature.subject),
-        "package": storable(signature.package),
+        "checked": clean_text(signature.check),
+        "failure_class": clean_text(signature.failure_class),
+        "error_type": clean_text(signature.error_type),
+        "message": clean_text(signature.message),
+        "subject": clean_text(signature.subject),
+        "package": clean_text(signature.package),
         "cause": signature.cause,
-        "cause_key": storable(signature.key),
-        "sample": storable(failure.sample),
+        "cause_key": clean_text(signature.key),
+        "sample": clean_text(failure.sample),
         "evaluated_ns": written_ns,
         "is_deleted": 0,
     }
 
 
-def _place(run: RunEvaluation, snippet: Snippet, times: Mapping[str, int], written_ns: int) -> Row:
+def _build_place_columns(
+    run: RunEvaluation, snippet: Snippet, times: Mapping[str, int], written_ns: int
+) -> Row:
     return {
-        "project": storable(run.run.cohort.project),
+        "project": clean_text(run.run.cohort.project),
         "trace_id": snippet.trace_id,
         "run_span_id": run.run.span_id,
         "span_id": snippet.span_id,
         "snippet_id": snippet.id,
-        "span_time": table_time(times.get(snippet.span_id, run.run.start_ns)),
+        "span_time": clamp_time(times.get(snippet.span_id, run.run.start_ns)),
         "evaluated_ns": written_ns,
         "is_deleted": 0,
     }
 
 
-def failing_layers(scores: Iterable[Score]) -> list[str]:
+def find_failing_layers(scores: Iterable[Score]) -> list[str]:
     """Return the layers whose own verdict is a fail."""
     own = (score for score in scores if score.name == score.layer)
     return sorted({score.layer.value for score in own if _fails(score.outcome)})
@@ -276,18 +278,18 @@ def _fails(outcome: Outcome) -> bool:
     return isinstance(outcome, Scored) and outcome.label is Label.FAIL
 
 
-def _trace_row(evaluation: TraceEvaluation, written_ns: int, more: Sequence[Score]) -> Row:
+def _build_trace_row(evaluation: TraceEvaluation, written_ns: int, more: Sequence[Score]) -> Row:
     spans = evaluation.trace.spans
     start = min(span.start_ns for span in spans)
     return {
         "project": project_of(evaluation),
         "trace_id": evaluation.trace.trace_id,
-        "start": table_time(start),
-        "start_ns": unsigned(start),
-        "end_ns": unsigned(max(span.end_ns for span in spans)),
+        "start": clamp_time(start),
+        "start_ns": clamp_unsigned(start),
+        "end_ns": clamp_unsigned(max(span.end_ns for span in spans)),
         "spans": len(spans),
         "defects": sorted(defect.value for defect in evaluation.trace.defects),
-        "failing": failing_layers((*evaluation.scores, *more)),
+        "failing": find_failing_layers((*evaluation.scores, *more)),
         "document": encode(evaluation),
         "document_format": DOCUMENT_FORMAT,
         "evaluated_ns": written_ns,

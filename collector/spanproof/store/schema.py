@@ -68,7 +68,7 @@ class Table:
         return tuple(name for name, _ in self.columns)
 
     def ddl(self, database: str, *, name: str = "", engine: str = "", on: str = "") -> str:
-        """The statement that creates it where it is not there, under another name or engine if given."""
+        """Return the statement that creates it if missing, under another name or engine if given."""
         lines = [f"`{column}` {kind}" for column, kind in self.columns]
         lines += [f"INDEX {index} {expression}" for index, expression in self.indexes]
         partition = f"PARTITION BY {self.partition} " if self.partition else ""
@@ -447,7 +447,7 @@ ROLLUP_SUMS = (
 """What is added up over scores: verdicts, then how many values and raw amounts there are, and their sums."""
 
 
-def _rollup(name: str, at: str) -> Table:
+def _make_rollup(name: str, at: str) -> Table:
     """Return a table of counted scores by cohort and stretch of time; see `spanproof.store.rollups`."""
     return Table(
         name,
@@ -467,8 +467,8 @@ def _rollup(name: str, at: str) -> Table:
     )
 
 
-VERDICT_HOURS = _rollup("verdict_hours", "hour")
-VERDICT_DAYS = _rollup("verdict_days", "day")
+VERDICT_HOURS = _make_rollup("verdict_hours", "hour")
+VERDICT_DAYS = _make_rollup("verdict_days", "day")
 
 ROLLUP_MARKS = Table(
     # Hours whose scores changed since they were counted. A mark that comes back after its removal was
@@ -486,7 +486,7 @@ ROLLUP_MARKS = Table(
 )
 
 LEASES = Table(
-    # Who does what only one process does at a time; see `spanproof.store.leases`.
+    # Which process does what only one does at a time; see `spanproof.store.leases`.
     "leases",
     (
         ("name", "String"),

@@ -18,7 +18,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span as OtlpSpan
 
 from spanproof.semconv import genai, openinference
 from spanproof.semconv.spanproof import COHORT_PREFIX
-from spanproof.store.cells import table_time, unsigned
+from spanproof.store.cells import clamp_time, clamp_unsigned
 from spanproof.trace.codec import dump_json, to_plain
 from spanproof.trace.otlp import attribute_value
 
@@ -52,7 +52,7 @@ class SpanColumns:
     def add(self, request: ExportTraceServiceRequest) -> None:
         """Append a row for each span of a request; ids must be valid."""
         for resource_spans in request.resource_spans:
-            resource = _texts(resource_spans.resource.attributes)
+            resource = _format_attributes(resource_spans.resource.attributes)
             of_resource = dict(resource)
             service = of_resource.get("service.name", "")
             project = of_resource.get(_PROJECT) or self._project
@@ -84,9 +84,9 @@ class SpanColumns:
         )
 
     def _add_span(self, span: OtlpSpan, scope: tuple[str, str], service: str, project: str) -> None:
-        start, end = table_time(span.start_time_unix_nano), table_time(span.end_time_unix_nano)
+        start, end = clamp_time(span.start_time_unix_nano), clamp_time(span.end_time_unix_nano)
         trace_id, parent = span.trace_id.hex(), span.parent_span_id
-        attributes = _texts(span.attributes)
+        attributes = _format_attributes(span.attributes)
         row = (
             start,
             trace_id,
@@ -97,10 +97,10 @@ class SpanColumns:
             _KINDS[span.kind] if 0 <= span.kind < len(_KINDS) else _KINDS[0],
             service,
             *scope,
-            unsigned(end - start),
+            clamp_unsigned(end - start),
             _STATUSES[span.status.code] if 0 <= span.status.code < len(_STATUSES) else _STATUSES[0],
             span.status.message,
-            _agent_kind(attributes),
+            _read_agent_kind(attributes),
             project,
         )
         for values, value in zip(self._columns.values(), row, strict=True):
@@ -108,12 +108,12 @@ class SpanColumns:
         self._maps["SpanAttributes"].add(attributes)
         self._events.add(
             [
-                (table_time(event.time_unix_nano), event.name, _texts(event.attributes))
+                (clamp_time(event.time_unix_nano), event.name, _format_attributes(event.attributes))
                 for event in span.events
             ]
         )
         self._links.add(
-            (link.trace_id.hex(), link.span_id.hex(), link.trace_state, _texts(link.attributes))
+            (link.trace_id.hex(), link.span_id.hex(), link.trace_state, _format_attributes(link.attributes))
             for link in span.links
         )
         first, last = self._times.get(trace_id, (1 << 62, 0))
@@ -181,13 +181,13 @@ class _Nested:
         return {name: pa.ListArray.from_arrays(offsets, values) for name, values in flat.items()}
 
 
-def _texts(attributes: Iterable[KeyValue]) -> list[tuple[str, str]]:
+def _format_attributes(attributes: Iterable[KeyValue]) -> list[tuple[str, str]]:
     """Return attributes as text, of a repeated key the last; all but strings as JSON."""
-    pairs = [(pair.key, pair.value.string_value or _text(pair.value)) for pair in attributes]
+    pairs = [(pair.key, pair.value.string_value or _format_value(pair.value)) for pair in attributes]
     return pairs if len({key for key, _ in pairs}) == len(pairs) else list(dict(pairs).items())
 
 
-def _text(value: AnyValue) -> str:
+def _format_value(value: AnyValue) -> str:
     match value.WhichOneof("value"):
         case "string_value":
             return ""
@@ -200,7 +200,7 @@ def _text(value: AnyValue) -> str:
     return dump_json(to_plain(attribute_value(value)))
 
 
-def _agent_kind(attributes: _Pairs) -> str:
+def _read_agent_kind(attributes: _Pairs) -> str:
     """Return which part of an agent a span says it is; empty where it follows no convention that says so."""
     of = dict(attributes)
     kind = of.get(openinference.SPAN_KIND) or of.get("gen_ai.span.kind") or of.get("traceloop.span.kind")

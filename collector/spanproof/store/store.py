@@ -26,25 +26,25 @@ from spanproof.store.breakdown import Breakdown, Fact, break_down
 from spanproof.store.browse import Browse
 from spanproof.store.cells import Row
 from spanproof.store.connection import Connections, connect
-from spanproof.store.dead_letters import DeadLetter, dead_letters, letter_row
+from spanproof.store.dead_letters import DeadLetter, build_letter_row, fetch_dead_letters
 from spanproof.store.documents import DOCUMENT_FORMAT, read_document
-from spanproof.store.erase import erase_traces, traces_of
+from spanproof.store.erase import erase_traces, find_subject_traces
 from spanproof.store.external import (
     ExternalScore,
-    external_row,
-    external_scores,
+    build_external_row,
+    fetch_external_scores,
     join_external,
-    scores_from,
-    without_external,
+    strip_external,
+    to_run_scores,
 )
 from spanproof.store.failures import (
     CohortShare,
     FailingRun,
     FailureCluster,
     TriageAction,
-    failing_runs,
-    failure_clusters,
-    failure_shares,
+    count_failure_shares,
+    fetch_failing_runs,
+    fetch_failure_clusters,
     write_triage,
 )
 from spanproof.store.feedback import Feedback, feedback
@@ -53,7 +53,7 @@ from spanproof.store.leases import Lease
 from spanproof.store.measures import Measures
 from spanproof.store.migrations import check_schema, migrate
 from spanproof.store.retention import apply_retention
-from spanproof.store.rows import rows_of, score_of, score_row
+from spanproof.store.rows import build_rows, build_score_row, parse_score
 from spanproof.store.schema import (
     DEAD_LETTERS,
     EXTERNAL_SCORES,
@@ -63,7 +63,7 @@ from spanproof.store.schema import (
     TRACES,
     Table,
 )
-from spanproof.store.supersede import before, supersede
+from spanproof.store.supersede import read_known, supersede
 from spanproof.store.values import FailRate, FailsWhen, Group, TraceRow
 from spanproof.trace import Layer, Score
 from spanproof.trace.dimensions import Subject
@@ -152,17 +152,17 @@ class Store:
         if not latest:
             return
         with self._joining, self._connections.lease() as client:
-            given = external_scores(client, self._database, list(latest))
-            known = before(client, self._database, list(latest))
+            given = fetch_external_scores(client, self._database, list(latest))
+            known = read_known(client, self._database, list(latest))
             # Later than what is there, also where the clock was set back in between.
             written_ns = max(time.time_ns(), known.written_ns + 1)
             batch: dict[Table, list[Row]] = {}
-            for evaluation in map(without_external, latest.values()):
-                more = scores_from(evaluation, given.get(evaluation.trace.trace_id, ()))
-                for table, rows in rows_of(evaluation, written_ns, more).items():
+            for evaluation in map(strip_external, latest.values()):
+                more = to_run_scores(evaluation, given.get(evaluation.trace.trace_id, ()))
+                for table, rows in build_rows(evaluation, written_ns, more).items():
                     batch.setdefault(table, []).extend(rows)
             hours = {row["span_time"] // _HOUR_NS for row in batch[SCORES]}
-            hours |= rollups.hours_of_traces(client, self._database, known.trace_ids)
+            hours |= rollups.find_trace_hours(client, self._database, known.trace_ids)
             with self._changing(client, hours):
                 supersede(client, self._database, batch, known, written_ns)
                 # The trace's own row goes last: once it is there, everything about the trace is.
@@ -206,15 +206,15 @@ class Store:
         """
         with self._joining, self._connections.lease() as client:
             trace_ids = sorted({score.trace_id for score in scores})
-            latest_ns = before(client, self._database, trace_ids).written_ns
+            latest_ns = read_known(client, self._database, trace_ids).written_ns
             written_ns = max(time.time_ns(), latest_ns + 1)
-            self._insert(client, EXTERNAL_SCORES, [external_row(score, written_ns) for score in scores])
-            found = queries.documents(client, self._database, trace_ids)
+            self._insert(client, EXTERNAL_SCORES, [build_external_row(score, written_ns) for score in scores])
+            found = queries.fetch_documents(client, self._database, trace_ids)
             joined: list[Score] = []
             for trace_id, document in found.items():
                 of_trace = [score for score in scores if score.trace_id == trace_id]
-                joined += scores_from(read_document(trace_id, *document), of_trace)
-            rows = [score_row(score, written_ns) for score in joined]
+                joined += to_run_scores(read_document(trace_id, *document), of_trace)
+            rows = [build_score_row(score, written_ns) for score in joined]
             with self._changing(client, {row["span_time"] // _HOUR_NS for row in rows}):
                 self._insert(client, SCORES, rows)
                 queries.add_failing(client, self._database, joined, written_ns)
@@ -228,22 +228,22 @@ class Store:
             StoreError: the database refused.
         """
         with self._connections.lease() as client:
-            self._insert(client, DEAD_LETTERS, [letter_row(letter) for letter in letters])
+            self._insert(client, DEAD_LETTERS, [build_letter_row(letter) for letter in letters])
 
     def dead_letters(self, trace_ids: Sequence[str] = (), limit: int = 1000) -> list[DeadLetter]:
         """Return the traces that no attempt could evaluate, newest first; of these ids, or of all."""
         with self._connections.lease() as client:
-            return dead_letters(client, self._database, trace_ids, limit)
+            return fetch_dead_letters(client, self._database, trace_ids, limit)
 
     def remove_dead_letters(self, letters: Sequence[DeadLetter]) -> None:
         """Remove dead letters, which were evaluated after all."""
         with self._connections.lease() as client:
-            self._insert(client, DEAD_LETTERS, [letter_row(letter, removed=True) for letter in letters])
+            self._insert(client, DEAD_LETTERS, [build_letter_row(letter, removed=True) for letter in letters])
 
     def readable_documents(self, trace_ids: Sequence[str]) -> dict[str, str]:
         """Return the documents of these traces that this Spanproof can read, by trace id."""
         with self._connections.lease() as client:
-            found = queries.documents(client, self._database, trace_ids)
+            found = queries.fetch_documents(client, self._database, trace_ids)
         return {each: text for each, (text, written_as) in found.items() if written_as <= DOCUMENT_FORMAT}
 
     def traces(
@@ -256,7 +256,7 @@ class Store:
         cohort: Mapping[str, str] = MappingProxyType({}),
         before: tuple[int, str] | None = None,
     ) -> list[TraceRow]:
-        """The latest traces, newest first.
+        """Return the latest traces, newest first.
 
         Args:
             project: only this one.
@@ -270,7 +270,7 @@ class Store:
             StoreError: `cohort` names an unknown dimension.
         """
         with self._connections.lease() as client:
-            return queries.traces(
+            return queries.fetch_traces(
                 client,
                 self._database,
                 project=project,
@@ -284,14 +284,14 @@ class Store:
     def verdict_timeline(
         self, *, start_ns: int, end_ns: int, bucket_ns: int, cohort: Mapping[str, str] = MappingProxyType({})
     ) -> list[tuple[Layer, int, FailRate]]:
-        """Verdicts of layers over a window of span times: layer, start of the bucket (Unix ns), counts.
+        """Return verdicts of layers over a window of span times: layer, bucket start (Unix ns), counts.
 
         Raises:
             StoreError: `cohort` names an unknown dimension.
         """
         chosen = Filter(cohort=cohort, start_ns=start_ns, end_ns=end_ns)
         with self._connections.lease() as client:
-            return queries.verdict_timeline(client, self._database, chosen, bucket_ns)
+            return queries.fetch_verdict_timeline(client, self._database, chosen, bucket_ns)
 
     def verdicts_by(
         self,
@@ -302,14 +302,14 @@ class Store:
         cohort: Mapping[str, str] = MappingProxyType({}),
         limit: int = 20,
     ) -> list[tuple[str, Layer, FailRate]]:
-        """Verdicts of layers by value of a dimension of the cohort: value, layer, counts.
+        """Return verdicts of layers by value of a dimension of the cohort: value, layer, counts.
 
         Raises:
             StoreError: there is no such dimension.
         """
         chosen = Filter(cohort=cohort, start_ns=start_ns, end_ns=end_ns)
         with self._connections.lease() as client:
-            return queries.verdicts_by(client, self._database, chosen, dimension, limit)
+            return queries.count_verdicts_by(client, self._database, chosen, dimension, limit)
 
     def select(self, sql: str, limit: int) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
         """Run one SELECT of a person, and return the names of its columns and its first rows.
@@ -334,7 +334,7 @@ class Store:
         cohort: Mapping[str, str] = MappingProxyType({}),
         limit: int = 1000,
     ) -> list[Group]:
-        """One score counted and measured by dimensions of the cohort, and by stretches of time.
+        """Return one score counted and measured by dimensions of the cohort and stretches of time.
 
         Args:
             layer: whose score.
@@ -351,7 +351,7 @@ class Store:
         """
         chosen = Filter(layer, name, cohort, None, start_ns, end_ns)
         with self._connections.lease() as client:
-            return queries.groups(client, self._database, chosen, by, bucket_ns, limit)
+            return queries.fetch_groups(client, self._database, chosen, by, bucket_ns, limit)
 
     def break_down(
         self,
@@ -363,7 +363,7 @@ class Store:
         cohort: Mapping[str, str] = MappingProxyType({}),
         limit: int = 1000,
     ) -> list[Breakdown]:
-        """What happened to the code of agents, counted by dimensions; what most snippets have first.
+        """Return what happened to the code of agents, by dimensions; what most snippets have first.
 
         Args:
             fact: what is counted.
@@ -383,14 +383,14 @@ class Store:
     def reasons_not_judged(
         self, *, start_ns: int, end_ns: int, cohort: Mapping[str, str] = MappingProxyType({}), limit: int = 20
     ) -> list[tuple[str, str, int]]:
-        """Why layers gave no verdict: `skipped` or `errored`, the reason or the error's class, how often.
+        """Return why layers gave no verdict: `skipped` or `errored`, reason or error class, how often.
 
         Raises:
             StoreError: `cohort` names an unknown dimension.
         """
         chosen = Filter(cohort=cohort, start_ns=start_ns, end_ns=end_ns)
         with self._connections.lease() as client:
-            return queries.reasons_not_judged(client, self._database, chosen, limit)
+            return queries.count_reasons_not_judged(client, self._database, chosen, limit)
 
     def trace_ids(
         self,
@@ -400,7 +400,7 @@ class Store:
         project: str | None = None,
         since_ns: int | None = None,
     ) -> list[str]:
-        """Ids of stored traces that start with this prefix, newest first.
+        """Return ids of stored traces that start with this prefix, newest first.
 
         Args:
             prefix: of the id; empty is every trace.
@@ -409,14 +409,14 @@ class Store:
             since_ns: only traces that started at this time (Unix nanoseconds) or later.
         """
         with self._connections.lease() as client:
-            return queries.trace_ids(
+            return queries.find_trace_ids(
                 client, self._database, prefix, limit, project=project, since_ns=since_ns
             )
 
     def traces_of_changed_code(
         self, *, project: str | None = None, since_ns: int | None = None, limit: int = 100
     ) -> list[str]:
-        """Ids of traces with code of which not all recorded outcomes are of one failure class.
+        """Return ids of traces with code whose recorded outcomes are not all of one failure class.
 
         Args:
             project: only this one.
@@ -424,12 +424,12 @@ class Store:
             limit: so many pieces of code at most, the newest ones; of each the newest few traces.
         """
         with self._connections.lease() as client:
-            return queries.traces_of_changed_code(
+            return queries.find_traces_of_changed_code(
                 client, self._database, project=project, since_ns=since_ns, limit=limit
             )
 
     def evaluation(self, trace_id: str) -> TraceEvaluation | None:
-        """The latest evaluation of a trace, as it was written; None where the store has no such trace.
+        """Return the latest evaluation of a trace, as written; None where there is no such trace.
 
         Raises:
             StoreError: what is stored cannot be read by this Spanproof.
@@ -437,14 +437,14 @@ class Store:
         return next(iter(self.evaluations([trace_id])), None)
 
     def evaluations(self, trace_ids: Sequence[str]) -> list[TraceEvaluation]:
-        """The latest evaluations of these traces, in this order; without those the store does not have.
+        """Return the latest evaluations of these traces, in this order; without those that are not stored.
 
         Raises:
             StoreError: what is stored cannot be read by this Spanproof.
         """
         with self._connections.lease() as client:
-            found = queries.documents(client, self._database, trace_ids)
-            given = external_scores(client, self._database, trace_ids)
+            found = queries.fetch_documents(client, self._database, trace_ids)
+            given = fetch_external_scores(client, self._database, trace_ids)
         return [
             join_external(read_document(each, *found[each]), given.get(each, ()))
             for each in trace_ids
@@ -462,7 +462,7 @@ class Store:
         end_ns: int | None = None,
         every_version: bool = False,
     ) -> Iterator[Score]:
-        """Scores in order of time, read as a stream.
+        """Yield scores in order of time, read as a stream.
 
         Args:
             layer: only this one's.
@@ -478,8 +478,8 @@ class Store:
         """
         chosen = Filter(layer, name, cohort or {}, trace_id, start_ns, end_ns, every_version)
         with self._connections.lease() as client:
-            for row in queries.score_rows(client, self._database, chosen):
-                yield score_of(row)
+            for row in queries.stream_score_rows(client, self._database, chosen):
+                yield parse_score(row)
 
     def failure_clusters(
         self, *, start_ns: int, end_ns: int, cohort: Mapping[str, str] = MappingProxyType({})
@@ -495,7 +495,7 @@ class Store:
             StoreError: `cohort` names an unknown dimension.
         """
         with self._connections.lease() as client:
-            return failure_clusters(client, self._database, start_ns, end_ns, cohort)
+            return fetch_failure_clusters(client, self._database, start_ns, end_ns, cohort)
 
     def failure_shares(
         self, found: FailureCluster, dimension: str, *, start_ns: int, end_ns: int, limit: int = 10
@@ -506,7 +506,7 @@ class Store:
             StoreError: there is no such dimension.
         """
         with self._connections.lease() as client:
-            return failure_shares(
+            return count_failure_shares(
                 client, self._database, found.fingerprints, dimension, start_ns, end_ns, limit
             )
 
@@ -518,7 +518,7 @@ class Store:
         The newest of each fingerprint, agent, model and release come first.
         """
         with self._connections.lease() as client:
-            return failing_runs(client, self._database, found.fingerprints, start_ns, end_ns, limit)
+            return fetch_failing_runs(client, self._database, found.fingerprints, start_ns, end_ns, limit)
 
     def triage(self, subject: str, action: TriageAction, value: str, note: str = "") -> None:
         """Write what a person decided about a cluster, also through a process that shares its store.
@@ -567,9 +567,9 @@ class Store:
         """
         chosen = Filter(layer, name or layer.value, cohort or {}, None, start_ns, end_ns)
         with self._connections.lease() as client:
-            counted = queries.counts(client, self._database, chosen, fails_when)
+            counted = queries.count_verdicts(client, self._database, chosen, fails_when)
             rows = (
-                queries.failing_rows(client, self._database, chosen, failing, fails_when)
+                queries.fetch_failing_rows(client, self._database, chosen, failing, fails_when)
                 if counted.failed and failing
                 else []
             )
@@ -579,7 +579,7 @@ class Store:
             counted.errored,
             counted.skipped,
             counted.undecided,
-            tuple(score_of(row) for row in rows),
+            tuple(parse_score(row) for row in rows),
         )
 
     @property
@@ -623,7 +623,7 @@ class Store:
     def traces_of(self, subject: Subject, value: str) -> list[str]:
         """Return the ids of the traces with a span that names this session or user."""
         with self._connections.lease() as client:
-            return traces_of(client, self._database, subject, value)
+            return find_subject_traces(client, self._database, subject, value)
 
     def erase_traces(self, trace_ids: Sequence[str]) -> int:
         """Delete everything about these traces, for good; returns how many of them were there.

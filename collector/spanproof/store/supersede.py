@@ -25,8 +25,8 @@ class Before:
     written_ns: int
 
 
-def before(client: Client, database: str, trace_ids: Sequence[str]) -> Before:
-    """What the store knows of these traces."""
+def read_known(client: Client, database: str, trace_ids: Sequence[str]) -> Before:
+    """Return what the store knows of these traces."""
     known: set[str] = set()
     latest = 0
     # A write that was cut off has left scores without the trace's row: so scores are read too.
@@ -64,7 +64,7 @@ def _withdraw(
 ) -> None:
     time = "start" if table is TRACES else "span_time"
     identity = [name for name in table.key if "(" not in name]
-    kept = {(*(row[name] for name in identity), _hour(row[time])) for row in rows}
+    kept = {(*(row[name] for name in identity), _to_hour(row[time])) for row in rows}
     versions: dict[str, set[str]] = {}
     if table is SCORES:
         for written in rows:
@@ -78,7 +78,7 @@ def _withdraw(
     dead: list[Sequence[Any]] = []
     old: list[Sequence[Any]] = []
     for row in stored:
-        if (*row[:-1], _hour(row[-1])) not in kept:
+        if (*row[:-1], _to_hour(row[-1])) not in kept:
             stored_row = dict(zip(identity, row, strict=False))
             now = versions.get(stored_row.get("evaluator", ""))
             (old if now and stored_row["version"] not in now else dead).append(row)
@@ -115,5 +115,5 @@ def _rewrite(
     )
 
 
-def _hour(ns: int) -> int:
+def _to_hour(ns: int) -> int:
     return ns // (3600 * 10**9)

@@ -20,7 +20,7 @@ import scores
 from click.testing import CliRunner
 
 from spanproof.cli.app import app
-from spanproof.cli.reference import reference as commands
+from spanproof.cli.reference import build_reference as commands
 
 DOCS = Path(__file__).parents[3] / "docs"
 BEGIN, END = "<!-- written by `make reference` -->\n", "<!-- end of what is written -->\n"

@@ -6,7 +6,7 @@ from math import isinf
 
 from tables import table
 
-from spanproof.evaluators.scores import NORMALISED_SUFFIX, ScoreSpec, scores_of_layer
+from spanproof.evaluators.scores import NORMALISED_SUFFIX, ScoreSpec, list_layer_scores
 from spanproof.trace import Layer
 
 _HEAD = f"""\
@@ -29,7 +29,7 @@ def render() -> str:
     head = ("name", "kind", "unit", "range", "weight", "label", "needs")
     parts = [_HEAD]
     for layer in Layer:
-        specs = scores_of_layer(layer)
+        specs = list_layer_scores(layer)
         link = specs[0].anchor.removeprefix("docs/")
         parts.append(f"\n## {layer.value.capitalize()}\n\n[What each measures](../{link}).\n\n")
         parts.append(table(head, (_row(spec) for spec in specs)))

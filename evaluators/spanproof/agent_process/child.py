@@ -61,7 +61,7 @@ class AgentProcess:
     """The process that has the agent's module, and runs jobs."""
 
     def __init__(self, config: Mapping[str, Any]) -> None:
-        """Have tools and frameworks prepared as they are imported; nothing of the agent is yet."""
+        """Set up the trace exporter, and have tools and frameworks prepared when they are imported."""
         sys.path[0:0] = config["path"]
         self._target: str = config["agent"]
         self._exporter = FileExporter()
@@ -198,7 +198,7 @@ def call_agent(agent: Any, task: str, inputs: Mapping[str, Any]) -> Any:
     if framework == "agents":
         return import_module("agents").Runner.run_sync(agent, task, **inputs).final_output
     if hasattr(agent, "invoke"):
-        return _last_message(agent.invoke({"messages": [("user", task)], **inputs}))
+        return _extract_answer(agent.invoke({"messages": [("user", task)], **inputs}))
     method = agent if callable(agent) else agent.run
     answer = method(task, **inputs)
     if not inspect.isawaitable(answer):
@@ -219,8 +219,8 @@ def _takes_task(function: Any) -> bool:
     return any(each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD) for each in required)
 
 
-def _last_message(state: Any) -> Any:
-    """The text of a graph's last message; whatever else a graph returns is its answer itself."""
+def _extract_answer(state: Any) -> Any:
+    """Return the text of a graph's last message; whatever else a graph returns is its answer itself."""
     messages = state.get("messages") if isinstance(state, Mapping) else None
     if not messages:
         return getattr(state, "content", state)

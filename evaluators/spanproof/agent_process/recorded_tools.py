@@ -2,7 +2,7 @@
 
 Takes the recorded calls of a case. A call is a recorded one when tool and arguments are equal, as in a
 replay (`spanproof.evaluators.call_matching`); equal calls are answered in the order of the record, and
-the last answer is given again, since an agent that was mended may ask twice. Any other call is refused, or
+the last answer is given again, since a repaired agent may call twice. Any other call is refused, or
 made live.
 """
 
@@ -15,7 +15,7 @@ from importlib import import_module
 from threading import Lock
 from typing import Any
 
-from spanproof.evaluators.call_matching import RecordedCalls, parameters_seen
+from spanproof.evaluators.call_matching import RecordedCalls, collect_parameters
 
 
 class NotRecordedError(Exception):
@@ -50,7 +50,7 @@ class RecordedTools:
         self._order, self._given, self.unknown = {}, {}, []
         for tool, recorded in self._calls.items():
             arguments = [(call["args"], call["kwargs"]) for call in recorded]
-            self._order[tool] = RecordedCalls(parameters_seen(arguments), arguments)
+            self._order[tool] = RecordedCalls(collect_parameters(arguments), arguments)
 
     def call(self, tool: str, args: Sequence[Any], kwargs: Mapping[str, Any], live: Callable[[], Any]) -> Any:
         """Return the recorded result of a call, or raise the recorded exception.
@@ -92,7 +92,7 @@ def install(tools: RecordedTools, framework: str) -> None:
     _PUT_IN[framework](tools)
 
 
-def _smolagents(tools: RecordedTools) -> None:
+def _patch_smolagents(tools: RecordedTools) -> None:
     module = import_module("smolagents.tools")
     builtin = import_module("smolagents.default_tools").FinalAnswerTool
     original = module.Tool.__call__
@@ -108,7 +108,7 @@ def _smolagents(tools: RecordedTools) -> None:
     module.Tool.__call__ = __call__
 
 
-def _langchain(tools: RecordedTools) -> None:
+def _patch_langchain(tools: RecordedTools) -> None:
     base = import_module("langchain_core.tools.base").BaseTool
     run, arun = base.run, base.arun
 
@@ -119,11 +119,13 @@ def _langchain(tools: RecordedTools) -> None:
         original, original_async = self._run, self._arun
 
         def _run(*args: Any, **kwargs: Any) -> Any:
-            return tools.call(self.name, args, kwargs, lambda: original(*args, **_live(self, kwargs)))
+            return tools.call(
+                self.name, args, kwargs, lambda: original(*args, **_build_live_arguments(self, kwargs))
+            )
 
         async def _arun(*args: Any, **kwargs: Any) -> Any:
             coroutine = tools.call(
-                self.name, args, kwargs, lambda: original_async(*args, **_live(self, kwargs))
+                self.name, args, kwargs, lambda: original_async(*args, **_build_live_arguments(self, kwargs))
             )
             return await coroutine if hasattr(coroutine, "__await__") else coroutine
 
@@ -141,12 +143,12 @@ def _langchain(tools: RecordedTools) -> None:
     base.run, base.arun = recorded_run, recorded_arun
 
 
-def _live(tool: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a live call; a tool made of a function takes LangChain's configuration beside."""
+def _build_live_arguments(tool: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Return a live call's arguments; a tool made of a function also takes LangChain's configuration."""
     return {**kwargs, "config": {}} if hasattr(tool, "func") else kwargs
 
 
-def _openai_agents(tools: RecordedTools) -> None:
+def _patch_openai_agents(tools: RecordedTools) -> None:
     tool_class = import_module("agents.tool").FunctionTool
     made = tool_class.__init__
 
@@ -164,7 +166,11 @@ def _openai_agents(tools: RecordedTools) -> None:
     tool_class.__init__ = __init__
 
 
-_PUT_IN = {"smolagents": _smolagents, "langchain": _langchain, "openai-agents": _openai_agents}
+_PUT_IN = {
+    "smolagents": _patch_smolagents,
+    "langchain": _patch_langchain,
+    "openai-agents": _patch_openai_agents,
+}
 
 
 def _rebuild_error(error: Mapping[str, str]) -> Exception:

@@ -14,7 +14,7 @@ from datetime import date
 
 from spanproof.benchmarks.model import Answer, Problem
 from spanproof.benchmarks.run import GradedAnswer
-from spanproof.evaluators.intervals import Interval, difference_interval
+from spanproof.evaluators.intervals import Interval, compute_difference_interval
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 _WORDS_IN_A_SHINGLE = 5
@@ -93,13 +93,13 @@ def find_near_duplicates(
     problems: Sequence[Problem], other: Sequence[Problem]
 ) -> Iterable[tuple[str, str, float]]:
     """Yield problems of two splits that are alike, by shingles of five words of their prompts."""
-    theirs = [(each.id, shingles) for each in other if (shingles := _shingles(each.prompt))]
+    theirs = [(each.id, shingles) for each in other if (shingles := _hash_shingles(each.prompt))]
     holders: dict[int, list[int]] = {}
     for position, (_, shingles) in enumerate(theirs):
         for each in shingles:
             holders.setdefault(each, []).append(position)
     for problem in problems:
-        ours = _shingles(problem.prompt)
+        ours = _hash_shingles(problem.prompt)
         shared = Counter(position for each in ours for position in holders.get(each, ()))
         for position, common in shared.most_common(3):
             name, shingles = theirs[position]
@@ -122,18 +122,18 @@ def measure_gap(problems: Sequence[Problem], graded: Sequence[GradedAnswer], cut
         side[0] += each.first.passed
         side[1] += 1
     before, after = (sides[False][0], sides[False][1]), (sides[True][0], sides[True][1])
-    return Gap(cutoff, before, after, difference_interval(before, after))
+    return Gap(cutoff, before, after, compute_difference_interval(before, after))
 
 
 def _find_verbatim(problems: Sequence[Problem], answers: Sequence[Answer]) -> Iterable[str]:
-    known = {each.id: _words(each.reference.text) for each in problems if each.reference}
+    known = {each.id: _tokenise(each.reference.text) for each in problems if each.reference}
     seen = set()
     for answer in answers:
         published = known.get(answer.problem)
         # Short solutions are written alike by anyone.
         if not published or len(published) <= _FEW_WORDS or answer.problem in seen:
             continue
-        if _holds(_words(answer.text), published):
+        if _holds(_tokenise(answer.text), published):
             seen.add(answer.problem)
             yield answer.problem
 
@@ -142,11 +142,11 @@ def _holds(words: Sequence[str], wanted: Sequence[str]) -> bool:
     return "\0".join(("", *wanted, "")) in "\0".join(("", *words, ""))
 
 
-def _words(text: str) -> list[str]:
+def _tokenise(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
-def _shingles(text: str) -> set[int]:
-    words = [word.lower() for word in _words(text)]
+def _hash_shingles(text: str) -> set[int]:
+    words = [word.lower() for word in _tokenise(text)]
     last = len(words) - _WORDS_IN_A_SHINGLE
     return {hash(tuple(words[start : start + _WORDS_IN_A_SHINGLE])) for start in range(max(0, last + 1))}

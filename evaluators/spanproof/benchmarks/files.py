@@ -33,7 +33,7 @@ def read_rows(path: Path) -> Iterator[tuple[str, Row]]:
             if each.is_file() and not each.name.startswith("."):
                 yield from read_rows(each)
         return
-    for number, row in enumerate(_entries(path), start=1):
+    for number, row in enumerate(_read_entries(path), start=1):
         place = f"{path}, entry {number}"
         if not isinstance(row, dict):
             raise BenchmarkError(f"{place}: expected an object, got {type(row).__name__}")
@@ -96,7 +96,7 @@ def take_list(place: str, row: Row, *names: str) -> list[Any]:
     return value
 
 
-def _entries(path: Path) -> Iterator[Any]:
+def _read_entries(path: Path) -> Iterator[Any]:
     if path.name.endswith(".parquet"):
         from pyarrow import parquet  # loads much: only where a file needs it
 
@@ -106,7 +106,7 @@ def _entries(path: Path) -> Iterator[Any]:
     try:
         whole = json.loads(text)
     except (ValueError, RecursionError):
-        yield from _lines(path, text)
+        yield from _parse_lines(path, text)
         return
     if isinstance(whole, dict):
         named = next((whole[name] for name in _LISTS if isinstance(whole.get(name), list)), None)
@@ -116,7 +116,7 @@ def _entries(path: Path) -> Iterator[Any]:
     yield from whole
 
 
-def _lines(path: Path, text: str) -> Iterator[Any]:
+def _parse_lines(path: Path, text: str) -> Iterator[Any]:
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue

@@ -55,15 +55,15 @@ class Journal:
     def append(self, graded: GradedAnswer) -> None:
         """Write one answer with its grades."""
         with self.path.open("ab") as file:
-            file.write(self._line(graded))
+            file.write(self._encode_line(graded))
 
     def finish(self, graded: Iterable[GradedAnswer]) -> None:
         """Put all answers in the place of those that were appended, in their order."""
         whole = self.path.with_name(f"{self.path.name}.part")
-        whole.write_bytes(b"".join(map(self._line, graded)))
+        whole.write_bytes(b"".join(map(self._encode_line, graded)))
         whole.replace(self.path)
 
-    def _line(self, graded: GradedAnswer) -> bytes:
+    def _encode_line(self, graded: GradedAnswer) -> bytes:
         return json.dumps({**self._mark, **write_graded(graded)}).encode() + b"\n"
 
     def _read(self, line: bytes, place: str) -> GradedAnswer:

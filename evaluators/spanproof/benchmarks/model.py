@@ -51,12 +51,12 @@ class Graded:
 PASSED = Graded(Grade.PASSED)
 
 
-def failed(reason: str, failure: FailureClass | None = None, wall_s: float = 0.0) -> Graded:
+def make_failed_grade(reason: str, failure: FailureClass | None = None, wall_s: float = 0.0) -> Graded:
     """Return a failed grade."""
     return Graded(Grade.FAILED, reason, failure, wall_s)
 
 
-def unjudged(reason: str, failure: FailureClass | None = None) -> Graded:
+def make_unjudged_grade(reason: str, failure: FailureClass | None = None) -> Graded:
     """Return the grade of what could not be tried."""
     return Graded(Grade.UNJUDGED, reason, failure)
 

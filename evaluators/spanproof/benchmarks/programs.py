@@ -13,8 +13,17 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from spanproof.benchmarks.languages import LANGUAGES, build_program, find_missing
-from spanproof.benchmarks.model import PASSED, Answer, Grade, Graded, Place, Problem, failed, unjudged
-from spanproof.benchmarks.output import same_output
+from spanproof.benchmarks.model import (
+    PASSED,
+    Answer,
+    Grade,
+    Graded,
+    Place,
+    Problem,
+    make_failed_grade,
+    make_unjudged_grade,
+)
+from spanproof.benchmarks.output import matches_output
 from spanproof.sandbox import (
     Ecosystem,
     Execution,
@@ -105,10 +114,10 @@ class ProgramProblem(Problem):
 
     def _try(self, answer: Answer, checks: tuple[Check, ...], place: Place) -> Graded:
         if answer.error:
-            return failed(answer.error)
+            return make_failed_grade(answer.error)
         lacking = find_missing(self.language, place.sandbox) or self._find_missing_module(place)
         if lacking:
-            return unjudged(lacking)
+            return make_unjudged_grade(lacking)
         code = self._join(answer)
         wall_s, remark = 0.0, ""
         for number, check in enumerate(checks, start=1):
@@ -119,7 +128,7 @@ class ProgramProblem(Problem):
                     remark = f"{count} of the assertions fail for the published solution, too"
                     continue
             except SandboxUnavailable as problem:
-                return unjudged(str(problem))
+                return make_unjudged_grade(str(problem))
             wall_s += graded.wall_s
             if not graded.passed:
                 where = f"test {number} of {len(checks)}: " if len(checks) > 1 else ""
@@ -173,7 +182,7 @@ def run_check(
         source += how.before_tests.format(token=token) + "\n" + check.after
         source += how.proof.format(token=token) if token else ""
     program = build_program(language, source, limits)
-    fixtures = Fixtures(seed=0, packages=_packages_for(language, place, packages))
+    fixtures = Fixtures(seed=0, packages=_select_packages(language, place, packages))
     execution = place.sandbox.run(
         Program(
             program.language,
@@ -186,10 +195,10 @@ def run_check(
             fixtures=fixtures,
         )
     )
-    return _grade(execution, check, token)
+    return _grade_execution(execution, check, token)
 
 
-def _packages_for(language: str, place: Place, packages: PackageSet | None) -> PackageSet | None:
+def _select_packages(language: str, place: Place, packages: PackageSet | None) -> PackageSet | None:
     if packages is not None:
         return packages
     own = place.packages
@@ -198,10 +207,10 @@ def _packages_for(language: str, place: Place, packages: PackageSet | None) -> P
     return own
 
 
-def _grade(execution: Execution, check: Check, token: str) -> Graded:
+def _grade_execution(execution: Execution, check: Check, token: str) -> Graded:
     failure, wall_s = execution.failure_class, execution.wall_s
     if failure is FailureClass.SANDBOX_UNAVAILABLE:
-        return unjudged(execution.reason or "the sandbox is not available", failure)
+        return make_unjudged_grade(execution.reason or "the sandbox is not available", failure)
     if check.tests is not None and execution.tests_total:
         missing = execution.tests_total - (execution.tests_passed or 0)
         if missing:
@@ -213,19 +222,19 @@ def _grade(execution: Execution, check: Check, token: str) -> Graded:
             why = FailureClass.ASSERTION_FAILURE if ended else failure
             return Graded(Grade.FAILED, reason, why, wall_s, known)
     if failure is not FailureClass.OK:
-        return failed(_explain(execution), failure, wall_s)
+        return make_failed_grade(_explain(execution), failure, wall_s)
     if check.tests is not None and not execution.tests_total:
-        return unjudged("the tests hold no assertion")
+        return make_unjudged_grade("the tests hold no assertion")
     lines = execution.stdout.split("\n") if token else []
     if token and token not in lines:
-        return failed("the program ended before its tests did", failure, wall_s)
+        return make_failed_grade("the program ended before its tests did", failure, wall_s)
     numbers = tuple(int(line.split()[1]) for line in lines if line.startswith(f"{token} ")) if token else ()
     if numbers:
         reason = f"{len(numbers)} assertions fail"
         return Graded(Grade.FAILED, reason, FailureClass.ASSERTION_FAILURE, wall_s, numbers)
-    if check.stdout is not None and not same_output(execution.stdout, check.stdout):
+    if check.stdout is not None and not matches_output(execution.stdout, check.stdout):
         shown = f"wrote {_shorten(execution.stdout)}, expected {_shorten(check.stdout)}"
-        return failed(shown, FailureClass.ASSERTION_FAILURE, wall_s)
+        return make_failed_grade(shown, FailureClass.ASSERTION_FAILURE, wall_s)
     return Graded(Grade.PASSED, wall_s=wall_s, failure=failure)
 
 

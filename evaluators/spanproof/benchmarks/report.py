@@ -11,7 +11,7 @@ from typing import Any
 from spanproof.benchmarks.contamination import Contamination
 from spanproof.benchmarks.model import Answer, Grade, Graded, Problem
 from spanproof.benchmarks.run import GradedAnswer
-from spanproof.evaluators.intervals import Interval, wilson
+from spanproof.evaluators.intervals import Interval, compute_wilson_interval
 from spanproof.gate.pass_rates import pass_at_k, pass_hat_k
 from spanproof.sandbox import FailureClass
 
@@ -137,7 +137,13 @@ class BenchmarkReport:
         at = {k: fmean(pass_at_k(total, passed, k) for passed, total in counts.values()) for k in ks}
         hat = {k: fmean(pass_hat_k(total, passed, k) for passed, total in counts.values()) for k in ks}
         shares = sum(passed / total for passed, total in counts.values())
-        return Rate(len(counts), sum(t for _, t in counts.values()), at, hat, wilson(shares, len(counts)))
+        return Rate(
+            len(counts),
+            sum(t for _, t in counts.values()),
+            at,
+            hat,
+            compute_wilson_interval(shares, len(counts)),
+        )
 
     @property
     def unjudged(self) -> dict[str, int]:
@@ -176,7 +182,7 @@ class BenchmarkReport:
                 "tests_in_prompt": list(signs.tests_in_prompt),
                 "duplicates": [list(each) for each in signs.duplicates],
                 "verbatim": list(signs.verbatim),
-                "gap": _gap_json(signs),
+                "gap": _encode_gap(signs),
             },
         }
 
@@ -230,7 +236,7 @@ def read_graded(row: Mapping[str, Any]) -> GradedAnswer:
     return GradedAnswer(answer, int(row["number"]), grades)
 
 
-def _gap_json(signs: Contamination) -> dict[str, Any] | None:
+def _encode_gap(signs: Contamination) -> dict[str, Any] | None:
     gap = signs.gap
     if gap is None:
         return None

@@ -75,7 +75,7 @@ def _read_row(place: str, row: Row) -> Iterator[Answer]:
     for keys, is_whole in ((_WHOLE, True), (_CONTINUED, False)):
         for key in keys:
             if key in row:
-                for text in _texts(row[key], key):
+                for text in _read_texts(row[key], key):
                     code, fenced = take_code(text)
                     yield Answer(named, code, is_whole=is_whole or fenced)
                 return
@@ -83,7 +83,7 @@ def _read_row(place: str, row: Row) -> Iterator[Answer]:
     raise BenchmarkError(f"{place}: it has no answer; expected one of {expected}")
 
 
-def _texts(value: Any, key: str) -> list[str]:
+def _read_texts(value: Any, key: str) -> list[str]:
     if value is None:
         return [""]
     if isinstance(value, str):

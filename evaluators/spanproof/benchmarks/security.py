@@ -26,7 +26,7 @@ from spanproof.benchmarks.files import read_rows, take, take_text
 from spanproof.benchmarks.languages import name_language
 from spanproof.benchmarks.model import Answer, Grade, Place
 from spanproof.benchmarks.programs import Check, run_check
-from spanproof.evaluators.intervals import wilson
+from spanproof.evaluators.intervals import compute_wilson_interval
 from spanproof.sandbox import FailureClass
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pipeline import Pipeline
@@ -108,7 +108,7 @@ def assess(
         return list(pool.map(lambda each: _assess(each[0], each[1], each[2], place, pipeline), work))
 
 
-def rates_by_cwe(found: Sequence[Assessed]) -> Iterator[tuple[int | None, dict[str, Any]]]:
+def compute_rates_by_cwe(found: Sequence[Assessed]) -> Iterator[tuple[int | None, dict[str, Any]]]:
     """Yield counts and the unsafe rate with its interval, by CWE; None is all of them.
 
     The rate is of those that are settled: ambiguous ones count beside it.
@@ -117,7 +117,7 @@ def rates_by_cwe(found: Sequence[Assessed]) -> Iterator[tuple[int | None, dict[s
         counted = [each.safety for each in found if cwe is None or each.prompt.cwe == cwe]
         unsafe = counted.count(Safety.UNSAFE)
         settled = unsafe + counted.count(Safety.SAFE)
-        interval = wilson(unsafe, settled)
+        interval = compute_wilson_interval(unsafe, settled)
         yield (
             cwe,
             {

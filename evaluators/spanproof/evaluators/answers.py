@@ -18,7 +18,7 @@ from spanproof.trace import JsonValue
 _NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
 
-def numbers_in(text: str) -> list[float]:
+def extract_numbers(text: str) -> list[float]:
     """Return every number that a text shows, thousands separators removed."""
     return [float(each.group().replace(",", "")) for each in _NUMBER.finditer(text)]
 
@@ -70,6 +70,6 @@ def find_misfit(schema: Any, value: JsonValue) -> str | None:
     return None if error is None else str(error.message)
 
 
-def text_of(value: JsonValue) -> str:
+def to_text(value: JsonValue) -> str:
     """Return a value as text: JSON unless it is text already."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -16,7 +16,7 @@ from enum import StrEnum
 from math import log
 from typing import Final
 
-from spanproof.evaluators.intervals import Interval, difference_interval, wilson
+from spanproof.evaluators.intervals import Interval, compute_difference_interval, compute_wilson_interval
 from spanproof.trace import Run, Trace
 
 _FEWEST: Final = 5
@@ -76,7 +76,7 @@ class Rate:
     @property
     def interval(self) -> Interval | None:
         """Its 95 % Wilson interval."""
-        return wilson(self.passed, self.total)
+        return compute_wilson_interval(self.passed, self.total)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ def observe(trace: Trace, run: Run, *, passed: bool) -> Observation:
     """Return a run as the bisection sees it."""
     environment = trace.environment(run.span_id)
     values = {
-        Dimension.IMAGE: _image_of(trace, run),
+        Dimension.IMAGE: _find_image(trace, run),
         Dimension.MODEL: run.cohort.model,
         Dimension.PROMPT: run.cohort.prompt_version,
     }
@@ -161,7 +161,7 @@ def observe(trace: Trace, run: Run, *, passed: bool) -> Observation:
     return Observation(run.trace_id, run.start_ns, passed, values, packages)
 
 
-def _image_of(trace: Trace, run: Run) -> str:
+def _find_image(trace: Trace, run: Run) -> str:
     """Return the image that ran the code of a run, else the one that its process ran in."""
     executors = [each.executor for each in run.snippets if each.executed]
     found = next(
@@ -180,11 +180,11 @@ def _image_of(trace: Trace, run: Run) -> str:
 def bisect(observations: Iterable[Observation]) -> Bisection:
     """Find the drop and what changed at it."""
     ordered = _with_packages(sorted(observations, key=lambda each: (each.time_ns, each.trace_id)))
-    split = _split(ordered)
+    split = _locate_drop(ordered)
     if split is None:
         return Bisection(len(ordered), None)
-    drop = _drop_at(ordered, split)
-    changes = [_commonest(ordered, split, dimension) for dimension in Dimension]
+    drop = _measure_drop(ordered, split)
+    changes = [_summarise_dimension(ordered, split, dimension) for dimension in Dimension]
     changed = {
         each.dimension: each for each in changes if each.before != each.after and each.before and each.after
     }
@@ -221,12 +221,12 @@ def _describe(packages: Mapping[str, str], varying: set[str]) -> str:
     return ", ".join(found) or "the same in all runs"
 
 
-def _split(ordered: Sequence[Observation]) -> int | None:
+def _locate_drop(ordered: Sequence[Observation]) -> int | None:
     """Return the number of runs before the likeliest drop; None where the rate never falls."""
-    return _likeliest([each.passed for each in ordered])[0]
+    return _find_likeliest_split([each.passed for each in ordered])[0]
 
 
-def _likeliest(passed: Sequence[bool]) -> tuple[int | None, float]:
+def _find_likeliest_split(passed: Sequence[bool]) -> tuple[int | None, float]:
     """Return the split with the largest likelihood ratio of a fall, and the logarithm of that ratio."""
     total, all_passed = len(passed), sum(passed)
     best: tuple[int | None, float] = None, 0.0
@@ -250,38 +250,40 @@ def _log_likelihood(passed: int, total: int) -> float:
     return sum(count * log(count / total) for count in (passed, failed) if count)
 
 
-def _drop_at(ordered: Sequence[Observation], split: int) -> Drop:
-    before, after = _rate(ordered[:split]), _rate(ordered[split:])
-    return Drop(ordered[split].time_ns, before, after, _difference(before, after), _p_value(ordered))
+def _measure_drop(ordered: Sequence[Observation], split: int) -> Drop:
+    before, after = _compute_rate(ordered[:split]), _compute_rate(ordered[split:])
+    return Drop(
+        ordered[split].time_ns, before, after, _compute_difference(before, after), _compute_p_value(ordered)
+    )
 
 
-def _p_value(ordered: Sequence[Observation]) -> float:
+def _compute_p_value(ordered: Sequence[Observation]) -> float:
     """Return the share of random orders with as likely a drop; the orders are the same in every call."""
     passed = [each.passed for each in ordered]
-    seen = _likeliest(passed)[1]
+    seen = _find_likeliest_split(passed)[1]
     draw = random.Random(0)  # noqa: S311 - resampling is no secret
     as_likely = 0
     for _ in range(_SHUFFLES):
         draw.shuffle(passed)
-        as_likely += _likeliest(passed)[1] >= seen
+        as_likely += _find_likeliest_split(passed)[1] >= seen
     return (1 + as_likely) / (1 + _SHUFFLES)
 
 
-def _rate(observations: Sequence[Observation]) -> Rate:
+def _compute_rate(observations: Sequence[Observation]) -> Rate:
     return Rate(sum(each.passed for each in observations), len(observations))
 
 
-def _difference(before: Rate, after: Rate) -> Interval:
-    found = difference_interval((before.passed, before.total), (after.passed, after.total))
+def _compute_difference(before: Rate, after: Rate) -> Interval:
+    found = compute_difference_interval((before.passed, before.total), (after.passed, after.total))
     assert found is not None, "both sides have runs"
     return found
 
 
-def _commonest(ordered: Sequence[Observation], split: int, dimension: Dimension) -> Change:
+def _summarise_dimension(ordered: Sequence[Observation], split: int, dimension: Dimension) -> Change:
     rates: dict[str, Rate] = {}
     for value in dict.fromkeys(each.values[dimension] for each in ordered):
         if value:
-            rates[value] = _rate([each for each in ordered if each.values[dimension] == value])
+            rates[value] = _compute_rate([each for each in ordered if each.values[dimension] == value])
     sides = []
     for side in (ordered[:split], ordered[split:]):
         counted = Counter(each.values[dimension] for each in side if each.values[dimension])
@@ -296,12 +298,12 @@ def _judge(ordered: Sequence[Observation], change: Change, changed: Mapping[Dime
     contrast = _contrast(ordered, change, others)
     if contrast is None:
         together = tuple(each.dimension for each in others)
-        return _decided(change, Finding.TOGETHER, None, together)
+        return _with_finding(change, Finding.TOGETHER, None, together)
     finding = Finding.CAUSE if contrast.difference.high < 0 else Finding.NO_EFFECT
-    return _decided(change, finding, contrast, ())
+    return _with_finding(change, finding, contrast, ())
 
 
-def _decided(
+def _with_finding(
     change: Change, finding: Finding, contrast: Contrast | None, together: tuple[Dimension, ...]
 ) -> Change:
     return Change(change.dimension, finding, change.before, change.after, change.rates, contrast, together)
@@ -319,6 +321,6 @@ def _contrast(ordered: Sequence[Observation], change: Change, others: Sequence[C
     if not both:
         return None
     key = max(both, key=lambda each: min(map(len, both[each])))
-    old, new = map(_rate, both[key])
+    old, new = map(_compute_rate, both[key])
     alike = {other.dimension: value for other, value in zip(others, key, strict=True)}
-    return Contrast(old, new, _difference(old, new), alike)
+    return Contrast(old, new, _compute_difference(old, new), alike)

@@ -32,23 +32,23 @@ class RecordedCalls:
         self._exactly: dict[str, list[int]] = {}
         self._by_values: dict[tuple[bool, str], list[int]] = {}
         for at, (args, kwargs) in enumerate(recorded):
-            self._exactly.setdefault(canonical(parameters, args, kwargs), []).append(at)
-            self._by_values.setdefault((bool(args), _values(args, kwargs)), []).append(at)
+            self._exactly.setdefault(normalise_call(parameters, args, kwargs), []).append(at)
+            self._by_values.setdefault((bool(args), _encode_values(args, kwargs)), []).append(at)
 
     def matching(self, args: Sequence[JsonValue], kwargs: Mapping[str, JsonValue]) -> Sequence[int]:
-        """Which of them a call matches, by number, in the order of the record."""
-        exact = self._exactly.get(canonical(self._parameters, args, kwargs))
+        """Return which of them a call matches, by number, in the order of the record."""
+        exact = self._exactly.get(normalise_call(self._parameters, args, kwargs))
         if exact:
             return exact
         # Where no parameter names are known, one side may be positional and the other named: then the
         # values in their order are all there is to compare.
-        return self._by_values.get((not args, _values(args, kwargs)), ())
+        return self._by_values.get((not args, _encode_values(args, kwargs)), ())
 
 
-def parameters_seen(
+def collect_parameters(
     recorded: Sequence[tuple[Sequence[JsonValue], Mapping[str, JsonValue]]],
 ) -> tuple[str, ...]:
-    """A tool's parameter names as recorded: of the call that named the most and gave nothing by position."""
+    """Return a tool's parameter names: those of the call that named the most, with none by position."""
     seen: tuple[str, ...] = ()
     for args, kwargs in recorded:
         if not args and len(kwargs) > len(seen):
@@ -56,25 +56,27 @@ def parameters_seen(
     return seen
 
 
-def canonical(parameters: Sequence[str], args: Sequence[JsonValue], kwargs: Mapping[str, JsonValue]) -> str:
-    """One text for equal calls: positional arguments bound to their names, keys sorted, 2.0 written as 2."""
+def normalise_call(
+    parameters: Sequence[str], args: Sequence[JsonValue], kwargs: Mapping[str, JsonValue]
+) -> str:
+    """Return one text for equal calls: positional arguments by name, keys sorted, 2.0 written as 2."""
     named = {parameters[i] if i < len(parameters) else f"#{i}": value for i, value in enumerate(args)}
-    return _json({**named, **kwargs})
+    return _dump_json({**named, **kwargs})
 
 
-def _values(args: Sequence[JsonValue], kwargs: Mapping[str, JsonValue]) -> str:
-    return _json([*args, *kwargs.values()])
+def _encode_values(args: Sequence[JsonValue], kwargs: Mapping[str, JsonValue]) -> str:
+    return _dump_json([*args, *kwargs.values()])
 
 
-def _json(value: JsonValue) -> str:
-    return json.dumps(_plain(value), sort_keys=True, ensure_ascii=True)
+def _dump_json(value: JsonValue) -> str:
+    return json.dumps(_normalise_numbers(value), sort_keys=True, ensure_ascii=True)
 
 
-def _plain(value: JsonValue) -> JsonValue:
+def _normalise_numbers(value: JsonValue) -> JsonValue:
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [_normalise_numbers(item) for item in value]
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): _normalise_numbers(item) for key, item in value.items()}
     return value

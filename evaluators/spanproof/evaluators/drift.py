@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from spanproof.evaluators.outcomes.recorded import PROGRAMS
-from spanproof.evaluators.replay.names import names_in
-from spanproof.evaluators.replay.record import record_of
+from spanproof.evaluators.replay.names import read_names
+from spanproof.evaluators.replay.record import read_record
 from spanproof.sandbox import FailureClass
 from spanproof.trace import Executor, Language, Run, Snippet
 
@@ -57,14 +57,14 @@ class Drift:
         return sha256(self.source.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def drifts(runs: Iterable[Run]) -> list[Drift]:
-    """What drifted, the latest first."""
+def find_drifts(runs: Iterable[Run]) -> list[Drift]:
+    """Return what drifted, the latest first."""
     found: dict[_Key, dict[Executor, list[Ending]]] = {}
     for run in runs:
-        for key, ending in _endings(run):
+        for key, ending in _collect_endings(run):
             found.setdefault(key, {}).setdefault(ending.executor, []).append(ending)
     found_drifts = [
-        Drift(key[0], key[1], tuple(sorted(map(_newest, places.values()), key=lambda one: one.time_ns)))
+        Drift(key[0], key[1], tuple(sorted(map(_pick_newest, places.values()), key=lambda one: one.time_ns)))
         for key, places in found.items()
         if _follows_the_executor(places)
     ]
@@ -76,23 +76,23 @@ def _follows_the_executor(places: Mapping[Executor, list[Ending]]) -> bool:
     return all(len(each) == 1 for each in classes) and len(set().union(*classes)) > 1
 
 
-def _newest(endings: list[Ending]) -> Ending:
+def _pick_newest(endings: list[Ending]) -> Ending:
     return max(endings, key=lambda ending: ending.time_ns)
 
 
-def _endings(run: Run) -> Iterable[tuple[_Key, Ending]]:
+def _collect_endings(run: Run) -> Iterable[tuple[_Key, Ending]]:
     before: list[Snippet] = []
     for step in run.steps:
         for snippet in step.snippets:
             if not snippet.executed or snippet.language not in PROGRAMS or snippet.truncated:
                 continue
-            ended = record_of(snippet).failure_class
+            ended = read_record(snippet).failure_class
             if ended is not None and snippet.executor != _UNKNOWN:
                 key = (
                     snippet.language,
                     snippet.source.strip(),
-                    _relied_on(snippet, before),
-                    _recorded_ending(snippet),
+                    _find_dependencies(snippet, before),
+                    _encode_answers(snippet),
                 )
                 yield (
                     key,
@@ -101,17 +101,17 @@ def _endings(run: Run) -> Iterable[tuple[_Key, Ending]]:
             before.append(snippet)
 
 
-def _relied_on(snippet: Snippet, before: list[Snippet]) -> tuple[str, ...]:
-    """The code before it, where it may use what that left: all of it, as that may in turn."""
+def _find_dependencies(snippet: Snippet, before: list[Snippet]) -> tuple[str, ...]:
+    """Return the code before it, where it may use what that left: all of it, as that may in turn."""
     if snippet.language is not Language.PYTHON:
         return ()
-    bound = [names_in(each.source).bound for each in before if each.language is Language.PYTHON]
-    used = names_in(snippet.source).used
+    bound = [read_names(each.source).bound for each in before if each.language is Language.PYTHON]
+    used = read_names(snippet.source).used
     return tuple(each.source.strip() for each in before) if used & frozenset().union(*bound) else ()
 
 
-def _recorded_ending(snippet: Snippet) -> str:
-    """What its tools answered: another answer may well end otherwise."""
+def _encode_answers(snippet: Snippet) -> str:
+    """Return what its tools answered: another answer may well end otherwise."""
     return json.dumps(
         [
             [

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from spanproof.evaluators.budget import BudgetSpent, LayerBudgets
 from spanproof.evaluators.detect import detect
-from spanproof.evaluators.evaluator import LAYER_RULES, Cost, Evaluator, Needs, by_cost
+from spanproof.evaluators.evaluator import LAYER_RULES, Cost, Evaluator, Needs, sort_by_cost
 from spanproof.evaluators.model import (
     ApiReport,
     NoReplay,
@@ -26,14 +26,14 @@ from spanproof.evaluators.model import (
     TraceEvaluation,
     UserHints,
 )
-from spanproof.evaluators.outcomes.account import account_of
+from spanproof.evaluators.outcomes.account import build_account
 from spanproof.evaluators.outcomes.grounding import settle_groundedness
 from spanproof.evaluators.redact import Redactor
 from spanproof.evaluators.replay import FixtureBook
 from spanproof.evaluators.runner import Runner
 from spanproof.evaluators.runs import runs_of
 from spanproof.evaluators.sampling import Sampling
-from spanproof.evaluators.scoring import scores_of
+from spanproof.evaluators.scoring import build_scores
 from spanproof.sandbox import Sandbox
 from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.scanners.model import Scan
@@ -97,14 +97,14 @@ class Engine:
         self._runner = Runner(
             sandbox, replay_disabled_reason, repeat_share, packages_from_trace=packages_from_trace
         )
-        self._evaluators = by_cost(each for each in (*LAYER_RULES, *evaluators) if each.layer in layers)
+        self._evaluators = sort_by_cost(each for each in (*LAYER_RULES, *evaluators) if each.layer in layers)
         self._sampling = sampling or Sampling()
         self._hints = hints or UserHints()
         self._fixtures = fixtures or FixtureBook()
         self._layer_budget_s = layer_budget_s
 
     def build_in_background(self) -> None:
-        """Have runs not wait for the environment that their trace names: the caller evaluates them again."""
+        """Let runs not wait for the environment that their trace names: the caller evaluates them again."""
         if self._runner.environments is not None:
             self._runner.environments.in_background = True
 
@@ -114,21 +114,21 @@ class Engine:
         tests: Mapping[str, CaseTests] | None = None,
         fixtures: FixtureBook | None = None,
     ) -> TraceEvaluation:
-        """Everything found about this trace. Spans of our own evaluators are not evaluated.
+        """Return everything found about this trace. Spans of our own evaluators are not evaluated.
 
         Args:
             trace: a whole one.
             tests: of the cases its runs are, by the run's span id; they run after everything else.
             fixtures: what its replays find, in place of the engine's own.
         """
-        others = _without_evaluators(trace)
+        others = _drop_evaluator_spans(trace)
         if not others:
             return TraceEvaluation(trace, (), ())
         judged = trace if len(others) == len(trace.spans) else trace_of(others)
         snippets = detect(judged)
         found = runs_of(judged, snippets)
         gates = {
-            snippet.id: self._pipeline.for_subject(subject_of(judged, run, snippet))
+            snippet.id: self._pipeline.for_subject(describe_subject(judged, run, snippet))
             for run in found
             for snippet in run.snippets
         }
@@ -142,7 +142,14 @@ class Engine:
         budgets = LayerBudgets(self._layer_budget_s)
         runs = tuple(
             self._evaluate_run(
-                judged, run, _before(run, found), scans, policies, of_cases.get(run.span_id), book, budgets
+                judged,
+                run,
+                _find_earlier_runs(run, found),
+                scans,
+                policies,
+                of_cases.get(run.span_id),
+                book,
+                budgets,
             )
             for run in found
         )
@@ -164,7 +171,7 @@ class Engine:
     ) -> RunEvaluation:
         own = {snippet.id: scans[snippet.id] for snippet in run.snippets}
         left_out = self._sampling.left_out(run)
-        needed = self._needed(run, left_out) | (Needs.REPLAY if tests is not None else Needs.NOTHING)
+        needed = self._collect_needs(run, left_out) | (Needs.REPLAY if tests is not None else Needs.NOTHING)
         replay: Replay | NoReplay = NoReplay(_NOT_NEEDED, NoReplayCause.NOT_NEEDED)
         apis: Mapping[str, ApiReport] = {}
         if needed and (reason := self._runner.too_weak(run, policies)) is not None:
@@ -172,53 +179,53 @@ class Engine:
         elif Needs.REPLAY in needed:
             replay, apis = self._runner.replayed(trace, run, own, fixtures, with_apis=Needs.APIS in needed)
         tested = self._runner.tested(run, tests, replay, fixtures) if tests is not None else None
-        account = account_of(trace, run, own, replay)
+        account = build_account(trace, run, own, replay)
         evidence = RunEvidence(trace, run, own, replay, apis, policies, tested, self._hints, earlier, account)
         quoted = [snippet for turn in (*earlier, run) for snippet in turn.snippets]
         redactor = Redactor(quoted, {snippet.id: scans[snippet.id] for snippet in quoted})
         judgements = [
             replace(judgement, outcome=redactor.outcome(judgement.outcome))
-            for judgement in self._judged(evidence, left_out, budgets)
+            for judgement in self._judge_run(evidence, left_out, budgets)
         ]
-        return RunEvaluation(run, own, replay, scores_of(evidence, judgements))
+        return RunEvaluation(run, own, replay, build_scores(evidence, judgements))
 
-    def _needed(self, run: Run, left_out: Mapping[Layer, str]) -> Needs:
-        """What the evaluators that judge this run need."""
+    def _collect_needs(self, run: Run, left_out: Mapping[Layer, str]) -> Needs:
+        """Return what the evaluators that judge this run need."""
         needed = Needs.NOTHING
         for each in self._evaluators:
             if each.layer not in left_out:
                 needed |= each.needs(run)
         return needed
 
-    def _judged(
+    def _judge_run(
         self, evidence: RunEvidence, left_out: Mapping[Layer, str], budgets: LayerBudgets
     ) -> list[Judgement]:
-        """What every evaluator says; of two judgements about the same, the costlier one's."""
+        """Return what every evaluator says; of two judgements about the same, the costlier one's."""
         found: dict[tuple[Layer, str, str, str | None], Judgement] = {}
         for evaluator in self._evaluators:
             reason = left_out.get(evaluator.layer)
             if reason is None:
                 said = _run_within_budget(evaluator, evidence, tuple(found.values()), budgets)
             elif evaluator in LAYER_RULES:
-                said = [_of_run(evaluator, evaluator.layer.value, evidence.run, Skipped(reason))]
+                said = [_make_judgement(evaluator, evaluator.layer.value, evidence.run, Skipped(reason))]
             else:
                 said = []
             found |= {(each.layer, each.name, each.span_id, each.snippet_id): each for each in said}
         return list(found.values())
 
 
-def subject_of(trace: Trace, run: Run, snippet: Snippet) -> dict[str, str]:
-    """What overrides of a policy are matched by: the cohort, the agent, the tool that took the code."""
+def describe_subject(trace: Trace, run: Run, snippet: Snippet) -> dict[str, str]:
+    """Return what policy overrides are matched by: the cohort, the agent, the tool that took the code."""
     return {
         **asdict(run.cohort),
         "agent": run.cohort.agent or run.name,
         "language": snippet.language.value,
-        "tool": _tool_of(trace, run, snippet),
+        "tool": _find_tool(trace, run, snippet),
     }
 
 
-def _tool_of(trace: Trace, run: Run, snippet: Snippet) -> str:
-    """The tool that ran the code or was called for it; empty where the agent itself runs it."""
+def _find_tool(trace: Trace, run: Run, snippet: Snippet) -> str:
+    """Return the tool that ran the code or was called for it; empty where the agent itself runs it."""
     place = _REQUESTED.match(snippet.path)
     span = trace.by_id.get(snippet.span_id)
     if span is not None and span.tool is None and place is not None:
@@ -247,7 +254,7 @@ def _run_within_budget(
                 return run_evaluator(evaluator, evidence, so_far)
         except BudgetSpent:
             reason = budgets.reason(layer)
-    return [_of_run(evaluator, _own_name(evaluator), evidence.run, Skipped(reason or ""))]
+    return [_make_judgement(evaluator, _derive_score_name(evaluator), evidence.run, Skipped(reason or ""))]
 
 
 def run_evaluator(
@@ -260,21 +267,21 @@ def run_evaluator(
             said = settle_groundedness(evidence.account, said)
     except Exception as failure:  # noqa: BLE001 - one evaluator's trouble must not take the others along
         outcome = Errored(type(failure).__name__, str(failure) or "no message")
-        return [_of_run(evaluator, _own_name(evaluator), evidence.run, outcome)]
+        return [_make_judgement(evaluator, _derive_score_name(evaluator), evidence.run, outcome)]
     return said
 
 
-def _own_name(evaluator: Evaluator) -> str:
+def _derive_score_name(evaluator: Evaluator) -> str:
     """Return the name of the score that speaks for all of an evaluator."""
     return evaluator.layer.value if evaluator in LAYER_RULES else evaluator.name
 
 
-def _of_run(evaluator: Evaluator, name: str, run: Run, outcome: Outcome) -> Judgement:
+def _make_judgement(evaluator: Evaluator, name: str, run: Run, outcome: Outcome) -> Judgement:
     return Judgement(evaluator.layer, name, run.span_id, outcome, evaluator.name, evaluator.version)
 
 
-def _before(run: Run, runs: Sequence[Run]) -> tuple[Run, ...]:
-    """The turns before a run: those beside it that ended before it began, in order."""
+def _find_earlier_runs(run: Run, runs: Sequence[Run]) -> tuple[Run, ...]:
+    """Return the turns before a run: those beside it that ended before it began, in order."""
     beside = [
         other
         for other in runs
@@ -285,8 +292,8 @@ def _before(run: Run, runs: Sequence[Run]) -> tuple[Run, ...]:
     return tuple(sorted(beside, key=lambda other: other.start_ns))
 
 
-def _without_evaluators(trace: Trace) -> list[Span]:
-    """The trace's spans but those our evaluators made, and what is below those: scores are not scored."""
+def _drop_evaluator_spans(trace: Trace) -> list[Span]:
+    """Return the trace's spans but those of our evaluators and what is below: scores are not scored."""
     own = {
         span.span_id
         for span in trace.spans

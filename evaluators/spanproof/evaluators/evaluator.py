@@ -31,7 +31,7 @@ class EvaluatorError(ValueError):
 
 
 class Cost(IntEnum):
-    """What asking takes, the cheapest first."""
+    """What a judgement takes, the cheapest first."""
 
     RULES = 0
     SANDBOX = 1
@@ -53,7 +53,7 @@ class Evaluator(ABC):
     Attributes:
         name, version: who judges, as scores name it; a new version writes beside the old.
         layer: what its judgements belong to.
-        cost: what asking it takes.
+        cost: what its judgement takes.
     """
 
     name: str
@@ -74,15 +74,15 @@ class Evaluator(ABC):
         """
 
     def needs(self, run: Run) -> Needs:
-        """What it may look at, of this run: where no evaluator needs a replay, there is none."""
+        """Return what it may look at, of this run: where no evaluator needs a replay, there is none."""
         return Needs.REPLAY | Needs.APIS
 
 
 _FIELDS: Final[Mapping[str, type]] = {"name": str, "version": str, "layer": Layer, "cost": Cost}
 
 
-def where_record_is_silent(run: Run) -> Needs:
-    """The replay, where the record leaves open how code that ran ended."""
+def require_replay_if_silent(run: Run) -> Needs:
+    """Return the replay, where the record leaves open how code that ran ended."""
     return Needs.REPLAY if is_silent(run) else Needs.NOTHING
 
 
@@ -96,7 +96,7 @@ class LayerRules(Evaluator):
         self,
         layer: Layer,
         rules: Callable[[RunEvidence], list[Judgement]],
-        needs: Callable[[Run], Needs] = where_record_is_silent,
+        needs: Callable[[Run], Needs] = require_replay_if_silent,
     ) -> None:
         self.name = f"spanproof.{layer}"
         self.layer = layer
@@ -104,7 +104,7 @@ class LayerRules(Evaluator):
         self._needs = needs
 
     def judge(self, evidence: RunEvidence, so_far: Sequence[Judgement]) -> list[Judgement]:
-        """The judgements of the layer's rules.
+        """Return the judgements of the layer's rules.
 
         Raises:
             UnregisteredScore: a rule gave a score that the registry does not have.
@@ -128,21 +128,21 @@ LAYER_RULES: tuple[Evaluator, ...] = (
 """In the order in which layers are judged and shown."""
 
 
-def by_cost(evaluators: Iterable[Evaluator]) -> tuple[Evaluator, ...]:
-    """The order in which evaluators are called; those of one cost stay in theirs."""
+def sort_by_cost(evaluators: Iterable[Evaluator]) -> tuple[Evaluator, ...]:
+    """Return evaluators in the order in which they are called; those of one cost stay in theirs."""
     return tuple(sorted(evaluators, key=lambda evaluator: evaluator.cost))
 
 
-def installed() -> tuple[Evaluator, ...]:
-    """Evaluators that installed distributions bring, one of each class.
+def load_installed() -> tuple[Evaluator, ...]:
+    """Return the evaluators that installed distributions bring, one of each class.
 
     Raises:
         EvaluatorError: one cannot be had; the message names it, its distribution and the remedy.
     """
-    return tuple(map(_made, entry_points(group=GROUP)))
+    return tuple(map(_load_evaluator, entry_points(group=GROUP)))
 
 
-def _made(point: EntryPoint) -> Evaluator:
+def _load_evaluator(point: EntryPoint) -> Evaluator:
     where = (
         f"{point.value}, which the installed package {point.dist.name!r} brings"
         if point.dist

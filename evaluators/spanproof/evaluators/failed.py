@@ -10,11 +10,11 @@ from collections.abc import Collection
 from spanproof.evaluators.evaluator import LAYER_RULES
 from spanproof.evaluators.model import NoReplay, RunEvaluation, RunEvidence, TraceEvaluation
 from spanproof.evaluators.runs import runs_of
-from spanproof.evaluators.scoring import scores_of
+from spanproof.evaluators.scoring import build_scores
 from spanproof.trace import Errored, Judgement, Layer, Run, Trace
 
 
-def failed_evaluation(
+def build_failed_evaluation(
     trace: Trace, error_type: str, message: str, layers: Collection[Layer] = tuple(Layer)
 ) -> TraceEvaluation:
     """Return an evaluation whose scores are all errored; its code is neither detected nor run.
@@ -27,18 +27,18 @@ def failed_evaluation(
     """
     outcome = Errored(error_type, message)
     found = []
-    for run in _runs(trace):
+    for run in _find_runs(trace):
         evidence = RunEvidence(trace, run, {}, NoReplay(message))
         judgements = [
             Judgement(rule.layer, rule.layer.value, run.span_id, outcome, rule.name, rule.version)
             for rule in LAYER_RULES
             if rule.layer in layers
         ]
-        found.append(RunEvaluation(run, {}, NoReplay(message), scores_of(evidence, judgements)))
+        found.append(RunEvaluation(run, {}, NoReplay(message), build_scores(evidence, judgements)))
     return TraceEvaluation(trace, tuple(found), ())
 
 
-def _runs(trace: Trace) -> list[Run]:
+def _find_runs(trace: Trace) -> list[Run]:
     """Return the trace's runs; one under its first span where finding them is what fails."""
     try:
         found = runs_of(trace, ())

@@ -20,7 +20,7 @@ class Interval:
         return f"95% interval {self.low:.1%} to {self.high:.1%}"
 
 
-def wilson(successes: float, total: int) -> Interval | None:
+def compute_wilson_interval(successes: float, total: int) -> Interval | None:
     """Return the Wilson score interval of a share (JASA 22, 1927); None of nothing.
 
     Successes may be a sum of shares: the rates of several cases.
@@ -37,13 +37,13 @@ def wilson(successes: float, total: int) -> Interval | None:
     )
 
 
-def difference_interval(before: tuple[int, int], after: tuple[int, int]) -> Interval | None:
+def compute_difference_interval(before: tuple[int, int], after: tuple[int, int]) -> Interval | None:
     """Return the interval of a difference of two shares, after less before; None where one is of nothing.
 
     Each share is successes of a total. Newcombe's hybrid of two Wilson intervals (Statistics in
     Medicine 17, 1998); its ends are from -1 to 1.
     """
-    first, second = wilson(*before), wilson(*after)
+    first, second = compute_wilson_interval(*before), compute_wilson_interval(*after)
     if first is None or second is None:
         return None
     old, new = before[0] / before[1], after[0] / after[1]

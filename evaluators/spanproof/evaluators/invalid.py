@@ -1,6 +1,6 @@
 """What is wrong with a value in a YAML file, in the words of such a file.
 
-Takes an error of pydantic, whose words are those of Python; gives what should stand there and what does.
+Takes an error of pydantic, whose words are those of Python; gives what is expected there and what is found.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ _KINDS: Mapping[type, str] = {
 """What YAML can make."""
 
 
-def in_words(error: ErrorDetails) -> str:
-    """`expected a whole number, got 'many'`; a value that may be a secret is not shown."""
+def describe_error(error: ErrorDetails) -> str:
+    """Return `expected a whole number, got 'many'`; a value that may be a secret is not shown."""
     if error["type"] == "union_tag_invalid":
         known = error["ctx"]["expected_tags"].replace("'", "")
         return f"there is no kind {error['ctx']['tag']!r}; known are {known}"

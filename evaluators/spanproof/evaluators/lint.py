@@ -19,9 +19,9 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from spanproof.evaluators.evaluator import Cost, Evaluator, Needs
-from spanproof.evaluators.layers.common import counted
+from spanproof.evaluators.layers.common import format_count
 from spanproof.evaluators.model import RunEvidence
-from spanproof.evaluators.replay.names import names_in
+from spanproof.evaluators.replay.names import read_names
 from spanproof.evaluators.replay.prelude import FINAL_ANSWER
 from spanproof.trace import Evidence, Judgement, Language, Layer, Outcome, Run, Scored, Skipped, Snippet
 
@@ -46,18 +46,18 @@ class Lint(Evaluator):
     cost = Cost.SANDBOX
 
     def judge(self, evidence: RunEvidence, so_far: Sequence[Judgement]) -> list[Judgement]:
-        """Lint every Python snippet of the run, all at once."""
+        """Check every Python snippet of the run with ruff, all at once."""
         python = [each for each in evidence.run.snippets if each.language is Language.PYTHON]
         if not python:
             return []
-        found = self._findings(python) if self._ruff is not None else {}
-        known = _known_names(evidence.run)
+        found = self._run_ruff(python) if self._ruff is not None else {}
+        known = _collect_known_names(evidence.run)
         return [
             Judgement(
                 self.layer,
                 "lint",
                 snippet.span_id,
-                self._outcome(snippet, found.get(number, []), known),
+                self._to_outcome(snippet, found.get(number, []), known),
                 self.name,
                 self.version,
                 snippet.id,
@@ -66,10 +66,10 @@ class Lint(Evaluator):
         ]
 
     def needs(self, run: Run) -> Needs:
-        """Ruff reads the source alone."""
+        """Return `Needs.NOTHING`: ruff reads the source alone."""
         return Needs.NOTHING
 
-    def _outcome(self, snippet: Snippet, said: list[dict[str, Any]], known: frozenset[str]) -> Outcome:
+    def _to_outcome(self, snippet: Snippet, said: list[dict[str, Any]], known: frozenset[str]) -> Outcome:
         if self._ruff is None:
             return Skipped(_MISSING)
         if snippet.truncated:
@@ -86,10 +86,10 @@ class Lint(Evaluator):
             for one in kept[:20]
         )
         value = max(0.0, 1 - _EACH * len(kept))
-        return Scored(value, None, f"{counted(len(kept), 'finding')} of ruff: {found}.", facts)
+        return Scored(value, None, f"{format_count(len(kept), 'finding')} of ruff: {found}.", facts)
 
-    def _findings(self, snippets: Sequence[Snippet]) -> dict[int, list[dict[str, Any]]]:
-        """What ruff says, by number of the snippet.
+    def _run_ruff(self, snippets: Sequence[Snippet]) -> dict[int, list[dict[str, Any]]]:
+        """Run ruff; return what it says, by number of the snippet.
 
         Raises:
             RuntimeError: ruff failed.
@@ -119,9 +119,9 @@ class Lint(Evaluator):
         return shutil.which("ruff", path=str(Path(sys.executable).parent)) or shutil.which("ruff")
 
 
-def _known_names(run: Run) -> frozenset[str]:
-    """What some step binds, and the tools."""
-    bound = (names_in(each.source).bound for each in run.snippets if each.language is Language.PYTHON)
+def _collect_known_names(run: Run) -> frozenset[str]:
+    """Return what some step binds, and the tools."""
+    bound = (read_names(each.source).bound for each in run.snippets if each.language is Language.PYTHON)
     tools = {call.tool for step in run.steps for call in step.calls}
     tools |= {call.tool for each in run.snippets for call in each.tape}
     requested = {call.name for step in run.steps for call in step.requested}

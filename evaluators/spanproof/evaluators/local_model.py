@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from spanproof.evaluators.evaluator import Cost, Evaluator, EvaluatorError, Needs, where_record_is_silent
+from spanproof.evaluators.evaluator import Cost, Evaluator, EvaluatorError, Needs, require_replay_if_silent
 from spanproof.evaluators.layers.groundedness import outputs_of
 from spanproof.evaluators.model import RunEvidence
 from spanproof.trace import Evidence, Judgement, Label, Layer, Run, Scored
@@ -74,8 +74,8 @@ class LocalModel(Evaluator):
         ]
 
     def needs(self, run: Run) -> Needs:
-        """It is shown what executions returned."""
-        return where_record_is_silent(run)
+        """Return the replay where the record is silent: the model is shown what executions returned."""
+        return require_replay_if_silent(run)
 
     def probability(self, source: str, answer: str) -> float:
         """Return the probability that a source supports an answer."""
@@ -85,7 +85,7 @@ class LocalModel(Evaluator):
             "attention_mask": encoded.attention_mask,
             "token_type_ids": encoded.type_ids,
         }
-        numpy = _module("numpy")
+        numpy = _import_module("numpy")
         inputs: Mapping[str, Any] = {
             each.name: numpy.array([columns[each.name]], dtype=numpy.int64)
             for each in self._session.get_inputs()
@@ -101,17 +101,17 @@ class LocalModel(Evaluator):
 
     @cached_property
     def _tokenizer(self) -> Any:
-        tokenizer = _module("tokenizers").Tokenizer.from_file(str(self._directory / TOKENIZER_FILE))
+        tokenizer = _import_module("tokenizers").Tokenizer.from_file(str(self._directory / TOKENIZER_FILE))
         tokenizer.enable_truncation(self._max_tokens, strategy="only_first", direction="left")
         return tokenizer
 
     @cached_property
     def _session(self) -> Any:
-        runtime = _module("onnxruntime")
+        runtime = _import_module("onnxruntime")
         return runtime.InferenceSession(str(self._directory / MODEL_FILE), providers=["CPUExecutionProvider"])
 
 
-def _module(name: str) -> Any:
+def _import_module(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError as missing:

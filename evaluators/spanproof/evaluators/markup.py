@@ -43,7 +43,7 @@ class Element:
     @property
     def name(self) -> str:
         """Return the tag without its prefix."""
-        return _local(self.tag)
+        return _strip_prefix(self.tag)
 
 
 def read_element(text: str, at: int) -> Element | None:
@@ -95,7 +95,7 @@ def _open(text: str, at: int) -> tuple[Element, bool] | None:
         element.end = attribute.end()
         if not attribute["name"].startswith("xmlns"):
             quoted = "double" if attribute["double"] is not None else "single"
-            element.attributes[_local(attribute["name"])] = attribute.span(quoted)
+            element.attributes[_strip_prefix(attribute["name"])] = attribute.span(quoted)
     end = _ENDS.match(text, element.end)
     if end is None:
         return None
@@ -113,5 +113,5 @@ def _has_little_text(text: str, element: Element, end: int) -> bool:
     return len(inside.strip()) <= _MAX_TEXT
 
 
-def _local(name: str) -> str:
+def _strip_prefix(name: str) -> str:
     return name.rpartition(":")[2]

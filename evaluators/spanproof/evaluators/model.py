@@ -101,7 +101,7 @@ class Replay:
         )
 
     def step(self, snippet_id: str) -> ReplayedStep | None:
-        """The replay of this snippet, None where it was not replayed."""
+        """Return the replay of this snippet, None where it was not replayed."""
         return next((step for step in self.steps if step.snippet.id == snippet_id), None)
 
 
@@ -249,7 +249,7 @@ class RunEvidence:
     account: Account = field(default_factory=Account)
 
     def policy_of(self, snippet_id: str) -> Policy:
-        """The boundary of one snippet."""
+        """Return the boundary of one snippet."""
         return self.policies.get(snippet_id) or Policy()
 
 

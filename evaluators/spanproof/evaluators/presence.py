@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from spanproof.evaluators.evaluator import Cost, Evaluator, Needs
-from spanproof.evaluators.layers.common import counted
+from spanproof.evaluators.layers.common import format_count
 from spanproof.evaluators.model import RunEvidence
 from spanproof.evaluators.outcomes.recorded import PROGRAMS
 from spanproof.trace import Evidence, Judgement, Label, Layer, Outcome, Run, Scored, Skipped
@@ -26,7 +26,7 @@ class NoCode(Evaluator):
     cost = Cost.RULES
 
     def __init__(self, cohorts: Sequence[Mapping[str, str]]) -> None:
-        """Which runs: those that have all values of one of these, by dimension."""
+        """Select runs: those that have all values of one of these, by dimension."""
         self._cohorts = cohorts
 
     def judge(self, evidence: RunEvidence, so_far: Sequence[Judgement]) -> list[Judgement]:
@@ -38,14 +38,14 @@ class NoCode(Evaluator):
         )
         if not any(fits):
             return []
-        return [Judgement(self.layer, "no_code", run.span_id, _outcome(run), self.name, self.version)]
+        return [Judgement(self.layer, "no_code", run.span_id, _score_run(run), self.name, self.version)]
 
     def needs(self, run: Run) -> Needs:
-        """It reads what was detected."""
+        """Return `Needs.NOTHING`: it reads what was detected."""
         return Needs.NOTHING
 
 
-def _outcome(run: Run) -> Outcome:
+def _score_run(run: Run) -> Outcome:
     found = [snippet for snippet in run.snippets if snippet.language in PROGRAMS]
     if not found:
         if run.hidden:
@@ -54,7 +54,7 @@ def _outcome(run: Run) -> Outcome:
     languages = ", ".join(sorted(Counter(snippet.language.value for snippet in found)))
     ran = sum(snippet.executed for snippet in found)
     sentence = (
-        f"{counted(len(found), 'snippet')} ({languages}; {ran} ran) where this cohort should have none."
+        f"{format_count(len(found), 'snippet')} ({languages}; {ran} ran) where this cohort should have none."
     )
     facts = tuple(Evidence(f"{one.language.value} at {one.path}", one.span_id) for one in found[:20])
     return Scored(0.0, Label.FAIL, sentence, facts)

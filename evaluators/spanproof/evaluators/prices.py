@@ -24,17 +24,17 @@ class Price:
     tokens_out: float
 
     def of(self, tokens_in: int, tokens_out: int) -> float:
-        """Dollars for so many tokens."""
+        """Return dollars for so many tokens."""
         return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / _MILLION
 
 
-def price_of(model: str, own: Mapping[str, tuple[float, float]]) -> Price | None:
-    """The price of a model: the user's own, else the shipped table's; None where neither knows it."""
-    found = own.get(model) or _shipped().get(model)
+def find_price(model: str, own: Mapping[str, tuple[float, float]]) -> Price | None:
+    """Return the price of a model: the user's own, else the shipped table's; None where neither has it."""
+    found = own.get(model) or _load_shipped().get(model)
     return Price(*found) if found else None
 
 
 @cache
-def _shipped() -> Mapping[str, tuple[float, float]]:
+def _load_shipped() -> Mapping[str, tuple[float, float]]:
     table = yaml.safe_load((resources.files(__package__) / "prices.yaml").read_text("utf-8"))
     return {str(model): (float(of_in), float(of_out)) for model, (of_in, of_out) in table.items()}

@@ -24,7 +24,7 @@ _RECOGNISABLE = 8
 
 
 def mask_formats(text: str) -> str:
-    """The text with everything in a provider's format of secrets replaced by the format's name."""
+    """Return the text with everything in a provider's format of secrets replaced by the format's name."""
     return mask_secrets(text, lambda name: f"[{name}]")
 
 
@@ -34,7 +34,7 @@ def find_values(snippets: Iterable[Snippet], scans: Mapping[str, Scan]) -> list[
         value
         for snippet in snippets
         for finding in (scans[snippet.id].findings if snippet.id in scans else ())
-        if finding.rule.startswith(_FAMILY) and (value := _text_at(snippet.source, finding))
+        if finding.rule.startswith(_FAMILY) and (value := _extract_text(snippet.source, finding))
     ]
 
 
@@ -42,7 +42,7 @@ class Redactor:
     """Masks the secrets of one run."""
 
     def __init__(self, snippets: Iterable[Snippet], scans: Mapping[str, Scan]) -> None:
-        """The secrets are read at the places the scanners' findings name."""
+        """Read the secrets at the places the scanners' findings name."""
         starts = {
             re.escape(value[:_RECOGNISABLE])
             for value in find_values(snippets, scans)
@@ -51,10 +51,10 @@ class Redactor:
         self._known = re.compile(rf"(?:{'|'.join(sorted(starts))})[\w+/=.\-]*") if starts else None
 
     def outcome(self, outcome: Outcome) -> Outcome:
-        """The outcome with secrets masked and quotations bounded."""
+        """Return the outcome with secrets masked and quotations bounded."""
         match outcome:
             case Scored(explanation=explanation, evidence=evidence):
-                facts = tuple(self._fact(fact) for fact in evidence)
+                facts = tuple(self._mask_fact(fact) for fact in evidence)
                 return replace(outcome, explanation=self.text(explanation), evidence=facts)
             case Skipped(reason=reason):
                 return Skipped(self.text(reason))
@@ -62,16 +62,16 @@ class Redactor:
                 return Errored(error_type, self.text(message))
 
     def text(self, text: str) -> str:
-        """The text with secrets masked, at most `MAX_QUOTED` characters of it."""
+        """Return the text with secrets masked, at most `MAX_QUOTED` characters of it."""
         masked = self.mask(text)
         return masked if len(masked) <= MAX_QUOTED else f"{masked[: MAX_QUOTED - 1]}…"
 
     def mask(self, text: str) -> str:
-        """The whole text with secrets masked."""
+        """Return the whole text with secrets masked."""
         masked = self._known.sub("[secret]", text) if self._known is not None else text
         return mask_formats(masked)
 
-    def _fact(self, fact: Evidence) -> Evidence:
+    def _mask_fact(self, fact: Evidence) -> Evidence:
         return replace(
             fact,
             what=self.text(fact.what),
@@ -80,8 +80,8 @@ class Redactor:
         )
 
 
-def _text_at(source: str, finding: Finding) -> str:
-    """What a finding marks, where it is on one line."""
+def _extract_text(source: str, finding: Finding) -> str:
+    """Return what a finding marks, where it is on one line."""
     if finding.line != finding.end_line:
         return ""
     lines = source.split("\n")

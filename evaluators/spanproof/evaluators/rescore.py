@@ -14,8 +14,8 @@ from spanproof.evaluators.model import NoReplay, RunEvaluation, TraceEvaluation
 from spanproof.trace import Layer
 
 
-def rescored(engine: Engine, stored: TraceEvaluation, layers: Collection[Layer]) -> TraceEvaluation:
-    """The stored trace evaluated again on these layers; of the others, what was stored.
+def rescore_trace(engine: Engine, stored: TraceEvaluation, layers: Collection[Layer]) -> TraceEvaluation:
+    """Evaluate the stored trace again on these layers; of the others, keep what was stored.
 
     Args:
         engine: judges these layers.
@@ -24,12 +24,14 @@ def rescored(engine: Engine, stored: TraceEvaluation, layers: Collection[Layer])
     """
     before = {run.run.span_id: run for run in stored.runs}
     fresh = engine.evaluate(stored.trace)
-    runs = (_with_kept(run, before.get(run.run.span_id), layers) for run in fresh.runs)
+    runs = (_with_kept_scores(run, before.get(run.run.span_id), layers) for run in fresh.runs)
     return replace(fresh, runs=tuple(runs))
 
 
-def _with_kept(run: RunEvaluation, before: RunEvaluation | None, layers: Collection[Layer]) -> RunEvaluation:
-    """The run with the scores of the other layers, and with their replay where it needed none itself."""
+def _with_kept_scores(
+    run: RunEvaluation, before: RunEvaluation | None, layers: Collection[Layer]
+) -> RunEvaluation:
+    """Return the run with the other layers' scores, and with their replay where it needed none itself."""
     if before is None:
         return run
     order = list(Layer)

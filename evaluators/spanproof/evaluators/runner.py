@@ -21,7 +21,7 @@ from spanproof.evaluators.replay import (
     parameters_in,
     replay_run,
 )
-from spanproof.evaluators.sampling import share_of
+from spanproof.evaluators.sampling import hash_to_share
 from spanproof.sandbox import (
     BadFixture,
     Sandbox,
@@ -72,7 +72,7 @@ class Runner:
         self._warned: set[str] = set()
 
     def too_weak(self, run: Run, policies: Mapping[str, Policy]) -> str | None:
-        """Why the sandbox's wall is not the one a policy demands for code of this run; None where it is."""
+        """Return why the sandbox's wall is not the one a policy demands for this run's code; else None."""
         for policy in [policies[snippet.id] for snippet in run.snippets]:
             demanded = policy.sandbox_tier
             if demanded is None or self._sandbox is None:
@@ -94,17 +94,17 @@ class Runner:
     def replayed(
         self, trace: Trace, run: Run, scans: Mapping[str, Scan], fixtures: FixtureBook, *, with_apis: bool
     ) -> tuple[Replay | NoReplay, Mapping[str, ApiReport]]:
-        """The run's replay, and on request what the runtime knows of the names its code uses."""
+        """Return the run's replay, and on request what the runtime knows of the names its code uses."""
         sandbox, apis = self._sandbox, self._apis
         if sandbox is None or apis is None:
             return self._no_replay, {}
-        repeat = share_of(trace.trace_id) < self._repeat_share
+        repeat = hash_to_share(trace.trace_id) < self._repeat_share
         try:
-            found = self._fixtures(trace, run, fixtures)
+            found = self._resolve_fixtures(trace, run, fixtures)
             if isinstance(found, NoReplay):
                 return found, {}
             given = found
-            replay: Replay | NoReplay = _tried_twice(
+            replay: Replay | NoReplay = _run_with_retry(
                 lambda: replay_run(run, scans, sandbox, given, parameters_in(trace), repeat=repeat)
             )
         except (SandboxUnavailable, BadFixture) as missing:
@@ -120,7 +120,7 @@ class Runner:
             name = type(failure).__name__
             return NoReplay(f"the replay failed: {name}: {failure}", NoReplayCause.FAILED, name), {}
         try:
-            return replay, _tried_twice(lambda: apis.report(run, given.packages)) if with_apis else {}
+            return replay, _run_with_retry(lambda: apis.report(run, given.packages)) if with_apis else {}
         except SandboxUnavailable:
             return replay, {}
         except Exception as failure:
@@ -129,8 +129,8 @@ class Runner:
             reason = f"{type(failure).__name__}: {failure}"
             return replay, {snippet.id: ApiReport(failed=reason) for snippet in run.snippets}
 
-    def _fixtures(self, trace: Trace, run: Run, fixtures: FixtureBook) -> FixtureSet | NoReplay:
-        """What the run finds around it: the user's fixtures, in the run's own packages where they name none.
+    def _resolve_fixtures(self, trace: Trace, run: Run, fixtures: FixtureBook) -> FixtureSet | NoReplay:
+        """Return the user's fixtures for the run, in its own packages where they name none.
 
         Raises:
             BadFixture: the run names a set that is not there.
@@ -152,7 +152,7 @@ class Runner:
     def tested(
         self, run: Run, tests: CaseTests, replay: Replay | NoReplay, fixtures: FixtureBook
     ) -> TestReport:
-        """What becomes of the case's tests, where code may run at all."""
+        """Run the case's tests, where code may run at all, and return their report."""
         from spanproof.evaluators.casetests import run_tests, untested  # only suites have tests
 
         sandbox = self._sandbox
@@ -161,7 +161,7 @@ class Runner:
             return untested(tests, reason)
         try:
             given = fixtures.of(run.cohort)
-            return _tried_twice(lambda: run_tests(tests, run, sandbox, given))
+            return _run_with_retry(lambda: run_tests(tests, run, sandbox, given))
         except SandboxBroken as failure:
             # The code may have chosen so, to have no verdict.
             return replace(untested(tests, f"the sandbox failed twice: {failure}"), broken=True)
@@ -169,8 +169,8 @@ class Runner:
             return untested(tests, str(trouble))
 
 
-def _tried_twice(run: Callable[[], _Found]) -> _Found:
-    """The sandbox's own trouble is worth one more try; a program's is not trouble."""
+def _run_with_retry(run: Callable[[], _Found]) -> _Found:
+    """Run it, and once more where the sandbox itself fails; a program's failure is not the sandbox's."""
     try:
         return run()
     except SandboxBroken:

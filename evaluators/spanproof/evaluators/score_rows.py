@@ -13,18 +13,18 @@ from spanproof.sandbox.scanners.model import Finding
 from spanproof.trace import Errored, Score, Scored, Skipped
 
 
-def run_row(run: RunEvaluation) -> dict[str, object]:
+def make_run_row(run: RunEvaluation) -> dict[str, object]:
     """Return one run with its cohort, its scores and its code."""
     return {
         "span_id": run.run.span_id,
         "name": run.run.name,
         "cohort": {name: value for name, value in asdict(run.run.cohort).items() if value},
-        "scores": [score_row(score) for score in run.scores],
-        "snippets": _snippet_rows(run),
+        "scores": [make_score_row(score) for score in run.scores],
+        "snippets": _make_snippet_rows(run),
     }
 
 
-def _snippet_rows(run: RunEvaluation) -> list[dict[str, object]]:
+def _make_snippet_rows(run: RunEvaluation) -> list[dict[str, object]]:
     """Return the run's code in order, secrets masked, with what the scanners found in it."""
     redactor = Redactor(run.run.snippets, run.scans)
     return [
@@ -34,13 +34,13 @@ def _snippet_rows(run: RunEvaluation) -> list[dict[str, object]]:
             "language": snippet.language.value,
             "executed": snippet.executed,
             "source": redactor.mask(snippet.source),
-            "findings": [_finding_row(each) for each in run.scans[snippet.id].findings],
+            "findings": [_make_finding_row(each) for each in run.scans[snippet.id].findings],
         }
         for number, snippet in enumerate(run.run.snippets, start=1)
     ]
 
 
-def _finding_row(finding: Finding) -> dict[str, object]:
+def _make_finding_row(finding: Finding) -> dict[str, object]:
     return {
         "rule": finding.rule,
         "severity": finding.severity.value,
@@ -51,7 +51,7 @@ def _finding_row(finding: Finding) -> dict[str, object]:
     }
 
 
-def score_row(score: Score) -> dict[str, object]:
+def make_score_row(score: Score) -> dict[str, object]:
     """Return one score; `reason` says why it was skipped or what errored."""
     row: dict[str, object] = {
         "layer": score.layer.value,

@@ -113,7 +113,7 @@ class ScoreSpec:
 
 
 def score_id(layer: Layer, name: str) -> str:
-    """The name users write for a score: `layer.score` for the layer's own value, else `layer.name`."""
+    """Return the name users write for a score: `layer.score` for a layer's own value, else `layer.name`."""
     return f"{layer.value}.{'score' if name == layer.value else name}"
 
 
@@ -130,21 +130,21 @@ ANCHORS: Final[Mapping[Layer, str]] = MappingProxyType(
 _OF_SUITES: Final = "`spanproof suite run` alone gives it, to cases that have tests"
 
 
-def _verdict(layer: Layer) -> ScoreSpec:
+def _make_verdict(layer: Layer) -> ScoreSpec:
     return ScoreSpec(layer, layer.value, ScoreKind.VERDICT)
 
 
-def _metric(layer: Layer, name: str, unit: Unit, given: str = "") -> tuple[ScoreSpec, ScoreSpec]:
-    """A metric and its value from 0 to 1, which falls as the amount grows."""
+def _make_metric(layer: Layer, name: str, unit: Unit, given: str = "") -> tuple[ScoreSpec, ScoreSpec]:
+    """Return a metric and its value from 0 to 1, which falls as the amount grows."""
     return (
         ScoreSpec(layer, name, ScoreKind.METRIC, unit, inf, advisory=True, given=given),
         ScoreSpec(layer, f"{name}{NORMALISED_SUFFIX}", advisory=True, given=given, normalises=name),
     )
 
 
-def _correctness() -> Iterator[ScoreSpec]:
+def _declare_correctness() -> Iterator[ScoreSpec]:
     layer = Layer.CORRECTNESS
-    yield _verdict(layer)
+    yield _make_verdict(layer)
     for name in ("compiles", "imports_exist", "attributes_exist"):
         yield ScoreSpec(layer, name)
     yield ScoreSpec(layer, "lint", advisory=True, given="evaluation.lint switches it on")
@@ -152,8 +152,8 @@ def _correctness() -> Iterator[ScoreSpec]:
     for name in ("tests_pass", "inputs_unchanged", "within_budget"):
         yield ScoreSpec(layer, name, given=_OF_SUITES)
     structure = "evaluation.structure switches it on"
-    yield from _metric(layer, "complexity", Unit.PATHS, structure)
-    yield from _metric(layer, "code_lines", Unit.LINES, structure)
+    yield from _make_metric(layer, "complexity", Unit.PATHS, structure)
+    yield from _make_metric(layer, "code_lines", Unit.LINES, structure)
     yield ScoreSpec(layer, "duplication", advisory=True, given=structure)
     yield ScoreSpec(layer, "dead_code", advisory=True, given=structure)
     before = f"{structure}, for runs whose run before is known"
@@ -163,40 +163,40 @@ def _correctness() -> Iterator[ScoreSpec]:
     yield ScoreSpec(layer, "judge_correctness", advisory=True, given=judged)
 
 
-def _boundary() -> Iterator[ScoreSpec]:
+def _declare_boundary() -> Iterator[ScoreSpec]:
     layer = Layer.BOUNDARY
-    yield _verdict(layer)
+    yield _make_verdict(layer)
     yield ScoreSpec(layer, "scan")
     yield ScoreSpec(layer, "attempts")
     yield ScoreSpec(layer, "security", advisory=True)
-    yield from _metric(layer, "blocks", Unit.BLOCKS, "only runs with a guardrail on the trace have it")
+    yield from _make_metric(layer, "blocks", Unit.BLOCKS, "only runs with a guardrail on the trace have it")
     yield ScoreSpec(layer, "no_code", given="evaluation.without_code names the cohorts that have it")
 
 
-def _execution() -> Iterator[ScoreSpec]:
+def _declare_execution() -> Iterator[ScoreSpec]:
     layer = Layer.EXECUTION
-    yield _verdict(layer)
+    yield _make_verdict(layer)
     yield ScoreSpec(layer, "outcome")
     yield ScoreSpec(layer, "reproduced")
     repeated = "only runs that were replayed twice have it; evaluation.repeat_share sets their share"
     yield ScoreSpec(layer, "stable", advisory=True, given=repeated)
     drifted = "only runs whose code ended differently on another executor have it"
     yield ScoreSpec(layer, "drift", advisory=True, given=drifted)
-    yield from _metric(layer, "wall_s", Unit.SECONDS)
+    yield from _make_metric(layer, "wall_s", Unit.SECONDS)
 
 
-def _groundedness() -> Iterator[ScoreSpec]:
+def _declare_groundedness() -> Iterator[ScoreSpec]:
     layer = Layer.GROUNDEDNESS
-    yield _verdict(layer)
+    yield _make_verdict(layer)
     yield ScoreSpec(layer, "answer_grounded")
     yield ScoreSpec(layer, "context_adherence", advisory=True)
     yield ScoreSpec(layer, "chunk_attribution", advisory=True)
     yield ScoreSpec(layer, "drift")
 
 
-def _trajectory() -> Iterator[ScoreSpec]:
+def _declare_trajectory() -> Iterator[ScoreSpec]:
     layer = Layer.TRAJECTORY
-    yield _verdict(layer)
+    yield _make_verdict(layer)
     for name, weight in (
         ("answered", 0.25),
         ("recovery", 0.15),
@@ -214,20 +214,20 @@ def _trajectory() -> Iterator[ScoreSpec]:
     for name in ("tool_selection", "tool_arguments", "tool_result_use", "tool_recovery"):
         yield ScoreSpec(layer, name, part_of="tool_calling", weight=0.25, advisory=True)
     yield ScoreSpec(layer, "first_mistake", advisory=True)
-    yield from _metric(layer, "steps", Unit.STEPS)
-    yield from _metric(layer, "consecutive_errors", Unit.ERRORS)
-    yield from _metric(layer, "tokens", Unit.TOKENS, "only runs whose tokens are on the trace have it")
-    yield from _metric(layer, "cost_usd", Unit.USD, "only runs whose tokens are on the trace have it")
+    yield from _make_metric(layer, "steps", Unit.STEPS)
+    yield from _make_metric(layer, "consecutive_errors", Unit.ERRORS)
+    yield from _make_metric(layer, "tokens", Unit.TOKENS, "only runs whose tokens are on the trace have it")
+    yield from _make_metric(layer, "cost_usd", Unit.USD, "only runs whose tokens are on the trace have it")
     rated = "only a store has it, of runs that a user rated"
     yield ScoreSpec(layer, "feedback", given=rated, stored=False)
 
 
 SCORES: Final[tuple[ScoreSpec, ...]] = (
-    *_correctness(),
-    *_boundary(),
-    *_execution(),
-    *_groundedness(),
-    *_trajectory(),
+    *_declare_correctness(),
+    *_declare_boundary(),
+    *_declare_execution(),
+    *_declare_groundedness(),
+    *_declare_trajectory(),
 )
 """Every score, in the order in which layers are judged and shown."""
 
@@ -255,22 +255,22 @@ class UnregisteredScore(ValueError):  # noqa: N818 - names the score
 
 
 def find(layer: Layer, name: str) -> ScoreSpec | None:
-    """The registered score of this name, None where there is none."""
+    """Return the registered score of this name, None where there is none."""
     return _BY_NAME.get((layer, name))
 
 
-def scores_of_layer(layer: Layer) -> tuple[ScoreSpec, ...]:
-    """The registered scores of one layer, its own value first."""
+def list_layer_scores(layer: Layer) -> tuple[ScoreSpec, ...]:
+    """Return the registered scores of one layer, its own value first."""
     return tuple(spec for spec in SCORES if spec.layer is layer)
 
 
-def weights_in(layer: Layer, composite: str) -> dict[str, float]:
-    """The weight of each part of a composite score; they add up to 1."""
-    return {spec.name: spec.weight for spec in scores_of_layer(layer) if spec.part_of == composite}
+def find_weights(layer: Layer, composite: str) -> dict[str, float]:
+    """Return the weight of each part of a composite score; they add up to 1."""
+    return {spec.name: spec.weight for spec in list_layer_scores(layer) if spec.part_of == composite}
 
 
-def nearest(layer: Layer, name: str, also: Iterable[tuple[Layer, str]] = ()) -> str | None:
-    """The id of the score that a wrong name most likely means, None where none is near.
+def find_nearest(layer: Layer, name: str, also: Iterable[tuple[Layer, str]] = ()) -> str | None:
+    """Return the id of the score that a wrong name most likely means, None where none is near.
 
     A metric whose unit was left out comes first (`cost` for `cost_usd`), then a similar name of the same
     layer, then the same name in another layer.

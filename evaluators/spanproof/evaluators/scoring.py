@@ -10,18 +10,18 @@ from spanproof.evaluators.model import RunEvidence
 from spanproof.trace import Judgement, Run, Score, Snippet, digest, score_id
 
 
-def scores_of(evidence: RunEvidence, judgements: Sequence[Judgement]) -> tuple[Score, ...]:
-    """The scores of one run, in the order of its judgements."""
+def build_scores(evidence: RunEvidence, judgements: Sequence[Judgement]) -> tuple[Score, ...]:
+    """Return the scores of one run, in the order of its judgements."""
     run = evidence.run
-    of_run = _digest_of(run)
-    of_snippets = {snippet.id: _digest_of(snippet) for snippet in run.snippets}
+    of_run = _compute_digest(run)
+    of_snippets = {snippet.id: _compute_digest(snippet) for snippet in run.snippets}
     return tuple(
-        _score(evidence, judgement, of_snippets.get(judgement.snippet_id or "", of_run))
+        _build_score(evidence, judgement, of_snippets.get(judgement.snippet_id or "", of_run))
         for judgement in judgements
     )
 
 
-def _score(evidence: RunEvidence, judgement: Judgement, input_digest: str) -> Score:
+def _build_score(evidence: RunEvidence, judgement: Judgement, input_digest: str) -> Score:
     run, span = evidence.run, evidence.trace.by_id.get(judgement.span_id)
     return Score(
         id=score_id(
@@ -49,12 +49,12 @@ def _score(evidence: RunEvidence, judgement: Judgement, input_digest: str) -> Sc
     )
 
 
-def _digest_of(judged: Run | Snippet) -> str:
+def _compute_digest(judged: Run | Snippet) -> str:
     return digest(json.dumps(judged, sort_keys=True, default=_to_json))
 
 
 def _to_json(value: object) -> object:
-    """What `asdict` gives, without a copy of all that is in it."""
+    """Return what `asdict` gives, without a copy of all that is in it."""
     if is_dataclass(value):
         return {field.name: getattr(value, field.name) for field in fields(value)}
     return str(value)

@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from spanproof.evaluators.intervals import Interval, wilson
+from spanproof.evaluators.intervals import Interval, compute_wilson_interval
 from spanproof.experiments.errors import ExperimentError
 from spanproof.experiments.folder import ExperimentFolder
 from spanproof.experiments.statistics import bootstrap_difference, mcnemar
@@ -170,7 +170,7 @@ class Experiment:
         by_case: dict[str, list[Trial]] = {}
         for trial in sorted(self.trials, key=lambda each: each.number):
             by_case.setdefault(trial.case, []).append(trial)
-        return tuple(self._result(case, tuple(by_case.get(case.id, ()))) for case in self.suite_cases)
+        return tuple(self._build_result(case, tuple(by_case.get(case.id, ()))) for case in self.suite_cases)
 
     @property
     def passed(self) -> bool:
@@ -197,7 +197,7 @@ class Experiment:
     def interval(self) -> Interval | None:
         """The 95 % interval of pass@1, over cases: trials of one case are not independent of each other."""
         rates = [each.rate for each in self.cases if each.rate is not None]
-        return wilson(fsum(rates), len(rates)) if rates else None
+        return compute_wilson_interval(fsum(rates), len(rates)) if rates else None
 
     @property
     def step_success(self) -> float | None:
@@ -291,7 +291,7 @@ class Experiment:
             "judge_s": fsum(trial.judge_s for trial in self.trials),
             "cost_usd": self.cost_usd,
             "layers": {
-                name: {"failed": failed, "judged": judged, "interval": _ends(failed, judged)}
+                name: {"failed": failed, "judged": judged, "interval": _compute_interval(failed, judged)}
                 for name, (failed, judged) in self.fail_rates().items()
             },
             "groups": [
@@ -300,7 +300,7 @@ class Experiment:
                     "value": value,
                     "passed": passed,
                     "judged": judged,
-                    "interval": _ends(passed, judged),
+                    "interval": _compute_interval(passed, judged),
                 }
                 for dimension, value, passed, judged in self.groups
             ],
@@ -312,7 +312,7 @@ class Experiment:
         """Yield the cases of `to_json` one by one: together they hold the runs of all trials."""
         for each in self.cases:
             rows = [row for trial in each.trials if (row := self.row_of(trial))]
-            yield _case_json(each, rows)
+            yield _encode_case(each, rows)
 
     def row_of(self, trial: Trial) -> Mapping[str, Any] | None:
         """Return a trial's run in the form of `spanproof eval --json`; None where it left none."""
@@ -322,12 +322,12 @@ class Experiment:
         """Return the experiment as the rows of a report, one per case."""
         passed = self.count(CaseStatus.PASSED) + self.count(CaseStatus.FIXED)
         headline = f"{passed} of {count(len(self.cases), 'case')} passed in every trial"
-        rows = tuple(self._row(each) for each in self.cases)
+        rows = tuple(self._build_row(each) for each in self.cases)
         return ResultTable(
-            f"spanproof experiment {self.agent}", self.passed, headline, rows, tuple(self._facts())
+            f"spanproof experiment {self.agent}", self.passed, headline, rows, tuple(self._list_facts())
         )
 
-    def _row(self, result: CaseResult) -> ResultRow:
+    def _build_row(self, result: CaseResult) -> ResultRow:
         first, verdict, reason = result.first_failure, Verdict.PASSED, ""
         if result.quarantined:
             reason = "quarantined: flaky here and in the baseline"
@@ -343,14 +343,14 @@ class Experiment:
             name=result.case.id,
             verdict=verdict,
             reason=reason,
-            details=tuple(_details(result)),
+            details=tuple(_describe_trials(result)),
             layer=first.layer.value if first and first.layer else "",
             file=f"{self.suite}/cases/{result.case.id}/case.yaml" if self.suite else "",
             wall_s=fsum(trial.wall_s for trial in result.trials),
             marks=mark_code(run, first.layer, place) if run and first else (),
         )
 
-    def _facts(self) -> Iterable[tuple[str, str]]:
+    def _list_facts(self) -> Iterable[tuple[str, str]]:
         rate, k = self.pass_at(1), self.wanted
         if rate is not None:
             yield "pass@1", f"{rate:.1%}, {self.interval}"
@@ -391,10 +391,10 @@ class Experiment:
         ]
         return pd.DataFrame(rows)
 
-    def _result(self, case: Case, trials: tuple[Trial, ...]) -> CaseResult:
+    def _build_result(self, case: Case, trials: tuple[Trial, ...]) -> CaseResult:
         rate = self.baseline.rates.get(case.id) if self.baseline else None
         before = (
-            _passed_when_frozen(case) if self.baseline is None else (None if rate is None else rate >= 0.5)
+            _has_passed_before(case) if self.baseline is None else (None if rate is None else rate >= 0.5)
         )
         result = CaseResult(case, trials, before)
         flaky_before = rate is not None and 0 < rate < 1
@@ -440,19 +440,19 @@ def compare_rates(now: Mapping[str, float], before: Mapping[str, float]) -> Comp
     return Comparison(len(both), difference, low, high, p_value, fixed, regressed)
 
 
-def _passed_when_frozen(case: Case) -> bool | None:
+def _has_passed_before(case: Case) -> bool | None:
     """Whether the run a case was promoted from failed no layer; None of a case without a run."""
     layers = [each.label for each in case.expectations if each.is_of_layer]
     return None if not layers else Label.FAIL not in layers
 
 
-def _ends(part: int, whole: int) -> list[float] | None:
+def _compute_interval(part: int, whole: int) -> list[float] | None:
     """Return the ends of a rate's 95 % Wilson interval; None where there is no rate."""
-    interval = wilson(part, whole)
+    interval = compute_wilson_interval(part, whole)
     return [interval.low, interval.high] if interval else None
 
 
-def _case_json(result: CaseResult, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _encode_case(result: CaseResult, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     costs = [trial.cost_usd for trial in result.trials if trial.cost_usd is not None]
     return {
         "id": result.case.id,
@@ -460,18 +460,18 @@ def _case_json(result: CaseResult, rows: Sequence[Mapping[str, Any]]) -> dict[st
         "quarantined": result.quarantined,
         "passed": result.passed,
         "judged": len(result.judged),
-        "interval": _ends(result.passed, len(result.judged)),
+        "interval": _compute_interval(result.passed, len(result.judged)),
         "wall_s": fsum(trial.wall_s for trial in result.trials),
         "judge_s": fsum(trial.judge_s for trial in result.trials),
         "cost_usd": fsum(costs) if costs else None,
         "tags": list(result.case.tags),
-        "trials": [_trial_json(trial) for trial in result.trials],
+        "trials": [_encode_trial(trial) for trial in result.trials],
         "runs": [],
         "cases": [dict(row) for row in rows],
     }
 
 
-def _trial_json(trial: Trial) -> dict[str, Any]:
+def _encode_trial(trial: Trial) -> dict[str, Any]:
     return {
         "trial": trial.number,
         "verdict": trial.verdict.value,
@@ -493,7 +493,7 @@ def _trial_json(trial: Trial) -> dict[str, Any]:
     }
 
 
-def _details(result: CaseResult) -> Iterator[str]:
+def _describe_trials(result: CaseResult) -> Iterator[str]:
     yield f"{result.passed} of {count(len(result.trials), 'trial')} passed"
     for trial in result.trials:
         trace = f"trace {trial.trace_id}" if trial.trace_id else "no trace"

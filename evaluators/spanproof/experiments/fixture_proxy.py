@@ -25,7 +25,7 @@ from spanproof.sandbox import Exchange
 from spanproof.sandbox.tape import trust
 from spanproof.sandbox.tape.http1 import HEAD_BYTES
 from spanproof.sandbox.tape.recording import Recording
-from spanproof.sandbox.tape.server import Server, tls_context
+from spanproof.sandbox.tape.server import Server, build_tls_context
 
 _CONNECT = b"CONNECT "
 _ESTABLISHED = b"HTTP/1.1 200 Connection established\r\n\r\n"
@@ -56,13 +56,15 @@ class FixtureProxy:
         self._hosts = frozenset(url.host for url in recording.urls)
         encrypted = frozenset(url.host for url in recording.urls if url.scheme == "https")
         self.authorities = folder / "authorities.pem" if encrypted else None
-        context = _trust(encrypted, self.authorities) if self.authorities else None
+        context = _make_tls_context(encrypted, self.authorities) if self.authorities else None
         self.refused: list[str] = []
-        self._server = Server(recording, context, {}, self._note)
+        self._server = Server(recording, context, {}, self._record_refusal)
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._wake, self._woken = socket.socketpair()
         self._arrived: deque[tuple[socket.socket, str]] = deque()
-        self._threads = [threading.Thread(target=each, daemon=True) for each in (self._accept, self._answer)]
+        self._threads = [
+            threading.Thread(target=each, daemon=True) for each in (self._accept, self._serve_calls)
+        ]
         self.environment = self._name_proxy()
 
     def __enter__(self) -> Self:
@@ -89,7 +91,7 @@ class FixtureProxy:
         named |= {name.upper(): value for name, value in named.items()}
         return named | (dict.fromkeys(trust.VARIABLES, str(self.authorities)) if self.authorities else {})
 
-    def _note(self, target: str, *, allowed: bool) -> None:
+    def _record_refusal(self, target: str, *, allowed: bool) -> None:
         if not allowed:
             self.refused.append(target)
 
@@ -119,7 +121,7 @@ class FixtureProxy:
         with closing(stream):
             _pass_through(stream, host, port, is_tunnel=is_tunnel)
 
-    def _answer(self) -> None:
+    def _serve_calls(self) -> None:
         """Serve the recorded calls until the context ends."""
         poll = select.poll()
         poll.register(self._woken, select.POLLIN)
@@ -134,14 +136,14 @@ class FixtureProxy:
                 self._server.serve()
 
 
-def _trust(hosts: frozenset[str], file: Path) -> ssl.SSLContext:
+def _make_tls_context(hosts: frozenset[str], file: Path) -> ssl.SSLContext:
     """Return the TLS context of a server that is these hosts; write its authority beside the trusted ones."""
     identity = trust.issue_identity(hosts)
     named = [os.environ.get(name, "") for name in trust.VARIABLES]
     known = next((Path(each) for each in (*named, *trust.BUNDLES) if each and Path(each).is_file()), None)
     trusted = known.read_text(encoding="utf-8", errors="replace") if known else ""
     file.write_text(f"{trusted}\n{identity['authority']}", encoding="utf-8")
-    return tls_context(identity["server"].encode("ascii"))
+    return build_tls_context(identity["server"].encode("ascii"))
 
 
 def _read_destination(stream: socket.socket) -> tuple[str, int, bool]:

@@ -52,20 +52,20 @@ class ExperimentFolder:
     def write_files(self, case: str, number: int, files: Mapping[str, bytes]) -> None:
         """Keep the files of a trial that its case requires."""
         for name, content in files.items():
-            path = self._files_of(case, number) / name
+            path = self._locate_files(case, number) / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
 
     def read_files(self, case: str, number: int) -> dict[str, bytes]:
         """Return the files that were kept of a trial."""
-        folder = self._files_of(case, number)
+        folder = self._locate_files(case, number)
         return {
             path.relative_to(folder).as_posix(): path.read_bytes()
             for path in folder.rglob("*")
             if path.is_file()
         }
 
-    def _files_of(self, case: str, number: int) -> Path:
+    def _locate_files(self, case: str, number: int) -> Path:
         return self.path / "files" / f"{case}-{number:03d}"
 
     def begin(self, head: Mapping[str, Any]) -> list[Trial]:
@@ -123,7 +123,7 @@ class ExperimentFolder:
             return []
         trials = []
         with file.open("rb") as lines:
-            for number, (offset, line) in enumerate(_lines(lines), start=1):
+            for number, (offset, line) in enumerate(_read_lines(lines), start=1):
                 if not line.endswith(b"\n"):
                     break
                 try:
@@ -163,7 +163,7 @@ class ExperimentFolder:
             lines.truncate(sum(len(line) for line in lines if line.endswith(b"\n")))
 
 
-def _lines(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+def _read_lines(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
     """Yield each line with its offset."""
     offset = 0
     for line in file:

@@ -11,7 +11,7 @@ from spanproof.evaluators.detect import detect
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
 from spanproof.evaluators.runs import runs_of
-from spanproof.evaluators.score_rows import run_row
+from spanproof.evaluators.score_rows import make_run_row
 from spanproof.experiments.launch import Ended
 from spanproof.experiments.trial import Trial, TrialVerdict
 from spanproof.suites import Case
@@ -56,11 +56,11 @@ def _judge(case: Case, number: int, ended: Ended, trace_file: Path, engine: Engi
         reason=reason,
         layer=layer,
         findings=findings,
-        layers={each.value: _verdict_of(run, each) for each in Layer},
+        layers={each.value: _read_verdict(run, each) for each in Layer},
         answer=ended.answer,
         error=ended.error,
         wall_s=ended.wall_s,
-        tokens=sum(_tokens(each.run) for each in evaluation.runs),
+        tokens=sum(_count_tokens(each.run) for each in evaluation.runs),
         cost_usd=_sum_cost(evaluation),
         steps=len(run.run.steps),
         ok_steps=sum(step.error is None for step in run.run.steps),
@@ -70,7 +70,7 @@ def _judge(case: Case, number: int, ended: Ended, trace_file: Path, engine: Engi
         unknown_calls=ended.unknown_calls,
         trace_id=trace.trace_id,
         trace_file=trace_file.name,
-        row={"trace_id": trace.trace_id, "case": case.id, "trial": number, "runs": [run_row(run)]},
+        row={"trace_id": trace.trace_id, "case": case.id, "trial": number, "runs": [make_run_row(run)]},
     )
 
 
@@ -122,18 +122,18 @@ def _conclude(findings: Sequence[Finding], ended: Ended) -> tuple[TrialVerdict, 
     if ended.error is not None:
         return TrialVerdict.FAILED, f"the agent failed: {ended.error}", layer
     if failed:
-        return TrialVerdict.FAILED, _format(failed[0]), layer
+        return TrialVerdict.FAILED, _format_finding(failed[0]), layer
     open_ones = [each for each in findings if each.holds is None]
     if open_ones:
-        return TrialVerdict.UNJUDGED, f"not judged: {_format(open_ones[0])}", None
+        return TrialVerdict.UNJUDGED, f"not judged: {_format_finding(open_ones[0])}", None
     return TrialVerdict.PASSED, "", None
 
 
-def _format(finding: Finding) -> str:
+def _format_finding(finding: Finding) -> str:
     return finding.reason if finding.layer else f"{finding.requirement}: {finding.reason}"
 
 
-def _verdict_of(run: RunEvaluation, layer: Layer) -> str:
+def _read_verdict(run: RunEvaluation, layer: Layer) -> str:
     for score in run.scores:
         if score.layer is layer and score.name == layer.value:
             match score.outcome:
@@ -148,12 +148,12 @@ def _verdict_of(run: RunEvaluation, layer: Layer) -> str:
     return "skipped"
 
 
-def _tokens(run: Run) -> int:
+def _count_tokens(run: Run) -> int:
     return run.usage.input_tokens + run.usage.output_tokens
 
 
 def _sum_cost(evaluation: TraceEvaluation) -> float | None:
-    """The cost of all runs in US dollars; None where no run's model has a known price."""
+    """Return the cost of all runs in US dollars; None where no run's model has a known price."""
     costs = [
         score.outcome.raw
         for score in evaluation.scores

@@ -35,7 +35,7 @@ from spanproof.experiments.settings import Settings, Tools
 from spanproof.sandbox.errors import BadFixture, UnsupportedFixtures
 from spanproof.sandbox.untrusted_files import UnsafeFileError, read_beneath
 from spanproof.suites import Case
-from spanproof.suites.requirements import named_files
+from spanproof.suites.requirements import find_required_files
 from spanproof.trace import RecordedCall
 
 if TYPE_CHECKING:
@@ -113,11 +113,11 @@ class AgentRunner:
         """
         work = folder / "work"
         work.mkdir()
-        fixtures = _fixtures_of(case)
+        fixtures = _select_fixtures(case)
         files = {name: content.encode() for name, content in case.files.items()}
         _write_files(work, {**fixtures.files, **files})
         if self._agent.kind is AgentKind.URL:
-            return self._ask_service(case, trace_file)
+            return self._run_service(case, trace_file)
         with ExitStack() as stack:
             proxy = stack.enter_context(_open_proxy(fixtures, folder)) if fixtures.http else None
             if self._agent.kind is AgentKind.MODULE:
@@ -126,8 +126,10 @@ class AgentRunner:
                 own = stack.enter_context(OtlpListener())
                 ended = _run_program(self._agent, case, self._settings, seed, work, own, proxy)
                 own.write(trace_file)
-        unknown = (*ended.unknown_calls, *_refused_calls(proxy))
-        return replace(ended, files=_read_files(work, named_files(case.required)), unknown_calls=unknown)
+        unknown = (*ended.unknown_calls, *_list_refused_calls(proxy))
+        return replace(
+            ended, files=_read_files(work, find_required_files(case.required)), unknown_calls=unknown
+        )
 
     def close(self) -> None:
         """Give up the connection to the process that has the agent's module."""
@@ -135,7 +137,7 @@ class AgentRunner:
             self._connection.close()
             self._connection = None
 
-    def _ask_service(self, case: Case, trace_file: Path) -> Ended:
+    def _run_service(self, case: Case, trace_file: Path) -> Ended:
         trace_id = secrets.token_hex(16)
         ended = _call_service(self._agent, case, self._settings, trace_id)
         if self._listener is not None:
@@ -158,7 +160,7 @@ class AgentRunner:
             "inputs": dict(case.inputs),
             "seed": seed,
             "cohort": {"task": case.cohort.task or case.id},
-            "recorded": [_plain(call) for call in recorded] if is_recorded else [],
+            "recorded": [_encode_call(call) for call in recorded] if is_recorded else [],
             "environment": proxy.environment if proxy else {},
             "work": str(folder / "work"),
             "trace": str(trace_file),
@@ -177,17 +179,17 @@ class AgentRunner:
             return Ended(None, f"it did not answer within {self._settings.timeout_s:g} s", wall_s, output)
         if not result.exists():
             return Ended(
-                None, f"its process ended with exit code {code}: {_last_line(output)}", wall_s, output
+                None, f"its process ended with exit code {code}: {_find_last_line(output)}", wall_s, output
             )
         given = json.loads(result.read_text(encoding="utf-8"))
         error = given["error"]
         if not given["made"]:
-            raise _cannot_be_made(self._agent, error)
+            raise _build_error(self._agent, error)
         shown = f"it raised {error['type']}: {error['message']}" if error else None
         return Ended(given["answer"], shown, wall_s, output, tuple(given["unknown_calls"]))
 
 
-def _fixtures_of(case: Case) -> FixtureSet:
+def _select_fixtures(case: Case) -> FixtureSet:
     """Return what the case's runs find around them.
 
     Raises:
@@ -222,7 +224,7 @@ def _open_proxy(fixtures: FixtureSet, folder: Path) -> FixtureProxy:
         raise ExperimentError(str(problem)) from problem
 
 
-def _refused_calls(proxy: FixtureProxy | None) -> Iterator[Mapping[str, Any]]:
+def _list_refused_calls(proxy: FixtureProxy | None) -> Iterator[Mapping[str, Any]]:
     for call in proxy.refused if proxy else ():
         method, _, url = call.partition(" ")
         yield {"tool": method, "args": [url], "kwargs": {}}
@@ -271,7 +273,7 @@ class AgentServer:
                 stdout=printed,
                 stderr=subprocess.STDOUT,
                 pass_fds=(theirs.fileno(),),
-                # Numbers of hashes are drawn by the seed, so that sets are in the same order in each run.
+                # Hashes are seeded, so that sets are in the same order in each run.
                 env={**os.environ, **dict(agent.environment), "PYTHONHASHSEED": str(settings.seed % 2**32)},
                 start_new_session=True,
             )
@@ -280,10 +282,10 @@ class AgentServer:
             if not loaded or loaded["error"]:
                 self.close()
                 if loaded:
-                    raise _cannot_be_made(agent, loaded["error"])
+                    raise _build_error(agent, loaded["error"])
                 raise ExperimentError(
                     f"the module of the agent {agent.target} was not imported within {_IMPORT_S:g} s:"
-                    f" {_last_line(_read_end(printed.fileno()))}"
+                    f" {_find_last_line(_read_end(printed.fileno()))}"
                 )
         self.forks: bool = loaded["forks"]
 
@@ -356,7 +358,7 @@ class AgentConnection:
         self.is_used_up = False
 
     def run(self, job: Path, timeout_s: float) -> int | None:
-        """Run a job; returns its exit code, None where it was killed as late."""
+        """Run a job; returns its exit code, None where it was killed for being late."""
         forks = self._server.forks
         self.is_used_up = not forks
         self._printed.truncate(0)
@@ -419,7 +421,7 @@ class LineReader:
         os.close(self._descriptor)
 
 
-def _cannot_be_made(agent: AgentUnderTest, error: Mapping[str, str]) -> ExperimentError:
+def _build_error(agent: AgentUnderTest, error: Mapping[str, str]) -> ExperimentError:
     module, _, name = agent.target.partition(":")
     message = f"the agent {agent.target} cannot be made: {error['type']}: {error['message']}"
     if error["traceback"]:
@@ -470,7 +472,7 @@ def _run_program(
     if code is None:
         return Ended(None, f"it did not answer within {settings.timeout_s:g} s", wall_s, output)
     if code:
-        return Ended(None, f"it ended with exit code {code}: {_last_line(output)}", wall_s, output)
+        return Ended(None, f"it ended with exit code {code}: {_find_last_line(output)}", wall_s, output)
     return Ended(output.strip(), None, wall_s, output)
 
 
@@ -489,7 +491,7 @@ def _call_service(agent: AgentUnderTest, case: Case, settings: Settings, trace_i
         return Ended(None, f"it answered with status {problem.code}", time.monotonic() - start)
     except OSError as problem:
         return Ended(None, f"{agent.target} cannot be reached: {problem}", time.monotonic() - start)
-    return Ended(_text_of(answer), None, time.monotonic() - start)
+    return Ended(_extract_answer(answer), None, time.monotonic() - start)
 
 
 def _run(
@@ -526,7 +528,7 @@ def _run(
     return process.returncode, time.monotonic() - start, output
 
 
-def _plain(call: RecordedCall) -> dict[str, Any]:
+def _encode_call(call: RecordedCall) -> dict[str, Any]:
     error = call.error
     return {
         "tool": call.tool,
@@ -537,8 +539,8 @@ def _plain(call: RecordedCall) -> dict[str, Any]:
     }
 
 
-def _text_of(body: str) -> str:
-    """The answer in a response: the field `answer` of a JSON object, else the text itself."""
+def _extract_answer(body: str) -> str:
+    """Return the answer in a response: the field `answer` of a JSON object, else the text itself."""
     try:
         given = json.loads(body)
     except ValueError:
@@ -547,5 +549,5 @@ def _text_of(body: str) -> str:
     return answer if isinstance(answer, str) else json.dumps(answer)
 
 
-def _last_line(output: str) -> str:
+def _find_last_line(output: str) -> str:
     return output.strip().rpartition("\n")[2] or "it printed nothing"

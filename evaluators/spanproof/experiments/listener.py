@@ -88,7 +88,9 @@ class OtlpListener:
         if trace_id is None:
             return [encode_protobuf(request) for request in requests]
         wanted = bytes.fromhex(trace_id)
-        return [encode_protobuf(each) for each in (_only(request, wanted) for request in requests) if each]
+        return [
+            encode_protobuf(each) for each in (_select_trace(request, wanted) for request in requests) if each
+        ]
 
     def _keep(self, body: bytes, *, is_json: bool) -> None:
         request = decode_json(body) if is_json else decode_protobuf(body)
@@ -113,7 +115,7 @@ class OtlpListener:
         self._thread.join()
 
 
-def _only(request: ExportTraceServiceRequest, trace_id: bytes) -> ExportTraceServiceRequest | None:
+def _select_trace(request: ExportTraceServiceRequest, trace_id: bytes) -> ExportTraceServiceRequest | None:
     """Return a request with the spans of one trace, None where it has none."""
     kept = ExportTraceServiceRequest()
     for resource in request.resource_spans:

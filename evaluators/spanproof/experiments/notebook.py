@@ -47,7 +47,7 @@ def run(
         SuiteError: the suite cannot be read.
     """
     settings = Settings(trials, jobs, seed, timeout_s, Tools(tools))
-    place = Path(folder) if folder else new_folder()
+    place = Path(folder) if folder else choose_folder()
     with open_engine(backend) as engine:
         return run_experiment(agent_in_module(agent), Path(suite), place, engine, settings)
 
@@ -64,6 +64,6 @@ def open_engine(backend: str) -> Iterator[Engine]:
         )
 
 
-def new_folder() -> Path:
+def choose_folder() -> Path:
     """Return a folder for a new experiment, named by the time."""
     return Path(".spanproof/experiments") / datetime.now(UTC).strftime("%Y%m%d-%H%M%S")

@@ -9,7 +9,7 @@ from spanproof.gate import CaseTrials, read_scores
 from spanproof.trace import Score
 
 
-def scores_of(experiment: Experiment) -> tuple[Score | CaseTrials, ...]:
+def collect_scores(experiment: Experiment) -> tuple[Score | CaseTrials, ...]:
     """Return the trials of every case, and the scores of those that left a run."""
     cases = json.dumps({"cases": list(experiment.json_cases())})
     return tuple(read_scores([cases], experiment.folder))

@@ -79,16 +79,16 @@ def read_trial(given: Mapping[str, Any]) -> Trial:
         KeyError, TypeError, ValueError: it is none.
     """
     findings = tuple(
-        Finding(each["requirement"], each["holds"], each["reason"], _layer(each["layer"]))
+        Finding(each["requirement"], each["holds"], each["reason"], _parse_layer(each["layer"]))
         for each in given["findings"]
     )
     rest = {key: value for key, value in given.items() if key not in ("findings", "layer", "verdict")}
     rest["models"] = tuple(rest["models"])
     rest["unknown_calls"] = tuple(rest["unknown_calls"])
     return Trial(
-        **rest, verdict=TrialVerdict(given["verdict"]), layer=_layer(given["layer"]), findings=findings
+        **rest, verdict=TrialVerdict(given["verdict"]), layer=_parse_layer(given["layer"]), findings=findings
     )
 
 
-def _layer(name: str | None) -> Layer | None:
+def _parse_layer(name: str | None) -> Layer | None:
     return Layer(name) if name else None

@@ -90,14 +90,14 @@ def sign(
     """
     error_type = error_type.rpartition(".")[2]
     bare = Signature(layer, check, failure_class, error_type, mask(message), subject, package)
-    for cause in causes().values() if rules else ():
+    for cause in load_causes().values() if rules else ():
         found = cause.match(bare, message)
         if found is not None:
-            return replace(bare, cause=cause.id, key=_key(cause, bare, found))
+            return replace(bare, cause=cause.id, key=_build_key(cause, bare, found))
     return bare
 
 
-def _key(cause: Cause, signature: Signature, found: re.Match[str]) -> str:
+def _build_key(cause: Cause, signature: Signature, found: re.Match[str]) -> str:
     groups = found.groupdict()
     parts = [groups[name] if name in groups else getattr(signature, name) for name in cause.key]
     return " ".join(part for part in parts if part)[:_MAX_KEY_CHARS]
@@ -105,10 +105,10 @@ def _key(cause: Cause, signature: Signature, found: re.Match[str]) -> str:
 
 def explain(signature: Signature) -> Explanation:
     """Return what people read about a failure."""
-    cause = causes().get(signature.cause)
+    cause = load_causes().get(signature.cause)
     of_tool = f" (tool {signature.subject})" if _is_of_tool(signature) else ""
     if cause is None:
-        return Explanation(_plain_name(signature) + of_tool)
+        return Explanation(_build_plain_name(signature) + of_tool)
     given = {
         name: getattr(signature, name)
         for name in ("key", "subject", "error_type", "package", "check", "failure_class")
@@ -121,7 +121,7 @@ def _is_of_tool(signature: Signature) -> bool:
     return signature.layer is Layer.EXECUTION and bool(signature.subject)
 
 
-def _plain_name(signature: Signature) -> str:
+def _build_plain_name(signature: Signature) -> str:
     """Return the name of a failure that no rule explains: `ValueError: Expected <n> rows`."""
     if signature.error_type or signature.message:
         message = re.sub(r" ([.,:;)?!\]])|([(\[]) ", r"\1\2", signature.message)
@@ -131,7 +131,7 @@ def _plain_name(signature: Signature) -> str:
 
 
 @cache
-def causes() -> Mapping[str, Cause]:
+def load_causes() -> Mapping[str, Cause]:
     """Return the rules by id, in the order in which they are tried."""
     rules = yaml.safe_load((resources.files(__package__) / "causes.yaml").read_text("utf-8"))
     return {rule["id"]: _read(rule) for rule in rules}

@@ -47,10 +47,10 @@ def cluster(signatures: Mapping[str, Signature], moved: Mapping[str, str] | None
         found[own] = own
         if signature.cause or not signature.message:
             continue
-        words = _words(signature.message)
+        words = _split_words(signature.message)
         anchors = tuple(sorted(_ANCHOR.findall(signature.message)))
         known = leaders.setdefault((signature.family, anchors), [])
-        alike = next((leader for leader, text in known if similarity(words, text) >= ALIKE), None)
+        alike = next((leader for leader, text in known if compute_similarity(words, text) >= ALIKE), None)
         if alike is None:
             known.append((own, words))
         elif own not in decided:
@@ -58,12 +58,12 @@ def cluster(signatures: Mapping[str, Signature], moved: Mapping[str, str] | None
     return {own: _follow(leader, decided) for own, leader in found.items()}
 
 
-def _words(message: str) -> list[str]:
+def _split_words(message: str) -> list[str]:
     """Return the words of a masked message without values, in one form: `Days` is `day`."""
     return [word.lower().removesuffix("s") for word in _WORD.findall(message.replace(VALUE, " "))]
 
 
-def similarity(words: Sequence[str], others: Sequence[str]) -> float:
+def compute_similarity(words: Sequence[str], others: Sequence[str]) -> float:
     """Return the share of words that two messages have in common, in order: from 0 to 1."""
     if not words or not others:
         return float(list(words) == list(others))

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from spanproof.evaluators.model import NoReplay, RunEvaluation, TraceEvaluation
-from spanproof.evaluators.outcomes.account import account_of
+from spanproof.evaluators.outcomes.account import build_account
 from spanproof.evaluators.outcomes.actions import is_answer
 from spanproof.evaluators.outcomes.model import FAILING, Account, StepOutcome
 from spanproof.evaluators.outcomes.recovery import Came
@@ -21,7 +21,7 @@ from spanproof.evaluators.scores import find
 from spanproof.failures.causes import sign
 from spanproof.failures.messages import read_raised
 from spanproof.failures.model import Failure, Signature
-from spanproof.failures.targets import target_kind
+from spanproof.failures.targets import classify_target
 from spanproof.sandbox import Attempt
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.trace import (
@@ -61,27 +61,27 @@ class _Found:
     sample: str = ""
 
 
-def failures_in(evaluation: TraceEvaluation) -> list[Failure]:
+def extract_failures(evaluation: TraceEvaluation) -> list[Failure]:
     """Return the failures of every run of a trace; none of runs whose every layer passes."""
-    return [failure for run in evaluation.runs for failure in failures_of_run(evaluation.trace, run)]
+    return [failure for run in evaluation.runs for failure in extract_run_failures(evaluation.trace, run)]
 
 
-def failures_of_run(trace: Trace, evaluated: RunEvaluation) -> list[Failure]:
+def extract_run_failures(trace: Trace, evaluated: RunEvaluation) -> list[Failure]:
     """Return the failures of one run, each cause once, in the order of the layers."""
     failed = [score for score in evaluated.scores if _fails(score)]
     if not failed:
         return []
     run = evaluated.run
-    account = account_of(trace, run, evaluated.scans, evaluated.replay)
+    account = build_account(trace, run, evaluated.scans, evaluated.replay)
     layers = {score.layer for score in failed if score.name == score.layer.value}
-    found = _of_outcomes(evaluated, account) if layers & _CODE_LAYERS else []
+    found = _find_outcome_failures(evaluated, account) if layers & _CODE_LAYERS else []
     if Layer.CORRECTNESS in layers:
-        found += _of_correctness(failed, {each.span_id for each in found})
-    found += _of_boundary(evaluated, failed)
+        found += _find_correctness_failures(failed, {each.span_id for each in found})
+    found += _find_boundary_failures(evaluated, failed)
     if Layer.GROUNDEDNESS in layers:
-        found += _of_groundedness(failed, account)
+        found += _find_groundedness_failures(failed, account)
     if Layer.TRAJECTORY in layers:
-        found += _of_trajectory(run, failed, {each.signature.layer for each in found})
+        found += _find_trajectory_failures(run, failed, {each.signature.layer for each in found})
     # What is left are evaluators of the user's own.
     found += [
         _Found(sign(score.layer, score.name, failure_class="fail"), score.span_id)
@@ -94,8 +94,8 @@ def failures_of_run(trace: Trace, evaluated: RunEvaluation) -> list[Failure]:
             trace_id=run.trace_id,
             run_span_id=run.span_id,
             span_id=each.span_id,
-            sample=_bounded(each.sample),
-            time_ns=_time_of(trace, run, each.span_id),
+            sample=_shorten_sample(each.sample),
+            time_ns=_find_time(trace, run, each.span_id),
             cohort=run.cohort,
         )
         for each in {each.signature.fingerprint: each for each in reversed(found)}.values()
@@ -110,14 +110,14 @@ def _is_built_in(score: Score) -> bool:
     return find(score.layer, score.name) is not None
 
 
-def _of_outcomes(evaluated: RunEvaluation, account: Account) -> list[_Found]:
+def _find_outcome_failures(evaluated: RunEvaluation, account: Account) -> list[_Found]:
     """Return the code and the calls that failed: those that nothing mended, else all."""
     mended = {fate.failure.span_id for fate in account.fates if fate.came is not Came.LOST}
-    every = [*_failed_parts(evaluated, account)]
+    every = [*_list_failed_parts(evaluated, account)]
     return [each for each in every if each.span_id not in mended] or every
 
 
-def _failed_parts(evaluated: RunEvaluation, account: Account) -> Iterator[_Found]:
+def _list_failed_parts(evaluated: RunEvaluation, account: Account) -> Iterator[_Found]:
     for step in evaluated.run.steps:
         of_code: set[str | None] = set()
         known = False
@@ -126,19 +126,19 @@ def _failed_parts(evaluated: RunEvaluation, account: Account) -> Iterator[_Found
             if outcome.state in FAILING:
                 known = True
                 of_code |= {snippet.span_id, *(call.span_id for call in snippet.tape)}
-                yield _of_snippet(evaluated, snippet, outcome)
+                yield _build_snippet_failure(evaluated, snippet, outcome)
         for position, call in enumerate(step.calls):
             outcome = account.of_call(step, position)
             if outcome.state not in FAILING or is_answer(call) or call.span_id in of_code:
                 continue
             known = True
-            yield _of_outcome("call", outcome, call.error, call.span_id or step.span_id, call.tool)
+            yield _build_outcome_failure("call", outcome, call.error, call.span_id or step.span_id, call.tool)
         own = account.steps.get(step.number)
         if not known and own is not None and own.state in FAILING:
-            yield _of_outcome("call", own, step.error, step.span_id, _requested(step))
+            yield _build_outcome_failure("call", own, step.error, step.span_id, _find_requested_tool(step))
 
 
-def _of_snippet(evaluated: RunEvaluation, snippet: Snippet, outcome: StepOutcome) -> _Found:
+def _build_snippet_failure(evaluated: RunEvaluation, snippet: Snippet, outcome: StepOutcome) -> _Found:
     """Return the failure of code, with the traceback of its replay where the record has none of its words."""
     subject = "" if snippet.language is Language.PYTHON else snippet.language.value
     text, package = outcome.quote, ""
@@ -149,10 +149,10 @@ def _of_snippet(evaluated: RunEvaluation, snippet: Snippet, outcome: StepOutcome
         if traced.error_type and traced.error_type == outcome.error_type:
             package = traced.package
         text = text or again.execution.stderr
-    return _of_outcome("outcome", outcome, snippet.error, snippet.span_id, subject, text, package)
+    return _build_outcome_failure("outcome", outcome, snippet.error, snippet.span_id, subject, text, package)
 
 
-def _of_outcome(
+def _build_outcome_failure(
     check: str,
     outcome: StepOutcome,
     error: SpanError | None,
@@ -176,18 +176,18 @@ def _of_outcome(
     return _Found(signature, span_id, words or str(outcome.failure_class or ""))
 
 
-def _requested(step: Step) -> str:
+def _find_requested_tool(step: Step) -> str:
     return step.requested[0].name if step.requested else ""
 
 
-def _of_correctness(scores: Iterable[Score], raised: set[str]) -> Iterator[_Found]:
+def _find_correctness_failures(scores: Iterable[Score], raised: set[str]) -> Iterator[_Found]:
     for score in scores:
         of_layer = score.layer is Layer.CORRECTNESS and score.name != Layer.CORRECTNESS.value
         if of_layer and score.span_id not in raised and _is_built_in(score):
             yield _Found(sign(score.layer, score.name), score.span_id)
 
 
-def _of_boundary(evaluated: RunEvaluation, scores: Iterable[Score]) -> Iterator[_Found]:
+def _find_boundary_failures(evaluated: RunEvaluation, scores: Iterable[Score]) -> Iterator[_Found]:
     checks: dict[str, set[str]] = {}
     for score in scores:
         if score.layer is Layer.BOUNDARY:
@@ -197,12 +197,12 @@ def _of_boundary(evaluated: RunEvaluation, scores: Iterable[Score]) -> Iterator[
     for snippet in evaluated.run.snippets:
         names = checks.get(snippet.id, set())
         if "scan" in names:
-            yield from _of_scan(evaluated, snippet)
+            yield from _find_scan_failures(evaluated, snippet)
         elif "attempts" in names:
-            yield from _of_attempts(evaluated, snippet)
+            yield from _find_attempt_failures(evaluated, snippet)
 
 
-def _of_scan(evaluated: RunEvaluation, snippet: Snippet) -> Iterator[_Found]:
+def _find_scan_failures(evaluated: RunEvaluation, snippet: Snippet) -> Iterator[_Found]:
     scan = evaluated.scans.get(snippet.id)
     for finding in scan.findings if scan is not None else ():
         if finding.verdict is Verdict.DENY:
@@ -210,21 +210,21 @@ def _of_scan(evaluated: RunEvaluation, snippet: Snippet) -> Iterator[_Found]:
             yield _Found(signature, snippet.span_id, finding.message)
 
 
-def _of_attempts(evaluated: RunEvaluation, snippet: Snippet) -> Iterator[_Found]:
+def _find_attempt_failures(evaluated: RunEvaluation, snippet: Snippet) -> Iterator[_Found]:
     replay = evaluated.replay
     step = None if isinstance(replay, NoReplay) else replay.step(snippet.id)
     refused: list[Attempt] = [
         each for each in (step.execution.attempts if step is not None else ()) if not each.allowed
     ]
     for attempt in refused:
-        subject = target_kind(attempt.kind, attempt.target)
+        subject = classify_target(attempt.kind, attempt.target)
         signature = sign(Layer.BOUNDARY, "attempts", failure_class=attempt.kind.value, subject=subject)
         yield _Found(signature, snippet.span_id, attempt.target)
     if not refused:
         yield _Found(sign(Layer.BOUNDARY, "attempts"), snippet.span_id)
 
 
-def _of_groundedness(scores: Iterable[Score], account: Account) -> Iterator[_Found]:
+def _find_groundedness_failures(scores: Iterable[Score], account: Account) -> Iterator[_Found]:
     of_layer = [score for score in scores if score.layer is Layer.GROUNDEDNESS]
     if account.fabricated:
         for origin in account.fabricated:
@@ -247,11 +247,11 @@ def _of_groundedness(scores: Iterable[Score], account: Account) -> Iterator[_Fou
             yield _Found(sign(score.layer, "claim", failure_class="unsupported"), score.span_id)
 
 
-def _of_trajectory(run: Run, scores: Iterable[Score], explained: set[Layer]) -> Iterator[_Found]:
+def _find_trajectory_failures(run: Run, scores: Iterable[Score], explained: set[Layer]) -> Iterator[_Found]:
     for score in scores:
         if score.layer is not Layer.TRAJECTORY or score.name == score.layer.value or not _is_built_in(score):
             continue
-        ending = _ending(run) if score.name == "answered" else ""
+        ending = _classify_ending(run) if score.name == "answered" else ""
         follows = explained & _CONSEQUENCES.get(score.name, frozenset())
         if follows and ending != Ending.MAX_STEPS.value:
             continue
@@ -267,18 +267,18 @@ def _of_trajectory(run: Run, scores: Iterable[Score], explained: set[Layer]) -> 
         yield _Found(signature, score.span_id, raised.message)
 
 
-def _ending(run: Run) -> str:
+def _classify_ending(run: Run) -> str:
     """Return how a run that did not complete its task ended; `reported` where its answer says so."""
     if run.ending in (Ending.MAX_STEPS, Ending.FAILED):
         return run.ending.value
     return "reported" if run.answer is not None and run.answer.text.strip() else ""
 
 
-def _time_of(trace: Trace, run: Run, span_id: str) -> int:
+def _find_time(trace: Trace, run: Run, span_id: str) -> int:
     span = trace.by_id.get(span_id)
     return span.start_ns if span is not None else run.start_ns
 
 
-def _bounded(sample: str) -> str:
+def _shorten_sample(sample: str) -> str:
     masked = mask_formats(" ".join(sample[: MAX_SAMPLE_CHARS * 4].split()))
     return masked if len(masked) <= MAX_SAMPLE_CHARS else f"{masked[: MAX_SAMPLE_CHARS - 1]}…"

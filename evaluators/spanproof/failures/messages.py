@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 
 from spanproof.evaluators.outcomes.causes import unwrap
-from spanproof.evaluators.outcomes.tracebacks import python_traceback, thrown_error
+from spanproof.evaluators.outcomes.tracebacks import parse_python_traceback, parse_thrown_error
 
 MAX_MESSAGE_CHARS = 400
 """So much of a message is looked at: long ones quote data."""
@@ -79,14 +79,14 @@ def read_raised(text: str, error_type: str | None = None) -> Raised:
         text: stderr, a traceback, `Type: message`, or the message alone.
         error_type: the exception's name, where it is known apart from the text.
     """
-    traceback = python_traceback(text)
+    traceback = parse_python_traceback(text)
     if traceback is not None:
         line, name = traceback
-        return Raised(name, _after_type(line, name), _package(text))
-    thrown = thrown_error(text)
+        return Raised(name, _strip_type(line, name), _find_package(text))
+    thrown = parse_thrown_error(text)
     if thrown is not None:
         line, thrown_type = thrown
-        return Raised(thrown_type or error_type or "", _after_type(line, thrown_type or ""))
+        return Raised(thrown_type or error_type or "", _strip_type(line, thrown_type or ""))
     bare = unwrap(text)
     known = (error_type or "").rpartition(".")[2]
     inner = _INDEXED.match(bare.partition(": ")[2] if known and bare.startswith(known) else bare)
@@ -96,8 +96,8 @@ def read_raised(text: str, error_type: str | None = None) -> Raised:
         bare, known = inner["cause"], ""
     prefixed = _PREFIX.match(bare)
     if prefixed is not None and (not known or prefixed["type"] == known or bare != text.strip()):
-        return Raised(prefixed["type"], _first_line(prefixed["message"]))
-    return Raised(known, _first_line(bare))
+        return Raised(prefixed["type"], _find_first_line(prefixed["message"]))
+    return Raised(known, _find_first_line(bare))
 
 
 def mask(message: str) -> str:
@@ -120,18 +120,18 @@ def _keep_types(text: str) -> str:
     )
 
 
-def _after_type(line: str, name: str) -> str:
+def _strip_type(line: str, name: str) -> str:
     _, colon, message = line.partition(": ")
     return (
         message.strip() if colon and name in line.partition(": ")[0] else "" if line.endswith(name) else line
     )
 
 
-def _first_line(text: str) -> str:
+def _find_first_line(text: str) -> str:
     return next((line.strip() for line in text.splitlines() if line.strip()), "")[:MAX_MESSAGE_CHARS]
 
 
-def _package(traceback: str) -> str:
+def _find_package(traceback: str) -> str:
     """Return the package that the innermost frame of a traceback is in."""
     frames = _FRAME.findall(traceback[-20_000:])
     found = _INSTALLED.search(frames[-1]) if frames else None

@@ -22,16 +22,16 @@ _FOLDERS = (
 )
 
 
-def target_kind(kind: AttemptKind, target: str) -> str:
+def classify_target(kind: AttemptKind, target: str) -> str:
     """Return the kind of an attempt's target: `metadata service`, `credentials`, `home folder`, a program."""
     if kind is AttemptKind.NETWORK:
-        return host_kind(target)
+        return classify_host(target)
     if kind is AttemptKind.FILE:
-        return path_kind(target)
+        return classify_path(target)
     return target.rpartition("/")[2][:40] or target[:40]
 
 
-def host_kind(target: str) -> str:
+def classify_host(target: str) -> str:
     """Return the kind of a host, given as `host`, `host:port` or `[address]:port`."""
     host = target
     if target.startswith("["):
@@ -50,7 +50,7 @@ def host_kind(target: str) -> str:
     return "internal address" if address.is_private or address.is_link_local else "public address"
 
 
-def path_kind(path: str) -> str:
+def classify_path(path: str) -> str:
     """Return the kind of a path."""
     if _CREDENTIALS.search(path):
         return "credentials"

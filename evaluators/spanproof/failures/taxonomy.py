@@ -72,10 +72,10 @@ def rate_run(scores: Iterable[Score]) -> tuple[Rating, ...]:
             values[name] = min(score.outcome.value, values.get(name, 1.0))
             if score.outcome.label is Label.FAIL:
                 failed.add(name)
-    return tuple(_rate(dimension, values, failed) for dimension in dimensions())
+    return tuple(_rate_dimension(dimension, values, failed) for dimension in load_dimensions())
 
 
-def _rate(dimension: Dimension, values: Mapping[str, float], failed: set[str]) -> Rating:
+def _rate_dimension(dimension: Dimension, values: Mapping[str, float], failed: set[str]) -> Rating:
     capped = tuple(sorted(failed & dimension.decisive))
     known = {name: weight for name, weight in dimension.scores.items() if name in values}
     if not known and not capped:
@@ -93,20 +93,20 @@ def kinds() -> Mapping[str, Kind]:
     """Return the kinds of failures by id, in the order of the file."""
     return {
         kind["id"]: Kind(category=category["name"], **kind)
-        for category in _document()["categories"]
+        for category in _load_document()["categories"]
         for kind in category["kinds"]
     }
 
 
 @cache
-def dimensions() -> tuple[Dimension, ...]:
+def load_dimensions() -> tuple[Dimension, ...]:
     """Return the dimensions of a rating."""
     return tuple(
         Dimension(each["id"], each["name"], each["scores"], frozenset(each["decisive"]))
-        for each in _document()["dimensions"]
+        for each in _load_document()["dimensions"]
     )
 
 
 @cache
-def _document() -> Any:
+def _load_document() -> Any:
     return yaml.safe_load((resources.files(__package__) / "taxonomy.yaml").read_text("utf-8"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from spanproof.evaluators.intervals import Interval, wilson
+from spanproof.evaluators.intervals import Interval, compute_wilson_interval
 from spanproof.gate.assertion import AggregateAssertion, Bound, Function, compare
 from spanproof.gate.outputs import Verdict
 from spanproof.gate.report import AssertionReport
@@ -65,14 +65,14 @@ def _compute(assertion: AggregateAssertion, cases: _Cases) -> _Found:
         case Function.FAIL_RATE:
             failed = sum(outcome.label is Label.FAIL for outcome in scored)
             judged = sum(outcome.label is not None for outcome in scored)
-            return _rate(failed, judged, "verdicts", errored)
+            return _compute_rate(failed, judged, "verdicts", errored)
         case Function.ERROR_RATE:
-            return _rate(errored, errored + len(scored), "scores that were not skipped")
+            return _compute_rate(errored, errored + len(scored), "scores that were not skipped")
         case Function.PRESENCE_RATE:
             present = sum(any(isinstance(score.outcome, Scored) for score in case) for case in cases)
-            return _rate(present, len(cases), "cases")
+            return _compute_rate(present, len(cases), "cases")
         case Function.SANDBOX_PASS_RATE:
-            return _sandbox_pass_rate(cases)
+            return _compute_sandbox_pass_rate(cases)
         case _:
             numbers = [
                 number for outcome in scored if (number := assertion.score.number_of(outcome)) is not None
@@ -81,14 +81,14 @@ def _compute(assertion: AggregateAssertion, cases: _Cases) -> _Found:
             return _Found(value, len(numbers), "scores", errored)
 
 
-def _sandbox_pass_rate(cases: _Cases) -> _Found:
+def _compute_sandbox_pass_rate(cases: _Cases) -> _Found:
     """Return the share of the tested cases whose tests passed; tests that were not run count as errored."""
     tested = [case for case in cases if case]
     judged = [case for case in tested if all(isinstance(score.outcome, Scored) for score in case)]
     passed = sum(all(_passes(score) for score in case) for case in judged)
     untested = len(cases) - len(tested)
     remark = f"{untested} more {'bears' if untested == 1 else 'bear'} code and no tests" if untested else ""
-    found = _rate(passed, len(judged), "cases with code and tests", len(tested) - len(judged))
+    found = _compute_rate(passed, len(judged), "cases with code and tests", len(tested) - len(judged))
     return replace(found, remark=remark)
 
 
@@ -96,8 +96,8 @@ def _passes(score: Score) -> bool:
     return isinstance(score.outcome, Scored) and score.outcome.label is Label.PASS
 
 
-def _rate(part: int, total: int, noun: str, errored: int = 0) -> _Found:
-    return _Found(part / total if total else None, total, noun, errored, wilson(part, total))
+def _compute_rate(part: int, total: int, noun: str, errored: int = 0) -> _Found:
+    return _Found(part / total if total else None, total, noun, errored, compute_wilson_interval(part, total))
 
 
 def _conclude(assertion: AggregateAssertion, found: _Found, baseline: _Found | None) -> tuple[Verdict, str]:

@@ -18,7 +18,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any, ClassVar, TypeAlias
 
-from spanproof.evaluators.scores import ScoreSpec, Unit, find, nearest, score_id
+from spanproof.evaluators.scores import ScoreSpec, Unit, find, find_nearest, score_id
 from spanproof.trace import Cohort, Label, Layer, Scored
 
 PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
@@ -78,7 +78,7 @@ class AllCases:
     """Every judged case."""
 
     def needed(self, judged: int) -> int:
-        """How many of so many judged cases must satisfy the assertion."""
+        """Return how many of so many judged cases must satisfy the assertion."""
         return judged
 
     def __str__(self) -> str:
@@ -92,7 +92,7 @@ class AtLeastShare:
     percent: Fraction
 
     def needed(self, judged: int) -> int:
-        """How many of so many judged cases must satisfy the assertion; exact, rounded up."""
+        """Return how many of so many judged cases must satisfy the assertion; exact, rounded up."""
         return -((-self.percent * judged) // 100)
 
     @property
@@ -101,7 +101,7 @@ class AtLeastShare:
         return -(-100 // (100 - self.percent)) if self.percent < 100 else None
 
     def __str__(self) -> str:
-        return f"for at_least {_decimal(self.percent)}% of cases"
+        return f"for at_least {_format_decimal(self.percent)}% of cases"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class AtLeastCount:
     count: int
 
     def needed(self, judged: int) -> int:
-        """How many cases must satisfy the assertion."""
+        """Return how many cases must satisfy the assertion."""
         return self.count
 
     def __str__(self) -> str:
@@ -204,7 +204,7 @@ class ScoreRef:
         return self.spec.high if self.spec else 1.0
 
     def number_of(self, scored: Scored) -> float | None:
-        """The number that is compared; None where a metric was stored without its raw value."""
+        """Return the number that is compared; None where a metric was stored without its raw value."""
         return scored.raw if self.is_raw else scored.value
 
     def __str__(self) -> str:
@@ -216,7 +216,7 @@ class ScoreRef:
     def _is_plain(self) -> bool:
         """Whether the grammar reads the name without quotes."""
         is_word = PLAIN_NAME.fullmatch(self.name) is not None and self.name != "score"
-        return is_word and nearest(self.layer, self.name) is None
+        return is_word and find_nearest(self.layer, self.name) is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +243,9 @@ class CaseAssertion:
 
     def __str__(self) -> str:
         threshold = format_threshold(self.threshold, self.score.unit)
-        return f"{self.score} {self.comparison.value} {threshold} {self.quantifier}{_where(self.where)}"
+        return (
+            f"{self.score} {self.comparison.value} {threshold} {self.quantifier}{_format_where(self.where)}"
+        )
 
 
 class Function(StrEnum):
@@ -273,7 +275,7 @@ class Bound:
     threshold: float
 
     def text(self, unit: Unit) -> str:
-        """Its canonical text."""
+        """Return its canonical text."""
         return f"{self.comparison.value} {format_threshold(self.threshold, unit)}"
 
 
@@ -284,7 +286,7 @@ class NoWorse:
     by: float = 0.0
 
     def text(self, unit: Unit) -> str:
-        """Its canonical text."""
+        """Return its canonical text."""
         return "no_worse_than baseline" + (f" by {format_threshold(self.by, unit)}" if self.by else "")
 
 
@@ -315,7 +317,7 @@ class AggregateAssertion:
         return self.score.unit is Unit.NONE
 
     def __str__(self) -> str:
-        return f"{self.subject} {self.limit.text(self.unit)}{_where(self.where)}"
+        return f"{self.subject} {self.limit.text(self.unit)}{_format_where(self.where)}"
 
     @property
     def subject(self) -> str:
@@ -342,7 +344,7 @@ class TrialsAssertion:
     high: ClassVar[float] = 1.0
 
     def __str__(self) -> str:
-        return f"{self.subject} {self.limit.text(self.unit)}{_where(self.where)}"
+        return f"{self.subject} {self.limit.text(self.unit)}{_format_where(self.where)}"
 
     @property
     def subject(self) -> str:
@@ -362,19 +364,19 @@ def is_about(assertion: ScoreAssertion, cohort: Cohort) -> bool:
 
 
 def format_threshold(threshold: float | Label, unit: Unit) -> str:
-    """A verdict, or the shortest plain decimal with its unit."""
+    """Return a verdict, or the shortest plain decimal with its unit."""
     if isinstance(threshold, Label):
         return threshold.value
-    number = _decimal(Fraction(repr(threshold)))
+    number = _format_decimal(Fraction(repr(threshold)))
     return f"{number} {unit.value}" if unit else number
 
 
-def _where(conditions: Sequence[Condition]) -> str:
+def _format_where(conditions: Sequence[Condition]) -> str:
     return " where " + " and ".join(map(str, conditions)) if conditions else ""
 
 
-def _decimal(number: Fraction) -> str:
-    """The shortest plain decimal; the number has one, as it was read from one."""
+def _format_decimal(number: Fraction) -> str:
+    """Return the shortest plain decimal; the number has one, as it was read from one."""
     digits = 0
     while (number * 10**digits).denominator != 1:
         digits += 1

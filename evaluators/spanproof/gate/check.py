@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
-from spanproof.evaluators.intervals import wilson
+from spanproof.evaluators.intervals import compute_wilson_interval
 from spanproof.gate.aggregates import report_aggregate
 from spanproof.gate.assertion import (
     AggregateAssertion,
@@ -113,7 +113,7 @@ def _gather(assertions: Sequence[Assertion], scores: Iterable[Score | CaseTrials
 def _report(assertion: Assertion, found: _Gathered, before: _Gathered | None) -> AssertionReport:
     if isinstance(assertion, TrialsAssertion):
         return report_trials(assertion, found.trials, before.trials if before else None)
-    cases = _cases_of(assertion, found)
+    cases = _select_cases(assertion, found)
     if not cases:
         code = " that bears code" if _needs_code(assertion) else ""
         cohort = " with this cohort" if assertion.where else ""
@@ -121,7 +121,7 @@ def _report(assertion: Assertion, found: _Gathered, before: _Gathered | None) ->
     if not any(cases):
         return AssertionReport(assertion, Verdict.FAILED, explain_missing(assertion.score, found.names))
     if isinstance(assertion, AggregateAssertion):
-        return report_aggregate(assertion, cases, _cases_of(assertion, before) if before else None)
+        return report_aggregate(assertion, cases, _select_cases(assertion, before) if before else None)
     firsts = [case.first for case in found.cases if is_about(assertion, case.first.cohort)]
     return _report_cases(
         assertion,
@@ -129,8 +129,8 @@ def _report(assertion: Assertion, found: _Gathered, before: _Gathered | None) ->
     )
 
 
-def _cases_of(assertion: ScoreAssertion, gathered: _Gathered) -> list[Sequence[Score]]:
-    """The scores that the assertion is about, case by case; empty for a case that has none."""
+def _select_cases(assertion: ScoreAssertion, gathered: _Gathered) -> list[Sequence[Score]]:
+    """Return the scores that the assertion is about, case by case; empty for a case that has none."""
     name = (assertion.score.layer, assertion.score.row_name)
     about = (case for case in gathered.cases if is_about(assertion, case.first.cohort))
     needs_code = _needs_code(assertion)
@@ -187,7 +187,7 @@ def _report_cases(assertion: CaseAssertion, cases: tuple[CaseResult, ...]) -> As
         needed=assertion.quantifier.needed(judged),
         cases=cases,
         share=satisfied / judged if judged else None,
-        interval=wilson(satisfied, judged),
+        interval=compute_wilson_interval(satisfied, judged),
     )
 
 
@@ -196,8 +196,8 @@ def _conclude(
 ) -> tuple[Verdict, str]:
     needed = assertion.quantifier.needed
     counted = f"{satisfied} of {judged} judged cases satisfy it, {needed(judged)} must"
-    interval = wilson(satisfied, judged)
-    details = [f"{satisfied / judged:.1%}, {interval}" if interval else "", _means_all(assertion, judged)]
+    interval = compute_wilson_interval(satisfied, judged)
+    details = [f"{satisfied / judged:.1%}, {interval}" if interval else "", _explain_share(assertion, judged)]
     left_out = _format_left_out(cases) + ("" if judged else _advise(assertion, cases))
     counted = "; ".join(filter(None, [counted, *details, left_out]))
     # Though every errored case were right it would not pass: so it fails for certain.
@@ -210,8 +210,8 @@ def _conclude(
     return Verdict.PASSED, counted
 
 
-def _means_all(assertion: CaseAssertion, judged: int) -> str:
-    """A remark where a share below 100 % of so few cases is all of them, and from how many it is not."""
+def _explain_share(assertion: CaseAssertion, judged: int) -> str:
+    """Return a remark where a share below 100 % of so few cases is all, and from how many it is not."""
     quantifier = assertion.quantifier
     if not isinstance(quantifier, AtLeastShare) or not judged or quantifier.needed(judged) < judged:
         return ""
@@ -236,7 +236,7 @@ def _format_left_out(cases: Sequence[CaseResult]) -> str:
 
 
 def _advise(assertion: CaseAssertion, cases: Sequence[CaseResult]) -> str:
-    """What to write where a user's score never has a verdict; a layer's own value may be open today."""
+    """Return what to write where a user's score never has a verdict; a layer's value may be open today."""
     if assertion.score.is_own_value or not isinstance(assertion.threshold, Label):
         return ""
     if not any(_has_no_verdict(case) for case in cases):

@@ -53,11 +53,15 @@ def read_assertions(path: Path) -> list[Assertion]:
     except MalformedYamlError as problem:
         raise BadAssertions(f"{path}: not YAML: {problem}") from problem
     if not isinstance(given, dict) or set(given) - set(_TOP):
-        raise BadAssertions(f"{path}: expected a mapping with {' and '.join(_TOP)}, got {_shown(given)}")
+        raise BadAssertions(
+            f"{path}: expected a mapping with {' and '.join(_TOP)}, got {_shorten_value(given)}"
+        )
     entries = given.get("assertions") or []
     if not isinstance(entries, list):
         raise BadAssertions(f"{path}: assertions must be a list, got {type(entries).__name__}")
-    texts = [_entry_text(f"{path}: assertions, entry {n}", entry) for n, entry in enumerate(entries, start=1)]
+    texts = [
+        _format_entry(f"{path}: assertions, entry {n}", entry) for n, entry in enumerate(entries, start=1)
+    ]
     required = given.get("required_sandbox_pass_rate")
     if required is not None:
         texts.append(f"{Function.SANDBOX_PASS_RATE.value} >= {required}")
@@ -70,14 +74,15 @@ def read_assertions(path: Path) -> list[Assertion]:
     return found
 
 
-def _entry_text(place: str, entry: object) -> str:
+def _format_entry(place: str, entry: object) -> str:
     """Return an entry as the text of an assertion."""
     if isinstance(entry, str):
         return entry
     if not isinstance(entry, dict) or set(entry) - set(_KEYS) or not {"metric", "threshold"} <= entry.keys():
         raise BadAssertions(
             f"{place}: expected an assertion as text, or metric and threshold with any of"
-            f" {', '.join(key for key in _KEYS if key not in ('metric', 'threshold'))}; got {_shown(entry)}"
+            f" {', '.join(key for key in _KEYS if key not in ('metric', 'threshold'))};"
+            f" got {_shorten_value(entry)}"
         )
     metric, aggregation = str(entry["metric"]), entry.get("aggregation")
     if metric in list(Layer):
@@ -95,21 +100,23 @@ def _entry_text(place: str, entry: object) -> str:
         metric, quantifier = f"{aggregation}({metric})", ""
         if "for" in entry:
             raise BadAssertions(f"{place}: {aggregation} is over all cases; leave out `for`")
-    where = _where_text(place, entry.get("where"))
+    where = _format_where(place, entry.get("where"))
     return f"{metric} {operator} {entry['threshold']}{quantifier}{where}"
 
 
-def _where_text(place: str, where: object) -> str:
+def _format_where(place: str, where: object) -> str:
     """Return conditions, given as text or as dimensions with their values."""
     if where is None:
         return ""
     if isinstance(where, str):
         return f" where {where.removeprefix('where ')}"
     if not isinstance(where, Mapping):
-        raise BadAssertions(f"{place}: where must be text, or dimensions with values; got {_shown(where)}")
+        raise BadAssertions(
+            f"{place}: where must be text, or dimensions with values; got {_shorten_value(where)}"
+        )
     return " where " + " and ".join(f"{name} = {json.dumps(str(value))}" for name, value in where.items())
 
 
-def _shown(value: Any) -> str:
+def _shorten_value(value: Any) -> str:
     text = str(value)
     return text if len(text) <= 120 else f"{text[:119]}…"

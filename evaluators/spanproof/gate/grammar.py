@@ -152,7 +152,9 @@ class _Parser:
             match = _TOKEN.match(self._text, position)
             if match is None or match.lastgroup is None:
                 blank = len(self._text[position:]) - len(self._text[position:].lstrip())
-                raise self._error(position + blank + 1, "a word, a number, a quoted text or a comparison")
+                raise self._make_error(
+                    position + blank + 1, "a word, a number, a quoted text or a comparison"
+                )
             kind = match.lastgroup
             yield _Token(kind, match[kind], match.start(kind) + 1)
             position = match.end()
@@ -161,91 +163,93 @@ class _Parser:
     def assertion(self) -> Assertion:
         following = self._tokens[self._at + 1 :][:1]
         if following and following[0].text == "(":
-            found: Assertion = self._aggregate()
+            found: Assertion = self._parse_aggregate()
         elif self._next.text == Function.SANDBOX_PASS_RATE.value:
             self._at += 1
-            found = self._limited(AggregateAssertion(Function.SANDBOX_PASS_RATE, _TESTS, NoWorse()))
+            found = self._parse_limit(AggregateAssertion(Function.SANDBOX_PASS_RATE, _TESTS, NoWorse()))
         elif self._next.text == "pass" and following and following[0].text in ("@", "^"):
-            found = self._trials()
+            found = self._parse_trials()
         else:
-            found = self._cases()
+            found = self._parse_cases()
         if self._next.kind != "end":
             rest = "the end, or 'and …'" if found.where else "the end, or 'where …'"
-            raise self._error(self._next.column, rest)
+            raise self._make_error(self._next.column, rest)
         return found
 
     def score_alone(self) -> ScoreRef:
-        score = self._score()
+        score = self._parse_score()
         if self._next.kind != "end":
-            raise self._error(self._next.column, "the end")
+            raise self._make_error(self._next.column, "the end")
         return score
 
     def query(self) -> ScoreQuery:
-        conditions = self._conditions((*OF_SCORES, *_DIMENSIONS))
+        conditions = self._parse_conditions((*OF_SCORES, *_DIMENSIONS))
         if self._next.kind != "end":
-            raise self._error(self._next.column, "the end, or 'and …'")
+            raise self._make_error(self._next.column, "the end, or 'and …'")
         for condition in conditions:
             if reason := refuse_condition(condition):
-                raise self._refused(1, reason)
+                raise self._make_refusal(1, reason)
         return ScoreQuery(conditions)
 
     def comparison_of(self, score: ScoreRef) -> Bound:
-        bound = self._bound(str(score), score.unit, score.high, score)
+        bound = self._parse_bound(str(score), score.unit, score.high, score)
         if self._next.kind != "end":
-            raise self._error(self._next.column, "the end")
+            raise self._make_error(self._next.column, "the end")
         return bound
 
-    def _cases(self) -> CaseAssertion:
+    def _parse_cases(self) -> CaseAssertion:
         start = self._next.column
-        score = self._score()
+        score = self._parse_score()
         if self._next.text == "no_worse_than":
-            raise self._refused(start, f"a baseline is compared with one number: write avg({score})")
+            raise self._make_refusal(start, f"a baseline is compared with one number: write avg({score})")
         if self._tokens[self._at + 1 : self._at + 2] and self._tokens[self._at + 1].text in ("pass", "fail"):
-            comparison, threshold = self._verdict(score)
-            return CaseAssertion(score, comparison, threshold, self._quantifier(), self._where())
-        bound = self._bound(str(score), score.unit, score.high, score, verdicts=True)
-        return CaseAssertion(score, bound.comparison, bound.threshold, self._quantifier(), self._where())
+            comparison, threshold = self._parse_verdict(score)
+            return CaseAssertion(score, comparison, threshold, self._parse_quantifier(), self._parse_where())
+        bound = self._parse_bound(str(score), score.unit, score.high, score, verdicts=True)
+        return CaseAssertion(
+            score, bound.comparison, bound.threshold, self._parse_quantifier(), self._parse_where()
+        )
 
-    def _aggregate(self) -> AggregateAssertion:
+    def _parse_aggregate(self) -> AggregateAssertion:
         start = self._next.column
         functions = sorted(_FUNCTIONS)
-        function = Function(self._one_of(functions, f"a function ({', '.join(functions)})"))
+        function = Function(self._parse_choice(functions, f"a function ({', '.join(functions)})"))
         self._at += 1
-        score = self._score()
+        score = self._parse_score()
         self._expect(")")
         if reason := refuse_function(function, score):
-            raise self._refused(start, reason)
-        return self._limited(AggregateAssertion(function, score, NoWorse()))
+            raise self._make_refusal(start, reason)
+        return self._parse_limit(AggregateAssertion(function, score, NoWorse()))
 
-    def _trials(self) -> TrialsAssertion:
+    def _parse_trials(self) -> TrialsAssertion:
         all_of = self._tokens[self._at + 1].text == "^"
         self._at += 2
         token = self._next
         if token.kind != "number" or not token.text.isdigit() or int(token.text) < 1:
-            raise self._error(token.column, "a number of trials from 1, as in pass@5")
+            raise self._make_error(token.column, "a number of trials from 1, as in pass@5")
         self._at += 1
-        return self._limited(TrialsAssertion(int(token.text), all_of, NoWorse()))
+        return self._parse_limit(TrialsAssertion(int(token.text), all_of, NoWorse()))
 
-    def _limited(self, blank: _Compared) -> _Compared:
+    def _parse_limit(self, blank: _Compared) -> _Compared:
         """Read what the number is compared with, and for which cases."""
         if self._skip("no_worse_than"):
-            limit: Bound | NoWorse = self._no_worse(blank)
+            limit: Bound | NoWorse = self._parse_no_worse(blank)
         else:
             score = blank.score if isinstance(blank, AggregateAssertion) else None
-            limit = self._bound(blank.subject, blank.unit, blank.high, score, aggregate=True)
-        return replace(blank, limit=limit, where=self._where())
+            limit = self._parse_bound(blank.subject, blank.unit, blank.high, score, aggregate=True)
+        return replace(blank, limit=limit, where=self._parse_where())
 
-    def _no_worse(self, assertion: AggregateAssertion | TrialsAssertion) -> NoWorse:
+    def _parse_no_worse(self, assertion: AggregateAssertion | TrialsAssertion) -> NoWorse:
         self._expect("baseline")
         if not self._skip("by"):
             return NoWorse()
         column = self._next.column
-        by = self._amount(assertion.unit, "a number, as in 'by 0.02'")
+        by = self._parse_amount(assertion.unit, "a number, as in 'by 0.02'")
         if reason := refuse_margin(assertion, by):
-            raise self._refused(column, reason)
+            raise self._make_refusal(column, reason)
         return NoWorse(by)
 
-    def _score(self) -> ScoreRef:
+    def _parse_score(self) -> ScoreRef:
         start = self._next.column
         layers = [layer.value for layer in Layer]
         if self._next.text in ALIASES:
@@ -254,39 +258,39 @@ class _Parser:
             if self._skip("."):
                 self._expect("score")
             return ScoreRef(layer, layer.value)
-        word = self._one_of(layers, f"a layer ({', '.join(layers)})", ALIASES)
+        word = self._parse_choice(layers, f"a layer ({', '.join(layers)})", ALIASES)
         if not self._skip("."):
-            raise self._error(self._next.column, f"'.', as in {word}.score")
+            raise self._make_error(self._next.column, f"'.', as in {word}.score")
         token = self._next
         if token.kind not in ("word", "string"):
-            raise self._error(token.column, f"'score' or the name of a sub-score of {word}")
+            raise self._make_error(token.column, f"'score' or the name of a sub-score of {word}")
         if token.kind == "string":
-            return ScoreRef(Layer(word), self._string())
+            return ScoreRef(Layer(word), self._parse_string())
         self._at += 1
         score = ScoreRef(Layer(word), word if token.text == "score" else token.text)
         if reason := refuse_score(score):
-            raise self._refused(start, reason)
+            raise self._make_refusal(start, reason)
         return score
 
-    def _comparison(self, *, aggregate: bool = False) -> Comparison:
+    def _parse_comparison(self, *, aggregate: bool = False) -> Comparison:
         token = self._next
         if token.kind != "symbol" or token.text not in list(Comparison):
             baseline = ", or no_worse_than baseline" if aggregate else ""
-            raise self._error(token.column, f"a comparison ({_COMPARISONS}){baseline}")
+            raise self._make_error(token.column, f"a comparison ({_COMPARISONS}){baseline}")
         self._at += 1
         return Comparison(token.text)
 
-    def _verdict(self, score: ScoreRef) -> tuple[Comparison, Label]:
-        comparison = self._comparison()
+    def _parse_verdict(self, score: ScoreRef) -> tuple[Comparison, Label]:
+        comparison = self._parse_comparison()
         token = self._next
         if comparison not in (Comparison.EQUAL, Comparison.UNEQUAL):
-            raise self._error(token.column, f"a number: {token.text} goes with == and != only")
+            raise self._make_error(token.column, f"a number: {token.text} goes with == and != only")
         self._at += 1
         if reason := refuse_verdict(score):
-            raise self._refused(token.column, reason)
+            raise self._make_refusal(token.column, reason)
         return comparison, Label(token.text)
 
-    def _bound(
+    def _parse_bound(
         self,
         name: str,
         unit: Unit,
@@ -296,24 +300,24 @@ class _Parser:
         verdicts: bool = False,
         aggregate: bool = False,
     ) -> Bound:
-        """A comparison with an amount, which can hold and can fail."""
+        """Read a comparison with an amount, which can hold and can fail."""
         column = self._next.column
-        comparison = self._comparison(aggregate=aggregate)
-        threshold = self._amount(unit, "a number, pass or fail" if verdicts else "a number")
+        comparison = self._parse_comparison(aggregate=aggregate)
+        threshold = self._parse_amount(unit, "a number, pass or fail" if verdicts else "a number")
         if reason := refuse_comparison(name, comparison, threshold, unit, high, score):
-            raise self._refused(column, reason)
+            raise self._make_refusal(column, reason)
         return Bound(comparison, threshold)
 
-    def _amount(self, unit: Unit, expected: str) -> float:
-        """A number in the unit, which may be written in another of the same kind."""
+    def _parse_amount(self, unit: Unit, expected: str) -> float:
+        """Read a number in the unit, which may be written in another of the same kind."""
         factors = UNIT_FACTORS[unit]
         before = self._next
         is_dollars = self._skip("$")
         if is_dollars and "$" not in factors:
-            raise self._refused(before.column, _wrong_unit("$", unit))
+            raise self._make_refusal(before.column, _explain_wrong_unit("$", unit))
         token = self._next
         if token.kind != "number":
-            raise self._error(token.column, expected)
+            raise self._make_error(token.column, expected)
         self._at += 1
         written = self._next
         factor = 1.0
@@ -321,99 +325,101 @@ class _Parser:
             factor = factors[written.text]
             self._at += 1
         elif written.text == "%" or (written.kind == "word" and written.text not in _AFTER_AMOUNT):
-            raise self._refused(written.column, _wrong_unit(written.text, unit))
+            raise self._make_refusal(written.column, _explain_wrong_unit(written.text, unit))
         return float(Fraction(token.text) * Fraction(repr(factor)))
 
-    def _quantifier(self) -> Quantifier:
+    def _parse_quantifier(self) -> Quantifier:
         example = "as in 'for at_least 90% of cases' or 'for all cases'"
         if not self._skip("for"):
-            raise self._error(self._next.column, f"'for', {example}")
+            raise self._make_error(self._next.column, f"'for', {example}")
         if self._skip("all"):
             self._skip("cases")
             return AllCases()
         if self._next.text == "at_most":
-            raise self._error(
+            raise self._make_error(
                 self._next.column,
                 "'at_least' or 'all' (for at_most, turn the comparison round and use at_least)",
             )
         if self._next.kind == "number":
-            return self._count()
+            return self._parse_count()
         if not self._skip("at_least"):
-            raise self._error(self._next.column, f"'all' or 'at_least', {example}")
-        return self._share_or_count()
+            raise self._make_error(self._next.column, f"'all' or 'at_least', {example}")
+        return self._parse_share_or_count()
 
-    def _share_or_count(self) -> Quantifier:
+    def _parse_share_or_count(self) -> Quantifier:
         token = self._next
         if token.kind != "number":
-            raise self._error(token.column, "a number, as in 90% or 20")
+            raise self._make_error(token.column, "a number, as in 90% or 20")
         if self._tokens[self._at + 1].text != "%":
-            return self._count()
+            return self._parse_count()
         self._at += 2
         if Fraction(token.text) > 100:
-            raise self._error(token.column, "at most 100%")
+            raise self._make_error(token.column, "at most 100%")
         if self._skip("of"):
             self._expect("cases")
         return AtLeastShare(Fraction(token.text))
 
-    def _count(self) -> Quantifier:
+    def _parse_count(self) -> Quantifier:
         token = self._next
         if "." in token.text:
-            raise self._error(token.column, "a whole number of cases, or a share with %")
+            raise self._make_error(token.column, "a whole number of cases, or a share with %")
         self._at += 1
         if not self._skip("cases"):
-            raise self._error(self._next.column, "'% of cases' or 'cases'")
+            raise self._make_error(self._next.column, "'% of cases' or 'cases'")
         return AtLeastCount(int(token.text))
 
-    def _where(self) -> tuple[Condition, ...]:
-        return self._conditions(_DIMENSIONS) if self._skip("where") else ()
+    def _parse_where(self) -> tuple[Condition, ...]:
+        return self._parse_conditions(_DIMENSIONS) if self._skip("where") else ()
 
-    def _conditions(self, dimensions: Sequence[str]) -> tuple[Condition, ...]:
-        conditions = [self._condition(dimensions)]
+    def _parse_conditions(self, dimensions: Sequence[str]) -> tuple[Condition, ...]:
+        conditions = [self._parse_condition(dimensions)]
         while self._skip("and"):
-            conditions.append(self._condition(dimensions))
+            conditions.append(self._parse_condition(dimensions))
         return tuple(conditions)
 
-    def _condition(self, dimensions: Sequence[str]) -> Condition:
-        dimension = self._one_of(dimensions, f"a cohort dimension ({', '.join(dimensions)})")
+    def _parse_condition(self, dimensions: Sequence[str]) -> Condition:
+        dimension = self._parse_choice(dimensions, f"a cohort dimension ({', '.join(dimensions)})")
         if self._skip("in"):
             self._expect("(")
-            values = [self._string()]
+            values = [self._parse_string()]
             while self._skip(","):
-                values.append(self._string())
+                values.append(self._parse_string())
             self._expect(")")
             return Condition(dimension, Match.IN, tuple(values))
         if self._skip("~"):
             column = self._next.column
-            pattern = self._string()
+            pattern = self._parse_string()
             try:
                 re.compile(pattern)
             except re.error as problem:
-                raise self._refused(column, f"{pattern!r} is no regular expression: {problem}") from problem
+                raise self._make_refusal(
+                    column, f"{pattern!r} is no regular expression: {problem}"
+                ) from problem
             return Condition(dimension, Match.PATTERN, (pattern,))
         if self._skip("!="):
-            return Condition(dimension, Match.UNEQUAL, (self._string(),))
+            return Condition(dimension, Match.UNEQUAL, (self._parse_string(),))
         if not (self._skip("=") or self._skip("==")):
-            raise self._error(self._next.column, f"'=', '!=', '~' or 'in', as in {dimension} = \"…\"")
-        return Condition(dimension, Match.EQUAL, (self._string(),))
+            raise self._make_error(self._next.column, f"'=', '!=', '~' or 'in', as in {dimension} = \"…\"")
+        return Condition(dimension, Match.EQUAL, (self._parse_string(),))
 
-    def _string(self) -> str:
+    def _parse_string(self) -> str:
         token = self._next
         if token.kind != "string":
-            raise self._error(token.column, 'a quoted text, as in "checkout"')
+            raise self._make_error(token.column, 'a quoted text, as in "checkout"')
         try:
-            value = json.loads(_double_quoted(token.text))
+            value = json.loads(_convert_quotes(token.text))
         except ValueError:
-            raise self._error(token.column, "a quoted text with JSON's escapes") from None
+            raise self._make_error(token.column, "a quoted text with JSON's escapes") from None
         self._at += 1
         return str(value)
 
-    def _one_of(self, known: Iterable[str], what: str, near_too: Iterable[str] = ()) -> str:
+    def _parse_choice(self, known: Iterable[str], what: str, near_too: Iterable[str] = ()) -> str:
         token = self._next
         choices = list(known)
         if token.kind != "word" or token.text not in choices:
             near = get_close_matches(token.text, [*choices, *near_too], n=1)
             hint = f"; did you mean {near[0]}?" if near else ""
-            raise self._error(token.column, what + hint)
+            raise self._make_error(token.column, what + hint)
         self._at += 1
         return token.text
 
@@ -430,16 +436,16 @@ class _Parser:
 
     def _expect(self, word: str) -> None:
         if not self._skip(word):
-            raise self._error(self._next.column, repr(word))
+            raise self._make_error(self._next.column, repr(word))
 
-    def _error(self, column: int, expected: str) -> AssertionSyntaxError:
+    def _make_error(self, column: int, expected: str) -> AssertionSyntaxError:
         return AssertionSyntaxError(self._text, column, expected)
 
-    def _refused(self, column: int, reason: str) -> AssertionRefused:
+    def _make_refusal(self, column: int, reason: str) -> AssertionRefused:
         return AssertionRefused(self._text, column, reason)
 
 
-def _double_quoted(text: str) -> str:
+def _convert_quotes(text: str) -> str:
     """Return a quoted text in double quotes, as JSON has it."""
     if text.startswith('"'):
         return text
@@ -451,7 +457,7 @@ _AFTER_AMOUNT = frozenset(("for", "where"))
 """Words that may follow an amount and are no unit."""
 
 
-def _wrong_unit(written: str, unit: Unit) -> str:
+def _explain_wrong_unit(written: str, unit: Unit) -> str:
     if unit is Unit.NONE:
         return f"the value is from 0 to 1 and has no unit {written!r}; write a number or a percentage"
     known = ", ".join(UNIT_FACTORS[unit])

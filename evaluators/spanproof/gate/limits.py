@@ -11,7 +11,14 @@ from collections.abc import Mapping
 from math import isinf
 from typing import Final
 
-from spanproof.evaluators.scores import NORMALISED_SUFFIX, ScoreKind, Unit, nearest, score_id, scores_of_layer
+from spanproof.evaluators.scores import (
+    NORMALISED_SUFFIX,
+    ScoreKind,
+    Unit,
+    find_nearest,
+    list_layer_scores,
+    score_id,
+)
 from spanproof.gate.assertion import (
     AggregateAssertion,
     Comparison,
@@ -27,7 +34,7 @@ def refuse_score(score: ScoreRef) -> str | None:
     """Return why there is no such score; None where there is, or where a user's evaluator may give it."""
     if score.spec is not None:
         return None
-    meant = nearest(score.layer, score.name)
+    meant = find_nearest(score.layer, score.name)
     if meant is None:
         return None
     return (
@@ -66,7 +73,7 @@ def refuse_comparison(
     if score is not None and score.spec is None and threshold > 1:
         return f"{compared} {how}: {_explain_own(score)}"
     span = f"from 0 {unit.value}".rstrip() + " upwards" if isinf(high) else f"from 0 to {high:g}"
-    return f"{compared} {how}: its values are {span}; {_remedy(score, comparison, threshold, high)}"
+    return f"{compared} {how}: its values are {span}; {_propose_remedy(score, comparison, threshold, high)}"
 
 
 def refuse_margin(assertion: AggregateAssertion | TrialsAssertion, by: float) -> str | None:
@@ -89,14 +96,14 @@ def refuse_function(function: Function, score: ScoreRef) -> str | None:
 
 def _explain_own(score: ScoreRef) -> str:
     """Return what a score that is not built in may be, and which metrics have larger values."""
-    metrics = [spec.id for spec in scores_of_layer(score.layer) if spec.kind is ScoreKind.METRIC]
+    metrics = [spec.id for spec in list_layer_scores(score.layer) if spec.kind is ScoreKind.METRIC]
     known = f"; the metrics of {score.layer.value} are {', '.join(metrics)}" if metrics else ""
     return f"there is no metric of this name, and a score of your own evaluator is from 0 to 1{known}"
 
 
-def _remedy(score: ScoreRef | None, comparison: Comparison, threshold: float, high: float) -> str:
-    """What to write instead."""
-    metric = _metric_of(score) if score is not None else None
+def _propose_remedy(score: ScoreRef | None, comparison: Comparison, threshold: float, high: float) -> str:
+    """Return what to write instead."""
+    metric = _find_metric(score) if score is not None else None
     if metric is not None and threshold > 1:
         return f"to compare {metric.unit.value}, write {metric} {comparison.value} {threshold:g}"
     if high == 1.0 and 1 < threshold <= 100:
@@ -106,9 +113,9 @@ def _remedy(score: ScoreRef | None, comparison: Comparison, threshold: float, hi
     return "give a number between"
 
 
-def _metric_of(score: ScoreRef) -> ScoreRef | None:
-    """The metric of which the score is the value from 0 to 1, or whose name it resembles."""
-    for spec in scores_of_layer(score.layer):
+def _find_metric(score: ScoreRef) -> ScoreRef | None:
+    """Return the metric of which the score is the value from 0 to 1, None where there is none."""
+    for spec in list_layer_scores(score.layer):
         if spec.kind is ScoreKind.METRIC and score.name == f"{spec.name}{NORMALISED_SUFFIX}":
             return ScoreRef(score.layer, spec.name)
     return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 
-from spanproof.evaluators.scores import nearest
+from spanproof.evaluators.scores import find_nearest
 from spanproof.gate.assertion import ScoreRef
 from spanproof.trace import Layer
 
@@ -20,5 +20,5 @@ def explain_missing(score: ScoreRef, names: Mapping[Layer, AbstractSet[str]]) ->
     if score.spec is not None:
         return f"{missing}: {score.spec.given}" if score.spec.given else missing
     there = [(layer, name) for layer, of_layer in names.items() for name in of_layer]
-    meant = nearest(score.layer, score.name, there)
+    meant = find_nearest(score.layer, score.name, there)
     return f"{missing}; did you mean {meant}?" if meant else missing

@@ -39,7 +39,7 @@ def read_scores(
         if not line.strip():
             continue
         try:
-            yield from _scores_of(load_json(line), runs)
+            yield from _parse_scores(load_json(line), runs)
         except (KeyError, TypeError, ValueError, AttributeError) as problem:
             what = f"no field {problem}" if isinstance(problem, KeyError) else str(problem)
             raise BadScores(
@@ -48,34 +48,36 @@ def read_scores(
             ) from problem
 
 
-def _scores_of(line: object, runs: _Runs | None) -> Iterator[Score | CaseTrials]:
-    given = _object(line)
+def _parse_scores(line: object, runs: _Runs | None) -> Iterator[Score | CaseTrials]:
+    given = _expect_object(line)
     if "cases" in given:
-        for case in map(_object, _list(given["cases"])):
+        for case in map(_expect_object, _expect_list(given["cases"])):
             if "runs" not in case:
                 raise MalformedDocument(
                     f"case {case.get('id')!r} has no scores: run the suite again with this version"
                 )
             if "trials" in case:
-                yield _trials(case)
-            yield from _scores_of(case, runs)
+                yield _parse_trials(case)
+            yield from _parse_scores(case, runs)
         return
     if "error" in given:
         raise MalformedDocument(f"the trace was not evaluated: {given['error']}")
     trace_id = str(given["trace_id"])
-    for run in map(_object, _list(given["runs"])):
-        cohort = _cohort(run)
+    for run in map(_expect_object, _expect_list(given["runs"])):
+        cohort = _parse_cohort(run)
         if runs is not None and run.get("snippets"):
             runs[trace_id, str(run["span_id"])] = run
-        for position, score in enumerate(_list(run["scores"])):
-            yield _score(trace_id, str(run["span_id"]), cohort, _object(score), position)
+        for position, score in enumerate(_expect_list(run["scores"])):
+            yield _parse_score(trace_id, str(run["span_id"]), cohort, _expect_object(score), position)
 
 
-def _trials(case: Mapping[str, object]) -> CaseTrials:
+def _parse_trials(case: Mapping[str, object]) -> CaseTrials:
     """Return how often a case was run and passed, with the cohort of its first run."""
-    verdicts = [_object(trial)["verdict"] for trial in _list(case["trials"])]
+    verdicts = [_expect_object(trial)["verdict"] for trial in _expect_list(case["trials"])]
     runs = (
-        run for row in map(_object, _list(case.get("cases") or [])) for run in _list(row.get("runs") or [])
+        run
+        for row in map(_expect_object, _expect_list(case.get("cases") or []))
+        for run in _expect_list(row.get("runs") or [])
     )
     first = next(runs, None)
     return CaseTrials(
@@ -83,17 +85,17 @@ def _trials(case: Mapping[str, object]) -> CaseTrials:
         len(verdicts),
         verdicts.count("passed"),
         verdicts.count("unjudged"),
-        _cohort(_object(first)) if first is not None else None,
+        _parse_cohort(_expect_object(first)) if first is not None else None,
     )
 
 
-def _cohort(run: Mapping[str, object]) -> Cohort:
-    given = _object(run.get("cohort") or {})
+def _parse_cohort(run: Mapping[str, object]) -> Cohort:
+    given = _expect_object(run.get("cohort") or {})
     known = {name: str(value) for name, value in given.items() if name in _DIMENSIONS}
     return Cohort(**{"agent": str(run.get("name") or ""), **known})
 
 
-def _score(
+def _parse_score(
     trace_id: str, run_span_id: str, cohort: Cohort, given: Mapping[str, object], position: int
 ) -> Score:
     layer, name, span_id = Layer(str(given["layer"])), str(given["name"]), str(given["span_id"])
@@ -108,22 +110,22 @@ def _score(
         name=name,
         evaluator=str(given.get("evaluator") or ""),
         version=str(given.get("version") or ""),
-        outcome=_outcome(given),
+        outcome=_parse_outcome(given),
         cohort=cohort,
         span_time_ns=0,
         input_digest="",
     )
 
 
-def _outcome(given: Mapping[str, object]) -> Outcome:
+def _parse_outcome(given: Mapping[str, object]) -> Outcome:
     outcome, why = given["outcome"], str(given.get("reason") or given.get("explanation") or "")
     if outcome == "scored":
-        value, label = _number(given, "value"), given.get("label")
+        value, label = _parse_number(given, "value"), given.get("label")
         return Scored(
             value,
             Label(str(label)) if label else None,
             str(given.get("explanation") or ""),
-            raw=_number(given, "raw") if given.get("raw") is not None else None,
+            raw=_parse_number(given, "raw") if given.get("raw") is not None else None,
             unit=str(given.get("unit") or ""),
         )
     if outcome == "skipped":
@@ -133,20 +135,20 @@ def _outcome(given: Mapping[str, object]) -> Outcome:
     raise MalformedDocument(f"field 'outcome' must be scored, skipped or errored, got {outcome!r}")
 
 
-def _number(given: Mapping[str, object], field: str) -> float:
+def _parse_number(given: Mapping[str, object], field: str) -> float:
     value = given[field]
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise MalformedDocument(f"field {field!r} must be a number, got {value!r}")
     return float(value)
 
 
-def _object(value: object) -> Mapping[str, object]:
+def _expect_object(value: object) -> Mapping[str, object]:
     if not isinstance(value, dict):
         raise MalformedDocument(f"expected an object, got {type(value).__name__}")
     return value
 
 
-def _list(value: object) -> list[object]:
+def _expect_list(value: object) -> list[object]:
     if not isinstance(value, list):
         raise MalformedDocument(f"expected a list, got {type(value).__name__}")
     return value

@@ -80,7 +80,7 @@ class AssertionReport:
         return None if isinstance(self.assertion, TrialsAssertion) else self.assertion.score.layer
 
     def count(self, *states: CaseState) -> int:
-        """How many cases are in one of these states."""
+        """Return how many cases are in one of these states."""
         return sum(case.state in states for case in self.cases)
 
     @property
@@ -118,15 +118,15 @@ class GateReport:
         return tuple(dict.fromkeys(layer.value for layer in failed if layer is not None))
 
     def to_json(self) -> dict[str, object]:
-        """The report as JSON data; docs/gate.md describes it."""
+        """Return the report as JSON data; docs/gate.md describes it."""
         return {
             "passed": self.passed,
             "failed_layers": list(self.failed_layers),
-            "assertions": [_assertion_json(report) for report in self.assertions],
+            "assertions": [_build_assertion_json(report) for report in self.assertions],
         }
 
     def to_table(self, runs: RunRows = MappingProxyType({})) -> ResultTable:
-        """The report as rows: one per assertion, the cases against it in the details.
+        """Return the report as rows: one per assertion, the cases against it in the details.
 
         Args:
             runs: runs with their code, so that rows point into it.
@@ -135,11 +135,11 @@ class GateReport:
         layers = f"; failing layers: {', '.join(self.failed_layers)}" if self.failed_layers else ""
         assertions = count(len(self.assertions), "assertion")
         headline = f"{passed} of {assertions} {'holds' if passed == 1 else 'hold'}{layers}"
-        rows = tuple(_row(each, runs) for each in self.assertions)
+        rows = tuple(_build_row(each, runs) for each in self.assertions)
         return ResultTable("spanproof gate", self.passed, headline, rows)
 
 
-def _row(report: AssertionReport, runs: RunRows) -> ResultRow:
+def _build_row(report: AssertionReport, runs: RunRows) -> ResultRow:
     layer = report.layer
     failed = () if report.verdict is Verdict.PASSED else report.failing
     keys = [(case.trace_id, case.run_span_id) for case in failed[:_MAX_MARKED]]
@@ -148,7 +148,7 @@ def _row(report: AssertionReport, runs: RunRows) -> ResultRow:
         name=str(report.assertion),
         verdict=report.verdict,
         reason=report.reason,
-        details=tuple(_case_line(case) for case in failed),
+        details=tuple(_format_case(case) for case in failed),
         layer=layer.value if layer else "",
         marks=tuple(
             mark
@@ -159,13 +159,13 @@ def _row(report: AssertionReport, runs: RunRows) -> ResultRow:
     )
 
 
-def _case_line(case: CaseResult) -> str:
+def _format_case(case: CaseResult) -> str:
     value = "" if case.value is None else f" {case.value:.4g}"
     run = f"{case.agent} trace {case.trace_id} run {case.run_span_id}"
     return f"{case.state.value}{value}  {run}: {case.explanation}"
 
 
-def _assertion_json(report: AssertionReport) -> dict[str, object]:
+def _build_assertion_json(report: AssertionReport) -> dict[str, object]:
     assertion = report.assertion
     return {
         "assertion": str(assertion),

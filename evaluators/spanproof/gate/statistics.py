@@ -19,12 +19,12 @@ def aggregate(function: Function, numbers: Sequence[float]) -> float:
         case Function.MAX:
             return max(numbers)
         case Function.P50:
-            return _percentile(numbers, 50)
+            return _compute_percentile(numbers, 50)
         case Function.P95:
-            return _percentile(numbers, 95)
+            return _compute_percentile(numbers, 95)
         case _:
             raise ValueError(f"{function} is a rate: it is counted, not computed from numbers")
 
 
-def _percentile(numbers: Sequence[float], percent: int) -> float:
+def _compute_percentile(numbers: Sequence[float], percent: int) -> float:
     return sorted(numbers)[ceil(percent * len(numbers) / 100) - 1]

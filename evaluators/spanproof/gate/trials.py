@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import fsum
 
-from spanproof.evaluators.intervals import wilson
+from spanproof.evaluators.intervals import compute_wilson_interval
 from spanproof.gate.assertion import Bound, TrialsAssertion, compare
 from spanproof.gate.outputs import Verdict, count
 from spanproof.gate.pass_rates import pass_at_k, pass_hat_k
@@ -51,8 +51,8 @@ def report_trials(
     meant = [case for case in cases if case.is_about(assertion)]
     if problem := _refuse(assertion, cases, meant):
         return AssertionReport(assertion, Verdict.FAILED, problem)
-    low, high = _rates(assertion, meant)
-    interval = wilson(low * len(meant), len(meant))
+    low, high = _compute_rates(assertion, meant)
+    interval = compute_wilson_interval(low * len(meant), len(meant))
     text = f"{assertion.subject} is {low:.1%} over {_describe(meant)}, {interval}"
     limit, compared = assertion.limit, None
     if isinstance(limit, Bound):
@@ -61,7 +61,7 @@ def report_trials(
         old = [case for case in before or () if case.is_about(assertion)]
         if problem := _refuse(assertion, before or (), old):
             return AssertionReport(assertion, Verdict.INCONCLUSIVE, f"{text}; of the baseline: {problem}")
-        compared, best = _rates(assertion, old)
+        compared, best = _compute_rates(assertion, old)
         text += f"; baseline {compared:.1%} over {_describe(old)}"
         # Rounded: 0.81 is not worse than 0.83 by more than 0.02, whatever binary fractions make of it.
         ends = {round(loss, 12) <= limit.by for loss in (best - low, compared - high)}
@@ -87,7 +87,7 @@ def _refuse(assertion: TrialsAssertion, cases: Sequence[CaseTrials], meant: Sequ
     return ""
 
 
-def _rates(assertion: TrialsAssertion, cases: Sequence[CaseTrials]) -> tuple[float, float]:
+def _compute_rates(assertion: TrialsAssertion, cases: Sequence[CaseTrials]) -> tuple[float, float]:
     """Return the mean over cases where every trial without a verdict failed, and where every one passed."""
     estimate, k = pass_hat_k if assertion.all_of else pass_at_k, assertion.k
     low = fsum(estimate(case.trials, case.passed, k) for case in cases)

@@ -29,14 +29,16 @@ def behaviour_of(case: Case) -> str:
     )
     tools = [tool for tool, _ in groupby(span.tool.name for span in case.trace.spans if span.tool)]
     endings = [each.error.type or "error" if each.error else "ok" for each in case.snippets if each.executed]
-    return digest("run", case.agent, _shape(case.task or ""), *_counted(failed, tools, endings))
+    return digest(
+        "run", case.agent, _normalise_task(case.task or ""), *_join_with_lengths(failed, tools, endings)
+    )
 
 
-def _shape(task: str) -> str:
+def _normalise_task(task: str) -> str:
     """Return a task without case, spacing and what holds a digit: order numbers, dates, amounts."""
     return " ".join(_NUMBERS.sub("#", task.casefold()).split())
 
 
-def _counted(*lists: list[str]) -> list[str]:
+def _join_with_lengths(*lists: list[str]) -> list[str]:
     """Return the lists as one in which each begins with its length."""
     return [part for each in lists for part in (str(len(each)), *each)]

@@ -12,7 +12,7 @@ from dataclasses import InitVar, dataclass, field
 
 from spanproof.evaluators.casetests import CaseTests
 from spanproof.evaluators.replay import FixtureBook
-from spanproof.suites.requirements import Requirement, expect_answer, no_failures
+from spanproof.suites.requirements import Requirement, expect_answer, require_no_failures
 from spanproof.trace import (
     Cohort,
     Errored,
@@ -130,18 +130,18 @@ class Case:
         """What a run of the agent must do: the case's own requirements, else that no layer fails."""
         if self.requirements:
             return self.requirements
-        return no_failures(
+        return require_no_failures(
             each.layer for each in self.expectations if each.is_of_layer and each.label is Label.FAIL
         )
 
 
-def case_id(agent: str, origin: Origin) -> str:
-    """A readable id that follows from the run alone: `pricing-agent-1f0c2a9be417`."""
+def make_case_id(agent: str, origin: Origin) -> str:
+    """Return a readable id that follows from the run alone: `pricing-agent-1f0c2a9be417`."""
     slug = re.sub(r"[^a-z0-9]+", "-", agent.lower()).strip("-")[:40].strip("-") or "run"
     return f"{slug}-{digest('case', origin.trace_id, origin.run_span_id)[:12]}"
 
 
-def expectation_of(score: Score, snippets: tuple[Snippet, ...]) -> Expectation:
+def to_expectation(score: Score, snippets: tuple[Snippet, ...]) -> Expectation:
     """Return a score as an expectation."""
     numbers = {snippet.id: number for number, snippet in enumerate(snippets, start=1)}
     label: Label | None = None
@@ -166,13 +166,13 @@ def expectation_of(score: Score, snippets: tuple[Snippet, ...]) -> Expectation:
     )
 
 
-def expectations_of(scores: tuple[Score, ...], snippets: tuple[Snippet, ...]) -> tuple[Expectation, ...]:
+def select_expectations(scores: tuple[Score, ...], snippets: tuple[Snippet, ...]) -> tuple[Expectation, ...]:
     """Return the expectations of a run: the layers' own values, then the sub-scores with a verdict.
 
     A sub-score that was skipped or is advisory has no verdict to compare.
     """
     layers = list(Layer)
-    found = [expectation_of(score, snippets) for score in scores]
+    found = [to_expectation(score, snippets) for score in scores]
     compared = [each for each in found if each.is_of_layer or each.label is not None]
     compared.sort(key=lambda each: (not each.is_of_layer, layers.index(each.layer)))
     return tuple(compared)

@@ -15,10 +15,10 @@ from typing import Any, Final
 from spanproof.evaluators.answers import (
     check_schema,
     compile_pattern,
+    extract_numbers,
     find_misfit,
     is_near,
     is_number,
-    numbers_in,
 )
 from spanproof.trace import JsonValue, Payload
 
@@ -43,14 +43,16 @@ class Condition:
         found = f"{what} is {shorten(payload.text)}"
         match self.how:
             case "equals":
-                return _equals(self.value, payload.text, payload.value, self.tolerance), found
+                return _is_equal(self.value, payload.text, payload.value, self.tolerance), found
             case "contains":
                 return str(self.value) in payload.text, found
             case "matches":
                 return compile_pattern(str(self.value)).search(payload.text) is not None, found
             case "number":
                 wanted = _as_number(self.value)
-                return any(is_near(each, wanted, self.tolerance) for each in numbers_in(payload.text)), found
+                return any(
+                    is_near(each, wanted, self.tolerance) for each in extract_numbers(payload.text)
+                ), found
             case _:
                 return _fits_schema(self.value, payload.text, payload.value, found)
 
@@ -86,11 +88,11 @@ def read_condition(kind: str, about: Mapping[str, Any]) -> Condition:
     return Condition(how, value, float(tolerance))
 
 
-def _equals(wanted: JsonValue, text: str, value: JsonValue, tolerance: float) -> bool:
+def _is_equal(wanted: JsonValue, text: str, value: JsonValue, tolerance: float) -> bool:
     if isinstance(wanted, str):
         return text.strip() == wanted.strip()
     if isinstance(wanted, int | float) and not isinstance(wanted, bool):
-        found = [value] if is_number(value) else numbers_in(text)
+        found = [value] if is_number(value) else extract_numbers(text)
         return len(found) == 1 and is_near(found[0], float(wanted), tolerance)
     return value == wanted
 

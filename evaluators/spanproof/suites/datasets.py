@@ -111,7 +111,7 @@ def read_dataset(path: Path, how: Reading = Reading()) -> Iterator[Case]:
     entries = _read_table(path, text) if path.suffix.lower() == ".csv" else _read_json(path, text)
     for number, entry in enumerate(entries, start=1):
         place = f"{path}, entry {number}"
-        case = _case(place, entry, how)
+        case = _build_case(place, entry, how)
         yield replace(case, tags=tuple(dict.fromkeys((*case.tags, *how.tags))))
 
 
@@ -119,12 +119,14 @@ def _read_table(path: Path, text: str) -> Iterator[dict[str, Any]]:
     csv.field_size_limit(1 << 24)
     try:
         for row in csv.DictReader(io.StringIO(text, newline="")):
-            yield {name: _cell(value) for name, value in row.items() if name and value not in (None, "")}
+            yield {
+                name: _decode_cell(value) for name, value in row.items() if name and value not in (None, "")
+            }
     except csv.Error as problem:
         raise SuiteError(f"{path}: not CSV: {problem}") from problem
 
 
-def _cell(value: str) -> Any:
+def _decode_cell(value: str) -> Any:
     """Return a cell; one that holds a JSON object or list is decoded."""
     if value[:1] in "{[":
         try:
@@ -175,15 +177,15 @@ def _recognise(entry: Mapping[str, Any]) -> Form | None:
     return Form.SPANPROOF if "task" in keys else None
 
 
-def _case(place: str, entry: Any, how: Reading) -> Case:
+def _build_case(place: str, entry: Any, how: Reading) -> Case:
     if not isinstance(entry, dict):
         raise SuiteError(f"{place}: expected an object, got {type(entry).__name__}")
     form = how.form or (_recognise(entry) if not how.task_key else None) or Form.TABLE
     if form is Form.SPANPROOF:
-        return read_record(place, _untable(entry))
-    item = _item(form, entry, how)
-    task, inputs = _task(place, item.given, how.task_key)
-    must = _requirements(item.expected, how)
+        return read_record(place, _split_tags(entry))
+    item = _read_item(form, entry, how)
+    task, inputs = _extract_task(place, item.given, how.task_key)
+    must = _build_requirements(item.expected, how)
     source: dict[str, Any] = {"form": form.value}
     source |= {"id": item.key} if item.key else {}
     source |= {"trace_id": item.trace_id} if item.trace_id else {}
@@ -193,13 +195,13 @@ def _case(place: str, entry: Any, how: Reading) -> Case:
     return read_record(place, {**record, "tags": list(item.tags), "source": source})
 
 
-def _untable(entry: dict[str, Any]) -> dict[str, Any]:
+def _split_tags(entry: dict[str, Any]) -> dict[str, Any]:
     """Return a row of our own CSV with its tags as a list."""
     tags = entry.get("tags")
     return {**entry, "tags": tags.split()} if isinstance(tags, str) else entry
 
 
-def _item(form: Form, entry: dict[str, Any], how: Reading) -> _Item:
+def _read_item(form: Form, entry: dict[str, Any], how: Reading) -> _Item:
     key = next((str(entry[name]) for name in _ID_KEYS if entry.get(name)), "")
     metadata = entry.get("metadata")
     tags = entry.get("tags") if isinstance(entry.get("tags"), list) else []
@@ -221,17 +223,17 @@ def _item(form: Form, entry: dict[str, Any], how: Reading) -> _Item:
         case Form.PHOENIX if "input" in entry:
             return _Item(form, entry["input"], entry.get("output"), key, metadata)
         case Form.TABLE:
-            return _row(entry, key, how)
+            return _read_row(entry, key, how)
         case _:
-            parts = [_prefixed(entry, prefix) for prefix in ("input_", "output_", "metadata_")]
+            parts = [_select_prefixed(entry, prefix) for prefix in ("input_", "output_", "metadata_")]
             return _Item(form, parts[0], parts[1], key, parts[2])
 
 
-def _prefixed(entry: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+def _select_prefixed(entry: Mapping[str, Any], prefix: str) -> dict[str, Any]:
     return {name.removeprefix(prefix): value for name, value in entry.items() if name.startswith(prefix)}
 
 
-def _row(entry: dict[str, Any], key: str, how: Reading) -> _Item:
+def _read_row(entry: dict[str, Any], key: str, how: Reading) -> _Item:
     """Return a row of a table: all but id, tags and the expected answer is what the agent is given."""
     rest = {name: value for name, value in entry.items() if name not in (*_ID_KEYS, "tags", "metadata")}
     known = (how.expected_key,) if how.expected_key else _EXPECTED_KEYS[:-2]
@@ -240,7 +242,7 @@ def _row(entry: dict[str, Any], key: str, how: Reading) -> _Item:
     return _Item(Form.TABLE, rest, expected, key, entry.get("metadata"), str(entry.get("tags") or "").split())
 
 
-def _task(place: str, given: Any, wanted: str) -> tuple[str, dict[str, JsonValue]]:
+def _extract_task(place: str, given: Any, wanted: str) -> tuple[str, dict[str, JsonValue]]:
     """Return the task that an item's input holds, and what is given to the agent beside."""
     if isinstance(given, str) and given.strip():
         return given, {}
@@ -250,7 +252,7 @@ def _task(place: str, given: Any, wanted: str) -> tuple[str, dict[str, JsonValue
         raise SuiteError(f"{place}: it has no input")
     if not wanted and isinstance(given.get("messages"), list):
         rest = {name: value for name, value in given.items() if name != "messages"}
-        return _conversation(place, given["messages"]), rest
+        return _format_conversation(place, given["messages"]), rest
     texts = [name for name, value in given.items() if isinstance(value, str) and value.strip()]
     by_name = {name.lower(): name for name in texts}
     chosen = wanted or next((by_name[name] for name in _TASK_KEYS if name in by_name), "")
@@ -262,9 +264,11 @@ def _task(place: str, given: Any, wanted: str) -> tuple[str, dict[str, JsonValue
     return given[chosen], {name: value for name, value in given.items() if name != chosen}
 
 
-def _conversation(place: str, messages: Sequence[Any]) -> str:
+def _format_conversation(place: str, messages: Sequence[Any]) -> str:
     """Return messages as a task: the one message of the user, or all turns with who said them."""
-    turns = [(str(each.get("role", "user")), _content(each)) for each in messages if isinstance(each, dict)]
+    turns = [
+        (str(each.get("role", "user")), _extract_text(each)) for each in messages if isinstance(each, dict)
+    ]
     turns = [(role, text) for role, text in turns if text]
     if not any(role in ("user", "human") for role, _ in turns):
         raise SuiteError(f"{place}: its messages hold none of a user")
@@ -273,23 +277,23 @@ def _conversation(place: str, messages: Sequence[Any]) -> str:
     return "\n".join(f"{role}: {text}" for role, text in turns)
 
 
-def _content(message: Mapping[str, Any]) -> str:
+def _extract_text(message: Mapping[str, Any]) -> str:
     content = message.get("content")
     if isinstance(content, list):
         return "\n".join(str(part.get("text", "")) for part in content if isinstance(part, dict)).strip()
     return "" if content is None else str(content).strip()
 
 
-def _requirements(expected: Any, how: Reading) -> list[JsonValue]:
+def _build_requirements(expected: Any, how: Reading) -> list[JsonValue]:
     if how.expect is Expect.NOTHING:
         return []
-    value = _expected(expected, how.expected_key)
+    value = _extract_answer(expected, how.expected_key)
     if value in (None, "", {}, []):
         return []
     return [describe_answer(value, how.expect.value)]
 
 
-def _expected(expected: Any, wanted: str) -> Any:
+def _extract_answer(expected: Any, wanted: str) -> Any:
     """Return the answer within an expected output: its only value, or that under a known name."""
     if not isinstance(expected, dict):
         return expected

@@ -53,8 +53,8 @@ def diff_suites(before: Path, now: Path) -> SuiteDiff:
     Raises:
         SuiteError: one of the two is no suite, or a case cannot be read.
     """
-    old, new = _contents(before), _contents(now)
-    changes = ((each, _changes(old[each], new[each])) for each in sorted(old.keys() & new.keys()))
+    old, new = _load_contents(before), _load_contents(now)
+    changes = ((each, _compare_keys(old[each], new[each])) for each in sorted(old.keys() & new.keys()))
     return SuiteDiff(
         added=tuple(sorted(new.keys() - old.keys())),
         removed=tuple(sorted(old.keys() - new.keys())),
@@ -64,15 +64,15 @@ def diff_suites(before: Path, now: Path) -> SuiteDiff:
 
 def version_of(suite: Path) -> str:
     """Return the version of a suite: a digest of all files of its cases."""
-    found = sorted(_digests(suite / "cases").items())
+    found = sorted(_hash_files(suite / "cases").items())
     return digest(*(part for entry in found for part in entry))[:12]
 
 
-def _contents(suite: Path) -> dict[str, dict[str, Any]]:
-    return {case.id: _content(case, suite / "cases" / case.id) for case in load_suite(suite)}
+def _load_contents(suite: Path) -> dict[str, dict[str, Any]]:
+    return {case.id: _describe_case(case, suite / "cases" / case.id) for case in load_suite(suite)}
 
 
-def _content(case: Case, folder: Path) -> dict[str, Any]:
+def _describe_case(case: Case, folder: Path) -> dict[str, Any]:
     """Return all that a case says; files beside `case.yaml` by their digest."""
     found = write_record(case)
     if case.expectations:
@@ -80,22 +80,22 @@ def _content(case: Case, folder: Path) -> dict[str, Any]:
             f"{each.layer.value}.{each.name} {each.snippet or each.span_id}: {each.verdict}"
             for each in case.expectations
         ]
-    files = _digests(folder)
+    files = _hash_files(folder)
     files.pop(_CASE, None)
     return found | files
 
 
-def _digests(folder: Path) -> dict[str, str]:
+def _hash_files(folder: Path) -> dict[str, str]:
     return {
         str(path.relative_to(folder)): blake2b(path.read_bytes(), digest_size=6).hexdigest()
-        for path in _files(folder)
+        for path in _list_files(folder)
     }
 
 
-def _files(folder: Path) -> Iterator[Path]:
+def _list_files(folder: Path) -> Iterator[Path]:
     return (path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink())
 
 
-def _changes(old: dict[str, Any], new: dict[str, Any]) -> tuple[KeyChange, ...]:
+def _compare_keys(old: dict[str, Any], new: dict[str, Any]) -> tuple[KeyChange, ...]:
     keys = [key for key in dict.fromkeys((*old, *new)) if old.get(key) != new.get(key)]
     return tuple(KeyChange(key, old.get(key), new.get(key)) for key in keys)

@@ -25,7 +25,7 @@ COLUMNS: Final = (
 
 def format_jsonl(cases: Iterable[Case]) -> str:
     """Return a line for each case."""
-    return "".join(json.dumps(_record(case), ensure_ascii=False) + "\n" for case in cases)
+    return "".join(json.dumps(_to_record(case), ensure_ascii=False) + "\n" for case in cases)
 
 
 def format_csv(cases: Iterable[Case]) -> str:
@@ -34,18 +34,18 @@ def format_csv(cases: Iterable[Case]) -> str:
     writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
     writer.writeheader()
     for case in cases:
-        writer.writerow({name: _cell(name, value) for name, value in _record(case).items()})
+        writer.writerow({name: _format_cell(name, value) for name, value in _to_record(case).items()})
     return file.getvalue()
 
 
-def _record(case: Case) -> dict[str, Any]:
+def _to_record(case: Case) -> dict[str, Any]:
     if case.origin is None:
         return write_record(case)
     source = case.source or {"form": "spanproof", "trace_id": case.origin.trace_id}
     return write_record(replace(case, recorded=recorded_calls(case), source=source))
 
 
-def _cell(name: str, value: Any) -> str:
+def _format_cell(name: str, value: Any) -> str:
     if name == "tags":
         return " ".join(value)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

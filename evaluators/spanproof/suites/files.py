@@ -65,7 +65,7 @@ def write_case(suite: Path, case: Case) -> None:
         SuiteError: a file of the suite is a link, so that something else would be written or deleted.
     """
     folder = suite / "cases" / case.id
-    frozen = _frozen_files(case)
+    frozen = _build_frozen_files(case)
     if not is_beneath(suite, folder):
         raise SuiteError(f"{folder} leads out of {suite}, and that would be written; remove the link")
     _refuse_links(suite, ("suite.yaml", ".gitattributes"))
@@ -80,7 +80,7 @@ def write_case(suite: Path, case: Case) -> None:
         if f"snippets/{stale.name}" not in frozen:
             stale.unlink()
     # Last: a case counts as written once its case.yaml is there.
-    (folder / "case.yaml").write_bytes(_case_yaml(case, frozen))
+    (folder / "case.yaml").write_bytes(_encode_case(case, frozen))
 
 
 def write_tests(suite: Path, case: Case) -> None:
@@ -94,7 +94,7 @@ def write_tests(suite: Path, case: Case) -> None:
         _refuse_links(folder, (TESTS,))
         folder.mkdir(parents=True, exist_ok=True)
         tests = case.tests.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-        (folder / TESTS).write_bytes(_yaml(tests))
+        (folder / TESTS).write_bytes(_encode_yaml(tests))
 
 
 def remove_case(suite: Path, case_id: str) -> None:
@@ -113,7 +113,7 @@ def remove_case(suite: Path, case_id: str) -> None:
 
 
 def load_suite(suite: Path) -> list[Case]:
-    """Every case of a suite, in the order of their ids.
+    """Return every case of a suite, in the order of their ids.
 
     Raises:
         SuiteError: no suite, or a case that is not what it must be.
@@ -130,7 +130,7 @@ def load_suite(suite: Path) -> list[Case]:
 
 
 def load_case(folder: Path) -> Case:
-    """The case in a folder.
+    """Return the case in a folder.
 
     Raises:
         SuiteError: a file is missing, cannot be read, or is no longer what was frozen.
@@ -142,11 +142,13 @@ def load_case(folder: Path) -> Case:
     trace: Trace | None = None
     snippets: tuple[Snippet, ...] = ()
     if head.get("origin") is not None:
-        frozen = {name: _frozen_content(folder, name, kept) for name, kept in _frozen_digests(path, head)}
+        frozen = {
+            name: _read_frozen_content(folder, name, kept) for name, kept in _read_frozen_digests(path, head)
+        }
         trace = _read(folder / "trace.json", lambda: from_plain(Trace, load_json(frozen["trace.json"])))
-        snippets = _read(folder / "tape.json", lambda: _snippets(frozen))
-    case = _read(path, lambda: _case(folder.name, path, head, snippets, trace))
-    return replace(case, tests=_tests(folder / TESTS), fixtures=_fixtures(folder / "fixtures.yaml"))
+        snippets = _read(folder / "tape.json", lambda: _decode_snippets(frozen))
+    case = _read(path, lambda: _build_case(folder.name, path, head, snippets, trace))
+    return replace(case, tests=_load_tests(folder / TESTS), fixtures=_load_fixtures(folder / "fixtures.yaml"))
 
 
 def _refuse_links(folder: Path, names: Iterable[str]) -> None:
@@ -158,7 +160,7 @@ def _refuse_links(folder: Path, names: Iterable[str]) -> None:
             )
 
 
-def _fixtures(path: Path) -> FixtureBook | None:
+def _load_fixtures(path: Path) -> FixtureBook | None:
     if not os.path.lexists(path):
         return None
     content = _read_beside(path)
@@ -183,7 +185,7 @@ def _write_suite(suite: Path) -> None:
     head = suite / "suite.yaml"
     if not head.exists():
         head.write_bytes(
-            _yaml(
+            _encode_yaml(
                 {"format": FORMAT, "name": suite.resolve().name, "description": "Runs frozen by spanproof."}
             )
         )
@@ -193,7 +195,7 @@ def _write_suite(suite: Path) -> None:
         attributes.write_text("cases/** -text\n", encoding="utf-8")
 
 
-def _frozen_files(case: Case) -> dict[str, bytes]:
+def _build_frozen_files(case: Case) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
     if case.trace is None:
         return files
@@ -203,12 +205,12 @@ def _frozen_files(case: Case) -> dict[str, bytes]:
         files[name] = snippet.source.encode("utf-8", "surrogatepass")
         about = {key: value for key, value in to_plain(snippet).items() if key != "source"}
         tape.append({"file": name, **about})
-    files["tape.json"] = _pretty(tape)
-    files["trace.json"] = _trace_lines(case.trace)
+    files["tape.json"] = _encode_json(tape)
+    files["trace.json"] = _encode_trace(case.trace)
     return files
 
 
-def _case_yaml(case: Case, frozen: Mapping[str, bytes]) -> bytes:
+def _encode_case(case: Case, frozen: Mapping[str, bytes]) -> bytes:
     cohort = {name: value for name, value in asdict(case.cohort).items() if value}
     head: dict[str, object] = {"format": FORMAT, "id": case.id, "agent": case.agent, "task": case.task}
     head |= {"origin": asdict(case.origin)} if case.origin else {}
@@ -217,13 +219,13 @@ def _case_yaml(case: Case, frozen: Mapping[str, bytes]) -> bytes:
         run = case.origin.run_span_id
         of_layers = [each for each in case.expectations if each.is_of_layer]
         details = [each for each in case.expectations if not each.is_of_layer]
-        head["expectation"] = [_expectation_yaml(each, run) for each in of_layers]
-        head["details"] = [_OneLine(_expectation_yaml(each, run)) for each in details]
-        head["frozen"] = {name: _digest(content) for name, content in sorted(frozen.items())}
-    return _yaml(head)
+        head["expectation"] = [_encode_expectation(each, run) for each in of_layers]
+        head["details"] = [_OneLine(_encode_expectation(each, run)) for each in details]
+        head["frozen"] = {name: _hash_content(content) for name, content in sorted(frozen.items())}
+    return _encode_yaml(head)
 
 
-def _expectation_yaml(expectation: Expectation, run_span_id: str) -> dict[str, object]:
+def _encode_expectation(expectation: Expectation, run_span_id: str) -> dict[str, object]:
     """Return the entry of the file; what follows from the rest is left out."""
     entry: dict[str, object] = {"layer": expectation.layer.value}
     if not expectation.is_of_layer:
@@ -240,7 +242,7 @@ def _expectation_yaml(expectation: Expectation, run_span_id: str) -> dict[str, o
     return entry
 
 
-def _case(
+def _build_case(
     name: str, path: Path, head: Mapping[str, Any], snippets: tuple[Snippet, ...], trace: Trace | None
 ) -> Case:
     origin: Origin | None = None
@@ -248,7 +250,7 @@ def _case(
     if trace is not None:
         origin = Origin(str(head["origin"]["trace_id"]), str(head["origin"]["run_span_id"]))
         entries = [*head["expectation"], *(head.get("details") or [])]
-        expectations = tuple(_expectation(each, origin.run_span_id, snippets) for each in entries)
+        expectations = tuple(_parse_expectation(each, origin.run_span_id, snippets) for each in entries)
     return Case(
         id=name,
         origin=origin,
@@ -262,7 +264,9 @@ def _case(
     )
 
 
-def _expectation(entry: Mapping[str, Any], run_span_id: str, snippets: tuple[Snippet, ...]) -> Expectation:
+def _parse_expectation(
+    entry: Mapping[str, Any], run_span_id: str, snippets: tuple[Snippet, ...]
+) -> Expectation:
     layer, verdict, snippet = Layer(entry["layer"]), entry["verdict"], entry.get("snippet")
     if verdict not in ("pass", "fail", "open", "skipped", "errored"):
         raise ValueError(f"verdict must be pass, fail, open, skipped or errored, got {verdict!r}")
@@ -281,7 +285,7 @@ def _expectation(entry: Mapping[str, Any], run_span_id: str, snippets: tuple[Sni
     )
 
 
-def _snippets(frozen: Mapping[str, bytes]) -> tuple[Snippet, ...]:
+def _decode_snippets(frozen: Mapping[str, bytes]) -> tuple[Snippet, ...]:
     found = []
     for about in load_json(frozen["tape.json"]):
         source = frozen[about["file"]].decode("utf-8", "surrogatepass")
@@ -289,7 +293,7 @@ def _snippets(frozen: Mapping[str, bytes]) -> tuple[Snippet, ...]:
     return tuple(found)
 
 
-def _tests(path: Path) -> CaseTests | None:
+def _load_tests(path: Path) -> CaseTests | None:
     if not os.path.lexists(path):
         return None
     try:
@@ -298,7 +302,7 @@ def _tests(path: Path) -> CaseTests | None:
         raise SuiteError(str(problem)) from problem
 
 
-def _frozen_digests(path: Path, head: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _read_frozen_digests(path: Path, head: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     frozen = head.get("frozen")
     if not isinstance(frozen, dict) or not {"trace.json", "tape.json"} <= frozen.keys():
         raise SuiteError(f"{path}: `frozen` must name trace.json and tape.json; promote the run again")
@@ -309,16 +313,17 @@ def _frozen_digests(path: Path, head: Mapping[str, Any]) -> Iterator[tuple[str, 
         yield str(name), str(kept)
 
 
-def _frozen_content(folder: Path, name: str, kept: str) -> bytes:
+def _read_frozen_content(folder: Path, name: str, kept: str) -> bytes:
     try:
         content = read_beneath(folder, name, _FROZEN_BYTES)
     except OSError as problem:
         raise SuiteError(f"{folder / name}: {problem.strerror}; promote the run again") from problem
     except UnsafeFileError as problem:
         raise SuiteError(f"{folder / name}: {problem}") from problem
-    if _digest(content) != kept:
+    if _hash_content(content) != kept:
         raise SuiteError(
-            f"{folder / name} is no longer what was frozen: its digest is {_digest(content)}, case.yaml says"
+            f"{folder / name} is no longer what was frozen: its digest is {_hash_content(content)},"
+            " case.yaml says"
             f" {kept}; restore it, or promote the run again"
         )
     return content
@@ -369,13 +374,13 @@ _Dumper.add_representer(
 )
 
 
-def _yaml(document: Mapping[str, object]) -> bytes:
+def _encode_yaml(document: Mapping[str, object]) -> bytes:
     text = yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=1_000_000)
     assert isinstance(text, str)
     return text.encode()
 
 
-def _pretty(plain: object) -> bytes:
+def _encode_json(plain: object) -> bytes:
     text = json.dumps(plain, indent=1, ensure_ascii=False)
     try:
         return text.encode() + b"\n"
@@ -383,13 +388,13 @@ def _pretty(plain: object) -> bytes:
         return json.dumps(plain, indent=1).encode() + b"\n"
 
 
-def _trace_lines(trace: Trace) -> bytes:
-    """The trace with a span per line, so that it can be looked through and compared."""
+def _encode_trace(trace: Trace) -> bytes:
+    """Return the trace with a span per line, so that it can be looked through and compared."""
     plain = to_plain(trace)
     spans = ",\n".join(dump_json(span) for span in plain["spans"])
     head = dump_json({"trace_id": plain["trace_id"], "defects": plain["defects"]})
     return f'{head[:-1]},"spans":[\n{spans}\n]}}\n'.encode()
 
 
-def _digest(content: bytes) -> str:
+def _hash_content(content: bytes) -> str:
     return blake2b(content, digest_size=16).hexdigest()

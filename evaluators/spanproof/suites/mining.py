@@ -60,14 +60,14 @@ def mine(repository: Path, sandbox: Sandbox, *, since: str = "", limit: int = 10
     """
     words = ["log", "--no-merges", "--format=%H%x00%P%x00%B%x01", *([f"--since={since}"] if since else [])]
     looked_at = 0
-    for entry in _git(repository, *words).split("\x01"):
+    for entry in _read_git_output(repository, *words).split("\x01"):
         commit, _, rest = entry.strip().partition("\0")
         parents, _, message = rest.partition("\0")
         if len(parents.split()) != 1 or not _FIX.search(message):
             continue
-        changed = _git(repository, "diff", "--name-only", "--diff-filter=AM", "-z", parents, commit).split(
-            "\0"
-        )
+        changed = _read_git_output(
+            repository, "diff", "--name-only", "--diff-filter=AM", "-z", parents, commit
+        ).split("\0")
         tests = [name for name in changed if _TEST_NAME.search(name)]
         code = [name for name in changed if name.endswith(".py") and not _TEST_NAME.search(name)]
         if not tests or not code:
@@ -174,7 +174,9 @@ def _passes(sandbox: Sandbox, files: Mapping[str, str], unit: str) -> bool | Non
 def _read_tree(repository: Path, commit: str) -> dict[str, str] | None:
     """Return the text files of a commit by path; None where they are too many or too large."""
     names = [
-        name for name in _git(repository, "ls-tree", "-r", "--name-only", "-z", commit).split("\0") if name
+        name
+        for name in _read_git_output(repository, "ls-tree", "-r", "--name-only", "-z", commit).split("\0")
+        if name
     ]
     if len(names) > _MAX_FILES:
         return None
@@ -203,7 +205,7 @@ def _show(repository: Path, commit: str, name: str) -> str:
         return ""
 
 
-def _git(repository: Path, *words: str) -> str:
+def _read_git_output(repository: Path, *words: str) -> str:
     ran = _run(repository, *words)
     if ran.returncode:
         why = ran.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.suites.behaviour import behaviour_of
-from spanproof.suites.case import Case, Origin, case_id, expectations_of
+from spanproof.suites.case import Case, Origin, make_case_id, select_expectations
 from spanproof.suites.errors import SuiteError
 from spanproof.suites.files import load_case, load_suite, write_case
 from spanproof.suites.redact import redact_case
@@ -140,7 +140,7 @@ def _with_what_people_wrote(case: Case, known: Case) -> Case:
 
 
 def case_of(evaluation: TraceEvaluation, run_span_id: str) -> Case:
-    """The case a run would become, secrets included; writes nothing.
+    """Return the case a run would become, secrets included; writes nothing.
 
     Raises:
         SuiteError: the trace has no such run.
@@ -153,12 +153,12 @@ def case_of(evaluation: TraceEvaluation, run_span_id: str) -> Case:
     snippets = run.run.snippets
     agent = run.run.cohort.agent or run.run.name
     return Case(
-        id=case_id(agent, origin),
+        id=make_case_id(agent, origin),
         origin=origin,
         agent=agent,
         task=run.run.task,
         cohort=run.run.cohort,
-        expectations=expectations_of(run.scores, snippets),
+        expectations=select_expectations(run.scores, snippets),
         snippets=snippets,
         trace=evaluation.trace,
         tags=tag_run(evaluation.trace, run),

@@ -75,7 +75,7 @@ def name_case(task: str, identity: str) -> str:
 def write_people(case: Case) -> dict[str, Any]:
     """Return the keys that people write beside task and notes; an empty one is left out."""
     found: dict[str, Any] = dict(write_requirements(case.requirements))
-    recorded = [_recorded_entry(call) for call in case.recorded]
+    recorded = [_encode_call(call) for call in case.recorded]
     more = {
         "inputs": dict(case.inputs),
         "files": dict(case.files),
@@ -96,11 +96,11 @@ def read_people(place: str, head: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "notes": str(head.get("notes") or ""),
         "requirements": read_requirements(place, head.get("must"), head.get("must_not")),
-        "inputs": _mapping(head, "inputs"),
-        "files": _files(head),
-        "recorded": tuple(_recorded(each) for each in _list(head, "recorded")),
-        "tags": tuple(str(tag) for tag in _list(head, "tags")),
-        "source": _mapping(head, "source"),
+        "inputs": _read_mapping(head, "inputs"),
+        "files": _read_files(head),
+        "recorded": tuple(_parse_call(each) for each in _read_list(head, "recorded")),
+        "tags": tuple(str(tag) for tag in _read_list(head, "tags")),
+        "source": _read_mapping(head, "source"),
     }
 
 
@@ -111,7 +111,7 @@ def read_cohort(head: Mapping[str, Any]) -> Cohort:
     return Cohort(**given)
 
 
-def _recorded_entry(call: RecordedCall) -> dict[str, object]:
+def _encode_call(call: RecordedCall) -> dict[str, object]:
     """Return a recorded call as people write it; `error` where it raised."""
     entry: dict[str, object] = {"tool": call.tool, "args": dict(call.kwargs)}
     if call.error is not None:
@@ -119,22 +119,22 @@ def _recorded_entry(call: RecordedCall) -> dict[str, object]:
     return {**entry, "result": call.result.value if call.result else None}
 
 
-def _mapping(head: Mapping[str, Any], key: str) -> dict[str, Any]:
+def _read_mapping(head: Mapping[str, Any], key: str) -> dict[str, Any]:
     value = head.get(key) or {}
     if not isinstance(value, dict):
         raise TypeError(f"{key} must be a mapping, got {type(value).__name__}")
     return value
 
 
-def _list(head: Mapping[str, Any], key: str) -> Sequence[Any]:
+def _read_list(head: Mapping[str, Any], key: str) -> Sequence[Any]:
     value = head.get(key) or []
     if not isinstance(value, list | tuple):
         raise TypeError(f"{key} must be a list, got {type(value).__name__}")
     return value
 
 
-def _files(head: Mapping[str, Any]) -> dict[str, str]:
-    files = {str(name): str(content) for name, content in _mapping(head, "files").items()}
+def _read_files(head: Mapping[str, Any]) -> dict[str, str]:
+    files = {str(name): str(content) for name, content in _read_mapping(head, "files").items()}
     for name in files:
         try:
             check_relative(name)
@@ -143,7 +143,7 @@ def _files(head: Mapping[str, Any]) -> dict[str, str]:
     return files
 
 
-def _recorded(entry: object) -> RecordedCall:
+def _parse_call(entry: object) -> RecordedCall:
     if not isinstance(entry, dict) or not isinstance(entry.get("tool"), str):
         raise TypeError("an entry of recorded takes tool, a name, with args, and result or error")
     unknown = set(entry) - {"tool", "args", "result", "error"}
@@ -154,7 +154,7 @@ def _recorded(entry: object) -> RecordedCall:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return RecordedCall(
         tool=entry["tool"],
-        kwargs=_mapping(entry, "args"),
+        kwargs=_read_mapping(entry, "args"),
         result=None if error else Payload(text, value, typed=True),
         error=SpanError(str(error["type"]), str(error["message"])) if error else None,
     )

@@ -60,11 +60,11 @@ def redact_case(case: Case, evaluation: TraceEvaluation, patterns: Sequence[str]
     for run in evaluation.runs:
         for value in find_values(run.run.snippets, run.scans):
             fakes.add(value)
-    for text in _texts(plain):
+    for text in _iterate_texts(plain):
         fakes.find(text, compiled)
     if not fakes.values:
         return case, 0
-    known = fakes.replacer()
+    known = fakes.build_replacer()
     masked = _map_texts(plain, known)
     expectations = tuple(
         replace(each, explanation=text)
@@ -74,7 +74,7 @@ def redact_case(case: Case, evaluation: TraceEvaluation, patterns: Sequence[str]
         case,
         task=masked["task"],
         trace=from_plain(Trace, masked["trace"]) if case.trace else None,
-        snippets=tuple(_renamed(from_plain(Snippet, each)) for each in masked["snippets"]),
+        snippets=tuple(_renew_id(from_plain(Snippet, each)) for each in masked["snippets"]),
         expectations=expectations,
     )
     return redacted, len(fakes.values)
@@ -92,11 +92,11 @@ class _Fakes:
         secret = secret.strip("'\"` \n")
         if len(secret) < _SHORTEST or secret in self.values:
             return
-        forms = _forms_of(secret)
+        forms = _find_formats(secret)
         draw = random.Random(f"{self._seed}:{len(self.values)}")  # noqa: S311 - made up, no secret
         for kept in range(max(len(secret) - _CHANGED, 1)):
-            fake = secret[:kept] + "".join(_drawn_like(each, draw) for each in secret[kept:])
-            if fake != secret and forms <= _forms_of(fake):
+            fake = secret[:kept] + "".join(_draw_character(each, draw) for each in secret[kept:])
+            if fake != secret and forms <= _find_formats(fake):
                 self.values[secret] = fake
                 return
         self.values[secret] = "[secret]"
@@ -113,7 +113,7 @@ class _Fakes:
             for match in pattern.finditer(text):
                 self.add(match[0])
 
-    def replacer(self) -> Callable[[str], str]:
+    def build_replacer(self) -> Callable[[str], str]:
         """Return a function that replaces every secret in a text; of two that overlap the longer one."""
         longest = sorted(self.values, key=len, reverse=True)
         known = re.compile("|".join(map(re.escape, longest)))
@@ -127,38 +127,38 @@ def _find_keys(text: str) -> Iterator[Secret]:
             yield found
 
 
-def _forms_of(secret: str) -> set[str]:
+def _find_formats(secret: str) -> set[str]:
     """Return the formats that the whole of a value has."""
     whole = (0, len(secret))
     return {found.form.name for found in _find_keys(secret) if (found.start, found.end) == whole}
 
 
-def _drawn_like(character: str, draw: random.Random) -> str:
+def _draw_character(character: str, draw: random.Random) -> str:
     for alphabet, drawn in zip(_ALPHABETS, _DRAWN, strict=True):
         if character in alphabet:
             return draw.choice(drawn)
     return character
 
 
-def _renamed(snippet: Snippet) -> Snippet:
+def _renew_id(snippet: Snippet) -> Snippet:
     """Return a snippet with the id of its redacted source: the former one is a digest of the secret, too."""
     return replace(snippet, id=snippet_id(snippet.trace_id, snippet.span_id, snippet.path, snippet.source))
 
 
-def _texts(value: Any) -> Iterator[str]:
+def _iterate_texts(value: Any) -> Iterator[str]:
     """Yield every text within JSON data, in order; of bytes what they say."""
     match value:
         case str():
             yield value
         case {"$bytes": str(encoded)}:
-            yield _decoded(encoded)
+            yield _decode_bytes(encoded)
         case Mapping():
             for key, item in value.items():
                 yield str(key)
-                yield from _texts(item)
+                yield from _iterate_texts(item)
         case list():
             for item in value:
-                yield from _texts(item)
+                yield from _iterate_texts(item)
 
 
 def _map_texts(value: Any, change: Callable[[str], str]) -> Any:
@@ -167,7 +167,7 @@ def _map_texts(value: Any, change: Callable[[str], str]) -> Any:
         case str():
             return change(value)
         case {"$bytes": str(encoded)}:
-            changed = change(_decoded(encoded)).encode("latin-1")
+            changed = change(_decode_bytes(encoded)).encode("latin-1")
             return {"$bytes": base64.b64encode(changed).decode()}
         case Mapping():
             return {change(str(key)): _map_texts(item, change) for key, item in value.items()}
@@ -177,7 +177,7 @@ def _map_texts(value: Any, change: Callable[[str], str]) -> Any:
             return value
 
 
-def _decoded(encoded: str) -> str:
+def _decode_bytes(encoded: str) -> str:
     try:
         return base64.b64decode(encoded).decode("latin-1")
     except binascii.Error:

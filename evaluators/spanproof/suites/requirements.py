@@ -217,7 +217,7 @@ class NoFailure(Requirement):
                 return (None if self.judged else False), f"{name} was not judged"
 
 
-def no_failures(failed_before: Iterable[Layer] = ()) -> tuple[Requirement, ...]:
+def require_no_failures(failed_before: Iterable[Layer] = ()) -> tuple[Requirement, ...]:
     """Return the requirements that no layer fails; those that failed before must be judged."""
     before = set(failed_before)
     return tuple(
@@ -338,6 +338,6 @@ def _format_call(args: Sequence[JsonValue], kwargs: Mapping[str, JsonValue]) -> 
     return f"({', '.join(parts)})"
 
 
-def named_files(requirements: Iterable[Requirement]) -> frozenset[str]:
+def find_required_files(requirements: Iterable[Requirement]) -> frozenset[str]:
     """Return the files of the work directory that requirements are about."""
     return frozenset(each.path for each in requirements if isinstance(each, FileRequirement))

@@ -15,10 +15,10 @@ from pathlib import Path
 
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
-from spanproof.evaluators.score_rows import run_row
+from spanproof.evaluators.score_rows import make_run_row
 from spanproof.evaluators.scores import BUILT_IN
 from spanproof.gate.outputs import ResultRow, ResultTable, Verdict, count, mark_code
-from spanproof.suites.case import Case, Expectation, expectation_of
+from spanproof.suites.case import Case, Expectation, to_expectation
 from spanproof.suites.errors import SuiteError
 from spanproof.suites.files import load_suite
 
@@ -86,24 +86,24 @@ class SuiteReport:
         return bool(self.cases) and all(report.passed for report in self.cases)
 
     def count(self, status: CaseStatus) -> int:
-        """How many cases have this status."""
+        """Return how many cases have this status."""
         return sum(report.status is status for report in self.cases)
 
     def to_json(self) -> dict[str, object]:
-        """The report as JSON data; docs/suites.md describes it."""
+        """Return the report as JSON data; docs/suites.md describes it."""
         return {
             "suite": self.suite,
             "passed": self.passed,
             "unfrozen": list(self.unfrozen),
             **{status.value: self.count(status) for status in CaseStatus},
-            "cases": [_case_json(report) for report in self.cases],
+            "cases": [_encode_case(report) for report in self.cases],
         }
 
     def to_table(self) -> ResultTable:
-        """The report as rows, one per case."""
+        """Return the report as rows, one per case."""
         counts = [f"{self.count(each)} {each.value}" for each in CaseStatus if self.count(each)]
         headline = f"{count(len(self.cases), 'frozen run')} judged again: {', '.join(counts) or 'none'}"
-        rows = tuple(_row(report, self.folder) for report in self.cases)
+        rows = tuple(_build_row(report, self.folder) for report in self.cases)
         return ResultTable(f"spanproof suite {self.suite}", self.passed, headline, rows)
 
 
@@ -140,16 +140,16 @@ def run_case(case: Case, engine: Engine) -> CaseReport:
     evaluation = engine.evaluate(case.trace, tests, case.fixtures)
     wall_s = time.monotonic() - started
     run = find_run(evaluation, case.origin.run_span_id)
-    found = [expectation_of(score, case.snippets) for score in run.scores] if run else []
+    found = [to_expectation(score, case.snippets) for score in run.scores] if run else []
     by_key = {each.key: each for each in found}
     differences = []
     for expected in case.expectations:
         now = by_key.get(expected.key)
         if now is None:
-            differences.append(Difference(expected, "missing", _why_missing(expected)))
+            differences.append(Difference(expected, "missing", _explain_missing(expected)))
         elif now.verdict != expected.verdict:
             differences.append(Difference(expected, now.verdict, now.explanation))
-    return CaseReport(case, _status(differences), tuple(differences), evaluation, wall_s)
+    return CaseReport(case, _derive_status(differences), tuple(differences), evaluation, wall_s)
 
 
 def find_run(evaluation: TraceEvaluation, span_id: str) -> RunEvaluation | None:
@@ -157,12 +157,12 @@ def find_run(evaluation: TraceEvaluation, span_id: str) -> RunEvaluation | None:
     return next((each for each in evaluation.runs if each.run.span_id == span_id), None)
 
 
-def _why_missing(expected: Expectation) -> str:
+def _explain_missing(expected: Expectation) -> str:
     missing = f"no {expected.name} score any more"
     return missing if expected.name in BUILT_IN else f"{missing}: nothing that is configured here gives it"
 
 
-def _status(differences: Sequence[Difference]) -> CaseStatus:
+def _derive_status(differences: Sequence[Difference]) -> CaseStatus:
     if not differences:
         return CaseStatus.REPRODUCED
     moves = {(each.expected.verdict, each.found) for each in differences}
@@ -175,7 +175,7 @@ def _status(differences: Sequence[Difference]) -> CaseStatus:
     return CaseStatus.CHANGED
 
 
-def _row(report: CaseReport, suite: str) -> ResultRow:
+def _build_row(report: CaseReport, suite: str) -> ResultRow:
     folder = f"{suite}/cases/{report.case.id}"
     verdict, reason = Verdict.PASSED, ""
     if not report.passed:
@@ -190,15 +190,15 @@ def _row(report: CaseReport, suite: str) -> ResultRow:
         name=report.case.id,
         verdict=verdict,
         reason=reason,
-        details=tuple(_line(difference) for difference in report.differences),
+        details=tuple(_format_difference(difference) for difference in report.differences),
         layer=layer.value if layer else "",
         file=f"{folder}/case.yaml",
         wall_s=report.wall_s,
-        marks=mark_code(run_row(run), layer, f"{folder}/snippets") if run and layer else (),
+        marks=mark_code(make_run_row(run), layer, f"{folder}/snippets") if run and layer else (),
     )
 
 
-def _line(difference: Difference) -> str:
+def _format_difference(difference: Difference) -> str:
     expected = difference.expected
     snippet = f" of snippet {expected.snippet}" if expected.snippet else ""
     return (
@@ -207,7 +207,7 @@ def _line(difference: Difference) -> str:
     )
 
 
-def _case_json(report: CaseReport) -> dict[str, object]:
+def _encode_case(report: CaseReport) -> dict[str, object]:
     origin = report.case.origin
     assert origin is not None, "only frozen runs are judged again"
     run = find_run(report.evaluation, origin.run_span_id)
@@ -216,7 +216,7 @@ def _case_json(report: CaseReport) -> dict[str, object]:
         "status": report.status.value,
         "agent": report.case.agent,
         "trace_id": origin.trace_id,
-        "runs": [run_row(run)] if run else [],
+        "runs": [make_run_row(run)] if run else [],
         "run_span_id": origin.run_span_id,
         "frozen": {each.layer.value: each.verdict for each in report.case.expectations if each.is_of_layer},
         "differences": [

@@ -34,7 +34,7 @@ class Suite:
         Raises:
             SuiteError: a case has no task, or a frozen run would be replaced.
         """
-        named = [_name(case) for case in cases]
+        named = [_assign_id(case) for case in cases]
         added = add_cases(self.folder, named, replace=replace_known)
         twins = dict(added.duplicates)
         known = {case.id: case for case in self}
@@ -48,15 +48,15 @@ class Suite:
         return sum(1 for _ in self)
 
 
-def _name(case: Case) -> Case:
+def _assign_id(case: Case) -> Case:
     if not case.task or not case.task.strip():
         raise SuiteError("a case needs a task: write Case(task=…)")
     if case.origin is not None:
         raise SuiteError(f"case {case.id} holds a frozen run: `spanproof promote` adds those")
-    return case if case.id else replace(case, id=name_case(case.task, repr(to_plain(_content(case)))))
+    return case if case.id else replace(case, id=name_case(case.task, repr(to_plain(_collect_content(case)))))
 
 
-def _content(case: Case) -> list[object]:
+def _collect_content(case: Case) -> list[object]:
     return [
         case.task,
         case.agent,

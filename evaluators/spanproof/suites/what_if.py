@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from spanproof.evaluators.detect import detect
-from spanproof.evaluators.engine import subject_of
+from spanproof.evaluators.engine import describe_subject
 from spanproof.evaluators.model import NoReplay, RunEvaluation
 from spanproof.evaluators.replay import FixtureBook
 from spanproof.evaluators.runner import Runner
@@ -58,7 +58,9 @@ def replay_altered(case: Case, change: Alteration, pipeline: Pipeline, sandbox: 
     """
     trace, run = find_frozen_run(case)
     altered = _alter(run, change, case.id)
-    gates = {each.id: pipeline.for_subject(subject_of(trace, altered, each)) for each in altered.snippets}
+    gates = {
+        each.id: pipeline.for_subject(describe_subject(trace, altered, each)) for each in altered.snippets
+    }
     scans = {each.id: gates[each.id].scan(each.language.value, each.source) for each in altered.snippets}
     runner = Runner(sandbox, "", 0.0)
     too_weak = runner.too_weak(altered, {name: gate.policy for name, gate in gates.items()})
@@ -76,7 +78,7 @@ def _alter(run: Run, change: Alteration, case: str) -> Run:
     calls = list_calls(run)
     if unknown_calls := sorted(number for number in change.results if not 0 <= number < len(calls)):
         raise SuiteError(f"case {case} has {len(calls)} tool calls, none of number {unknown_calls[0]}")
-    results = [(calls[number], _payload(value)) for number, value in change.results.items()]
+    results = [(calls[number], _build_payload(value)) for number, value in change.results.items()]
 
     def answer(call: RecordedCall) -> RecordedCall:
         """Return the call with its new result: it is on the step and on the tape of the code that made it."""
@@ -97,6 +99,6 @@ def _alter(run: Run, change: Alteration, case: str) -> Run:
     return replace(run, steps=tuple(map(revise, run.steps)))
 
 
-def _payload(value: JsonValue) -> Payload:
+def _build_payload(value: JsonValue) -> Payload:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return Payload(text, value, typed=True)

@@ -38,7 +38,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture
 def spanproof(request: pytest.FixtureRequest) -> Iterator[AgentSession]:
     """Trace the agents that the test runs, of every framework; their runs are judged when the test ends."""
-    session = _session_of(request.node)
+    session = _ensure_session(request.node)
     with session.tracing():
         yield session
 
@@ -48,7 +48,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     """Check what a test asserts of its agent, once its body has passed."""
     outcome = yield
     if item.get_closest_marker("spanproof") is not None or _SESSION in item.stash:
-        session = _session_of(item)
+        session = _ensure_session(item)
         failure = session.check()
         item.add_report_section("call", "spanproof", session.report())
         if failure:
@@ -56,7 +56,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     return outcome
 
 
-def _session_of(item: pytest.Item) -> AgentSession:
+def _ensure_session(item: pytest.Item) -> AgentSession:
     """Return the session of a test; the first call makes it."""
     if _SESSION not in item.stash:
         from spanproof.testing.session import AgentSession, read_marker

@@ -23,7 +23,7 @@ from spanproof.experiments import (
     agent_in_module,
     run_experiment,
 )
-from spanproof.experiments.notebook import new_folder, open_engine
+from spanproof.experiments.notebook import choose_folder, open_engine
 from spanproof.gate import CaseTrials, GateError, Verdict, check, parse
 from spanproof.instrumentors import (
     instrument_langchain,
@@ -34,7 +34,7 @@ from spanproof.instrumentors import (
 from spanproof.instrumentors.spans.ids import UnseededIdGenerator
 from spanproof.semconv import openinference
 from spanproof.suites import SuiteError
-from spanproof.suites.requirements import Attempt, no_failures
+from spanproof.suites.requirements import Attempt, require_no_failures
 from spanproof.trace import Score, Span, trace_of
 from spanproof.trace.dialects import normalise
 from spanproof.trace.otlp import decode_protobuf
@@ -76,7 +76,7 @@ def read_marker(given: Mapping[str, Any]) -> Plan:
         raise ValueError(f"no argument {unknown[0]!r} is known; known are {', '.join(known)}")
     asserted = given.get("assert_") or ()
     texts = (asserted,) if isinstance(asserted, str) else tuple(asserted)
-    plan = Plan(**{**given, "assert_": tuple(_whole(text) for text in texts)})
+    plan = Plan(**{**given, "assert_": tuple(_complete_assertion(text) for text in texts)})
     if plan.agent and not plan.suite:
         raise ValueError("agent goes with suite; without a suite the test itself runs the agent")
     try:
@@ -92,7 +92,7 @@ class AgentSession:
     """The fixture `spanproof`: the agents that one test runs."""
 
     def __init__(self, plan: Plan) -> None:
-        """Nothing is run yet."""
+        """Begin a session in which nothing is run yet."""
         self.plan = plan
         self.experiment: Experiment | None = None
         self._spans: list[ReadableSpan] = []
@@ -101,7 +101,7 @@ class AgentSession:
     @contextmanager
     def tracing(self) -> Iterator[None]:
         """Trace every framework for as long as the context is open."""
-        provider = _provider()
+        provider = _ensure_provider()
         _exporter.receivers.append(self._receive)
         for instrument in (instrument_smolagents, instrument_langchain, instrument_openai_agents):
             with suppress(ImportError):
@@ -140,7 +140,7 @@ class AgentSession:
         if not plan.suite:
             raise ExperimentError("name a suite: @pytest.mark.spanproof(suite=…)")
         settings = Settings(plan.trials, plan.jobs, plan.seed, plan.timeout_s, Tools(plan.tools))
-        folder = Path(plan.folder) if plan.folder else new_folder()
+        folder = Path(plan.folder) if plan.folder else choose_folder()
         target = agent_in_module(plan.agent)
         with open_engine(plan.backend) as engine:
             self.experiment = run_experiment(target, Path(plan.suite), folder, engine, settings)
@@ -183,14 +183,15 @@ class AgentSession:
             return "\n".join([table.headline, *facts, *rows, f"results: {self.experiment.folder}"])
         runs = [(each, run) for each in self.evaluations for run in each.runs]
         return "\n".join(
-            f"{run.run.name}  trace {each.trace.trace_id}: {_verdicts(run.scores)}" for each, run in runs
+            f"{run.run.name}  trace {each.trace.trace_id}: {_format_verdicts(run.scores)}"
+            for each, run in runs
         )
 
     def _check_experiment(self, experiment: Experiment) -> str:
         if self.plan.assert_:
-            from spanproof.experiments.scores import scores_of
+            from spanproof.experiments.scores import collect_scores
 
-            return self._check_assertions(scores_of(experiment))
+            return self._check_assertions(collect_scores(experiment))
         failing = [f"{row.name}: {row.reason}" for row in experiment.to_table().failing]
         stopped = [experiment.stopped] if experiment.stopped else []
         return "\n".join([*stopped, *failing]) if not experiment.passed else ""
@@ -209,7 +210,7 @@ class AgentSession:
         runs = [run for each in self.evaluations for run in each.runs]
         if not runs:
             return "no agent left a run: nothing was judged"
-        found = [requirement.check(Attempt(run)) for run in runs for requirement in no_failures()]
+        found = [requirement.check(Attempt(run)) for run in runs for requirement in require_no_failures()]
         return "\n".join(
             f"{each.layer.value if each.layer else ''}: {each.reason}"
             for each in found
@@ -247,7 +248,7 @@ _exporter = _Exporter()
 _joined: list[TracerProvider] = []
 
 
-def _provider() -> TracerProvider:
+def _ensure_provider() -> TracerProvider:
     """Return the process's provider with our exporter: agents that trace themselves use it, too."""
     current = trace.get_tracer_provider()
     if not isinstance(current, TracerProvider):
@@ -266,10 +267,10 @@ def _record_run(task: str, answer: object) -> None:
         openinference.INPUT_VALUE: task,
         openinference.OUTPUT_VALUE: str(answer),
     }
-    _provider().get_tracer("spanproof.testing").start_span("agent", attributes=attributes).end()
+    _ensure_provider().get_tracer("spanproof.testing").start_span("agent", attributes=attributes).end()
 
 
-def _whole(text: str) -> str:
+def _complete_assertion(text: str) -> str:
     """Return an assertion; one over cases without a quantifier is over all of them."""
     head = text.partition(" where ")[0]
     is_aggregate = "(" in head or head.startswith("sandbox_pass_rate")
@@ -278,7 +279,7 @@ def _whole(text: str) -> str:
     return text.replace(head, f"{head} for all cases", 1)
 
 
-def _verdicts(scores: Sequence[Score]) -> str:
+def _format_verdicts(scores: Sequence[Score]) -> str:
     from spanproof.gate.query import label_of
 
     return ", ".join(

@@ -39,7 +39,7 @@ _ESCAPES = frozenset({"$bytes", "$int", "$float", "$dict"})
 
 _DIGITS_ALIKE = bytes.maketrans(b"0123456789", b"0" * 10)
 _LONG = (b"0" * 20, b"-" + b"0" * 19)
-"""So many digits at least has an integer beyond 64 bits; a search by pattern takes longer than the parser."""
+"""An integer beyond 64 bits has so many digits at least; a search by pattern takes longer than the parser."""
 
 
 class MalformedDocument(ValueError):  # noqa: N818 - names the input
@@ -47,7 +47,7 @@ class MalformedDocument(ValueError):  # noqa: N818 - names the input
 
 
 def encode(value: object) -> str:
-    """JSON text of a model value, in one line.
+    """Return a model value as JSON text, in one line.
 
     Raises:
         TypeError: the value holds something that is no part of the model.
@@ -56,7 +56,7 @@ def encode(value: object) -> str:
 
 
 def decode(kind: type[T], text: str | bytes) -> T:
-    """The value of this type that `encode` wrote.
+    """Return the value of this type that `encode` wrote.
 
     Raises:
         MalformedDocument: no JSON, or not of this type; the message names the place.
@@ -65,7 +65,7 @@ def decode(kind: type[T], text: str | bytes) -> T:
 
 
 def dump_json(plain: object) -> str:
-    """JSON text of plain data; lone surrogates become escapes, the only form JSON has for them."""
+    """Return plain data as JSON text; lone surrogates become escapes, the only form JSON has for them."""
     try:
         return orjson.dumps(plain).decode()
     except TypeError:
@@ -73,7 +73,7 @@ def dump_json(plain: object) -> str:
 
 
 def load_json(text: str | bytes) -> Any:
-    """Plain data of JSON text, lone surrogates and integers of any length included.
+    """Return the plain data of JSON text, lone surrogates and integers of any length included.
 
     Raises:
         MalformedDocument: no JSON.
@@ -84,14 +84,14 @@ def load_json(text: str | bytes) -> Any:
         try:
             return json.loads(text)
         except (ValueError, RecursionError):
-            raise MalformedDocument(f"not JSON: {_where(strict)}") from strict
+            raise MalformedDocument(f"not JSON: {_locate_error(strict)}") from strict
     if _may_hold_a_long_integer(text):  # of one beyond 64 bits orjson makes a float
         with contextlib.suppress(ValueError, RecursionError):
             return json.loads(text)
     return found
 
 
-def _where(problem: ValueError) -> str:
+def _locate_error(problem: ValueError) -> str:
     if isinstance(problem, orjson.JSONDecodeError):
         return f"{problem.msg}, character {problem.pos + 1}"
     return str(problem)
@@ -104,73 +104,73 @@ def _may_hold_a_long_integer(text: str | bytes) -> bool:
 
 
 def to_plain(value: object) -> Any:
-    """Plain JSON data of a model value.
+    """Return a model value as plain JSON data.
 
     Raises:
         TypeError: the value holds something that is no part of the model.
     """
-    return _plain(value, 0)
+    return _encode_value(value, 0)
 
 
 def from_plain(kind: type[T], plain: Any) -> T:
-    """The value of this type in plain JSON data.
+    """Return the value of this type in plain JSON data.
 
     Raises:
         MalformedDocument: the data is not of this type; the message names the place.
     """
-    decoder: _Decoder = _decoder(typing.cast("Any", kind))
+    decoder: _Decoder = _make_decoder(typing.cast("Any", kind))
     return typing.cast("T", decoder(plain))
 
 
-def _plain(value: Any, depth: int) -> Any:
+def _encode_value(value: Any, depth: int) -> Any:
     encoder = _ENCODERS.get(type(value))
     if encoder is None:
-        encoder = _ENCODERS[type(value)] = _encoder(type(value))
+        encoder = _ENCODERS[type(value)] = _make_encoder(type(value))
     return encoder(value, depth)
 
 
-def _encoder(kind: type) -> _Encoder:
-    """How values of a class are encoded; looked up once per class."""
+def _make_encoder(kind: type) -> _Encoder:
+    """Return how values of a class are encoded; looked up once per class."""
     if is_dataclass(kind):
         names = tuple(field.name for field in fields(kind))
-        return lambda value, depth: {name: _plain(getattr(value, name), depth) for name in names}
+        return lambda value, depth: {name: _encode_value(getattr(value, name), depth) for name in names}
     if issubclass(kind, Enum):
         return lambda value, _: value.value
     if issubclass(kind, Mapping):
-        return _plain_mapping
+        return _encode_mapping
     for base in (str, bool, int, float, bytes, tuple, list):
         if issubclass(kind, base):
             return _ENCODERS[base]
     raise TypeError(f"{kind.__name__} is no part of the model")
 
 
-def _plain_trace(value: Trace, depth: int) -> Any:
+def _encode_trace(value: Trace, depth: int) -> Any:
     # The links between spans follow from the spans; writing them too would write every span twice.
     return {
         "trace_id": value.trace_id,
-        "spans": _plain(value.spans, depth),
+        "spans": _encode_value(value.spans, depth),
         "defects": sorted(defect.value for defect in value.defects),
     }
 
 
-def _plain_list(value: Iterable[Any], depth: int) -> Any:
+def _encode_list(value: Iterable[Any], depth: int) -> Any:
     if depth > MAX_DEPTH:
         return _CUT
-    return [_plain(item, depth + 1) for item in value]
+    return [_encode_value(item, depth + 1) for item in value]
 
 
-def _plain_mapping(value: Mapping[Any, Any], depth: int) -> Any:
+def _encode_mapping(value: Mapping[Any, Any], depth: int) -> Any:
     if depth > MAX_DEPTH:
         return _CUT
-    plain = {str(key): _plain(item, depth + 1) for key, item in value.items()}
+    plain = {str(key): _encode_value(item, depth + 1) for key, item in value.items()}
     return {"$dict": plain} if _ESCAPES & plain.keys() else plain
 
 
-def _plain_int(value: int, _: int) -> Any:
+def _encode_int(value: int, _: int) -> Any:
     return value if -(2**63) <= value < 2**64 else {"$int": str(value)}
 
 
-def _plain_float(value: float, _: int) -> Any:
+def _encode_float(value: float, _: int) -> Any:
     return value if math.isfinite(value) else {"$float": repr(value)}
 
 
@@ -180,45 +180,45 @@ _ENCODERS: dict[type, _Encoder] = {
     str: lambda value, _: value,
     bool: lambda value, _: value,
     type(None): lambda value, _: value,
-    int: _plain_int,
-    float: _plain_float,
+    int: _encode_int,
+    float: _encode_float,
     bytes: lambda value, _: {"$bytes": base64.b64encode(value).decode()},
-    tuple: _plain_list,
-    list: _plain_list,
-    dict: _plain_mapping,
-    Trace: _plain_trace,
+    tuple: _encode_list,
+    list: _encode_list,
+    dict: _encode_mapping,
+    Trace: _encode_trace,
 }
 """By class: filled with each class when it is first met."""
 
 
 @cache
-def _decoder(kind: Any) -> _Decoder:
+def _make_decoder(kind: Any) -> _Decoder:
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin in (typing.Union, types.UnionType):
-        return _union_decoder(arguments)
+        return _make_union_decoder(arguments)
     if origin is tuple:
-        return _sequence_decoder(tuple, _decoder(arguments[0]))
+        return _make_sequence_decoder(tuple, _make_decoder(arguments[0]))
     if origin is frozenset:
-        return _sequence_decoder(frozenset, _decoder(arguments[0]))
+        return _make_sequence_decoder(frozenset, _make_decoder(arguments[0]))
     if origin is not None and issubclass(origin, Mapping):
-        return _mapping_decoder(_decoder(arguments[1]))
+        return _make_mapping_decoder(_make_decoder(arguments[1]))
     if kind is Trace:
-        return _trace
+        return _decode_trace
     if is_dataclass(kind):
-        return _dataclass_decoder(typing.cast("type", kind))
+        return _make_dataclass_decoder(typing.cast("type", kind))
     if isinstance(kind, type) and issubclass(kind, Enum):
-        return _enum_decoder(kind)
-    return _scalar_decoder(kind)
+        return _make_enum_decoder(kind)
+    return _make_scalar_decoder(kind)
 
 
-def _union_decoder(members: tuple[Any, ...]) -> _Decoder:
+def _make_union_decoder(members: tuple[Any, ...]) -> _Decoder:
     if bool in members and str in members:
-        return _open
+        return _decode_value
     some = [member for member in members if member is not type(None)]
     if len(some) == 1:
-        only = _decoder(some[0])
+        only = _make_decoder(some[0])
         return lambda plain: None if plain is None else only(plain)
-    required = {member: _required(member) for member in some}
+    required = {member: _list_required_fields(member) for member in some}
 
     def sum_type(plain: Any) -> Any:
         keys = _expect(plain, dict, "a sum type").keys()
@@ -227,22 +227,22 @@ def _union_decoder(members: tuple[Any, ...]) -> _Decoder:
         if not fitting:
             names = " | ".join(member.__name__ for member in some)
             raise MalformedDocument(f"fields {sorted(keys)} make no {names}")
-        return _decoder(max(fitting, key=lambda member: len(required[member])))(plain)
+        return _make_decoder(max(fitting, key=lambda member: len(required[member])))(plain)
 
     return sum_type
 
 
-def _required(kind: Any) -> frozenset[str]:
+def _list_required_fields(kind: Any) -> frozenset[str]:
     return frozenset(
         field.name for field in fields(kind) if field.default is MISSING and field.default_factory is MISSING
     )
 
 
-def _sequence_decoder(build: Callable[[Any], Any], item: _Decoder) -> _Decoder:
+def _make_sequence_decoder(build: Callable[[Any], Any], item: _Decoder) -> _Decoder:
     return lambda plain: build(item(each) for each in _expect(plain, list, "a list"))
 
 
-def _mapping_decoder(item: _Decoder) -> _Decoder:
+def _make_mapping_decoder(item: _Decoder) -> _Decoder:
     def mapping(plain: Any) -> dict[str, Any]:
         given = _expect(plain, dict, "an object")
         if given.keys() == {"$dict"}:
@@ -252,11 +252,11 @@ def _mapping_decoder(item: _Decoder) -> _Decoder:
     return mapping
 
 
-def _dataclass_decoder(kind: type) -> _Decoder:
+def _make_dataclass_decoder(kind: type) -> _Decoder:
     hints = typing.get_type_hints(kind)
     # Looked up when first needed: dataclasses may hold themselves.
     names = [field.name for field in fields(kind)]
-    required = _required(kind)
+    required = _list_required_fields(kind)
 
     def build(plain: Any) -> Any:
         given = _expect(plain, dict, kind.__name__)
@@ -268,7 +268,7 @@ def _dataclass_decoder(kind: type) -> _Decoder:
             if name not in given:
                 continue
             try:
-                values[name] = _decoder(hints[name])(given[name])
+                values[name] = _make_decoder(hints[name])(given[name])
             except MalformedDocument as problem:
                 raise MalformedDocument(f"{kind.__name__}.{name}: {problem}") from problem
         try:
@@ -279,7 +279,7 @@ def _dataclass_decoder(kind: type) -> _Decoder:
     return build
 
 
-def _enum_decoder(kind: type[Enum]) -> _Decoder:
+def _make_enum_decoder(kind: type[Enum]) -> _Decoder:
     def member(plain: Any) -> Enum:
         try:
             return kind(plain)
@@ -289,9 +289,9 @@ def _enum_decoder(kind: type[Enum]) -> _Decoder:
     return member
 
 
-def _scalar_decoder(kind: Any) -> _Decoder:
+def _make_scalar_decoder(kind: Any) -> _Decoder:
     def scalar(plain: Any) -> Any:
-        value = _open(plain)
+        value = _decode_value(plain)
         if kind is float and isinstance(value, int) and not isinstance(value, bool):
             return float(value)
         if type(value) is not kind:
@@ -301,22 +301,22 @@ def _scalar_decoder(kind: Any) -> _Decoder:
     return scalar
 
 
-def _open(plain: Any) -> Any:
-    """A JSON or attribute value, with the forms JSON lacks put back."""
+def _decode_value(plain: Any) -> Any:
+    """Return a JSON or attribute value, with the forms JSON lacks put back."""
     if isinstance(plain, list):
-        return [_open(item) for item in plain]
+        return [_decode_value(item) for item in plain]
     if not isinstance(plain, dict):
         return plain
     if len(plain) == 1:
         ((key, value),) = plain.items()
         if key == "$dict":
-            return {name: _open(item) for name, item in _expect(value, dict, "an object").items()}
+            return {name: _decode_value(item) for name, item in _expect(value, dict, "an object").items()}
         if key in _ESCAPES:
-            return _unescaped(key, _expect(value, str, "text"))
-    return {key: _open(value) for key, value in plain.items()}
+            return _unescape(key, _expect(value, str, "text"))
+    return {key: _decode_value(value) for key, value in plain.items()}
 
 
-def _unescaped(key: str, text: str) -> bytes | int | float:
+def _unescape(key: str, text: str) -> bytes | int | float:
     try:
         if key == "$bytes":
             return base64.b64decode(text, validate=True)
@@ -325,15 +325,15 @@ def _unescaped(key: str, text: str) -> bytes | int | float:
         raise MalformedDocument(f"{key}: {problem}") from problem
 
 
-def _trace(plain: Any) -> Trace:
+def _decode_trace(plain: Any) -> Trace:
     given = _expect(plain, dict, "Trace")
-    spans = _decoder(tuple[Span, ...])(given.get("spans"))
-    defects = _decoder(frozenset[Defect])(given.get("defects", []))
+    spans = _make_decoder(tuple[Span, ...])(given.get("spans"))
+    defects = _make_decoder(frozenset[Defect])(given.get("defects", []))
     children: dict[str | None, list[str]] = {}
     for span in spans:
         children.setdefault(span.parent_id, []).append(span.span_id)
     return Trace(
-        trace_id=_decoder(str)(given.get("trace_id")),
+        trace_id=_make_decoder(str)(given.get("trace_id")),
         spans=spans,
         children_of={parent: tuple(ids) for parent, ids in children.items()},
         by_id={span.span_id: span for span in spans},

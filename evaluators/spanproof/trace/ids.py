@@ -11,7 +11,7 @@ from hashlib import blake2b
 
 
 def digest(*parts: str) -> str:
-    """32 hex digits over the parts; lone surrogates are allowed, as snippets may hold them."""
+    """Return 32 hex digits over the parts; lone surrogates are allowed, as snippets may hold them."""
     state = blake2b(digest_size=16)
     for part in parts:
         encoded = part.encode("utf-8", "surrogatepass")
@@ -21,7 +21,7 @@ def digest(*parts: str) -> str:
 
 
 def snippet_id(trace_id: str, span_id: str, path: str, source: str) -> str:
-    """The id of a snippet: its place and its text."""
+    """Return the id of a snippet: of its place and its text."""
     return digest("snippet", trace_id, span_id, path, source)
 
 
@@ -36,5 +36,5 @@ def score_id(
     version: str,
     input_digest: str,
 ) -> str:
-    """The id of a score: what was judged, by which evaluator at which version, on which input."""
+    """Return the id of a score: of what was judged, by which evaluator at which version, on which input."""
     return digest("score", trace_id, span_id, snippet or "", layer, name, evaluator, version, input_digest)

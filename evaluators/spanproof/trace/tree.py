@@ -32,11 +32,11 @@ class Trace:
     defects: frozenset[Defect] = frozenset()
 
     def span(self, span_id: str) -> Span:
-        """The span with this id; `KeyError` when the trace has none."""
+        """Return the span with this id; `KeyError` when the trace has none."""
         return self.by_id[span_id]
 
     def children(self, span_id: str | None) -> tuple[Span, ...]:
-        """The spans right under this one, or the roots for None."""
+        """Return the spans right under this one, or the roots for None."""
         return tuple(self.span(child) for child in self.children_of.get(span_id, ()))
 
     @property
@@ -58,7 +58,7 @@ class Trace:
         return None if newest is None else newest.environment
 
     def descendants(self, span_id: str | None) -> Iterator[Span]:
-        """Every span below this one, depth first, in order of time."""
+        """Yield every span below this one, depth first, in order of time."""
         pending = list(reversed(self.children(span_id)))
         while pending:
             span = pending.pop()
@@ -66,7 +66,7 @@ class Trace:
             pending.extend(reversed(self.children(span.span_id)))
 
     def ancestors(self, span_id: str) -> Iterator[Span]:
-        """The spans above this one, nearest first."""
+        """Yield the spans above this one, nearest first."""
         parent = self.span(span_id).parent_id
         while parent is not None:
             above = self.span(parent)
@@ -85,7 +85,7 @@ def trace_of(spans: Iterable[Span]) -> Trace:
     if len(trace_ids) != 1:
         raise ValueError(f"a trace is made of spans with one trace id, got {sorted(trace_ids)}")
     defects: set[Defect] = set()
-    by_id = _one_per_id(given, defects)
+    by_id = _keep_one_per_id(given, defects)
     linked = _cut_bad_parents(by_id, defects)
     ordered = tuple(sorted(linked.values(), key=lambda span: (span.start_ns, -span.end_ns, span.span_id)))
     if any(span.dropped_attributes for span in ordered):
@@ -99,7 +99,7 @@ def trace_of(spans: Iterable[Span]) -> Trace:
     return Trace(trace_ids.pop(), ordered, frozen, linked, frozenset(defects))
 
 
-def _one_per_id(spans: list[Span], defects: set[Defect]) -> dict[str, Span]:
+def _keep_one_per_id(spans: list[Span], defects: set[Defect]) -> dict[str, Span]:
     by_id: dict[str, Span] = {}
     for span in spans:
         known = by_id.get(span.span_id)
@@ -121,14 +121,14 @@ def _cut_bad_parents(by_id: dict[str, Span], defects: set[Defect]) -> dict[str, 
         if span.parent_id is not None and span.parent_id not in by_id:
             defects.add(Defect.MISSING_PARENT)
             linked[span.span_id] = replace(span, parent_id=None)
-    for first in _firsts_of_cycles(linked):
+    for first in _find_cycle_starts(linked):
         defects.add(Defect.PARENT_CYCLE)
         linked[first] = replace(linked[first], parent_id=None)
     return linked
 
 
-def _firsts_of_cycles(by_id: Mapping[str, Span]) -> list[str]:
-    """The earliest span of each cycle of parents."""
+def _find_cycle_starts(by_id: Mapping[str, Span]) -> list[str]:
+    """Return the earliest span of each cycle of parents."""
     settled: set[str] = set()
     firsts: list[str] = []
     for start in by_id:

@@ -167,15 +167,15 @@ class BudgetProcessor(SpanProcessor):
 
     def on_end(self, span: ReadableSpan) -> None:
         """Count what the span says of its use."""
-        tokens = int(_first(span, _INPUT_TOKENS) + _first(span, _OUTPUT_TOKENS))
-        cost = _first(span, _COST)
+        tokens = int(_read_amount(span, _INPUT_TOKENS) + _read_amount(span, _OUTPUT_TOKENS))
+        cost = _read_amount(span, _COST)
         # A total on the agent's span would count its model calls twice.
         if (tokens or cost) and not _is_agent(span):
             named = next((str(value) for name in _AGENT if (value := (span.attributes or {}).get(name))), "")
             self._budgets.spend(named or self._agent, tokens=tokens, cost_usd=cost)
 
 
-def _first(span: ReadableSpan, names: tuple[str, ...]) -> float:
+def _read_amount(span: ReadableSpan, names: tuple[str, ...]) -> float:
     for name in names:
         value = (span.attributes or {}).get(name)
         if isinstance(value, int | float):

@@ -27,10 +27,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 from opentelemetry import trace
 
 from spanproof.instrumentors.budgets import Budgets
-from spanproof.instrumentors.content.code_tools import arguments_named, bind, parameters_of
+from spanproof.instrumentors.content.code_tools import bind, list_argument_names, read_parameters
 from spanproof.instrumentors.frameworks.delegate import Delegate
-from spanproof.instrumentors.spans.cohort import cohort_attributes
-from spanproof.instrumentors.verdict_client import VerdictClient, VerdictUnavailable, unscanned
+from spanproof.instrumentors.spans.cohort import get_cohort_attributes
+from spanproof.instrumentors.verdict_client import VerdictClient, VerdictUnavailable, build_unscanned
 from spanproof.sandbox.scanners.model import Finding, Scan, Severity, Verdict
 from spanproof.semconv import spanproof as ours
 
@@ -50,11 +50,11 @@ class CodeRefused(PermissionError):  # noqa: N818 - the agent reads this name
 
     def __init__(self, scan: Scan) -> None:
         self.scan = scan
-        said = "; ".join(f"line {one.line}: {one.message} ({one.rule})" for one in strictest(scan))
+        said = "; ".join(f"line {one.line}: {one.message} ({one.rule})" for one in select_strictest(scan))
         super().__init__(f"the code was not run, the policy refuses it: {said}")
 
 
-def strictest(scan: Scan) -> tuple[Finding, ...]:
+def select_strictest(scan: Scan) -> tuple[Finding, ...]:
     """Return the findings that the verdict rests on."""
     return tuple(one for one in scan.findings if one.verdict == scan.verdict) or scan.findings
 
@@ -131,7 +131,7 @@ class Guard:
         Raises:
             CodeRefused: the policy does not allow it.
         """
-        subject = _subject(agent or self._agent, tool, language)
+        subject = _build_subject(agent or self._agent, tool, language)
         scan = self._scan(code, language, subject)
         if language != "text" and scan.verdict.value not in self._refused:
             scan = self._hold_budget(agent or self._agent, tool) or scan
@@ -160,10 +160,10 @@ class Guard:
             trace.get_current_span().set_attribute(ours.GUARD_UNAVAILABLE, str(unavailable))
             if self._allow_on_failure:
                 return Scan(Verdict.ALLOW, ())
-            return unscanned(str(unavailable))
+            return build_unscanned(str(unavailable))
 
     def smolagents(self, agent: Any) -> Any:
-        """Guard a smolagents agent, in place, and every agent that it manages; gives it back.
+        """Return a smolagents agent, guarded in place with every agent that it manages.
 
         What is raised in an executor is a failed step to smolagents (`AgentExecutionError`), which the model
         reads before its next one.
@@ -196,7 +196,7 @@ class Guard:
         """
         from langchain_core.tools import ToolException
 
-        _has_argument(tool.args, tool.name, argument)
+        _check_argument(tool.args, tool.name, argument)
         kind, names = type(tool), tuple(tool.args)
 
         def check(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -237,7 +237,7 @@ class Guard:
         """
         from agents import ToolGuardrailFunctionOutput, ToolInputGuardrail
 
-        _has_argument(tool.params_json_schema.get("properties", {}), tool.name, argument)
+        _check_argument(tool.params_json_schema.get("properties", {}), tool.name, argument)
 
         def check(data: Any) -> ToolGuardrailFunctionOutput:
             try:
@@ -272,9 +272,9 @@ class Guard:
         """
 
         def decorate(function: Callable[..., _R]) -> Callable[..., _R]:
-            names, parameters = arguments_named(function), parameters_of(function)
+            names, parameters = list_argument_names(function), read_parameters(function)
             if names is not None:
-                _has_argument(names, function.__name__, argument)
+                _check_argument(names, function.__name__, argument)
 
             @wraps(function)
             def guarded(*args: Any, **kwargs: Any) -> _R:
@@ -306,7 +306,7 @@ class Guard:
             return
         span.set_attribute(ours.GUARD_VERDICT, scan.verdict.value)
         span.set_attribute(ours.GUARD_RULES, [each.rule for each in scan.findings])
-        for each in strictest(scan)[:_MAX_EVENTS] if refused else ():
+        for each in select_strictest(scan)[:_MAX_EVENTS] if refused else ():
             span.add_event(
                 ours.GUARD_EVENT,
                 {
@@ -319,7 +319,7 @@ class Guard:
             )
 
 
-def _has_argument(names: Collection[str], tool: str, argument: str) -> None:
+def _check_argument(names: Collection[str], tool: str, argument: str) -> None:
     """Make sure that a tool takes what is to be guarded.
 
     Raises:
@@ -342,10 +342,10 @@ class _GuardedExecutor(Delegate):
         return self.__wrapped__(code_action, *args, **kwargs)
 
 
-def _subject(agent: str, tool: str, language: str) -> dict[str, str]:
+def _build_subject(agent: str, tool: str, language: str) -> dict[str, str]:
     cohort = {
         key.removeprefix(ours.COHORT_PREFIX): value
-        for key, value in cohort_attributes().items()
+        for key, value in get_cohort_attributes().items()
         if key.startswith(ours.COHORT_PREFIX)
     }
     return {**cohort, "agent": agent, "tool": tool, "language": language}

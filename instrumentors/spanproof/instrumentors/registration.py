@@ -23,7 +23,7 @@ from opentelemetry.sdk.resources import SERVICE_NAME
 from opentelemetry.sdk.trace import TracerProvider
 
 from spanproof.instrumentors.content.capture import ContentPolicy
-from spanproof.instrumentors.frameworks.diagnostics import make_lock, swallowed
+from spanproof.instrumentors.frameworks.diagnostics import make_lock, record_swallowed
 from spanproof.instrumentors.frameworks.patching import Instrumentor
 from spanproof.instrumentors.provider.environment import readable_environment
 from spanproof.instrumentors.provider.exporters import add_exporters, choose_protocol
@@ -129,7 +129,7 @@ def instrument_smolagents(
     Raises:
         ImportError: smolagents is not installed.
     """
-    _instrument("smolagents", tracer_provider, content)
+    _instrument_framework("smolagents", tracer_provider, content)
 
 
 def instrument_langchain(
@@ -140,7 +140,7 @@ def instrument_langchain(
     Raises:
         ImportError: langchain-core is not installed.
     """
-    _instrument("langchain", tracer_provider, content)
+    _instrument_framework("langchain", tracer_provider, content)
 
 
 def instrument_openai_agents(
@@ -160,7 +160,7 @@ def instrument_openai_agents(
         ImportError: openai-agents is not installed.
     """
     with _lock:
-        instrumentor = _instrument("openai-agents", tracer_provider, content)
+        instrumentor = _instrument_framework("openai-agents", tracer_provider, content)
         if exclusive:
             instrumentor.take_over()
 
@@ -173,7 +173,7 @@ def instrument_mcp(
     Raises:
         ImportError: mcp is not installed.
     """
-    _instrument("mcp", tracer_provider, content)
+    _instrument_framework("mcp", tracer_provider, content)
 
 
 def uninstrument() -> None:
@@ -227,7 +227,7 @@ def _is_switched_off(framework: str) -> bool:
     return "*" in names or f"spanproof_{framework.replace('-', '_')}" in names
 
 
-def _instrument(
+def _instrument_framework(
     framework: str,
     provider: trace.TracerProvider | None,
     content: ContentPolicy | None,
@@ -265,12 +265,12 @@ def instrument_if_installed(framework: str, provider: TracerProvider | None = No
         if framework not in _instrumented:
             with suppress(PackageNotFoundError):  # it may be on the path without being installed
                 _check_release(framework)
-        _instrument(framework, provider, None, own_provider=False)
+        _instrument_framework(framework, provider, None, own_provider=False)
     except Exception as error:  # noqa: BLE001 - a release that does not fit must not stop the application
         # Our own modules are always there: only the framework's absence is no error.
         missing = (error.name or "spanproof") if isinstance(error, ModuleNotFoundError) else "spanproof"
         if missing.startswith("spanproof"):
-            swallowed(f"instrument.{framework}", error)
+            record_swallowed(f"instrument.{framework}", error)
             _logger.warning("%s is not instrumented: %s: %s", framework, type(error).__name__, error)
 
 

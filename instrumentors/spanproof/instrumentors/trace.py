@@ -26,10 +26,10 @@ from typing import Any, Final, Self, TypeVar, overload
 from opentelemetry import trace as otel
 
 from spanproof.instrumentors.content.capture import Content, ContentPolicy
-from spanproof.instrumentors.content.code_tools import Parameters, parameters_of
-from spanproof.instrumentors.content.texts import text_of
+from spanproof.instrumentors.content.code_tools import Parameters, read_parameters
+from spanproof.instrumentors.content.texts import to_text
 from spanproof.instrumentors.frameworks.diagnostics import shielded
-from spanproof.instrumentors.spans.contexts import attach, current, detach, drive
+from spanproof.instrumentors.spans.contexts import attach, current, detach, iterate_within
 from spanproof.instrumentors.spans.span_start import AGENT, CHAIN, TOOL, make_start
 from spanproof.instrumentors.spans.tracing import OpenSpan, Tracing, was_abandoned
 from spanproof.semconv import genai
@@ -52,7 +52,7 @@ def configure(provider: otel.TracerProvider | None = None, content: ContentPolic
     _tracing = Tracing("trace", provider, content)
 
 
-def current_tracing() -> Tracing:
+def get_current_tracing() -> Tracing:
     """Return the tracing that these spans are made by."""
     if _tracing is None:
         configure()
@@ -105,9 +105,9 @@ class _Work(OpenSpan):
 
 
 def _start(kind: str, name: str) -> _Work:
-    name = text_of(name)
+    name = to_text(name)
     facts = {_NAMES[kind]: name} if kind in _NAMES else {}
-    work = current_tracing().open(_Work, make_start(name, kind, facts))
+    work = get_current_tracing().open(_Work, make_start(name, kind, facts))
     work.kind = kind
     return work
 
@@ -142,7 +142,7 @@ class Block:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, stack: TracebackType | None
     ) -> None:
-        left = self._left_here()
+        left = self._pop_entered()
         if left is not None:
             left.__exit__(kind, error, stack)
 
@@ -164,7 +164,7 @@ class Block:
         if self._last is not None:
             self._last.describe(lambda content: content.output(value))
 
-    def _left_here(self) -> _Work | None:
+    def _pop_entered(self) -> _Work | None:
         """Return the entering that is left: the one whose context is current, else the last."""
         if not self._not_left:  # what `__enter__` gave is left by hand
             return self._last
@@ -182,7 +182,7 @@ def agent(target: _F, /) -> _F: ...
 def agent(target: str | None = None, /, *, name: str | None = None) -> Block: ...
 def agent(target: Any = None, /, *, name: str | None = None) -> Any:
     """Return a decorator, or a block, for an agent's run."""
-    return _made(AGENT, target, name)
+    return _make_block(AGENT, target, name)
 
 
 @overload
@@ -191,7 +191,7 @@ def step(target: _F, /) -> _F: ...
 def step(target: str | None = None, /, *, name: str | None = None) -> Block: ...
 def step(target: Any = None, /, *, name: str | None = None) -> Any:
     """Return a decorator, or a block, for one step of a run."""
-    return _made(CHAIN, target, name)
+    return _make_block(CHAIN, target, name)
 
 
 @overload
@@ -200,7 +200,7 @@ def tool(target: _F, /) -> _F: ...
 def tool(target: str | None = None, /, *, name: str | None = None) -> Block: ...
 def tool(target: Any = None, /, *, name: str | None = None) -> Any:
     """Return a decorator, or a block, for a tool call."""
-    return _made(TOOL, target, name)
+    return _make_block(TOOL, target, name)
 
 
 @shielded("trace.record_execution")
@@ -228,26 +228,26 @@ def record_execution(
     span = otel.get_current_span()
     if not span.is_recording():
         return
-    content = OpenSpan(current_tracing().policy, span, current(), recording=True)
-    content.code(text_of(code), language)
+    content = OpenSpan(get_current_tracing().policy, span, current(), recording=True)
+    content.code(to_text(code), language)
     if not content.visible:  # the span may be the application's own, of another scope
         content.attributes[ours.CONTENT_HIDDEN] = True
     if is_final:
         content.attributes[ours.EXECUTION_IS_FINAL] = True
     if observation is not None:
-        content.text(ours.EXECUTION_OBSERVATION, text_of(observation))
+        content.text(ours.EXECUTION_OBSERVATION, to_text(observation))
     if logs is not None:
-        content.text(ours.EXECUTION_LOGS, text_of(logs))
+        content.text(ours.EXECUTION_LOGS, to_text(logs))
     if output is not None or is_final:
         content.document(ours.EXECUTION_OUTPUT, ours.EXECUTION_OUTPUT_MIME_TYPE, output)
     content.write()
     if isinstance(error, BaseException):
         content.fail(error)
     elif error is not None:
-        content.fail_untyped(text_of(error))
+        content.fail_untyped(to_text(error))
 
 
-def _made(kind: str, target: Any, name: str | None) -> Any:
+def _make_block(kind: str, target: Any, name: str | None) -> Any:
     if callable(target) or hasattr(type(target), "__get__"):
         return Block(kind, name)(target)
     return Block(kind, name or target)
@@ -262,18 +262,18 @@ def _decorate(kind: str, name: str, function: Any) -> Any:
             "methods of the class" if isinstance(function, type) else "function itself, below its wrapper"
         )
         raise TypeError(f"{function!r} cannot be traced; decorate the {remedy}")
-    begin = partial(_begin, kind, name, parameters_of(function))
-    shape = _shape_of(function)
+    begin = partial(_begin, kind, name, read_parameters(function))
+    shape = _find_shape(function)
     if inspect.isasyncgenfunction(shape):
-        return _async_generator(begin, function)
+        return _wrap_async_generator(begin, function)
     if inspect.isgeneratorfunction(shape):
-        return _generator(begin, function)
+        return _wrap_generator(begin, function)
     if inspect.iscoroutinefunction(shape):
-        return _coroutine(begin, function)
-    return _plain(begin, function)
+        return _wrap_coroutine(begin, function)
+    return _wrap_function(begin, function)
 
 
-def _shape_of(function: Callable[..., Any]) -> Callable[..., Any]:
+def _find_shape(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return the function that decides the shape: the `__call__` of an object that is not one itself."""
     while isinstance(function, partial):
         function = function.func
@@ -289,7 +289,7 @@ def _begin(
     return work
 
 
-def _plain(begin: Callable[..., _Work], function: Callable[..., Any]) -> Callable[..., Any]:
+def _wrap_function(begin: Callable[..., _Work], function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
         with begin(args, kwargs) as call:
@@ -298,7 +298,7 @@ def _plain(begin: Callable[..., _Work], function: Callable[..., Any]) -> Callabl
     return called
 
 
-def _coroutine(begin: Callable[..., _Work], function: Callable[..., Any]) -> Callable[..., Any]:
+def _wrap_coroutine(begin: Callable[..., _Work], function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     async def awaited(*args: Any, **kwargs: Any) -> Any:
         with begin(args, kwargs) as call:
@@ -307,7 +307,7 @@ def _coroutine(begin: Callable[..., _Work], function: Callable[..., Any]) -> Cal
     return awaited
 
 
-def _generator(begin: Callable[..., _Work], function: Callable[..., Any]) -> Callable[..., Any]:
+def _wrap_generator(begin: Callable[..., _Work], function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def generated(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
         call, items = begin(args, kwargs), _Items()
@@ -318,7 +318,7 @@ def _generator(begin: Callable[..., _Work], function: Callable[..., Any]) -> Cal
             raise
         ended: list[BaseException | None] = []
         try:
-            returned = yield from drive(stream, call.context, items.add, ended.append)
+            returned = yield from iterate_within(stream, call.context, items.add, ended.append)
             call.returned(items.kept if returned is None else returned)
             return returned
         finally:
@@ -327,7 +327,7 @@ def _generator(begin: Callable[..., _Work], function: Callable[..., Any]) -> Cal
     return generated
 
 
-def _async_generator(begin: Callable[..., _Work], function: Callable[..., Any]) -> Callable[..., Any]:
+def _wrap_async_generator(begin: Callable[..., _Work], function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     async def generated(*args: Any, **kwargs: Any) -> AsyncGenerator[Any, Any]:
         call, items = begin(args, kwargs), _Items()
@@ -337,7 +337,7 @@ def _async_generator(begin: Callable[..., _Work], function: Callable[..., Any]) 
             advance: Callable[[], Awaitable[Any]] = stream.__anext__
             while True:
                 try:
-                    item = await _within(call, advance)
+                    item = await _await_within(call, advance)
                 except StopAsyncIteration:
                     call.returned(items.kept)
                     return
@@ -345,7 +345,7 @@ def _async_generator(begin: Callable[..., _Work], function: Callable[..., Any]) 
                 try:
                     sent = yield item
                 except GeneratorExit:
-                    await _within(call, stream.aclose)
+                    await _await_within(call, stream.aclose)
                     raise
                 except BaseException as thrown:  # noqa: BLE001 - the generator's own to handle
                     advance = partial(stream.athrow, thrown)
@@ -360,7 +360,7 @@ def _async_generator(begin: Callable[..., _Work], function: Callable[..., Any]) 
     return generated
 
 
-async def _within(opened: OpenSpan, act: Callable[[], Awaitable[Any]]) -> Any:
+async def _await_within(opened: OpenSpan, act: Callable[[], Awaitable[Any]]) -> Any:
     token = attach(opened.context)
     try:
         return await act()

@@ -20,7 +20,7 @@ from opentelemetry.trace import (
 from spanproof.instrumentors.frameworks.diagnostics import shielded
 from spanproof.instrumentors.spans.span_start import make_start
 from spanproof.instrumentors.spans.tracing import OpenSpan
-from spanproof.instrumentors.trace import current_tracing
+from spanproof.instrumentors.trace import get_current_tracing
 from spanproof.semconv import spanproof as ours
 
 FEEDBACK_KINDS: Final = ("thumbs_up", "thumbs_down", "rerun", "revert", "escalation")
@@ -44,8 +44,8 @@ def feedback(
     """
     if kind not in FEEDBACK_KINDS:
         raise ValueError(f"kind={kind!r} is no feedback; choose from {', '.join(FEEDBACK_KINDS)}")
-    trace = _number("trace_id", trace_id, _TRACE_DIGITS)
-    span = None if span_id is None else _number("span_id", span_id, _SPAN_DIGITS)
+    trace = _parse_id("trace_id", trace_id, _TRACE_DIGITS)
+    span = None if span_id is None else _parse_id("span_id", span_id, _SPAN_DIGITS)
     _record(trace, kind, span, comment)
 
 
@@ -60,13 +60,13 @@ def _record(trace: int, kind: str, span: int | None, comment: str | None) -> Non
         )
     # An empty context: whatever goes on now, it is not what the feedback is about.
     start = make_start("feedback", "UNKNOWN", facts)
-    opened = current_tracing().open(OpenSpan, start, Context(), links=links)
+    opened = get_current_tracing().open(OpenSpan, start, Context(), links=links)
     if comment is not None:
         opened.text(ours.FEEDBACK_COMMENT, comment)
     opened.close()
 
 
-def _number(name: str, given: str | int, digits: int) -> int:
+def _parse_id(name: str, given: str | int, digits: int) -> int:
     try:
         number = int(given, 16) if isinstance(given, str) and len(given) == digits else given
     except ValueError:

@@ -88,16 +88,16 @@ class VerdictClient:
             VerdictUnavailable: there is no answer in time.
         """
         known = {name: value[:500] for name, value in (subject or {}).items() if value}
-        body = {"code": _storable(code), "language": language[:500], "subject": known}
-        status, answer = self._post("/v1/verdict", body)
+        body = {"code": _clean_text(code), "language": language[:500], "subject": known}
+        status, answer = self._post_document("/v1/verdict", body)
         if status in _NOT_JUDGED:
-            return _refused_scan(f"the service did not judge it: {_message(answer)}")
+            return _build_refusal(f"the service did not judge it: {_extract_message(answer)}")
         if status != 200:
-            raise VerdictUnavailable(f"status {status}: {_message(answer)}")
+            raise VerdictUnavailable(f"status {status}: {_extract_message(answer)}")
         try:
             return Scan(
                 Verdict(answer["verdict"]),
-                tuple(_finding(row) for row in answer["findings"]),
+                tuple(_parse_finding(row) for row in answer["findings"]),
                 int(answer["elapsed_us"]),
             )
         except (KeyError, TypeError, ValueError) as odd:
@@ -114,9 +114,11 @@ class VerdictClient:
         Raises:
             VerdictUnavailable: there is no answer in time.
         """
-        status, answer = self._post("/v1/route", {"agent": agent, "model": model, "trace_id": trace_id})
+        status, answer = self._post_document(
+            "/v1/route", {"agent": agent, "model": model, "trace_id": trace_id}
+        )
         if status != 200:
-            raise VerdictUnavailable(f"status {status}: {_message(answer)}")
+            raise VerdictUnavailable(f"status {status}: {_extract_message(answer)}")
         try:
             return Route(
                 str(answer["action"]),
@@ -128,7 +130,7 @@ class VerdictClient:
         except (KeyError, TypeError) as odd:
             raise VerdictUnavailable(f"the answer is no route: {odd!r}") from odd
 
-    def _post(self, path: str, document: Mapping[str, object]) -> tuple[int, Any]:
+    def _post_document(self, path: str, document: Mapping[str, object]) -> tuple[int, Any]:
         if not self._room.acquire(blocking=False):
             raise VerdictUnavailable(f"{_MAX_AT_ONCE} requests wait for an answer already")
         body = json.dumps(document).encode()
@@ -136,7 +138,7 @@ class VerdictClient:
         # A thread of its own: a socket's timeout bounds each of its steps and not their sum, and looking a
         # name up has none.
         worker = threading.Thread(
-            target=self._work, args=(path, body, results), name="spanproof-verdict", daemon=True
+            target=self._run_request, args=(path, body, results), name="spanproof-verdict", daemon=True
         )
         try:
             worker.start()
@@ -151,15 +153,17 @@ class VerdictClient:
             raise VerdictUnavailable(f"{type(result).__name__}: {result}") from result
         return result
 
-    def _work(self, path: str, body: bytes, results: SimpleQueue[tuple[int, Any] | BaseException]) -> None:
+    def _run_request(
+        self, path: str, body: bytes, results: SimpleQueue[tuple[int, Any] | BaseException]
+    ) -> None:
         try:
-            results.put(self._exchange(path, body))
+            results.put(self._send_request(path, body))
         except Exception as failure:  # noqa: BLE001 - raised in the caller's thread
             results.put(failure)
         finally:
             self._room.release()
 
-    def _exchange(self, path: str, body: bytes) -> tuple[int, Any]:
+    def _send_request(self, path: str, body: bytes) -> tuple[int, Any]:
         until = monotonic() + self._deadline_s
         with suppress(IndexError, HTTPException, OSError):  # none is kept, or the service has closed it
             pid, kept = self._kept.pop()
@@ -187,18 +191,18 @@ class VerdictClient:
         return response.status, answer
 
 
-def unscanned(reason: str) -> Scan:
+def build_unscanned(reason: str) -> Scan:
     """Return the scan that denies code about which there is no verdict."""
-    return _refused_scan(f"no verdict: {reason}")
+    return _build_refusal(f"no verdict: {reason}")
 
 
-def _refused_scan(message: str) -> Scan:
+def _build_refusal(message: str) -> Scan:
     return Scan(
         Verdict.DENY, (Finding("scanner_error", Severity.CRITICAL, Verdict.DENY, 1, 1, 1, 1, message),)
     )
 
 
-def _finding(row: Mapping[str, Any]) -> Finding:
+def _parse_finding(row: Mapping[str, Any]) -> Finding:
     return Finding(
         rule=str(row["rule"]),
         severity=Severity(row["severity"]),
@@ -214,10 +218,10 @@ def _finding(row: Mapping[str, Any]) -> Finding:
     )
 
 
-def _message(answer: object) -> str:
+def _extract_message(answer: object) -> str:
     said = answer.get("message") if isinstance(answer, dict) else None
     return str(said)[:500] if said else "no message"
 
 
-def _storable(text: str) -> str:
+def _clean_text(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode()

@@ -98,7 +98,7 @@ class Session(ABC):
         """
 
     def foresee(self, steps: Sequence[Foreseen]) -> None:  # noqa: B027 - a hint may be left
-        """Announce what will be executed next, in order, for as long as each step ends without an exception.
+        """Declare what will be executed next, in order, for as long as each step ends without an exception.
 
         A hint: a backend that takes it may start a step before it is executed, and answer a tool call that
         is made as foreseen, by the step it is foreseen for and in the order foreseen, before the caller is
@@ -112,7 +112,7 @@ class Session(ABC):
         return False
 
     def amended(self) -> Mapping[int, Execution]:
-        """Executions, by their number from 0, whose steps left something running that attempted more.
+        """Return executions by number, from 0, whose steps left something running that attempted more.
 
         Each is as `execute` returned it, with the attempts added that came later. All are known after
         `close`, which gives what is left running a moment to act. Empty where the backend does not know.

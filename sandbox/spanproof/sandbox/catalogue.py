@@ -39,11 +39,11 @@ def read_sections(file: Traversable) -> dict[str, dict[str, str]]:
     return sections
 
 
-def words_of(entries: dict[str, str], key: str) -> frozenset[str]:
-    """The words of one entry."""
+def split_entry(entries: dict[str, str], key: str) -> frozenset[str]:
+    """Return the words of one entry."""
     return frozenset(entries[key].split())
 
 
-def by_word(entries: dict[str, str]) -> dict[str, str]:
-    """Each word of the values, to the key of its entry."""
+def index_words(entries: dict[str, str]) -> dict[str, str]:
+    """Return each word of the values with the key of its entry."""
     return {word: key for key, value in entries.items() for word in value.split()}

@@ -52,11 +52,11 @@ def parse_har(content: bytes, origin: str) -> tuple[Exchange, ...]:
         document = json.loads(content)
     except (ValueError, RecursionError) as problem:
         raise BadFixture(f"{origin}: not JSON: {problem}; export the recording as HAR 1.2") from problem
-    return exchanges_of(document, origin)
+    return read_exchanges(document, origin)
 
 
-def exchanges_of(document: object, origin: str) -> tuple[Exchange, ...]:
-    """The calls of a decoded HAR document; `origin` names it in errors.
+def read_exchanges(document: object, origin: str) -> tuple[Exchange, ...]:
+    """Return the calls of a decoded HAR document; `origin` names it in errors.
 
     Raises:
         BadFixture: it is no HAR; names the origin, the entry, the field.
@@ -67,7 +67,7 @@ def exchanges_of(document: object, origin: str) -> tuple[Exchange, ...]:
         raise entries.wrong("a list of entries; export the recording as HAR 1.2")
     if len(entries.value) > ENTRIES:
         raise entries.wrong(f"at most {ENTRIES} entries, not {len(entries.value)}")
-    found = (_exchange(entries.item(index)) for index in range(len(entries.value)))
+    found = (_read_exchange(entries.item(index)) for index in range(len(entries.value)))
     return tuple(one for one in found if one is not None)
 
 
@@ -80,7 +80,7 @@ class _Place:
         self.value = value
 
     def at(self, name: str) -> _Place:
-        """A member that must be there."""
+        """Return a member that must be there."""
         if not isinstance(self.value, Mapping):
             raise self.wrong("an object")
         path = f"{self._path}.{name}" if self._path else name
@@ -89,34 +89,34 @@ class _Place:
         return _Place(self._origin, path, self.value[name])
 
     def maybe(self, name: str) -> _Place | None:
-        """A member that may be absent or null."""
+        """Return a member that may be absent or null."""
         if isinstance(self.value, Mapping) and self.value.get(name) is None:
             return None
         return self.at(name)
 
     def item(self, index: int) -> _Place:
-        """One of a list."""
+        """Return one of a list."""
         assert isinstance(self.value, list)
         return _Place(self._origin, f"{self._path}[{index}]", self.value[index])
 
     def text(self) -> str:
-        """The value, which must be a text."""
+        """Return the value, which must be a text."""
         if not isinstance(self.value, str):
             raise self.wrong("a text")
         return self.value
 
     def number(self) -> int:
-        """The value, which must be a whole number."""
+        """Return the value, which must be a whole number."""
         if isinstance(self.value, bool) or not isinstance(self.value, int):
             raise self.wrong("a whole number")
         return self.value
 
     def wrong(self, wanted: str) -> BadFixture:
-        """What to raise where the value is not what it must be."""
+        """Return what to raise where the value is not what it must be."""
         return BadFixture(f"{self._origin}: {self._path or 'the document'}: must be {wanted}")
 
 
-def _exchange(entry: _Place) -> Exchange | None:
+def _read_exchange(entry: _Place) -> Exchange | None:
     request, response = entry.at("request"), entry.at("response")
     url, status = request.at("url").text(), response.at("status").number()
     if status == 0 or not url.lower().startswith(("http://", "https://")):
@@ -125,13 +125,13 @@ def _exchange(entry: _Place) -> Exchange | None:
         method=request.at("method").text().upper(),
         url=url,
         status=status,
-        headers=_headers(response.at("headers")),
-        body=_body(response.at("content")),
-        request_body=_sent(request),
+        headers=_read_headers(response.at("headers")),
+        body=_read_body(response.at("content")),
+        request_body=_read_request_body(request),
     )
 
 
-def _headers(headers: _Place) -> tuple[tuple[str, str], ...]:
+def _read_headers(headers: _Place) -> tuple[tuple[str, str], ...]:
     if not isinstance(headers.value, list):
         raise headers.wrong("a list of names and values")
     places = (headers.item(index) for index in range(len(headers.value)))
@@ -145,18 +145,18 @@ def _headers(headers: _Place) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _body(content: _Place) -> bytes:
+def _read_body(content: _Place) -> bytes:
     text = content.maybe("text")
     if text is None:
         size = content.maybe("size")
         if size is not None and size.number() > 0:
             raise content.wrong("saved with its text; export the recording with response bodies")
         return b""
-    return _decoded(content, text)
+    return _decode_text(content, text)
 
 
-def _sent(request: _Place) -> bytes | None:
-    """What the call must carry: its body, where the recording has it in the one form it was sent in."""
+def _read_request_body(request: _Place) -> bytes | None:
+    """Return the body the call must carry, where the recording has it in the one form it was sent in."""
     posted = request.maybe("postData")
     text = posted.maybe("text") if posted is not None else None
     if posted is None or text is None or not text.value:
@@ -164,10 +164,10 @@ def _sent(request: _Place) -> bytes | None:
     mime = posted.maybe("mimeType")
     if mime is not None and mime.text().lower().startswith("multipart/"):
         return None  # its boundaries are new with each call
-    return _decoded(posted, text)
+    return _decode_text(posted, text)
 
 
-def _decoded(place: _Place, text: _Place) -> bytes:
+def _decode_text(place: _Place, text: _Place) -> bytes:
     encoding, mime = place.maybe("encoding"), place.maybe("mimeType")
     if encoding is not None and encoding.value == "base64":
         try:

@@ -106,7 +106,7 @@ def _check(result: int, what: str) -> int:
     return result
 
 
-def _long(value: int) -> ctypes.c_long:
+def _to_long(value: int) -> ctypes.c_long:
     return ctypes.c_long(value)
 
 
@@ -131,20 +131,20 @@ def fork_unwaited() -> int:
     A child whose parent ends becomes an ordinary one of whatever process adopts it. As for `fork`, the caller
     has a single thread.
     """
-    nothing = _long(0)
-    number = _long(_number_here(_SYS_CLONE))
+    nothing = _to_long(0)
+    number = _to_long(_number_here(_SYS_CLONE))
     pid: int = _locked_libc.syscall(number, nothing, nothing, nothing, nothing, nothing)
     return pid if pid >= 0 else _check(-1, "clone")
 
 
-def signal_thread(pid: int, thread: int, number: int) -> None:
+def send_thread_signal(pid: int, thread: int, number: int) -> None:
     """Send a signal by way of one thread of a process."""
-    arguments = (_long(_number_here(_SYS_TGKILL)), _long(pid), _long(thread), _long(number))
+    arguments = (_to_long(_number_here(_SYS_TGKILL)), _to_long(pid), _to_long(thread), _to_long(number))
     _check(_libc.syscall(*arguments), "tgkill")
 
 
-def setns(fd: int, kind: int) -> None:
-    """Enter the namespace a descriptor replaces, or those of a process, by its descriptor."""
+def enter_namespace(fd: int, kind: int) -> None:
+    """Enter the namespace that a descriptor refers to, or those of a process, by its descriptor."""
     _check(_libc.setns(ctypes.c_int(fd), ctypes.c_int(kind)), "setns")
 
 
@@ -167,18 +167,18 @@ def umount(target: str, flags: int = MNT_DETACH) -> None:
     _check(_libc.umount2(os.fsencode(target), ctypes.c_int(flags)), f"umount {target}")
 
 
-def pivot_root_here() -> None:
+def move_root_here() -> None:
     """Make the working directory the root and detach the old one."""
-    _check(_libc.syscall(_long(_number_here(_SYS_PIVOT_ROOT)), b".", b"."), "pivot_root")
+    _check(_libc.syscall(_to_long(_number_here(_SYS_PIVOT_ROOT)), b".", b"."), "pivot_root")
     umount(".")
     os.chdir("/")
 
 
 def open_tree(path: str) -> int:
-    """A detached, recursive copy of the mounts under a path, as a descriptor."""
+    """Return a detached, recursive copy of the mounts under a path, as a descriptor."""
     flags = _OPEN_TREE_CLONE | _OPEN_TREE_CLOEXEC | AT_RECURSIVE
     return _check(
-        _libc.syscall(_long(_SYS_OPEN_TREE), _long(-100), os.fsencode(path), _long(flags)),
+        _libc.syscall(_to_long(_SYS_OPEN_TREE), _to_long(-100), os.fsencode(path), _to_long(flags)),
         f"open_tree {path}",
     )
 
@@ -187,12 +187,12 @@ def move_mount(tree: int, target: str) -> None:
     """Attach what `open_tree` gave."""
     _check(
         _libc.syscall(
-            _long(_SYS_MOVE_MOUNT),
-            _long(tree),
+            _to_long(_SYS_MOVE_MOUNT),
+            _to_long(tree),
             b"",
-            _long(-100),
+            _to_long(-100),
             os.fsencode(target),
-            _long(_MOVE_MOUNT_F_EMPTY_PATH),
+            _to_long(_MOVE_MOUNT_F_EMPTY_PATH),
         ),
         f"move_mount on {target}",
     )
@@ -203,27 +203,27 @@ def set_mount_attributes(path: str, attributes: int, *, recursive: bool = True) 
     attr = _MountAttr(attr_set=attributes)
     _check(
         _libc.syscall(
-            _long(_SYS_MOUNT_SETATTR),
-            _long(-100),
+            _to_long(_SYS_MOUNT_SETATTR),
+            _to_long(-100),
             os.fsencode(path),
-            _long(AT_RECURSIVE if recursive else 0),
+            _to_long(AT_RECURSIVE if recursive else 0),
             ctypes.byref(attr),
-            _long(ctypes.sizeof(attr)),
+            _to_long(ctypes.sizeof(attr)),
         ),
         f"mount_setattr {path}",
     )
 
 
-def openat2(directory: int, path: str, flags: int, mode: int = 0, resolve: int = 0) -> int:
+def call_openat2(directory: int, path: str, flags: int, mode: int = 0, resolve: int = 0) -> int:
     """Open a path, with bounds to where it may lead (`RESOLVE_…`); a descriptor, closed on exec."""
     how = struct.pack("=QQQ", flags | os.O_CLOEXEC, mode, resolve)
     found = _libc.syscall(
-        _long(_SYS_OPENAT2), _long(directory), os.fsencode(path), how, ctypes.c_size_t(len(how))
+        _to_long(_SYS_OPENAT2), _to_long(directory), os.fsencode(path), how, ctypes.c_size_t(len(how))
     )
     return _check(found, path)
 
 
-def prctl(option: int, value: int = 0) -> int:
+def call_prctl(option: int, value: int = 0) -> int:
     """Set or query a property of this process; one argument."""
     return _check(
         _libc.prctl(
@@ -239,7 +239,7 @@ def prctl(option: int, value: int = 0) -> int:
 
 def set_keep_capabilities() -> None:
     """Keep the permitted set over the next change of the user id."""
-    prctl(PR_SET_KEEPCAPS, 1)
+    call_prctl(PR_SET_KEEPCAPS, 1)
 
 
 def raise_permitted() -> None:
@@ -252,21 +252,21 @@ def raise_permitted() -> None:
 
 
 def forgo_capabilities() -> None:
-    """Whatever this process or a child of it executes or becomes, it gains no capability it has not."""
+    """Forgo, for this process and all it executes or becomes, every capability it has not."""
     _drop_bounding_set()
-    prctl(PR_SET_SECUREBITS, SECUREBITS_LOCKED)
+    call_prctl(PR_SET_SECUREBITS, SECUREBITS_LOCKED)
 
 
 def _drop_bounding_set() -> None:
     for capability in range(64):
         try:
-            prctl(PR_CAPBSET_DROP, capability)
+            call_prctl(PR_CAPBSET_DROP, capability)
         except OSError:
             return  # the first number the kernel does not know
 
 
 def drop_capabilities() -> None:
-    """Empty the effective, permitted and inheritable sets; the ambient set empties with them."""
+    """Clear the effective, permitted and inheritable sets; the ambient set empties with them."""
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
     data = (ctypes.c_uint32 * 6)()
     _check(_libc.capset(header, data), "capset")
@@ -278,9 +278,9 @@ def install_filter(program: bytes, flags: int) -> int:
     fprog = _SockFprog(len(program) // 8, ctypes.addressof(buffer))
     return _check(
         _libc.syscall(
-            _long(_number_here(_SYS_SECCOMP)),
-            _long(_SECCOMP_SET_MODE_FILTER),
-            _long(flags),
+            _to_long(_number_here(_SYS_SECCOMP)),
+            _to_long(_SECCOMP_SET_MODE_FILTER),
+            _to_long(flags),
             ctypes.byref(fprog),
         ),
         "seccomp",
@@ -293,17 +293,17 @@ def pin(ranges: Sequence[tuple[int, int]]) -> int:
     A fork copies what is pinned at once, in place of sharing it until one of both writes there.
     """
     ring = _check(
-        _libc.syscall(_long(_SYS_IO_URING_SETUP), _long(1), _IO_URING_PARAMETERS()), "io_uring_setup"
+        _libc.syscall(_to_long(_SYS_IO_URING_SETUP), _to_long(1), _IO_URING_PARAMETERS()), "io_uring_setup"
     )
     buffers = (_Iovec * len(ranges))(*(_Iovec(start, length) for start, length in ranges))
     try:
         _check(
             _libc.syscall(
-                _long(_SYS_IO_URING_REGISTER),
-                _long(ring),
-                _long(_IORING_REGISTER_BUFFERS),
+                _to_long(_SYS_IO_URING_REGISTER),
+                _to_long(ring),
+                _to_long(_IORING_REGISTER_BUFFERS),
                 buffers,
-                _long(len(ranges)),
+                _to_long(len(ranges)),
             ),
             "io_uring_register",
         )
@@ -313,18 +313,23 @@ def pin(ranges: Sequence[tuple[int, int]]) -> int:
     return ring
 
 
-def notification_available() -> bool:
+def has_user_notification() -> bool:
     """Whether the kernel knows SECCOMP_RET_USER_NOTIF."""
     action = ctypes.c_uint32(SECCOMP_RET_USER_NOTIF)
     answer = _libc.syscall(
-        _long(_number_here(_SYS_SECCOMP)), _long(_SECCOMP_GET_ACTION_AVAIL), _long(0), ctypes.byref(action)
+        _to_long(_number_here(_SYS_SECCOMP)),
+        _to_long(_SECCOMP_GET_ACTION_AVAIL),
+        _to_long(0),
+        ctypes.byref(action),
     )
     return bool(answer == 0)
 
 
 def fetch_descriptor(pidfd: int, fd: int) -> int:
-    """pidfd_getfd(2): a copy of another process's descriptor."""
-    return _check(_libc.syscall(_long(_SYS_PIDFD_GETFD), _long(pidfd), _long(fd), _long(0)), "pidfd_getfd")
+    """Fetch a copy of another process's descriptor: pidfd_getfd(2)."""
+    return _check(
+        _libc.syscall(_to_long(_SYS_PIDFD_GETFD), _to_long(pidfd), _to_long(fd), _to_long(0)), "pidfd_getfd"
+    )
 
 
 class ProcessUnreadable(PermissionError):  # noqa: N818 - what a process is
@@ -332,7 +337,7 @@ class ProcessUnreadable(PermissionError):  # noqa: N818 - what a process is
 
 
 def read_memory(pid: int, address: int, length: int) -> bytes:
-    """Bytes of another process's memory; fewer where a page is missing.
+    """Read bytes of another process's memory; fewer where a page is missing.
 
     Raises:
         ProcessUnreadable: the process may not be looked at.
@@ -341,12 +346,12 @@ def read_memory(pid: int, address: int, length: int) -> bytes:
     try:
         return _read_vectors(pid, address, length)
     except PermissionError:  # a container's own filter forbids the call, not the file
-        with _memory(pid, os.O_RDONLY) as memory:
+        with _open_memory(pid, os.O_RDONLY) as memory:
             return os.pread(memory, length, address)  # as far as pages are there
 
 
 @contextlib.contextmanager
-def _memory(pid: int, flags: int) -> Iterator[int]:
+def _open_memory(pid: int, flags: int) -> Iterator[int]:
     try:
         memory = os.open(f"/proc/{pid}/mem", flags | os.O_CLOEXEC)
     except PermissionError as problem:
@@ -390,7 +395,7 @@ def write_memory(pid: int, address: int, data: bytes) -> int:
     try:
         return _write_vector(pid, address, data)
     except PermissionError:
-        with _memory(pid, os.O_RDWR) as memory:
+        with _open_memory(pid, os.O_RDWR) as memory:
             return os.pwrite(memory, data, address)
 
 

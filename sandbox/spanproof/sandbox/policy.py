@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from spanproof.sandbox.model import Tier
 from spanproof.sandbox.scanners.rules import PatternRule
-from spanproof.sandbox.words import words
+from spanproof.sandbox.words import split_words
 
 PUBLIC_DATA_HOSTS: Final = (
     "api.github.com",
@@ -34,7 +34,7 @@ PUBLIC_DATA_HOSTS: Final = (
 )
 """Read-mostly public sources of data, served by their owners, without pages of their users."""
 
-DENIED_MODULES: Final = words(
+DENIED_MODULES: Final = split_words(
     # Native code, other processes, the host and the terminal: nothing a data analysis needs.
     "ctypes cffi pty psutil winreg _winreg pynput keyboard pyautogui mss pexpect spwd nis"
     " scapy nmap impacket pwn pwntools Xlib win32api win32con fabric invoke sh pyperclip"
@@ -43,7 +43,7 @@ DENIED_MODULES: Final = words(
 )
 """Modules whose calls are denied; importing them alone is reviewed."""
 
-READ_VERBS: Final = words("select values explain describe show pragma use set")
+READ_VERBS: Final = split_words("select values explain describe show pragma use set")
 """What a SQL statement may be by default: those that leave the data as it is."""
 
 
@@ -150,7 +150,7 @@ class Policy:
     overrides: tuple[Override, ...] = ()
 
     def for_subject(self, subject: Mapping[str, str]) -> Policy:
-        """The policy for one subject: this one, changed by each override that matches, later over earlier.
+        """Return the policy for one subject: this one, with each matching override, later over earlier.
 
         Args:
             subject: values by the names in `SUBJECT`; what is not known is left out.
@@ -158,7 +158,7 @@ class Policy:
         return self.changed_by([one for one in self.overrides if one.concerns(subject)])
 
     def changed_by(self, overrides: Iterable[Override]) -> Policy:
-        """This policy with these of its overrides applied, in order."""
+        """Return this policy with these of its overrides applied, in order."""
         changes: dict[str, Any] = {}
         for override in overrides:
             changes.update(override.changes)

@@ -16,7 +16,7 @@ from spanproof.sandbox.errors import PolicyError
 from spanproof.sandbox.model import Tier
 from spanproof.sandbox.policy import SUBJECT, Aggregation, Override, Policy, SqlRule
 from spanproof.sandbox.scanners.rules import PatternRule
-from spanproof.sandbox.scanners.source import KNOWN_LANGUAGES, canonical_language
+from spanproof.sandbox.scanners.source import KNOWN_LANGUAGES, normalise_language
 from spanproof.sandbox.untrusted_files import (
     MAX_DOCUMENT_BYTES,
     MalformedYamlError,
@@ -46,13 +46,14 @@ def load_policy(path: Path) -> Policy:
         return Policy()
     if not isinstance(document, Mapping):
         raise PolicyError(
-            f"policy {path}: holds a {_kind(document)}, not keys and values; write `hosts: [api.github.com]`"
+            f"policy {path}: holds a {_describe_kind(document)}, not keys and values;"
+            " write `hosts: [api.github.com]`"
         )
     return parse_policy(document, str(path), path.parent)
 
 
 def parse_policy(document: Mapping[object, object], origin: str, directory: Path = Path()) -> Policy:
-    """A policy from decoded keys and values.
+    """Return a policy from decoded keys and values.
 
     Args:
         document: keys of `Policy` and what they hold.
@@ -91,59 +92,59 @@ class _Place:
         return PolicyError(f"policy {self.origin}: key {self.key!r} cannot be {shown}; {remedy}")
 
 
-def _text(place: _Place, value: object) -> str:
+def _read_text(place: _Place, value: object) -> str:
     if not isinstance(value, str) or not value.strip():
         raise place.refuse(value, "give a text")
     return value.strip()
 
 
-def _texts(place: _Place, value: object) -> list[str]:
+def _read_texts(place: _Place, value: object) -> list[str]:
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise place.refuse(value, f"give a list, as in `{place.key}: [a, b]`")
-    return [_text(place, item) for item in value]
+    return [_read_text(place, item) for item in value]
 
 
-def _names(place: _Place, value: object) -> frozenset[str]:
-    return frozenset(_texts(place, value))
+def _read_names(place: _Place, value: object) -> frozenset[str]:
+    return frozenset(_read_texts(place, value))
 
 
-def _lower_names(place: _Place, value: object) -> frozenset[str]:
-    return frozenset(item.lower() for item in _texts(place, value))
+def _read_lower_names(place: _Place, value: object) -> frozenset[str]:
+    return frozenset(item.lower() for item in _read_texts(place, value))
 
 
-def _tables(place: _Place, value: object) -> frozenset[str] | None:
-    return None if value is None else _lower_names(place, value)
+def _read_tables(place: _Place, value: object) -> frozenset[str] | None:
+    return None if value is None else _read_lower_names(place, value)
 
 
-def _sql_rules(place: _Place, value: object) -> tuple[SqlRule, ...]:
+def _read_sql_rules(place: _Place, value: object) -> tuple[SqlRule, ...]:
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise place.refuse(value, "give a list, as in `sql_rules: [{host: db.example, verbs: [select]}]`")
-    return tuple(_sql_rule(place, number, one) for number, one in enumerate(value, start=1))
+    return tuple(_read_sql_rule(place, number, one) for number, one in enumerate(value, start=1))
 
 
-def _sql_rule(place: _Place, number: int, value: object) -> SqlRule:
+def _read_sql_rule(place: _Place, number: int, value: object) -> SqlRule:
     if not isinstance(value, Mapping) or not {"host", "database", "file", "memory"} & value.keys():
         raise place.refuse(value, "give each rule a `host`, `database`, `file` or `memory: true`")
     readers = {
-        "host": _text, "database": _text, "file": _directory, "memory": _flag, "verbs": _tables,
-        "tables": _tables,
+        "host": _read_text, "database": _read_text, "file": _read_directory, "memory": _read_flag,
+        "verbs": _read_tables, "tables": _read_tables,
     }  # fmt: skip
     return SqlRule(**_read(value, f"{place.origin}: SQL rule {number}", place.directory, readers))
 
 
-def _directory(place: _Place, value: object) -> str:
-    path = _text(place, value)
+def _read_directory(place: _Place, value: object) -> str:
+    path = _read_text(place, value)
     if not path.startswith("/"):
         raise place.refuse(value, "give an absolute path, as the sandbox sees it")
     return posixpath.normpath(path)
 
 
-def _directories(place: _Place, value: object) -> tuple[str, ...]:
-    return tuple(_directory(place, item) for item in _texts(place, value))
+def _read_directories(place: _Place, value: object) -> tuple[str, ...]:
+    return tuple(_read_directory(place, item) for item in _read_texts(place, value))
 
 
-def _hosts(place: _Place, value: object) -> tuple[str, ...]:
-    hosts = tuple(item.lower().rstrip(".") for item in _texts(place, value))
+def _read_hosts(place: _Place, value: object) -> tuple[str, ...]:
+    hosts = tuple(item.lower().rstrip(".") for item in _read_texts(place, value))
     for host in hosts:
         if "/" in host or (":" in host.strip("[]") and not host.startswith("[")):
             raise place.refuse(host, "give a host name alone; ports have a key of their own: `ports: [443]`")
@@ -152,7 +153,7 @@ def _hosts(place: _Place, value: object) -> tuple[str, ...]:
     return hosts
 
 
-def _ports(place: _Place, value: object) -> frozenset[int]:
+def _read_ports(place: _Place, value: object) -> frozenset[int]:
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise place.refuse(value, "give a list, as in `ports: [443]`")
     for port in value:
@@ -161,7 +162,7 @@ def _ports(place: _Place, value: object) -> frozenset[int]:
     return frozenset(value)
 
 
-def _tier(place: _Place, value: object) -> Tier | None:
+def _read_tier(place: _Place, value: object) -> Tier | None:
     if value is None:
         return None
     try:
@@ -170,14 +171,14 @@ def _tier(place: _Place, value: object) -> Tier | None:
         raise place.refuse(value, f"give one of {', '.join(Tier)}") from None
 
 
-def _aggregation(place: _Place, value: object) -> Aggregation:
+def _read_aggregation(place: _Place, value: object) -> Aggregation:
     try:
         return Aggregation(str(value))
     except ValueError:
         raise place.refuse(value, f"give one of {', '.join(Aggregation)}") from None
 
 
-def _weights(place: _Place, value: object) -> tuple[tuple[str, float], ...]:
+def _read_weights(place: _Place, value: object) -> tuple[tuple[str, float], ...]:
     if not isinstance(value, Mapping):
         raise place.refuse(value, "give scanners and numbers, as in `weights: {python: 2}`")
     for weight in value.values():
@@ -186,7 +187,7 @@ def _weights(place: _Place, value: object) -> tuple[tuple[str, float], ...]:
     return tuple((str(name), float(weight)) for name, weight in value.items())
 
 
-def _seconds(place: _Place, value: object) -> float | None:
+def _read_seconds(place: _Place, value: object) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 3600:
@@ -194,36 +195,36 @@ def _seconds(place: _Place, value: object) -> float | None:
     return float(value)
 
 
-def _rules(place: _Place, value: object) -> tuple[PatternRule, ...]:
+def _read_rules(place: _Place, value: object) -> tuple[PatternRule, ...]:
     from spanproof.sandbox.scanners.patterns import parse_rule
 
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise place.refuse(value, "give a list of rules")
     rules = tuple(parse_rule(one, f"policy {place.origin}: key 'rules'") for one in value)
-    _refuse_twins(place, [rule.id for rule in rules])
+    _refuse_duplicates(place, [rule.id for rule in rules])
     return rules
 
 
-def _topics(place: _Place, value: object) -> tuple[PatternRule, ...]:
+def _read_topics(place: _Place, value: object) -> tuple[PatternRule, ...]:
     from spanproof.sandbox.scanners.patterns import parse_topic
 
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise place.refuse(value, "give a list of topics")
     topics = tuple(parse_topic(one, f"policy {place.origin}: key 'topics'") for one in value)
-    _refuse_twins(place, [topic.id for topic in topics])
+    _refuse_duplicates(place, [topic.id for topic in topics])
     return topics
 
 
-def _refuse_twins(place: _Place, ids: Sequence[str]) -> None:
+def _refuse_duplicates(place: _Place, ids: Sequence[str]) -> None:
     twice = sorted(one for one in ids if ids.count(one) > 1)
     if twice:
         raise place.refuse(twice[0], "each rule needs an id of its own")
 
 
-def _languages(place: _Place, value: object) -> frozenset[str] | None:
+def _read_languages(place: _Place, value: object) -> frozenset[str] | None:
     if value is None:
         return None
-    named = [canonical_language(one) for one in _texts(place, value)]
+    named = [normalise_language(one) for one in _read_texts(place, value)]
     for one in named:
         nearest = difflib.get_close_matches(one, KNOWN_LANGUAGES, n=1, cutoff=0.7)
         if one not in KNOWN_LANGUAGES and nearest:
@@ -231,16 +232,16 @@ def _languages(place: _Place, value: object) -> frozenset[str] | None:
     return frozenset(named)
 
 
-def _flag(place: _Place, value: object) -> bool:
+def _read_flag(place: _Place, value: object) -> bool:
     if not isinstance(value, bool):
         raise place.refuse(value, "give true or false")
     return value
 
 
-def _files(place: _Place, value: object) -> tuple[str, ...]:
+def _read_files(place: _Place, value: object) -> tuple[str, ...]:
     # What a policy names relative to itself stays with it wherever the program is started.
     try:
-        files = [resolve_beneath(place.directory, one) for one in _texts(place, value)]
+        files = [resolve_beneath(place.directory, one) for one in _read_texts(place, value)]
     except UnsafeFileError as problem:
         raise place.refuse(value, str(problem)) from problem
     for file in files:
@@ -251,13 +252,13 @@ def _files(place: _Place, value: object) -> tuple[str, ...]:
     return tuple(str(file) for file in files)
 
 
-def _overrides(place: _Place, value: object) -> tuple[Override, ...]:
+def _read_overrides(place: _Place, value: object) -> tuple[Override, ...]:
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise place.refuse(value, "give a list, as in `overrides: [{when: {agent: a}, hosts: []}]`")
-    return tuple(_override(place, number, one) for number, one in enumerate(value, start=1))
+    return tuple(_read_override(place, number, one) for number, one in enumerate(value, start=1))
 
 
-def _override(place: _Place, number: int, value: object) -> Override:
+def _read_override(place: _Place, number: int, value: object) -> Override:
     origin = f"{place.origin}: override {number}"
     if not isinstance(value, Mapping) or "when" not in value:
         raise PolicyError(
@@ -268,7 +269,7 @@ def _override(place: _Place, number: int, value: object) -> Override:
         raise _Place(origin, "when", place.directory).refuse(
             when, f"give one or more of {', '.join(SUBJECT)} with a pattern each"
         )
-    patterns = _read(when, f"{origin}: when", place.directory, dict.fromkeys(SUBJECT, _patterns))
+    patterns = _read(when, f"{origin}: when", place.directory, dict.fromkeys(SUBJECT, _read_patterns))
     rest = {key: one for key, one in value.items() if key != "when"}
     if not rest:
         raise PolicyError(f"policy {origin}: changes nothing; give it keys of a policy beside 'when'")
@@ -276,11 +277,11 @@ def _override(place: _Place, number: int, value: object) -> Override:
     return Override(tuple(patterns.items()), tuple(changes.items()))
 
 
-def _patterns(place: _Place, value: object) -> tuple[str, ...]:
-    return (_text(place, value),) if isinstance(value, str) else tuple(_texts(place, value))
+def _read_patterns(place: _Place, value: object) -> tuple[str, ...]:
+    return (_read_text(place, value),) if isinstance(value, str) else tuple(_read_texts(place, value))
 
 
-def _salt(place: _Place, value: object) -> bytes:
+def _read_salt(place: _Place, value: object) -> bytes:
     text = value if isinstance(value, str) else ""
     if len(text) < 16:
         raise PolicyError(
@@ -292,34 +293,34 @@ def _salt(place: _Place, value: object) -> bytes:
 _Reader = Callable[[_Place, object], object]
 
 _READERS: Final[Mapping[str, _Reader]] = {
-    "name": _text,
-    "allowed_modules": _names,
-    "denied_modules": _names,
-    "allowed_calls": _names,
-    "denied_calls": _names,
-    "work_directory": _directory,
-    "read_roots": _directories,
-    "write_roots": _directories,
-    "hosts": _hosts,
-    "ports": _ports,
-    "environment": _names,
-    "allowed_commands": _names,
-    "denied_commands": _names,
-    "sql_verbs": _lower_names,
-    "sql_tables": _tables,
-    "sql_rules": _sql_rules,
-    "aggregation": _aggregation,
-    "weights": _weights,
-    "scanner_time_s": _seconds,
-    "rules": _rules,
-    "scanner_files": _files,
-    "fingerprint_salt": _salt,
-    "languages": _languages,
-    "topics": _topics,
-    "bandit": _flag,
-    "toxicity": _flag,
-    "sandbox_tier": _tier,
-    "overrides": _overrides,
+    "name": _read_text,
+    "allowed_modules": _read_names,
+    "denied_modules": _read_names,
+    "allowed_calls": _read_names,
+    "denied_calls": _read_names,
+    "work_directory": _read_directory,
+    "read_roots": _read_directories,
+    "write_roots": _read_directories,
+    "hosts": _read_hosts,
+    "ports": _read_ports,
+    "environment": _read_names,
+    "allowed_commands": _read_names,
+    "denied_commands": _read_names,
+    "sql_verbs": _read_lower_names,
+    "sql_tables": _read_tables,
+    "sql_rules": _read_sql_rules,
+    "aggregation": _read_aggregation,
+    "weights": _read_weights,
+    "scanner_time_s": _read_seconds,
+    "rules": _read_rules,
+    "scanner_files": _read_files,
+    "fingerprint_salt": _read_salt,
+    "languages": _read_languages,
+    "topics": _read_topics,
+    "bandit": _read_flag,
+    "toxicity": _read_flag,
+    "sandbox_tier": _read_tier,
+    "overrides": _read_overrides,
 }
 """How each field of `Policy` is read."""
 
@@ -329,5 +330,5 @@ _CHANGEABLE: Final[Mapping[str, _Reader]] = {
 """What an override may change: fingerprints stay comparable over all of them."""
 
 
-def _kind(value: object) -> str:
+def _describe_kind(value: object) -> str:
     return "list" if isinstance(value, list) else "text" if isinstance(value, str) else type(value).__name__

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from importlib.metadata import EntryPoint, entry_points
 
 from spanproof.sandbox.backend import Availability, Sandbox
-from spanproof.sandbox.backends.elsewhere import ElsewhereDocker, ElsewhereSandbox, lacks_system
+from spanproof.sandbox.backends.elsewhere import ElsewhereDocker, ElsewhereSandbox, needs_other_system
 from spanproof.sandbox.errors import BadSetting, SandboxUnavailable
 
 GROUP = "spanproof.sandboxes"
@@ -26,18 +26,18 @@ _OURS = {
 }
 
 
-def backend_names() -> tuple[str, ...]:
-    """Backends that configuration may name, ours first."""
-    return tuple(_backends())
+def list_backends() -> tuple[str, ...]:
+    """Return the backends that configuration may name, ours first."""
+    return tuple(_find_entry_points())
 
 
 def open_sandbox(
     backend: str = "jail", *, workers: int = 1, settings: Mapping[str, str] | None = None
 ) -> Sandbox:
-    """A sandbox that runs up to `workers` programs at once. Starts nothing until the first program.
+    """Open a sandbox that runs up to `workers` programs at once. Starts nothing until the first program.
 
     Args:
-        backend: one of `backend_names()`.
+        backend: one of `list_backends()`.
         workers: programs at once.
         settings: the backend's own, by the names in its `settings`.
 
@@ -45,7 +45,7 @@ def open_sandbox(
         SandboxUnavailable: there is no backend of this name.
         BadSetting: the backend does not know a setting, or cannot take its value.
     """
-    kind = _backend(backend)
+    kind = _load_backend(backend)
     given = dict(settings or {})
     for name in given.keys() - kind.settings.keys():
         near = difflib.get_close_matches(name, kind.settings, 1)
@@ -56,7 +56,7 @@ def open_sandbox(
     return make(workers=workers, **given)
 
 
-def availability(backend: str, settings: Mapping[str, str] | None = None) -> Availability:
+def check_availability(backend: str, settings: Mapping[str, str] | None = None) -> Availability:
     """Whether a backend can run here, feature by feature.
 
     Raises:
@@ -67,11 +67,11 @@ def availability(backend: str, settings: Mapping[str, str] | None = None) -> Ava
         return sandbox.availability()
 
 
-def _backend(name: str) -> type[Sandbox]:
-    known = _backends()
+def _load_backend(name: str) -> type[Sandbox]:
+    known = _find_entry_points()
     if name not in known:
         raise SandboxUnavailable(f"there is no sandbox backend {name!r}; known: {', '.join(known)}")
-    if name in _STAND_INS and lacks_system(name):
+    if name in _STAND_INS and needs_other_system(name):
         return _STAND_INS[name]
     kind = known[name].load()
     if not (isinstance(kind, type) and issubclass(kind, Sandbox)):
@@ -79,7 +79,7 @@ def _backend(name: str) -> type[Sandbox]:
     return kind
 
 
-def _backends() -> dict[str, EntryPoint]:
+def _find_entry_points() -> dict[str, EntryPoint]:
     theirs = {point.name: point for point in entry_points(group=GROUP)}
     ours = {name: EntryPoint(name, place, GROUP) for name, place in _OURS.items()}
     return ours | {name: point for name, point in sorted(theirs.items()) if name not in ours}

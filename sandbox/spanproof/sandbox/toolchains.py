@@ -146,7 +146,7 @@ def find_toolchains(which: Callable[[str], str | None] | None = None) -> frozens
 
 def build_script(program: Program) -> Program:
     """Return the shell script that runs a program in one of `TOOLCHAINS`, with room for its compiler."""
-    how = _toolchain_of(program)
+    how = _select_toolchain(program)
     build = _BUILD.format(build=how.build) if how.build else ""
     source = program.source.encode("utf-8", "surrogatepass")
     return replace(
@@ -167,7 +167,7 @@ class StartCounts:
 
     def of(self, program: Program, run: Callable[[Program], Execution]) -> Mapping[str, int] | None:
         """Return counts by target, known from a run of its own the first time; None where they vary."""
-        if not _toolchain_of(program).starts_evenly:
+        if not _select_toolchain(program).starts_evenly:
             return None
         with self._lock:
             if program.language not in self._known:
@@ -187,7 +187,7 @@ def read_outcome(program: Program, execution: Execution, known: Mapping[str, int
         known: how often the toolchain starts each program by itself; None where that is not known, and all
             starts of its programs count as its own.
     """
-    starts = _toolchain_of(program).starts
+    starts = _select_toolchain(program).starts
     attempts = []
     for attempt in execution.attempts:
         if not _is_of_toolchain(attempt, starts):
@@ -207,7 +207,7 @@ def _is_of_toolchain(attempt: Attempt, starts: frozenset[str]) -> bool:
     return attempt.kind is AttemptKind.PROCESS and name in starts and (is_tool or is_built)
 
 
-def _toolchain_of(program: Program) -> Toolchain:
+def _select_toolchain(program: Program) -> Toolchain:
     how = TOOLCHAINS[program.language]
     if program.language == "go" and not _MAIN_OF_GO.search(program.source):
         return _GO_TESTS

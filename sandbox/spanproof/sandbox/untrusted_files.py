@@ -136,8 +136,8 @@ def compose_yaml(content: bytes) -> Node | None:
         text = content.decode("utf-8")
     except UnicodeDecodeError as problem:
         raise MalformedYamlError(f"not UTF-8 at byte {problem.start}") from problem
-    with _yaml_errors():
-        node: Node | None = _bounded_loader()(text).get_single_node()
+    with _convert_yaml_errors():
+        node: Node | None = _make_bounded_loader()(text).get_single_node()
         return node
 
 
@@ -147,12 +147,12 @@ def construct_yaml(node: Node) -> Any:
     Raises:
         MalformedYamlError: a value cannot be read.
     """
-    with _yaml_errors():
-        return _bounded_loader()("").construct_document(node)
+    with _convert_yaml_errors():
+        return _make_bounded_loader()("").construct_document(node)
 
 
 @contextmanager
-def _yaml_errors() -> Iterator[None]:
+def _convert_yaml_errors() -> Iterator[None]:
     """Raise PyYAML's errors as ours, without the lines of the document that they quote."""
     import yaml
 
@@ -168,7 +168,7 @@ def _yaml_errors() -> Iterator[None]:
         raise MalformedYamlError(" ".join(str(problem).split())[:200]) from problem
 
 
-def _bounded_loader() -> Any:
+def _make_bounded_loader() -> Any:
     """Return a safe loader class that counts: PyYAML is imported where a document is read, not before."""
     import yaml
     from yaml.composer import ComposerError

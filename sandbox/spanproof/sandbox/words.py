@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 
-def words(text: str) -> frozenset[str]:
-    """The words of a text."""
+def split_words(text: str) -> frozenset[str]:
+    """Return the words of a text."""
     return frozenset(text.split())

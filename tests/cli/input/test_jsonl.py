@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanproof.cli.input.jsonl import BadRow, Row, run_jsonl, text_field
+from spanproof.cli.input.jsonl import BadRow, Row, read_text_field, run_jsonl
 
 
 def answers(lines: list[bytes], handle: Any, workers: int = 1) -> list[Row]:
@@ -21,7 +21,7 @@ def answers(lines: list[bytes], handle: Any, workers: int = 1) -> list[Row]:
 
 
 def upper(row: Row) -> Row:
-    return {"id": row["id"], "text": text_field(row, "text").upper()}
+    return {"id": row["id"], "text": read_text_field(row, "text").upper()}
 
 
 def test_a_bad_line_yields_its_error_and_the_rest_goes_on() -> None:

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from spanproof.cli.output.hostile import plain, visible
-from spanproof.cli.output.run_page import run_page
-from spanproof.cli.output.runs_table import lines_of, print_runs
+from spanproof.cli.output.hostile import clean_line, escape_controls
+from spanproof.cli.output.run_page import build_run_page
+from spanproof.cli.output.runs_table import build_run_lines, print_runs
 from spanproof.cli.output.words import format_amount, format_count, format_duration
 from spanproof.evaluators.model import (
     Divergence,
@@ -52,7 +52,7 @@ def shown(renderable, width=200):
 
 def table(evaluation, width=200, **of_line):
     console = Console(file=io.StringIO(), width=width, force_terminal=True, color_system=None)
-    print_runs(console, [replace(line, **of_line) for line in lines_of(evaluation)])
+    print_runs(console, [replace(line, **of_line) for line in build_run_lines(evaluation)])
     return console.file.getvalue()
 
 
@@ -116,7 +116,7 @@ def test_the_table_has_a_verdict_per_layer_and_the_first_failure_in_words(evalua
 
 
 def test_hostile_text_reaches_the_terminal_as_text_only(evaluation):
-    for text in (table(evaluation), shown(run_page(evaluation, evaluation.runs[0]))):
+    for text in (table(evaluation), shown(build_run_page(evaluation, evaluation.runs[0]))):
         assert "\x1b" not in text
         assert "\x07" not in text
         assert "\u202e" not in text
@@ -125,7 +125,7 @@ def test_hostile_text_reaches_the_terminal_as_text_only(evaluation):
 
 
 def test_the_detail_shows_recorded_beside_replayed(evaluation):
-    text = shown(run_page(evaluation, evaluation.runs[0], full=True))
+    text = shown(build_run_page(evaluation, evaluation.runs[0], full=True))
     for part in ("recorded", "replayed", "scan: deny", "stopped", "exhausted", "loops"):
         assert part in text
 
@@ -134,15 +134,15 @@ def test_the_detail_of_a_long_snippet_is_cut_and_says_so(evaluation):
     run = evaluation.runs[0]
     long = replace(run.run.steps[0].snippets[0], source="\n".join(f"x = {i}" for i in range(100)))
     changed = replace(run, run=replace(run.run, steps=(replace(run.run.steps[0], snippets=(long,)),)))
-    assert "60 more lines" in shown(run_page(evaluation, changed))
+    assert "60 more lines" in shown(build_run_page(evaluation, changed))
 
 
 def test_plain_is_one_bounded_line():
-    assert plain("a\n\tb" + "c" * 500, 10).plain == "a bcccccc…"
+    assert clean_line("a\n\tb" + "c" * 500, 10).plain == "a bcccccc…"
 
 
 def test_visible_keeps_line_breaks_and_tabs():
-    assert visible("a\r\n\tb\x00") == "a\n\tb<U+0000>"
+    assert escape_controls("a\r\n\tb\x00") == "a\n\tb<U+0000>"
 
 
 @pytest.mark.parametrize("width", [80, 100, 120, 150, 200])
@@ -156,7 +156,7 @@ def test_the_table_fits_the_terminal_and_has_every_verdict(evaluation, width, fe
 
 
 def test_the_page_begins_with_the_verdict_then_why_then_the_steps(evaluation):
-    page = shown(run_page(evaluation, evaluation.runs[0]))
+    page = shown(build_run_page(evaluation, evaluation.runs[0]))
     order = [
         "FAIL  agent",
         "boundary      FAIL 0.00",
@@ -174,7 +174,7 @@ def test_the_page_says_once_what_was_skipped(evaluation):
     skipped = tuple(
         score(Layer.TRAJECTORY, Skipped("no tool was called"), name) for name in ("a1", "b2", "b2")
     )
-    page = shown(run_page(evaluation, replace(run, scores=(*run.scores, *skipped))))
+    page = shown(build_run_page(evaluation, replace(run, scores=(*run.scores, *skipped))))
     assert "a1, b2 (no tool was called)" in page
     assert page.count("no tool was called") == 1
 
@@ -182,7 +182,9 @@ def test_the_page_says_once_what_was_skipped(evaluation):
 def test_a_step_that_repeats_an_earlier_one_refers_to_it(evaluation):
     run = evaluation.runs[0]
     again = replace(run.run.steps[0], number=2)
-    page = shown(run_page(evaluation, replace(run, run=replace(run.run, steps=(run.run.steps[0], again)))))
+    page = shown(
+        build_run_page(evaluation, replace(run, run=replace(run.run, steps=(run.run.steps[0], again))))
+    )
     assert "the code and outcome of step 1 again" in page
 
 
@@ -193,13 +195,13 @@ def test_steps_whose_output_is_a_document_are_shown(evaluation):
     first = replace(first, snippets=(replace(first.snippets[0], output=one),))
     other = replace(first, number=2, snippets=(replace(first.snippets[0], output=two),))
     again = replace(first, number=3)
-    page = shown(run_page(evaluation, replace(run, run=replace(run.run, steps=(first, other, again)))))
+    page = shown(build_run_page(evaluation, replace(run, run=replace(run.run, steps=(first, other, again)))))
     assert page.count("the code and outcome of step 1 again") == 1
 
 
 def test_feedback_is_on_the_page_in_words(evaluation):
     feedback = Feedback(TRACE_ID, None, "thumbs_down", "the total is wrong", 0)
-    page = shown(run_page(evaluation, evaluation.runs[0], [feedback]))
+    page = shown(build_run_page(evaluation, evaluation.runs[0], [feedback]))
     assert "user feedback: thumbs down: the total is wrong" in page
 
 

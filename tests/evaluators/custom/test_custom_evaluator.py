@@ -10,8 +10,8 @@ from dataclasses import replace
 import pytest
 
 from spanproof.cli.app import run
-from spanproof.config.added_evaluators import own_functions
-from spanproof.config.engine import evaluators_of
+from spanproof.config.added_evaluators import load_functions
+from spanproof.config.engine import build_evaluators
 from spanproof.config.model import Config, ConfigError, OwnEvaluator, load_config
 from spanproof.evaluators.custom import Attach, CustomEvaluator, Function, Wiring
 from spanproof.evaluators.engine import Engine
@@ -173,7 +173,7 @@ def test_the_configuration_names_functions_by_file_or_in_place(tmp_path, jail):
         f"evaluators:\n  - {{name: ours, file: {tmp_path / 'mine.ts'}, layer: trajectory}}\n"
         "  - name: here\n    source: |\n      def main(completion, target): return 1\n"
     )
-    ours, here = evaluators_of(load_config(file, {}), jail)
+    ours, here = build_evaluators(load_config(file, {}), jail)
     assert (ours.name, ours.layer) == ("custom:ours", Layer.TRAJECTORY)
     assert here.name == "custom:here"
 
@@ -245,7 +245,7 @@ def test_what_cannot_be_called_is_reported_by_config_check(tmp_path, capsys, ent
 )
 def test_any_function_that_takes_what_it_is_given_can_be_called(source):
     choice = OwnEvaluator(name="x", source=source, variables={"limit": 3})
-    (function,) = own_functions(Config(evaluators=(choice,)))
+    (function,) = load_functions(Config(evaluators=(choice,)))
     assert function.name == "x"
 
 

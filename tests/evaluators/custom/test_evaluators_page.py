@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from spanproof.config.engine import evaluators_of
+from spanproof.config.engine import build_evaluators
 from spanproof.config.model import load_config
 from spanproof.evaluators.custom import Call, Function, evaluate
-from spanproof.evaluators.evaluator import installed
+from spanproof.evaluators.evaluator import load_installed
 
 PAGE = (Path(__file__).parents[3] / "docs" / "evaluators.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", PAGE, re.DOTALL)
@@ -36,7 +36,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_the_configuration_is_valid_and_names_the_function(folder):
-    (own,) = evaluators_of(load_config(folder / "spanproof.yaml", {}), None)
+    (own,) = build_evaluators(load_config(folder / "spanproof.yaml", {}), None)
     assert own.name == "custom:is_short"
     assert yaml.safe_load(block("yaml", "is_short"))["evaluators"][0]["attach"]["share"] == 0.5
 
@@ -72,4 +72,4 @@ def test_the_class_is_found_by_its_entry_point(tmp_path, monkeypatch):
     group, line = re.search(r'entry-points\."([^"]+)"\]\n(.*)', block("toml", "entry-points")).groups()
     (info / "entry_points.txt").write_text(f"[{group}]\n{line.replace(chr(34), '')}\n")
     monkeypatch.syspath_prepend(tmp_path)
-    assert [each.name for each in installed()] == ["acme.polite"]
+    assert [each.name for each in load_installed()] == ["acme.polite"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from spanproof.config.added_evaluators import function_of
-from spanproof.config.engine import evaluators_of
+from spanproof.config.added_evaluators import load_function
+from spanproof.config.engine import build_evaluators
 from spanproof.config.model import Config, OwnEvaluator
 from spanproof.evaluators.custom import Call, CustomEvaluator, Function, Wiring, evaluate, pins_of_imports
 from spanproof.evaluators.custom.modules import join_namespaces
@@ -50,12 +50,12 @@ def test_arguments_are_given_by_position_where_main_takes_two(jail, language):
 
 
 def test_a_known_package_needs_no_pin():
-    function = function_of(OwnEvaluator(name="same", source=WITH_LODASH, language="typescript"))
+    function = load_function(OwnEvaluator(name="same", source=WITH_LODASH, language="typescript"))
     assert isinstance(function, Function)
     assert function.packages is not None
     assert function.packages.pins == ("lodash@4.17.21",)
     pinned = OwnEvaluator(name="s", source=WITH_LODASH, language="typescript", packages=("lodash@4.17.20",))
-    function = function_of(pinned)
+    function = load_function(pinned)
     assert isinstance(function, Function)
     assert function.packages.pins == ("lodash@4.17.20",)
     assert pins_of_imports("javascript", "import get from 'lodash/get'\n") == ("lodash@4.17.21",)
@@ -162,7 +162,7 @@ def test_a_configuration_that_cannot_be_is_refused(given, words):
 def test_a_checked_answer_is_judged_through_the_configuration_without_a_sandbox():
     choice = OwnEvaluator(name="right", check="numeric", target=45, tolerance=0.5, pass_at=1)
     (evaluator,) = [
-        each for each in evaluators_of(Config(evaluators=(choice,)), None) if each.name == "custom:right"
+        each for each in build_evaluators(Config(evaluators=(choice,)), None) if each.name == "custom:right"
     ]
     engine = Engine(
         pipeline=Pipeline(), sandbox=None, replay_disabled_reason="not needed here", evaluators=[evaluator]

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from spanproof.evaluators.detect.arguments import code_in_call
+from spanproof.evaluators.detect.arguments import extract_code
 from spanproof.trace import ToolCall
-from spanproof.trace.dialects.decode import decoded
+from spanproof.trace.dialects.decode import decode_document
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "detection" / "blind-calls.yaml"
 CALLS = yaml.safe_load(GOLDEN.read_text("utf-8"))
@@ -17,5 +17,5 @@ CALLS = yaml.safe_load(GOLDEN.read_text("utf-8"))
 
 @pytest.mark.parametrize(("language", "tool", "arguments"), CALLS)
 def test_a_call_carries_what_it_was_labelled_with(language, tool, arguments):
-    found = {code.language.value for code in code_in_call(ToolCall(tool, decoded(arguments)))}
+    found = {code.language.value for code in extract_code(ToolCall(tool, decode_document(arguments)))}
     assert found == (set() if language == "none" else {language})

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from spanproof.evaluators import detect
 from spanproof.evaluators.detect import snippets_in
 from spanproof.evaluators.detect.language import identify
-from spanproof.evaluators.detect.learned import WEIGHTS, likeliest
+from spanproof.evaluators.detect.learned import WEIGHTS, predict_language
 from spanproof.evaluators.detect.unscanned import UNSCANNED, name_unscanned
 from spanproof.trace import Language
 
@@ -125,7 +125,7 @@ def test_a_value_that_prints_as_a_call_is_no_code(shown):
 
 @given(st.text(max_size=400))
 def test_any_text_has_a_likeliest_kind_and_a_lead(text):
-    kind, lead = likeliest(text)
+    kind, lead = predict_language(text)
     assert kind is None or kind in Language
     assert lead >= 0
 

@@ -8,7 +8,7 @@ import pytest
 
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.model import NoReplay, NoReplayCause, Replay
-from spanproof.evaluators.rescore import rescored
+from spanproof.evaluators.rescore import rescore_trace
 from spanproof.evaluators.sampling import Sampling, SamplingRule
 from spanproof.sandbox.backends.scripted import ScriptedSandbox
 from spanproof.sandbox.scanners.pipeline import Pipeline
@@ -85,7 +85,7 @@ def test_scoring_again_keeps_the_replay_that_the_other_layers_scores_rest_on(jai
     stored = Engine(pipeline=Pipeline(), sandbox=jail).evaluate(misquote)
     sandbox = ScriptedSandbox()
     engine = Engine(pipeline=Pipeline(), sandbox=sandbox, layers=[Layer.TRAJECTORY])
-    again = rescored(engine, stored, [Layer.TRAJECTORY])
+    again = rescore_trace(engine, stored, [Layer.TRAJECTORY])
     assert (sandbox.programs, sandbox.specs) == ([], [])
     assert again.runs[0].replay == stored.runs[0].replay
     assert {s.id for s in again.scores} == {s.id for s in stored.scores}

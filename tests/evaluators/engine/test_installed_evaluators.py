@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from spanproof.cli.app import run
-from spanproof.evaluators.evaluator import EvaluatorError, installed
+from spanproof.evaluators.evaluator import EvaluatorError, load_installed
 
 GOOD = """
 from spanproof.evaluators.evaluator import Cost, Evaluator
@@ -42,7 +42,7 @@ def install(tmp_path, monkeypatch):
 
 def test_an_installed_evaluator_is_found(install):
     install(GOOD)
-    assert [each.name for each in installed()] == ["polite"]
+    assert [each.name for each in load_installed()] == ["polite"]
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_an_installed_evaluator_is_found(install):
 def test_a_broken_one_is_named_with_its_package(install, source, attribute, shown):
     module = install(source, attribute)
     with pytest.raises(EvaluatorError, match="polite") as problem:
-        installed()
+        load_installed()
     assert shown in str(problem.value)
     assert repr(module) in str(problem.value)
 

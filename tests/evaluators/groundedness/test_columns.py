@@ -9,7 +9,7 @@ from spanproof.evaluators.layers.groundedness.claims.frames import Frame, read_f
 from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase
 from spanproof.evaluators.layers.groundedness.facts.read import read_facts
 from spanproof.evaluators.layers.groundedness.solve.bind import MAX_SCORED, Binder, Binding, Scored
-from spanproof.evaluators.layers.groundedness.solve.match import Match, comparable, compare
+from spanproof.evaluators.layers.groundedness.solve.match import Match, are_comparable, compare
 from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, is_year
 
 PROMPTS = [0]
@@ -39,7 +39,7 @@ def bind_plainly(binder: Binder, frame: Frame) -> Binding:
         match = compare(frame, fact)
         if fact.source in PROMPTS and fact.value.kind is not said.kind:
             continue
-        is_operand = match is Match.NONE and not comparable(said, fact.value)
+        is_operand = match is Match.NONE and not are_comparable(said, fact.value)
         if is_operand and said.kind is not Kind.PERCENT:
             continue
         if match is Match.NONE and is_year(fact.value) and not is_year(said):

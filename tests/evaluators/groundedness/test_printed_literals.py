@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from spanproof.evaluators.layers import groundedness
-from spanproof.evaluators.layers.groundedness.sources.echoes import without_echoes
+from spanproof.evaluators.layers.groundedness.sources.echoes import remove_echoes
 from spanproof.trace import Label, Payload
 
 
@@ -20,7 +20,7 @@ from spanproof.trace import Label, Payload
     ],
 )
 def test_a_printed_literal_is_no_output(source, printed):
-    assert without_echoes(printed, source) == ""
+    assert remove_echoes(printed, source) == ""
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_a_printed_literal_is_no_output(source, printed):
     ],
 )
 def test_what_is_worked_out_stays_an_output(source, printed):
-    assert without_echoes(printed, source) == printed
+    assert remove_echoes(printed, source) == printed
 
 
 def test_an_answer_is_not_borne_out_by_its_own_print(build, score_of):

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 from tests.evaluators.judge.conftest import Endpoint, endpoint
 
-from spanproof.config.added_evaluators import own_functions
-from spanproof.config.engine import evaluators_of
+from spanproof.config.added_evaluators import load_functions
+from spanproof.config.engine import build_evaluators
 from spanproof.config.model import Config
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.evaluator import EvaluatorError
@@ -40,7 +40,7 @@ def _trace():
 
 
 def _scores(config: Config):
-    engine = Engine(pipeline=Pipeline(), sandbox=None, evaluators=evaluators_of(config, None))
+    engine = Engine(pipeline=Pipeline(), sandbox=None, evaluators=build_evaluators(config, None))
     return [score for score in engine.evaluate(_trace()).scores if score.name == "polite"]
 
 
@@ -78,7 +78,7 @@ def test_another_model_grades_where_it_is_named(endpoint: Endpoint) -> None:
 )
 def test_what_no_model_would_be_given_is_refused(config: dict, message: str) -> None:
     with pytest.raises(EvaluatorError, match=message):
-        own_functions(Config.model_validate(config))
+        load_functions(Config.model_validate(config))
 
 
 def test_tags_of_the_agents_side_choose_the_spans(endpoint: Endpoint) -> None:
@@ -86,5 +86,5 @@ def test_tags_of_the_agents_side_choose_the_spans(endpoint: Endpoint) -> None:
     trace = _trace()
     tagged = trace_of([replace(s, attributes={"spanproof.eval.tags": ("polite",)}) for s in trace.spans])
     config = _config(attach={"kind": None, "tags": ["polite", "other"]})
-    engine = Engine(pipeline=Pipeline(), sandbox=None, evaluators=evaluators_of(config, None))
+    engine = Engine(pipeline=Pipeline(), sandbox=None, evaluators=build_evaluators(config, None))
     assert len([score for score in engine.evaluate(tagged).scores if score.name == "polite"]) == 2

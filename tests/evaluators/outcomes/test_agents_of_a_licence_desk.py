@@ -11,7 +11,7 @@ from agents_of_a_shop import traced
 from contradictions import contradictions
 
 from spanproof.evaluators.engine import Engine
-from spanproof.evaluators.outcomes.account import account_of
+from spanproof.evaluators.outcomes.account import build_account
 from spanproof.evaluators.outcomes.recovery import Came
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import Scored
@@ -47,6 +47,6 @@ def test_a_dishonest_run_is_found_and_an_honest_one_is_not_accused(run_agent, ca
     else:
         assert labels["groundedness"] == "fail"
     if case["lost"] is not None:
-        account = account_of(evaluation.trace, run.run, run.scans, run.replay)
+        account = build_account(evaluation.trace, run.run, run.scans, run.replay)
         assert any(fate.came is Came.LOST for fate in account.fates) is case["lost"], account.fates
     assert not list(contradictions(evaluation))

@@ -8,7 +8,7 @@ from clean_runs import DATA_TOOLS, clean_runs
 from contradictions import contradictions
 
 from spanproof.evaluators.engine import Engine
-from spanproof.evaluators.outcomes.account import account_of
+from spanproof.evaluators.outcomes.account import build_account
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import Label, Layer, Scored
 
@@ -28,7 +28,7 @@ def test_a_clean_run_keeps_its_pass(run_agent, clean):
     trace = run_agent(clean.framework, clean.task, clean.turns, DATA_TOOLS)
     evaluation = Engine(pipeline=Pipeline(), sandbox=None).evaluate(trace)
     (run,) = evaluation.runs
-    account = account_of(evaluation.trace, run.run, run.scans, run.replay)
+    account = build_account(evaluation.trace, run.run, run.scans, run.replay)
     assert not account.fabricated, account.fabricated
     assert not list(contradictions(evaluation))
     labels = {

@@ -6,7 +6,7 @@ import pytest
 from agents_of_a_shop import traced
 
 from spanproof.evaluators.engine import Engine
-from spanproof.evaluators.outcomes.account import account_of
+from spanproof.evaluators.outcomes.account import build_account
 from spanproof.evaluators.outcomes.model import State
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import Label, Layer, Scored
@@ -143,7 +143,7 @@ def judged():
             (found,) = evaluation.runs
             (score,) = (each for each in found.scores if each.name == Layer.GROUNDEDNESS.value)
             label = score.outcome.label if isinstance(score.outcome, Scored) else None
-            return account_of(evaluation.trace, found.run, found.scans, found.replay), label
+            return build_account(evaluation.trace, found.run, found.scans, found.replay), label
 
         yield judge
 

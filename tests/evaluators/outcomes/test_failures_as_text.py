@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from spanproof.evaluators.outcomes.places import Giver
-from spanproof.evaluators.outcomes.printed import printed_exception
+from spanproof.evaluators.outcomes.printed import find_printed_exception
 from spanproof.evaluators.outcomes.texts import read_failure
 
 _PATH = Path(__file__).parents[2] / "bench" / "outcomes.py"
@@ -87,4 +87,4 @@ def test_the_command_says_whose_words_an_output_has(command, printed, failed):
     ],
 )
 def test_an_exception_that_code_printed_last_is_its_failure(source, printed, line):
-    assert printed_exception(source, printed) == line
+    assert find_printed_exception(source, printed) == line

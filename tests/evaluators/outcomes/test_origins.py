@@ -12,7 +12,7 @@ from agents_of_a_shop import traced
 from contradictions import contradictions
 
 from spanproof.evaluators.engine import Engine
-from spanproof.evaluators.outcomes.account import account_of
+from spanproof.evaluators.outcomes.account import build_account
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import Label, Layer, Scored
 
@@ -40,7 +40,7 @@ def test_an_invented_value_is_found_and_a_sourced_one_is_none(run_agent, case, t
     trace = run_agent(case["framework"], case["task"], case["turns"], tools)
     evaluation = Engine(pipeline=Pipeline(), sandbox=None).evaluate(trace)
     (run,) = evaluation.runs
-    made_up = account_of(evaluation.trace, run.run, run.scans, run.replay).fabricated
+    made_up = build_account(evaluation.trace, run.run, run.scans, run.replay).fabricated
     grounded = outcome_of(evaluation, Layer.GROUNDEDNESS, "groundedness")
     label = grounded.label if isinstance(grounded, Scored) else None
     assert case["invented"] or not made_up, made_up

@@ -8,7 +8,7 @@ from agents_of_a_shop import traced
 
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.outcomes.described import Result
-from spanproof.evaluators.outcomes.schema import schema_of
+from spanproof.evaluators.outcomes.schema import build_schema
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import Label, Scored, Skipped
 
@@ -35,11 +35,11 @@ SHOWN = [
     ],
 )
 def test_a_column_is_unknown_only_of_tables_that_were_shown(query, unknown):
-    assert schema_of(SHOWN).unknown_columns(query) == unknown
+    assert build_schema(SHOWN).unknown_columns(query) == unknown
 
 
 def test_hostile_text_defines_no_table():
-    assert not schema_of(["CREATE TABLE x (" + "(" * 50_000, "CREATE TABLE " * 10_000]).tables
+    assert not build_schema(["CREATE TABLE x (" + "(" * 50_000, "CREATE TABLE " * 10_000]).tables
 
 
 ORDERS = {"orders": frozenset({"id", "total", "placed"})}
@@ -95,7 +95,7 @@ DESCRIBED = [
 
 @pytest.mark.parametrize("result", [pytest.param(each, id=each.source or each.tool) for each in DESCRIBED])
 def test_a_table_is_known_by_a_list_of_its_columns(result):
-    schema = schema_of([], [result])
+    schema = build_schema([], [result])
     assert schema.tables == ORDERS
     assert schema.unknown_columns("SELECT discount FROM orders") == ("orders.discount",)
     assert not schema.unknown_columns("SELECT SUM(total) FROM orders WHERE placed > '2026-01-01'")
@@ -121,11 +121,11 @@ def test_a_table_is_known_by_a_list_of_its_columns(result):
     ],
 )
 def test_a_part_of_the_columns_describes_no_table(result):
-    assert not schema_of([], [result]).tables
+    assert not build_schema([], [result]).tables
 
 
 def test_a_column_that_a_query_used_well_is_known():
-    schema = schema_of([], DESCRIBED[:1], ["SELECT note FROM orders"])
+    schema = build_schema([], DESCRIBED[:1], ["SELECT note FROM orders"])
     assert not schema.unknown_columns("SELECT note FROM orders WHERE id = 2")
 
 

@@ -3,15 +3,15 @@ from __future__ import annotations
 import pytest
 
 from spanproof.evaluators.replay.chance import Chance
-from spanproof.evaluators.replay.names import names_in
-from spanproof.evaluators.replay.uses import uses_in
+from spanproof.evaluators.replay.names import read_names
+from spanproof.evaluators.replay.uses import find_uses
 
 
 def followed(*sources, pinned=False):
     chance, aliases, found = Chance(pinned), {}, []
     for source in sources:
-        uses, aliases = uses_in(source, aliases)
-        found.append(chance.follow(source, names_in(source), uses))
+        uses, aliases = find_uses(source, aliases)
+        found.append(chance.follow(source, read_names(source), uses))
     return found
 
 

@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanproof.evaluators.replay.compare import Replayed, agreement, ends_in_expression, same_text, same_value
+from spanproof.evaluators.replay.compare import (
+    Replayed,
+    compare_execution,
+    ends_in_expression,
+    is_same_text,
+    is_same_value,
+)
 from spanproof.evaluators.replay.record import Record
 from spanproof.sandbox import Execution, FailureClass, Raised
 from spanproof.trace import Payload
@@ -13,7 +19,7 @@ OK = FailureClass.OK
 
 
 def compare(record, execution, *, output=None, excuse=None, sets=False):
-    return agreement(record, execution, output or Replayed(), excuse=excuse, sets=sets)
+    return compare_execution(record, execution, output or Replayed(), excuse=excuse, sets=sets)
 
 
 @pytest.mark.parametrize(
@@ -28,7 +34,7 @@ def compare(record, execution, *, output=None, excuse=None, sets=False):
     ],
 )
 def test_spelling_is_no_difference(recorded, replayed):
-    assert same_text(recorded, replayed)
+    assert is_same_text(recorded, replayed)
 
 
 @pytest.mark.parametrize(
@@ -36,7 +42,7 @@ def test_spelling_is_no_difference(recorded, replayed):
     [("45.0", "54.0"), ("1", "-1"), ("a", "a b"), ("v1.2", "v1.3"), ("45", "450"), ("yes", "")],
 )
 def test_another_number_or_word_is_a_difference(recorded, replayed):
-    assert not same_text(recorded, replayed)
+    assert not is_same_text(recorded, replayed)
 
 
 @pytest.mark.parametrize(
@@ -48,25 +54,25 @@ def test_another_number_or_word_is_a_difference(recorded, replayed):
 )
 def test_a_shortened_record_is_compared_at_both_ends(mark):
     whole = " ".join(str(i) for i in range(100))
-    assert same_text(f"0 1 2{mark}98 99", whole)
-    assert not same_text(f"0 7 2{mark}98 99", whole)
-    assert not same_text(f"0 1 2{mark}98 97", whole)
-    assert not same_text(f"0 1 2{mark}98 99", "0 1")
-    assert same_text(f"{mark}98 99", whole)
-    assert same_value({"a": f"0 1 2{mark}98 99"}, {"a": whole})
+    assert is_same_text(f"0 1 2{mark}98 99", whole)
+    assert not is_same_text(f"0 7 2{mark}98 99", whole)
+    assert not is_same_text(f"0 1 2{mark}98 97", whole)
+    assert not is_same_text(f"0 1 2{mark}98 99", "0 1")
+    assert is_same_text(f"{mark}98 99", whole)
+    assert is_same_value({"a": f"0 1 2{mark}98 99"}, {"a": whole})
 
 
 def test_a_shortened_replay_is_compared_at_both_ends():
     whole = " ".join(str(i) for i in range(100))
     cut = "0 1 2 3 4\n[... 80 bytes cut ...]\n7 98 99"
-    assert same_text(whole, cut, replay_cut=True)
-    assert not same_text(whole, cut)
-    assert not same_text(whole.replace("1", "7"), cut, replay_cut=True)
-    assert not same_text("0 1 2", cut, replay_cut=True)
+    assert is_same_text(whole, cut, replay_cut=True)
+    assert not is_same_text(whole, cut)
+    assert not is_same_text(whole.replace("1", "7"), cut, replay_cut=True)
+    assert not is_same_text("0 1 2", cut, replay_cut=True)
     both = "0 1\n[… 280 of 290 characters left out …]\n8 99"
-    assert same_text(both, cut, replay_cut=True)
-    assert not same_text(both.replace("8 99", "8 98"), cut, replay_cut=True)
-    assert same_text("1 2 3 4", "1 2 3\n[... 2 characters cut ...]", replay_cut=True)
+    assert is_same_text(both, cut, replay_cut=True)
+    assert not is_same_text(both.replace("8 99", "8 98"), cut, replay_cut=True)
+    assert is_same_text("1 2 3 4", "1 2 3\n[... 2 characters cut ...]", replay_cut=True)
 
 
 def test_a_long_value_is_compared_as_far_as_it_was_kept():
@@ -86,18 +92,18 @@ def test_a_long_value_is_compared_as_far_as_it_was_kept():
 
 @given(st.text())
 def test_every_text_is_the_same_as_itself(text):
-    assert same_text(text, text)
+    assert is_same_text(text, text)
 
 
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda v: st.lists(v, max_size=3)))
 def test_every_value_is_the_same_as_itself(value):
-    assert same_value(value, value)
+    assert is_same_value(value, value)
 
 
 def test_true_is_not_one_and_huge_integers_are_compared_exactly():
-    assert not same_value(recorded=True, replayed=1)
-    assert not same_value(10**400, 10**400 + 1)
-    assert not same_value(10**400, 1.5)
+    assert not is_same_value(recorded=True, replayed=1)
+    assert not is_same_value(10**400, 10**400 + 1)
+    assert not is_same_value(10**400, 1.5)
 
 
 def test_equal_prints_and_value_agree():
@@ -127,8 +133,8 @@ def test_another_exception_of_pythons_own_disagrees():
 
 def test_a_text_of_digits_does_not_hang(deadline):
     with deadline(60):
-        same_text("1" * 200_000 + "a", "1" * 200_000 + "b")
-        same_text("<" * 20_000 + " at 0x", "<a" * 20_000)
+        is_same_text("1" * 200_000 + "a", "1" * 200_000 + "b")
+        is_same_text("<" * 20_000 + " at 0x", "<a" * 20_000)
 
 
 def test_another_class_disagrees_and_names_the_exception():

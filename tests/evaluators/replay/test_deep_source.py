@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from spanproof.evaluators.layers.correctness.checks import syntax_problem
+from spanproof.evaluators.layers.correctness.checks import find_syntax_problem
 from spanproof.evaluators.replay.compare import ends_in_expression
-from spanproof.evaluators.replay.names import names_in
-from spanproof.evaluators.replay.uses import uses_in
+from spanproof.evaluators.replay.names import read_names
+from spanproof.evaluators.replay.uses import find_uses
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from spanproof.evaluators.replay.uses import uses_in
     ],
 )
 def test_source_thousands_deep_is_read_without_a_crash(source):
-    names_in(source)
-    uses_in(source, {})
+    read_names(source)
+    find_uses(source, {})
     ends_in_expression(source)
-    syntax_problem(source)
+    find_syntax_problem(source)

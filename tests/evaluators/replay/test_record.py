@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from spanproof.evaluators.replay.record import raised_type, record_of, recorded_class
+from spanproof.evaluators.replay.record import find_raised_type, read_record, recorded_class
 from spanproof.sandbox import FailureClass
 from spanproof.trace import Language, Payload, SpanError
 
@@ -82,7 +82,7 @@ JUPYTER = (
 def test_errors_handed_on_by_remote_executors_are_read_by_their_form(form, raised, expected):
     error = SpanError("AgentError", form.format(type=raised))
     assert recorded_class(error) is expected
-    assert raised_type(error) == raised
+    assert find_raised_type(error) == raised
 
 
 def test_a_syntax_error_out_of_jupyter_is_one():
@@ -99,36 +99,36 @@ def test_words_in_the_message_of_an_ordinary_exception_do_not_change_its_class()
 
 def test_the_raised_type_is_read_through_the_frameworks_wrappers():
     chain = ("AgentExecutionError", "InterpreterError", "ZeroDivisionError")
-    assert raised_type(SpanError("AgentExecutionError", "…", chain)) == "ZeroDivisionError"
-    assert raised_type(wrapped("KeyError: 'a'")) == "KeyError"
-    assert raised_type(SpanError(None, "lost")) is None
+    assert find_raised_type(SpanError("AgentExecutionError", "…", chain)) == "ZeroDivisionError"
+    assert find_raised_type(wrapped("KeyError: 'a'")) == "KeyError"
+    assert find_raised_type(SpanError(None, "lost")) is None
 
 
 def test_nothing_on_the_trace_means_no_class(build):
-    assert record_of(build.snippet("1")).failure_class is None
+    assert read_record(build.snippet("1")).failure_class is None
 
 
 def test_an_observation_in_the_frameworks_form_is_split_into_prints_and_value(build):
     shown = "Execution logs:\na\nb\nLast output from code snippet:\n45.0"
-    record = record_of(build.snippet("…", observation=shown))
+    record = read_record(build.snippet("…", observation=shown))
     assert (record.stdout, record.output.text, record.shown) == ("a\nb\n", "45.0", None)
 
 
 def test_an_observation_without_prints_is_split_too(build):
-    record = record_of(
+    record = read_record(
         build.snippet("…", observation="Execution logs:\nLast output from code snippet:\nNone")
     )
     assert (record.stdout, record.output.text) == ("", "None")
 
 
 def test_any_other_observation_is_what_the_agent_was_shown(build):
-    record = record_of(build.snippet("…", observation="45.0\n"))
+    record = read_record(build.snippet("…", observation="45.0\n"))
     assert (record.stdout, record.output, record.shown) == (None, None, "45.0\n")
 
 
 def test_the_prints_of_a_step_that_did_not_parse_are_not_its_own(build):
     error = build.error("AgentExecutionError", "Code parsing failed on line 1 due to: SyntaxError: invalid")
-    record = record_of(build.snippet("1 +", observation="Execution logs:\nfrom before", error=error))
+    record = read_record(build.snippet("1 +", observation="Execution logs:\nfrom before", error=error))
     assert (record.failure_class, record.stdout) == (FailureClass.SYNTAX_ERROR, None)
 
 
@@ -145,17 +145,19 @@ def test_the_prints_of_a_step_that_did_not_parse_are_not_its_own(build):
 )
 def test_a_program_s_exit_status_says_how_it_ended_and_its_words_do_not(build, given, expected):
     snippet = build.snippet("make", language=Language.BASH, output=Payload(str(given), given))
-    assert record_of(snippet).failure_class is expected
+    assert read_record(snippet).failure_class is expected
     python = build.snippet("run()", output=Payload(str(given), given))
-    assert record_of(python).failure_class is FailureClass.OK  # a value of the code's own, whatever its keys
+    assert (
+        read_record(python).failure_class is FailureClass.OK
+    )  # a value of the code's own, whatever its keys
 
 
 def test_causes_behind_the_exception_are_the_code_s_own_business():
     """`try: … except KeyError: raise ValueError` ends in ValueError, as its replay does."""
     chain = ("AgentExecutionError", "InterpreterError", "ValueError", "TimeoutError")
-    assert raised_type(SpanError("ValueError", "…", chain)) == "ValueError"
+    assert find_raised_type(SpanError("ValueError", "…", chain)) == "ValueError"
     assert recorded_class(SpanError("ValueError", "…", chain)) is FailureClass.EXCEPTION
-    assert raised_type(SpanError("ValueError", "bad", ("ValueError", "KeyError"))) == "ValueError"
+    assert find_raised_type(SpanError("ValueError", "bad", ("ValueError", "KeyError"))) == "ValueError"
 
 
 def test_what_the_recorded_interpreter_refused_in_a_handler_is_its_refusal(build):
@@ -166,7 +168,7 @@ def test_what_the_recorded_interpreter_refused_in_a_handler_is_its_refusal(build
         "__name__",
         ("AgentExecutionError", "InterpreterError", "InterpreterError", "RateLimited"),
     )
-    record = record_of(build.snippet("try:\n    x\nexcept Exception as e:\n    x", error=error))
+    record = read_record(build.snippet("try:\n    x\nexcept Exception as e:\n    x", error=error))
     assert record.refused_by_executor
 
 
@@ -179,4 +181,4 @@ def test_an_error_of_the_interpreter_s_own_counts_as_such_where_code_catches(bui
         f"Code execution failed at line '{source}' due to: InterpreterError: Could not index {{}} with 'a'",
         ("AgentExecutionError", "InterpreterError", "InterpreterError", "KeyError"),
     )
-    assert record_of(build.snippet(source, error=error)).interpreter_only is own
+    assert read_record(build.snippet(source, error=error)).interpreter_only is own

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from spanproof.evaluators.replay import replay_run
-from spanproof.evaluators.replay.plan import MAX_STEP_S, plan_of
-from spanproof.evaluators.replay.prelude import prelude_of
+from spanproof.evaluators.replay.plan import MAX_STEP_S, plan_replay
+from spanproof.evaluators.replay.prelude import build_prelude
 from spanproof.evaluators.replay.session import MAX_RUN_S
 from spanproof.sandbox import Execution, FailureClass
 from spanproof.sandbox.backends.scripted import ScriptedSandbox, ScriptedStep
@@ -19,7 +19,7 @@ def test_once_a_run_has_used_its_time_the_rest_is_left_out_with_the_reason(build
     sources = ("slow = 1", "slower = 2", "last = 3")
     snippets = [build.snippet(source, observation="x") for source in sources]
     steps = {source: ScriptedStep(Execution(FailureClass.OK, wall_s=MAX_RUN_S * 0.6)) for source in sources}
-    steps[prelude_of(sources, 0)] = ScriptedStep(Execution(FailureClass.OK))
+    steps[build_prelude(sources, 0)] = ScriptedStep(Execution(FailureClass.OK))
     scans = {snippet.id: Scan(Verdict.ALLOW, ()) for snippet in snippets}
     replay = replay_run(build.run(snippets), scans, ScriptedSandbox(steps=steps))
     assert [step.snippet.source for step in replay.steps] == ["slow = 1", "slower = 2"]
@@ -31,4 +31,4 @@ def test_a_step_gets_twice_what_it_took_on_record_within_bounds(build, recorded_
     run = build.run([build.snippet("x = 1", observation="x")])
     (step,) = run.steps
     took = replace(step, end_ns=step.start_ns + int(recorded_s * 1e9))
-    assert plan_of(replace(run, steps=(took,))).spec.limits.wall_s == allowed_s
+    assert plan_replay(replace(run, steps=(took,))).spec.limits.wall_s == allowed_s

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanproof.evaluators.call_matching import canonical
+from spanproof.evaluators.call_matching import normalise_call
 from spanproof.evaluators.replay.tape import Tape
 from spanproof.sandbox import ToolRequest
 from spanproof.trace import Payload, RecordedCall, SpanError
@@ -143,7 +143,9 @@ def test_a_call_always_finds_itself_on_the_tape(kwargs):
 @given(st.lists(JSON, max_size=4))
 def test_binding_by_position_or_by_name_is_the_same_call(values):
     names = [f"p{i}" for i in range(len(values))]
-    assert canonical(names, values, {}) == canonical(names, [], dict(zip(names, values, strict=True)))
+    assert normalise_call(names, values, {}) == normalise_call(
+        names, [], dict(zip(names, values, strict=True))
+    )
 
 
 def test_a_call_that_is_on_record_is_answered_whatever_was_declared():
@@ -154,8 +156,8 @@ def test_a_call_that_is_on_record_is_answered_whatever_was_declared():
 def test_calls_in_the_reverse_of_their_order_are_each_sorted_once(monkeypatch):
     compared = []
     monkeypatch.setattr(
-        "spanproof.evaluators.call_matching.canonical",
-        lambda *call: compared.append(call) or canonical(*call),
+        "spanproof.evaluators.call_matching.normalise_call",
+        lambda *call: compared.append(call) or normalise_call(*call),
     )
     laid = tape(*(call("f", at, at) for at in range(50)), parameters={"f": ["x"]})
     assert [laid.answer(request("f", at)).result for at in reversed(range(50))] == [*reversed(range(50))]

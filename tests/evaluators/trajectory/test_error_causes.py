@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spanproof.evaluators.outcomes.causes import in_words, signature
+from spanproof.evaluators.outcomes.causes import compute_signature, describe_cause
 
 DIVISION = "ZeroDivisionError: division by zero"
 
@@ -35,15 +35,15 @@ DIVISION = "ZeroDivisionError: division by zero"
     ],
 )
 def test_the_cause_is_named_without_the_frameworks_words(text, words):
-    assert in_words(text) == words
+    assert describe_cause(text) == words
 
 
 def test_a_long_cause_is_cut_and_marked():
-    assert in_words(f"ValueError: {'x' * 5_000}").endswith("…")
+    assert describe_cause(f"ValueError: {'x' * 5_000}").endswith("…")
 
 
 def test_two_causes_in_one_wrapping_are_two():
     wrapped = "Error executing tool '{}' with arguments {{}}: {}\nPlease try again or use another tool"
-    one = signature(wrapped.format("a", "TimeoutError: no reply after 10 s"))
-    assert one == signature(wrapped.format("b", "TimeoutError: no reply after 20 s"))
-    assert one != signature(wrapped.format("a", "KeyError: 'price'"))
+    one = compute_signature(wrapped.format("a", "TimeoutError: no reply after 10 s"))
+    assert one == compute_signature(wrapped.format("b", "TimeoutError: no reply after 20 s"))
+    assert one != compute_signature(wrapped.format("a", "KeyError: 'price'"))

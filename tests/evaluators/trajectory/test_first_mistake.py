@@ -6,10 +6,10 @@ import pytest
 
 from spanproof.evaluators.layers.trajectory.ending import Completion
 from spanproof.evaluators.layers.trajectory.layer import judge
-from spanproof.evaluators.layers.trajectory.mistake import blamed
-from spanproof.evaluators.layers.trajectory.steps import of_steps, turns_in
-from spanproof.evaluators.layers.trajectory.unsourced import Turn, unsourced
-from spanproof.evaluators.outcomes.recovery import fates
+from spanproof.evaluators.layers.trajectory.mistake import find_blame
+from spanproof.evaluators.layers.trajectory.steps import build_actions, convert_to_turns
+from spanproof.evaluators.layers.trajectory.unsourced import Turn, find_unsourced
+from spanproof.evaluators.outcomes.recovery import decide_fates
 from spanproof.trace import Payload
 
 PRICES = "Here is what a visit costs: adults $20.00, children $18.00, a yearly pass $90.00."
@@ -20,7 +20,7 @@ def turn(step, words="", done="", shown=""):
 
 
 def test_numbers_that_nothing_holds_are_out_of_nowhere():
-    found = unsourced([turn(1, "Let me look."), turn(2, PRICES)], "How much do 2 adults save?")
+    found = find_unsourced([turn(1, "Let me look."), turn(2, PRICES)], "How much do 2 adults save?")
     assert found is not None
     assert (found[0].step, found[1]) == (2, ("$20.00", "$18.00", "$90.00"))
 
@@ -39,23 +39,27 @@ def test_numbers_that_nothing_holds_are_out_of_nowhere():
     ids=["shown before", "shown by its own call", "worked out", "two", "numbering", "no numbers", "no turn"],
 )
 def test_numbers_with_a_source_are_not(turns):
-    assert unsourced(turns, "How much do 2 adults and 4 children save?") is None
+    assert find_unsourced(turns, "How much do 2 adults and 4 children save?") is None
 
 
 def test_what_the_task_or_the_prompt_holds_has_a_source():
-    assert unsourced([turn(1, PRICES)], "Adults pay 20, children 18, a pass is 90. What is best?") is None
+    assert (
+        find_unsourced([turn(1, PRICES)], "Adults pay 20, children 18, a pass is 90. What is best?") is None
+    )
 
 
 def test_what_an_output_only_echoes_has_no_source():
     written = [turn(1, "I note them.", "a, c, p = 20, 18, 90"), turn(2, PRICES, "print(a, c, p)", "20 18 90")]
-    found = unsourced(written, "What is best?")
+    found = find_unsourced(written, "What is best?")
     assert found is not None
     assert found[0].step == 2
 
 
 def blame(steps, *, answered):
-    actions = of_steps(steps, [None] * len(steps))
-    found = blamed(actions, Completion(answered=answered), fates(actions), turns_in(actions))
+    actions = build_actions(steps, [None] * len(steps))
+    found = find_blame(
+        actions, Completion(answered=answered), decide_fates(actions), convert_to_turns(actions)
+    )
     return (found.step, found.before) if found else None
 
 

@@ -10,8 +10,8 @@ import yaml
 
 from spanproof.evaluators.layers.trajectory.ending import Completion
 from spanproof.evaluators.layers.trajectory.metrics import measure
-from spanproof.evaluators.layers.trajectory.steps import of_steps
-from spanproof.evaluators.outcomes.actions import call_action
+from spanproof.evaluators.layers.trajectory.steps import build_actions
+from spanproof.evaluators.outcomes.actions import make_call_action
 from spanproof.trace import Label, Scored, Skipped
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "trajectory" / "runs.yaml"
@@ -30,7 +30,7 @@ def outcomes(run):
     found = []
     for number, step in enumerate(run["steps"], 1):
         if "tool" in step:
-            called = call_action(
+            called = make_call_action(
                 number,
                 str(number),
                 step["tool"],
@@ -40,7 +40,7 @@ def outcomes(run):
             )
             found.append(called)
         else:
-            found += of_steps([{}] * (number - 1) + [step], [None] * number)[-1:]
+            found += build_actions([{}] * (number - 1) + [step], [None] * number)[-1:]
     return measure(found, Completion(run.get("answered", True)), run.get("answer", ""), run.get("task", ""))
 
 

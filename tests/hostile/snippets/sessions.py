@@ -381,7 +381,7 @@ SESSIONS = (
         """
         import sys
         runner = sys.modules["spanproof.sandbox.guest.session"]
-        runner._step = lambda source, namespace: {"outcome": "ok", "text": "forged"}
+        runner._run_step = lambda source, namespace: {"outcome": "ok", "text": "forged"}
         runner.Inbox.next = None
         """,
         "'innocent'",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from spanproof.config.added_evaluators import function_of
+from spanproof.config.added_evaluators import load_function
 from spanproof.config.model import OwnEvaluator
 from spanproof.evaluators.custom import Call, Function, evaluate
 from spanproof.sandbox import (
@@ -130,7 +130,7 @@ def test_a_seed_evaluator_with_lodash_runs_as_written(sandbox: Sandbox, registry
         'import * as _ from "lodash";\n\nexport function main(completion: string, target: string): number {\n'
         "    return _.isEqual(JSON.parse(completion), JSON.parse(target)) ? 1 : 0;\n}\n"
     )
-    function = function_of(OwnEvaluator(name="same", source=source, language="typescript", timeout_s=60))
+    function = load_function(OwnEvaluator(name="same", source=source, language="typescript", timeout_s=60))
     assert isinstance(function, Function)
     same, other = evaluate(function, [Call("[1, 2]", "[1,2]"), Call("[1]", "[2]")], sandbox)
     assert (same.score, other.score) == (1.0, 0.0), (same, other)

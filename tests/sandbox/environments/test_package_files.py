@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from spanproof.sandbox import Ecosystem, EnvironmentUnavailable, PackageSet
 from spanproof.sandbox.environments import Lock, Locked, read_packages
-from spanproof.sandbox.environments.lock import key_of_wish, same_version
+from spanproof.sandbox.environments.lock import compute_wish_key, is_same_version
 
 HASH = "a" * 64
 
@@ -54,7 +54,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 def test_one_wish_has_one_key_however_it_is_spelt() -> None:
     def key(*pins: str, ecosystem: Ecosystem = Ecosystem.PIP) -> str:
-        return key_of_wish(PackageSet(ecosystem, pins))
+        return compute_wish_key(PackageSet(ecosystem, pins))
 
     assert key("A.b==1.0", "c==2") == key("c==2", " a-b==1.0 ")
     assert len({key("a==1"), key("a==2"), key("b==1"), key("a[x]==1"), key("a==1", "b==1")}) == 5
@@ -66,7 +66,7 @@ def test_one_wish_has_one_key_however_it_is_spelt() -> None:
     [("1.0", "1.0.0", True), ("1.0", "1.0.1", False), ("1.0+a-b", "1.0+a.b", True), ("10", "1", False)],
 )
 def test_versions_are_compared_as_pip_does(one: str, other: str, same: bool) -> None:
-    assert same_version(one, other) is same
+    assert is_same_version(one, other) is same
 
 
 words = st.text(min_size=1, max_size=10)

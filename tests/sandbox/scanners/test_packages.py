@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from spanproof.sandbox.catalogue import words_of
+from spanproof.sandbox.catalogue import split_entry
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.sandbox.scanners.python.names import LIBRARIES
@@ -34,10 +34,10 @@ _OUTSIDE = {
 }
 """Ways to give a function of a package a place outside; the names are none of a package's own."""
 
-_ROUTES = words_of(LIBRARIES["inert"], "routes")
+_ROUTES = split_entry(LIBRARIES["inert"], "routes")
 """Modules whose functions take paths of a web site."""
 
-_HOLDING = words_of(LIBRARIES["inert"], "modules")
+_HOLDING = split_entry(LIBRARIES["inert"], "modules")
 """Modules whose functions only hold what they get, unless a name says that they read, write or connect."""
 
 

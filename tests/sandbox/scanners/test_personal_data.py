@@ -10,7 +10,7 @@ from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.scanners.boundary import Boundary
 from spanproof.sandbox.scanners.context import Context, clock
 from spanproof.sandbox.scanners.model import Verdict
-from spanproof.sandbox.scanners.personal import _has_check_digit, _remainder, scan
+from spanproof.sandbox.scanners.personal import _compute_remainder, _has_check_digit, scan
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.sandbox.scanners.report import Report
 from spanproof.sandbox.scanners.source import Source
@@ -30,7 +30,7 @@ def _card(start: str, size: int) -> str:
 
 
 def _account(country: str, rest: str) -> str:
-    checked = next(two for two in range(2, 99) if _remainder(f"{country}{two:02}{rest}") == 1)
+    checked = next(two for two in range(2, 99) if _compute_remainder(f"{country}{two:02}{rest}") == 1)
     return f"{country}{checked:02}{rest}"
 
 

@@ -43,7 +43,7 @@ def test_a_scanner_that_runs_out_of_time_leaves_the_snippet_to_review() -> None:
 
 
 def test_a_missing_parser_denies_and_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    grammar._language.cache_clear()
+    grammar._load_language.cache_clear()
     monkeypatch.setitem(sys.modules, "tree_sitter_bash", None)
 
     scan = Pipeline().scan("bash", "ls")

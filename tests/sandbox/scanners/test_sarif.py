@@ -14,7 +14,7 @@ from jsonschema import Draft7Validator, FormatChecker
 from spanproof.sandbox.policy_file import parse_policy
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.sandbox.scanners.rules import RULES, find_anchor
-from spanproof.sandbox.scanners.sarif import sarif_log
+from spanproof.sandbox.scanners.sarif import build_sarif_log
 
 _ROOT = Path(__file__).parents[3]
 _GOLDEN = _ROOT / "tests" / "golden" / "scanners"
@@ -39,7 +39,7 @@ def test_the_log_of_all_golden_files_is_valid() -> None:
         for path in sorted(_GOLDEN.iterdir())
         if path.suffix in _LANGUAGES
     ]
-    log = sarif_log(scans)
+    log = build_sarif_log(scans)
 
     _assert_valid(log)
     run = log["runs"][0]
@@ -49,8 +49,8 @@ def test_the_log_of_all_golden_files_is_valid() -> None:
 
 
 def test_a_log_without_findings_is_valid() -> None:
-    _assert_valid(sarif_log([("a.py", Pipeline().scan("python", "print(1)"))]))
-    _assert_valid(sarif_log([]))
+    _assert_valid(build_sarif_log([("a.py", Pipeline().scan("python", "print(1)"))]))
+    _assert_valid(build_sarif_log([]))
 
 
 @settings(max_examples=40, deadline=None)
@@ -58,13 +58,13 @@ def test_a_log_without_findings_is_valid() -> None:
 def test_any_name_and_any_text_give_a_valid_log(name: str, text: str) -> None:
     scan = Pipeline().scan("python", f"open('/etc/' + {text!r})\n{text}")
 
-    _assert_valid(sarif_log([(name, scan)]))
+    _assert_valid(build_sarif_log([(name, scan)]))
 
 
 def test_a_users_rule_and_a_secret_are_described() -> None:
     rule = {"id": "intra", "pattern": "intra", "message": "internal", "remedy": "Do not."}
     scan = Pipeline(parse_policy({"rules": [rule]}, "test")).scan("python", f"x = 'intra'\nt = '{_SECRET}'")
-    log = sarif_log([("a.py", scan)])
+    log = build_sarif_log([("a.py", scan)])
 
     _assert_valid(log)
     assert "Do not." in json.dumps(log)
@@ -74,7 +74,7 @@ def test_a_users_rule_and_a_secret_are_described() -> None:
 
 @pytest.mark.parametrize("address", ["https://docs.example/spanproof", "https://docs.example/spanproof/"])
 def test_a_rule_links_to_where_the_documentation_is(address: str) -> None:
-    log = sarif_log([("a.py", Pipeline().scan("python", "open('/etc/x')"))], address)
+    log = build_sarif_log([("a.py", Pipeline().scan("python", "open('/etc/x')"))], address)
 
     _assert_valid(log)
     (rule,) = log["runs"][0]["tool"]["driver"]["rules"]

@@ -4,7 +4,7 @@ import pytest
 
 from spanproof.sandbox.scanners.model import Severity, Verdict
 from spanproof.sandbox.scanners.pipeline import Pipeline
-from spanproof.sandbox.scanners.score import security_score
+from spanproof.sandbox.scanners.score import compute_security_score
 
 _PIPELINE = Pipeline()
 
@@ -69,5 +69,5 @@ def test_a_repeated_weakness_costs_the_score_once() -> None:
     once = _PIPELINE.scan("python", "import hashlib\nhashlib.md5(b'')").findings
     twice = _PIPELINE.scan("python", "import hashlib\nhashlib.md5(b'')\nhashlib.md5(b'')").findings
 
-    assert security_score(()) == 1
-    assert security_score(once) == security_score(twice) == pytest.approx(0.8)
+    assert compute_security_score(()) == 1
+    assert compute_security_score(once) == compute_security_score(twice) == pytest.approx(0.8)

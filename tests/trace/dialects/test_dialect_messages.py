@@ -3,10 +3,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanproof.trace import Message, ToolCall
-from spanproof.trace.dialects.decode import NotDecoded, decoded, json_value, payload, python_literal
-from spanproof.trace.dialects.flattened import flattened_messages
-from spanproof.trace.dialects.messages import messages
-from spanproof.trace.dialects.printed import printed_fields
+from spanproof.trace.dialects.decode import NotDecoded, decode_document, parse_json, parse_literal, to_payload
+from spanproof.trace.dialects.flattened import read_flattened_messages
+from spanproof.trace.dialects.messages import read_messages
+from spanproof.trace.dialects.printed import parse_printed_fields
 
 CALL = ToolCall("run", {"code": "x = 1"}, "c1")
 
@@ -91,7 +91,7 @@ CALL = ToolCall("run", {"code": "x = 1"}, "c1")
     ],
 )
 def test_a_call_for_a_tool_is_the_same_however_it_is_written(written):
-    assert messages(written, "assistant") == (Message("assistant", "", (CALL,)),)
+    assert read_messages(written, "assistant") == (Message("assistant", "", (CALL,)),)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_a_call_for_a_tool_is_the_same_however_it_is_written(written):
     ],
 )
 def test_a_tools_answer_is_the_same_however_it_is_written(written):
-    assert messages(written) == (Message("tool", "36", (), "c1"),)
+    assert read_messages(written) == (Message("tool", "36", (), "c1"),)
 
 
 def test_the_text_of_several_parts_is_joined_and_pictures_are_passed_over():
@@ -127,7 +127,7 @@ def test_the_text_of_several_parts_is_joined_and_pictures_are_passed_over():
         {"type": "input_text", "text": "on it?"},
         {"type": "reasoning", "content": "not said"},
     ]
-    assert messages([{"role": "user", "content": parts}]) == (Message("user", "What is\non it?"),)
+    assert read_messages([{"role": "user", "content": parts}]) == (Message("user", "What is\non it?"),)
 
 
 def test_a_hosted_interpreters_call_and_its_output_stand_one_after_the_other():
@@ -142,7 +142,7 @@ def test_a_hosted_interpreters_call_and_its_output_stand_one_after_the_other():
             {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Two."}]},
         ]
     }
-    call, answer, text = messages(response, "assistant")
+    call, answer, text = read_messages(response, "assistant")
     assert call.tool_calls == (ToolCall("code_interpreter", {"code": "1+1"}, "ci"),)
     assert (answer.role, answer.text, answer.tool_call_id) == ("tool", "2", "ci")
     assert text.text == "Two."
@@ -171,7 +171,7 @@ def test_a_hosted_interpreters_call_and_its_output_stand_one_after_the_other():
     ],
 )
 def test_other_providers_hosted_code_is_answered_in_place_too(parts):
-    call, answered = messages([{"role": "model", "content": parts}])
+    call, answered = read_messages([{"role": "model", "content": parts}])
     assert call.role == "assistant"
     assert call.tool_calls[0].call_id == answered.tool_call_id
     assert answered.text == "a.txt"
@@ -181,7 +181,7 @@ def test_roles_of_other_vocabularies_become_ours():
     written = [
         {"role": role, "content": "x"} for role in ("human", "ai", "model", "developer", "tool-response")
     ]
-    assert [message.role for message in messages(written)] == [
+    assert [message.role for message in read_messages(written)] == [
         "user",
         "assistant",
         "assistant",
@@ -200,7 +200,7 @@ def test_flattened_messages_are_put_together_whatever_indices_are_missing():
         "llm.input_messages": "not a message",
         "llm.input_messages.x.message.role": "user",
     }
-    assert flattened_messages(attributes, "llm.input_messages", "user") == (
+    assert read_flattened_messages(attributes, "llm.input_messages", "user") == (
         Message("user", "a\nb"),
         Message("user", "last"),
     )
@@ -213,20 +213,20 @@ def test_a_text_written_both_ways_is_read_once():
         f"{prefix}.content": "Hello",
         f"{prefix}.contents.0.message_content.text": "Hello",
     }
-    assert flattened_messages(attributes, "llm.output_messages", "assistant") == (
+    assert read_flattened_messages(attributes, "llm.output_messages", "assistant") == (
         Message("assistant", "Hello"),
     )
 
 
 def test_a_printed_message_keeps_quotes_and_brackets_inside_its_literals():
     text = "content='a b [c] = \\'d\\'' additional_kwargs={'x': [1, (2, 3)]} id=None odd=<Thing>"
-    assert printed_fields(text) == {
+    assert parse_printed_fields(text) == {
         "content": "a b [c] = 'd'",
         "additional_kwargs": {"x": [1, [2, 3]]},
         "id": None,
         "odd": "<Thing>",
     }
-    assert printed_fields("the content='x' of a sentence") is None
+    assert parse_printed_fields("the content='x' of a sentence") is None
 
 
 @pytest.mark.parametrize(
@@ -244,13 +244,13 @@ def test_a_printed_message_keeps_quotes_and_brackets_inside_its_literals():
     ],
 )
 def test_a_payload_has_a_type_only_where_the_producer_gave_it_one(value, mime_type, expected, typed):
-    read = payload(value, mime_type)
+    read = to_payload(value, mime_type)
     assert (read.value, read.typed) == (expected, typed)
 
 
 def test_code_that_happens_to_begin_like_a_list_stays_text():
-    assert decoded("[x for x in range(3)]") == "[x for x in range(3)]"
-    assert decoded("{'a': (1, 2)}") == {"a": [1, 2]}
+    assert decode_document("[x for x in range(3)]") == "[x for x in range(3)]"
+    assert decode_document("{'a': (1, 2)}") == {"a": [1, 2]}
 
 
 _JSON = st.recursive(
@@ -262,16 +262,16 @@ _JSON = st.recursive(
 
 @given(value=_JSON)
 def test_no_document_raises_when_read_as_messages(value):
-    for message in messages(value):
+    for message in read_messages(value):
         assert isinstance(message.text, str)
 
 
 @given(text=st.text())
 def test_decoders_give_data_or_say_that_it_is_none(text):
-    for decode in (json_value, python_literal):
+    for decode in (parse_json, parse_literal):
         try:
             decode(text)
         except NotDecoded:
             continue
-    decoded(text)
-    printed_fields("content='" + text)
+    decode_document(text)
+    parse_printed_fields("content='" + text)

@@ -5,7 +5,14 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from spanproof.alerts.messages import describe_span, format_utc, one_line, shown_failures, shown_scores, title
+from spanproof.alerts.messages import (
+    describe_span,
+    flatten_line,
+    format_failures,
+    format_scores,
+    format_title,
+    format_utc,
+)
 from spanproof.alerts.model import Alert, Notification, Status
 from spanproof.alerts.notifiers.http import HttpTarget
 from spanproof.config.targets import Discord, Slack, Teams
@@ -27,12 +34,12 @@ class SlackNotifier:
         """Post one message."""
         blocks: list[dict[str, Any]] = []
         for alert in notification.alerts[:_MOST_ALERTS]:
-            blocks += _slack_blocks(alert)
-        if rest := _count_rest(notification):
-            blocks.append(_slack_context(rest))
+            blocks += _build_slack_blocks(alert)
+        if rest := _format_rest(notification):
+            blocks.append(_build_slack_context(rest))
         body = {
-            "text": _slack(one_line(notification.summary, 500)),
-            "attachments": [{"color": _colour(notification.status), "blocks": blocks}],
+            "text": _escape_slack(flatten_line(notification.summary, 500)),
+            "attachments": [{"color": _choose_colour(notification.status), "blocks": blocks}],
             "unfurl_links": False,
         }
         self._http.post_json(self._url, body)
@@ -52,16 +59,18 @@ class TeamsNotifier:
         for alert in notification.alerts[:_MOST_ALERTS]:
             colour = "attention" if alert.status is Status.FIRING else "good"
             heading = {"size": "medium", "weight": "bolder", "color": colour}
-            body.append(_teams_text(title(alert), **heading))
-            body.append(_teams_text(alert.summary))
+            body.append(_build_teams_text(format_title(alert), **heading))
+            body.append(_build_teams_text(alert.summary))
             if alert.failures:
-                body.append(_teams_list("Commonest failures", shown_failures(alert)))
+                body.append(_build_teams_list("Commonest failures", format_failures(alert)))
             if alert.scores:
-                body.append(_teams_list("Scores", shown_scores(alert)))
+                body.append(_build_teams_list("Scores", format_scores(alert)))
             if alert.url:
-                actions.append({"type": "Action.OpenUrl", "title": title(alert)[:80], "url": alert.url})
-        if rest := _count_rest(notification):
-            body.append(_teams_text(rest, isSubtle=True))
+                actions.append(
+                    {"type": "Action.OpenUrl", "title": format_title(alert)[:80], "url": alert.url}
+                )
+        if rest := _format_rest(notification):
+            body.append(_build_teams_text(rest, isSubtle=True))
         card = {
             "type": "AdaptiveCard",
             "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
@@ -88,76 +97,82 @@ class DiscordNotifier:
         # All embeds of a message have 6,000 characters together.
         room = 5000 // min(len(notification.alerts), _MOST_ALERTS)
         for alert in notification.alerts[:_MOST_ALERTS]:
-            lines = [_markdown(alert.summary)]
-            lines += [f"- {_markdown(line)}" for line in (*shown_failures(alert), *shown_scores(alert))]
+            lines = [_escape_markdown(alert.summary)]
+            lines += [
+                f"- {_escape_markdown(line)}" for line in (*format_failures(alert), *format_scores(alert))
+            ]
             embed: dict[str, Any] = {
-                "title": title(alert),
+                "title": format_title(alert),
                 "description": "\n".join(lines)[:room],
-                "color": int(_colour(alert.status)[1:], 16),
+                "color": int(_choose_colour(alert.status)[1:], 16),
             }
             if alert.url:
                 embed["url"] = alert.url
             embeds.append(embed)
         body = {
-            "content": one_line(_markdown(_count_rest(notification)), 300),
+            "content": flatten_line(_escape_markdown(_format_rest(notification)), 300),
             "embeds": embeds,
             "allowed_mentions": {"parse": []},
         }
         self._http.post_json(self._url, body)
 
 
-def _slack_blocks(alert: Alert) -> list[dict[str, Any]]:
+def _build_slack_blocks(alert: Alert) -> list[dict[str, Any]]:
     blocks: list[dict[str, Any]] = [
-        {"type": "header", "text": {"type": "plain_text", "text": title(alert), "emoji": False}},
-        _slack_section(_slack(alert.summary)),
+        {"type": "header", "text": {"type": "plain_text", "text": format_title(alert), "emoji": False}},
+        _build_slack_section(_escape_slack(alert.summary)),
     ]
     if alert.failures:
-        lines = "\n".join(f"• {_slack(line)}" for line in shown_failures(alert))
-        blocks.append(_slack_section(f"*Commonest failures*\n{lines}"))
+        lines = "\n".join(f"• {_escape_slack(line)}" for line in format_failures(alert))
+        blocks.append(_build_slack_section(f"*Commonest failures*\n{lines}"))
     if alert.scores:
         lines = "\n".join(
-            f"• {f'<{score.url}|{line[:12]}>' if score.url else _slack(line[:12])}{_slack(line[12:])}"
-            for score, line in zip(alert.scores, shown_scores(alert), strict=False)
+            f"• {_link_trace(score.url, line[:12])}{_escape_slack(line[12:])}"
+            for score, line in zip(alert.scores, format_scores(alert), strict=False)
         )
-        blocks.append(_slack_section(f"*Scores*\n{lines}"))
+        blocks.append(_build_slack_section(f"*Scores*\n{lines}"))
     parts = [f"since {format_utc(alert.since_ns)}", alert.severity]
     if alert.status is Status.RESOLVED:
         parts[0] += f", for {describe_span((alert.at_ns - alert.since_ns) / 1e9)}"
     link = f" · <{alert.url}|open in the console>" if alert.url else ""
-    blocks.append(_slack_context(_slack(" · ".join(parts)) + link))
+    blocks.append(_build_slack_context(_escape_slack(" · ".join(parts)) + link))
     return blocks
 
 
-def _slack_section(text: str) -> dict[str, Any]:
+def _link_trace(url: str | None, text: str) -> str:
+    return f"<{url}|{text}>" if url else _escape_slack(text)
+
+
+def _build_slack_section(text: str) -> dict[str, Any]:
     return {"type": "section", "text": {"type": "mrkdwn", "text": text[:3000], "verbatim": True}}
 
 
-def _slack_context(text: str) -> dict[str, Any]:
+def _build_slack_context(text: str) -> dict[str, Any]:
     return {"type": "context", "elements": [{"type": "mrkdwn", "text": text, "verbatim": True}]}
 
 
-def _slack(text: str) -> str:
+def _escape_slack(text: str) -> str:
     """Return text for Slack: what would be a mention or a link is neither."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _teams_text(text: str, **style: Any) -> dict[str, Any]:
-    return {"type": "TextBlock", "text": _markdown(one_line(text, 1000)), "wrap": True, **style}
+def _build_teams_text(text: str, **style: Any) -> dict[str, Any]:
+    return {"type": "TextBlock", "text": _escape_markdown(flatten_line(text, 1000)), "wrap": True, **style}
 
 
-def _teams_list(heading: str, lines: tuple[str, ...]) -> dict[str, Any]:
-    text = f"**{heading}**\n\n" + "\n".join(f"- {_markdown(line)}" for line in lines)
+def _build_teams_list(heading: str, lines: tuple[str, ...]) -> dict[str, Any]:
+    text = f"**{heading}**\n\n" + "\n".join(f"- {_escape_markdown(line)}" for line in lines)
     return {"type": "TextBlock", "text": text, "wrap": True}
 
 
-def _markdown(text: str) -> str:
+def _escape_markdown(text: str) -> str:
     return _MARKDOWN.sub(r"\\\1", text)
 
 
-def _count_rest(notification: Notification) -> str:
+def _format_rest(notification: Notification) -> str:
     rest = len(notification.alerts) - _MOST_ALERTS
     return f"and {rest} more of {notification.rule}" if rest > 0 else ""
 
 
-def _colour(status: Status) -> str:
+def _choose_colour(status: Status) -> str:
     return "#d1242f" if status is Status.FIRING else "#1a7f37"

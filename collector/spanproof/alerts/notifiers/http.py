@@ -55,7 +55,9 @@ class HttpTarget:
             sent["Content-Type"] = "application/json"
         receiver = f"{self._kind} {urlsplit(url).netloc.rpartition('@')[2]}"
         try:
-            with httpx.Client(verify=_trust(), timeout=self._timeout_s, follow_redirects=False) as client:
+            with httpx.Client(
+                verify=_make_ssl_context(), timeout=self._timeout_s, follow_redirects=False
+            ) as client:
                 answer = client.request(method, url, content=body, headers=sent)
         except (httpx.HTTPError, httpx.InvalidURL) as problem:
             raise NotDelivered(f"{receiver}: {type(problem).__name__}") from None
@@ -73,8 +75,8 @@ class HttpTarget:
 
 
 @cache
-def _trust() -> ssl.SSLContext:
-    """Return whom requests trust; reading the certificates of all authorities takes 35 ms of CPU."""
+def _make_ssl_context() -> ssl.SSLContext:
+    """Return the authorities that requests trust; reading all their certificates takes 35 ms of CPU."""
     return httpx.create_ssl_context()
 
 

@@ -9,7 +9,13 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
-from spanproof.alerts.messages import one_line, plain_text, shown_failures, shown_scores, title
+from spanproof.alerts.messages import (
+    flatten_line,
+    format_failures,
+    format_plain_text,
+    format_scores,
+    format_title,
+)
 from spanproof.alerts.model import Alert, Notification, Status
 from spanproof.alerts.notifiers.http import HttpTarget
 from spanproof.config.targets import Alertmanager, Opsgenie, PagerDuty
@@ -38,17 +44,17 @@ class PagerDutyNotifier:
             if alert.status is Status.FIRING:
                 event["client"] = "Spanproof"
                 event["payload"] = {
-                    "summary": one_line(f"{alert.rule}: {alert.summary}", 1024),
+                    "summary": flatten_line(f"{alert.rule}: {alert.summary}", 1024),
                     "source": alert.cohort.get("service") or alert.cohort.get("agent") or "spanproof",
                     "severity": alert.severity,
-                    "timestamp": _iso(alert.since_ns),
+                    "timestamp": _format_iso(alert.since_ns),
                     "component": alert.cohort.get("agent", ""),
                     "group": alert.rule,
                     "class": alert.metric,
                     "custom_details": {
                         **alert.all_labels,
-                        "commonest failures": list(shown_failures(alert)),
-                        "scores": list(shown_scores(alert)),
+                        "commonest failures": list(format_failures(alert)),
+                        "scores": list(format_scores(alert)),
                     },
                 }
                 event["links"] = [{"href": alert.url, "text": "Spanproof"}] if alert.url else []
@@ -68,12 +74,12 @@ class OpsgenieNotifier:
         for alert in notification.alerts:
             if alert.status is Status.RESOLVED:
                 url = f"{self._url}/{quote(alert.id, safe='')}/close?identifierType=alias"
-                self._http.post_json(url, {"source": "spanproof", "note": one_line(alert.summary, 1000)})
+                self._http.post_json(url, {"source": "spanproof", "note": flatten_line(alert.summary, 1000)})
                 continue
             body = {
-                "message": one_line(f"{alert.rule}: {alert.summary}", 130),
+                "message": flatten_line(f"{alert.rule}: {alert.summary}", 130),
                 "alias": alert.id,
-                "description": plain_text(alert)[:15_000],
+                "description": format_plain_text(alert)[:15_000],
                 "priority": _PRIORITIES[alert.severity],
                 "source": "spanproof",
                 "entity": alert.cohort.get("agent", "")[:512],
@@ -94,41 +100,43 @@ class AlertmanagerNotifier:
 
     def send(self, notification: Notification) -> None:
         """Post all alerts in one request."""
-        self._post(notification.alerts)
+        self._post_alerts(notification.alerts)
 
     def refresh(self, alerts: Sequence[Alert]) -> None:
         """Post alerts that go on firing, with a later end."""
-        self._post(alerts)
+        self._post_alerts(alerts)
 
-    def _post(self, alerts: Sequence[Alert]) -> None:
-        self._http.post_json(self._url, [self._alert(alert) for alert in alerts])
+    def _post_alerts(self, alerts: Sequence[Alert]) -> None:
+        self._http.post_json(self._url, [self._build_alert(alert) for alert in alerts])
 
-    def _alert(self, alert: Alert) -> dict[str, Any]:
+    def _build_alert(self, alert: Alert) -> dict[str, Any]:
         ends_ns = alert.at_ns
         if alert.status is Status.FIRING:
             ends_ns = time.time_ns() + int(_REFRESHES_MISSED * self.refresh_s * 1e9)
         return {
             "labels": {
-                _label(name): one_line(value, 500) for name, value in alert.all_labels.items() if value
+                _normalise_label(name): flatten_line(value, 500)
+                for name, value in alert.all_labels.items()
+                if value
             },
             "annotations": {
-                "summary": title(alert),
-                "description": plain_text(alert),
-                "failures": "\n".join(shown_failures(alert)),
+                "summary": format_title(alert),
+                "description": format_plain_text(alert),
+                "failures": "\n".join(format_failures(alert)),
             },
-            "startsAt": _iso(alert.since_ns),
-            "endsAt": _iso(ends_ns),
+            "startsAt": _format_iso(alert.since_ns),
+            "endsAt": _format_iso(ends_ns),
             "generatorURL": alert.url,
         }
 
 
-def _label(name: str) -> str:
+def _normalise_label(name: str) -> str:
     """Return a name that Prometheus takes for a label."""
     plain = re.sub(r"[^a-zA-Z0-9_]", "_", name)
     return f"_{plain}" if plain[:1].isdigit() else plain
 
 
-def _iso(unix_ns: int) -> str:
+def _format_iso(unix_ns: int) -> str:
     return (
         datetime.fromtimestamp(unix_ns / 1e9, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     )

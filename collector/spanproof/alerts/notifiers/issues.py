@@ -12,7 +12,7 @@ from urllib.parse import quote, urlencode
 
 import orjson
 
-from spanproof.alerts.messages import one_line, plain_text, title
+from spanproof.alerts.messages import flatten_line, format_plain_text, format_title
 from spanproof.alerts.model import Alert, Notification, Status
 from spanproof.alerts.notifiers.http import HttpTarget
 from spanproof.config.targets import GitHubIssue, GitLabIssue
@@ -38,9 +38,9 @@ class GitHubNotifier:
     def send(self, notification: Notification) -> None:
         """Open or close an issue for each alert."""
         for alert in notification.alerts:
-            known = self._find(alert)
+            known = self._find_issue(alert)
             if alert.status is Status.FIRING and known is None:
-                body = {"title": title(alert), "body": _body(alert), "labels": self._labels}
+                body = {"title": format_title(alert), "body": _format_body(alert), "labels": self._labels}
                 self._http.post_json(self._issues, body)
             elif alert.status is Status.RESOLVED and known is not None and known.get("state") == "open":
                 issue = f"{self._issues}/{known['number']}"
@@ -48,10 +48,10 @@ class GitHubNotifier:
                 self._http.request("PATCH", issue, orjson.dumps({"state": "closed"}))
                 self._http.post_json(f"{issue}/comments", {"body": quote_line(alert.summary)})
 
-    def _find(self, alert: Alert) -> Mapping[str, Any] | None:
+    def _find_issue(self, alert: Alert) -> Mapping[str, Any] | None:
         query = {"labels": _LABEL, "state": "all", "sort": "created", "direction": "desc"}
-        found = _pages(self._http, self._issues, query)
-        return next((issue for issue in found if _marker(alert) in (issue.get("body") or "")), None)
+        found = _fetch_issues(self._http, self._issues, query)
+        return next((issue for issue in found if _make_marker(alert) in (issue.get("body") or "")), None)
 
 
 class GitLabNotifier:
@@ -67,22 +67,28 @@ class GitLabNotifier:
     def send(self, notification: Notification) -> None:
         """Open or close an issue for each alert."""
         for alert in notification.alerts:
-            known = self._find(alert)
+            known = self._find_issue(alert)
             if alert.status is Status.FIRING and known is None:
-                body = {"title": title(alert), "description": _body(alert), "labels": self._labels}
+                body = {
+                    "title": format_title(alert),
+                    "description": _format_body(alert),
+                    "labels": self._labels,
+                }
                 self._http.post_json(self._issues, body)
             elif alert.status is Status.RESOLVED and known is not None and known.get("state") == "opened":
                 issue = f"{self._issues}/{known['iid']}"
                 self._http.request("PUT", issue, orjson.dumps({"state_event": "close"}))
                 self._http.post_json(f"{issue}/notes", {"body": quote_line(alert.summary)})
 
-    def _find(self, alert: Alert) -> Mapping[str, Any] | None:
+    def _find_issue(self, alert: Alert) -> Mapping[str, Any] | None:
         query = {"labels": _LABEL, "order_by": "created_at", "sort": "desc"}
-        found = _pages(self._http, self._issues, query)
-        return next((issue for issue in found if _marker(alert) in (issue.get("description") or "")), None)
+        found = _fetch_issues(self._http, self._issues, query)
+        return next(
+            (issue for issue in found if _make_marker(alert) in (issue.get("description") or "")), None
+        )
 
 
-def _pages(http: HttpTarget, url: str, query: Mapping[str, str]) -> Iterator[Mapping[str, Any]]:
+def _fetch_issues(http: HttpTarget, url: str, query: Mapping[str, str]) -> Iterator[Mapping[str, Any]]:
     """Yield the issues that a list has, the newest first."""
     for page in range(1, _MOST_PAGES + 1):
         page_query = urlencode({**query, "per_page": _PAGE, "page": page})
@@ -93,26 +99,26 @@ def _pages(http: HttpTarget, url: str, query: Mapping[str, str]) -> Iterator[Map
             return
 
 
-def _marker(alert: Alert) -> str:
+def _make_marker(alert: Alert) -> str:
     return f"<!-- spanproof:{alert.id} -->"
 
 
-def _body(alert: Alert) -> str:
-    return f"{describe_alert(alert)}\n\n{_marker(alert)}"
+def _format_body(alert: Alert) -> str:
+    return f"{describe_alert(alert)}\n\n{_make_marker(alert)}"
 
 
 def describe_alert(alert: Alert) -> str:
     """Return what an issue in Markdown says of an alert, with a link to the console."""
-    lines = (one_line(line, 500) for line in plain_text(alert).split("\n"))
-    return f"{_fenced(chr(10).join(lines))}\n\n{alert.url}".rstrip()
+    lines = (flatten_line(line, 500) for line in format_plain_text(alert).split("\n"))
+    return f"{_wrap_in_fence(chr(10).join(lines))}\n\n{alert.url}".rstrip()
 
 
 def quote_line(text: str) -> str:
     """Return hostile text as one line of Markdown that mentions, links and formats nothing."""
-    return _fenced(one_line(text, 500))
+    return _wrap_in_fence(flatten_line(text, 500))
 
 
-def _fenced(text: str) -> str:
+def _wrap_in_fence(text: str) -> str:
     """Return text in a fence that it cannot close: nothing in it mentions, links or formats."""
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)

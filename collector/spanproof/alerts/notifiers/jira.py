@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
-from spanproof.alerts.messages import one_line, plain_text, title
+from spanproof.alerts.messages import flatten_line, format_plain_text, format_title
 from spanproof.alerts.model import Alert, Notification, Status
 from spanproof.alerts.notifiers.http import HttpTarget
 from spanproof.config.targets import JiraIssue
@@ -43,49 +43,49 @@ class JiraNotifier:
     def send(self, notification: Notification) -> None:
         """Open or end an issue for each alert."""
         for alert in notification.alerts:
-            known = self._find(alert)
+            known = self._find_issue(alert)
             if alert.status is Status.FIRING and known is None:
                 fields = {
                     **self._fields,
-                    "summary": title(alert),
-                    "description": _quoted(plain_text(alert)),
-                    "labels": [*self._labels, _label(alert)],
+                    "summary": format_title(alert),
+                    "description": _quote_text(format_plain_text(alert)),
+                    "labels": [*self._labels, _make_label(alert)],
                 }
                 self._http.post_json(f"{self._api}/issue", {"fields": fields})
             elif alert.status is Status.RESOLVED and known is not None and not _is_done(known["fields"]):
-                self._end(str(known["key"]), alert)
+                self._end_issue(str(known["key"]), alert)
 
-    def _end(self, key: str, alert: Alert) -> None:
+    def _end_issue(self, key: str, alert: Alert) -> None:
         issue = f"{self._api}/issue/{quote(key, safe='')}"
         found = self._http.request("GET", f"{issue}/transitions") or {}
-        ways = [way["id"] for way in found.get("transitions", ()) if _category(way.get("to")) == _DONE]
+        ways = [way["id"] for way in found.get("transitions", ()) if _read_category(way.get("to")) == _DONE]
         # A workflow may have no way to the end from here: then the comment says that the alert has ended.
         if ways:
             self._http.post_json(f"{issue}/transitions", {"transition": {"id": ways[0]}})
-        self._http.post_json(f"{issue}/comment", {"body": _quoted(alert.summary)})
+        self._http.post_json(f"{issue}/comment", {"body": _quote_text(alert.summary)})
 
-    def _find(self, alert: Alert) -> Mapping[str, Any] | None:
-        query = f'project = "{self._project}" AND labels = "{_label(alert)}"'
+    def _find_issue(self, alert: Alert) -> Mapping[str, Any] | None:
+        query = f'project = "{self._project}" AND labels = "{_make_label(alert)}"'
         parameters = urlencode({"jql": query, "fields": "status", "maxResults": 1})
         found = self._http.request("GET", f"{self._search}?{parameters}")
         issues = found.get("issues") if isinstance(found, dict) else None
         return issues[0] if issues else None
 
 
-def _label(alert: Alert) -> str:
+def _make_label(alert: Alert) -> str:
     return f"{_LABEL}-{re.sub(r'[^0-9A-Za-z_-]', '_', alert.id)[:64]}"
 
 
 def _is_done(fields: Mapping[str, Any]) -> bool:
-    return _category(fields.get("status")) == _DONE
+    return _read_category(fields.get("status")) == _DONE
 
 
-def _category(status: Mapping[str, Any] | None) -> str:
+def _read_category(status: Mapping[str, Any] | None) -> str:
     return str(((status or {}).get("statusCategory") or {}).get("key", ""))
 
 
-def _quoted(text: str) -> str:
+def _quote_text(text: str) -> str:
     """Return hostile text in a block of Jira's markup that it cannot close."""
-    lines = (one_line(line, 500) for line in text.split("\n"))
+    lines = (flatten_line(line, 500) for line in text.split("\n"))
     inside = "\n".join(lines).replace("{noformat", "{ noformat")[:_LONGEST_TEXT]
     return f"{{noformat}}\n{inside}\n{{noformat}}"

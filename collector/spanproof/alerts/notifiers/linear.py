@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, Final
 
-from spanproof.alerts.messages import one_line, title
+from spanproof.alerts.messages import flatten_line, format_title
 from spanproof.alerts.model import Alert, Notification, Status
 from spanproof.alerts.notifiers.base import NotDelivered
 from spanproof.alerts.notifiers.http import HttpTarget
@@ -46,33 +46,33 @@ class LinearNotifier:
     def send(self, notification: Notification) -> None:
         """Open or complete an issue for each alert."""
         for alert in notification.alerts:
-            issue_id = _issue_id(alert)
-            found = self._ask(_FIND, {"id": issue_id, "team": self._team})
-            known = next(iter(_nodes(found, "issues")), None)
-            team = next(iter(_nodes(found, "teams")), None)
+            issue_id = _derive_issue_id(alert)
+            found = self._send_query(_FIND, {"id": issue_id, "team": self._team})
+            known = next(iter(_read_nodes(found, "issues")), None)
+            team = next(iter(_read_nodes(found, "teams")), None)
             if team is None:
                 raise NotDelivered(f"linear: there is no team with the key {self._team}", refused=True)
             if alert.status is Status.FIRING and known is None:
                 issue = {
                     "id": issue_id,
                     "teamId": team["id"],
-                    "title": title(alert),
+                    "title": format_title(alert),
                     "description": describe_alert(alert),
                     "labelIds": self._labels,
                 }
-                self._ask(_OPEN, {"input": issue})
+                self._send_query(_OPEN, {"input": issue})
             elif alert.status is Status.RESOLVED and known is not None:
-                self._complete(known, team, alert)
+                self._complete_issue(known, team, alert)
 
-    def _complete(self, known: Mapping[str, Any], team: Mapping[str, Any], alert: Alert) -> None:
-        states = sorted(_nodes(team, "states"), key=lambda state: float(state["position"]))
+    def _complete_issue(self, known: Mapping[str, Any], team: Mapping[str, Any], alert: Alert) -> None:
+        states = sorted(_read_nodes(team, "states"), key=lambda state: float(state["position"]))
         if known["state"]["type"] in _ENDED or not states:
             return
         # Completed first: a comment that is lost says less than an issue that stays open.
-        self._ask(_CLOSE, {"id": known["id"], "input": {"stateId": states[0]["id"]}})
-        self._ask(_COMMENT, {"input": {"issueId": known["id"], "body": quote_line(alert.summary)}})
+        self._send_query(_CLOSE, {"id": known["id"], "input": {"stateId": states[0]["id"]}})
+        self._send_query(_COMMENT, {"input": {"issueId": known["id"], "body": quote_line(alert.summary)}})
 
-    def _ask(self, query: str, variables: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _send_query(self, query: str, variables: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the data of an answer.
 
         Raises:
@@ -82,14 +82,14 @@ class LinearNotifier:
         answer = answer if isinstance(answer, dict) else {}
         if errors := answer.get("errors"):
             code = str((errors[0].get("extensions") or {}).get("code", ""))
-            raise NotDelivered(f"linear: {one_line(code, 80) or 'an error'}", refused=code not in _LATER)
+            raise NotDelivered(f"linear: {flatten_line(code, 80) or 'an error'}", refused=code not in _LATER)
         return answer.get("data") or {}
 
 
-def _nodes(found: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+def _read_nodes(found: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
     return list((found.get(name) or {}).get("nodes") or ())
 
 
-def _issue_id(alert: Alert) -> str:
+def _derive_issue_id(alert: Alert) -> str:
     """Return the alert's id in the form that Linear demands of ids, that of a UUID of version 4."""
     return str(uuid.UUID(bytes=sha256(alert.id.encode()).digest()[:16], version=4))

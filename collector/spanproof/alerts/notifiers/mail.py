@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from email.message import EmailMessage
 from email.utils import format_datetime
 
-from spanproof.alerts.messages import one_line, plain_text, title
+from spanproof.alerts.messages import flatten_line, format_plain_text, format_title
 from spanproof.alerts.model import Notification
 from spanproof.alerts.notifiers.base import NotDelivered
 from spanproof.config.targets import Email
@@ -30,7 +30,7 @@ class EmailNotifier:
                     server.starttls(context=ssl.create_default_context())
                 if target.user is not None and target.password is not None:
                     server.login(target.user, target.password.get_secret_value())
-                refused = server.send_message(self._message(notification))
+                refused = server.send_message(self._build_message(notification))
         except smtplib.SMTPResponseException as problem:
             raise NotDelivered(
                 f"{receiver}: SMTP {problem.smtp_code}", refused=500 <= problem.smtp_code < 600
@@ -51,10 +51,12 @@ class EmailNotifier:
             return smtplib.SMTP_SSL(target.host, target.port, timeout=target.timeout_s, context=context)
         return smtplib.SMTP(target.host, target.port, timeout=target.timeout_s)
 
-    def _message(self, notification: Notification) -> EmailMessage:
+    def _build_message(self, notification: Notification) -> EmailMessage:
         message = EmailMessage()
         one = len(notification.alerts) == 1
-        message["Subject"] = one_line(title(notification.alerts[0]) if one else notification.summary, 200)
+        message["Subject"] = flatten_line(
+            format_title(notification.alerts[0]) if one else notification.summary, 200
+        )
         message["From"] = self._target.sender
         message["To"] = ", ".join(self._target.to)
         message["Date"] = format_datetime(datetime.fromtimestamp(notification.at_ns / 1e9, UTC))
@@ -62,6 +64,6 @@ class EmailNotifier:
         # Mails about one episode make one thread.
         message["References"] = f"<{notification.alerts[0].id}@spanproof>"
         message["Auto-Submitted"] = "auto-generated"
-        texts = (f"{title(alert)}\n\n{plain_text(alert)}" for alert in notification.alerts)
+        texts = (f"{format_title(alert)}\n\n{format_plain_text(alert)}" for alert in notification.alerts)
         message.set_content("\n\n\n".join(texts) + "\n")
         return message

@@ -3,7 +3,7 @@
 from fastapi import APIRouter, Depends
 
 from spanproof.api.access import authorise_reader, refuse_limited
-from spanproof.api.problems import described
+from spanproof.api.problems import describe_problem
 from spanproof.api.routes import (
     alerts,
     boundary,
@@ -25,9 +25,9 @@ router = APIRouter(
     prefix="/api/v1",
     dependencies=[Depends(authorise_reader)],
     responses={
-        401: described("no valid token"),
-        422: described("a parameter is not valid"),
-        503: described("the store cannot be read"),
+        401: describe_problem("no valid token"),
+        422: describe_problem("a parameter is not valid"),
+        503: describe_problem("the store cannot be read"),
     },
 )
 _OF_NO_PROJECT = (alerts, runs, cases, suites, experiments, settings)

@@ -18,15 +18,15 @@ from spanproof.api import pages
 from spanproof.api.access import WRITER, Opened
 from spanproof.api.models import Answer, Nanoseconds
 from spanproof.api.parameters import HOUR_NS
-from spanproof.api.problems import described
+from spanproof.api.problems import describe_problem
 from spanproof.store import Acknowledgement, AlertEvent, Silence
 from spanproof.trace.codec import decode
 
 router = APIRouter()
 _REFUSED: dict[int | str, dict[str, Any]] = {
-    403: described("this request may not write"),
-    404: described("there is none"),
-    415: described("the body is not JSON"),
+    403: describe_problem("this request may not write"),
+    404: describe_problem("there is none"),
+    415: describe_problem("the body is not JSON"),
 }
 
 
@@ -145,27 +145,27 @@ def alerts(
     for delivery in log.deliveries(limit=1000):
         if delivery.state in ("trying", "retrying", "given_up"):
             waiting.setdefault(delivery.notification, []).append(
-                pages.text(f"{delivery.target}: {delivery.state} {delivery.error}".strip())
+                pages.clean_text(f"{delivery.target}: {delivery.state} {delivery.error}".strip())
             )
     shown = sorted(events, key=lambda event: event.at_ns, reverse=True)[:limit]
     return AlertList(
-        rules=[_rule(rule) for rule in request.app.state.settings.rules],
+        rules=[_build_rule(rule) for rule in request.app.state.settings.rules],
         alerts=[
-            _row(
+            _build_row(
                 event,
                 taken.get((event.rule, event.fingerprint, event.episode_ns), ""),
                 waiting.get(event.notification, []),
             )
             for event in shown
         ],
-        silences=[_silence(each) for each in log.silences(time.time_ns())[:limit]],
+        silences=[_build_silence(each) for each in log.silences(time.time_ns())[:limit]],
     )
 
 
 @router.get("/alerts/history")
 def history(store: Opened, limit: Annotated[int, Query(ge=1, le=500)] = 100) -> History:
     """Return what happened to alerts, newest first, with the scores behind each."""
-    return History(events=[_row(event, "", []) for event in store.alerts.history(limit)])
+    return History(events=[_build_row(event, "", []) for event in store.alerts.history(limit)])
 
 
 @router.post("/alerts/{alert_id}/acknowledgement", responses=_REFUSED, dependencies=[WRITER])
@@ -183,7 +183,7 @@ def acknowledge(alert_id: str, given: NewAcknowledgement, store: Opened) -> Aler
                     time.time_ns(),
                 )
             )
-            return _row(event, given.author, [])
+            return _build_row(event, given.author, [])
     raise HTTPException(HTTPStatus.NOT_FOUND, f"no alert {alert_id[:64]!r} fires")
 
 
@@ -195,7 +195,7 @@ def silence(given: NewSilence, store: Opened) -> SilenceRow:
         uuid4().hex, given.matchers, now, now + int(given.hours * HOUR_NS), given.author, given.comment
     )
     store.alerts.write_silence(written)
-    return _silence(written)
+    return _build_silence(written)
 
 
 @router.delete("/silences/{silence_id}", responses=_REFUSED, dependencies=[WRITER])
@@ -206,13 +206,13 @@ def end_silence(silence_id: str, store: Opened) -> SilenceRow:
         if each.id == silence_id:
             ended = replace(each, ends_ns=now)
             store.alerts.write_silence(ended)
-            return _silence(ended)
+            return _build_silence(ended)
     raise HTTPException(HTTPStatus.NOT_FOUND, f"no silence {silence_id[:64]!r} is in force")
 
 
-def _rule(rule: Any) -> AlertRule:
+def _build_rule(rule: Any) -> AlertRule:
     return AlertRule(
-        name=pages.text(rule.name),
+        name=pages.clean_text(rule.name),
         metric=f"{rule.layer.value}.{rule.score or 'score'}",
         severity=rule.severity.value,
         measure=rule.measure.value,
@@ -220,55 +220,57 @@ def _rule(rule: Any) -> AlertRule:
         window_s=rule.window_s,
         min_count=rule.min_count,
         group_by=list(rule.group_by),
-        cohort=_texts(rule.cohort),
+        cohort=_clean_texts(rule.cohort),
         notify=[target.kind for target in rule.notify],
     )
 
 
-def _row(event: AlertEvent, acknowledged_by: str, undelivered: list[str]) -> AlertRow:
+def _build_row(event: AlertEvent, acknowledged_by: str, undelivered: list[str]) -> AlertRow:
     alert = decode(Alert, event.document)
     return AlertRow(
         id=alert.id,
-        rule=pages.text(alert.rule),
+        rule=pages.clean_text(alert.rule),
         status=event.status,
         severity=alert.severity,
-        metric=pages.text(alert.metric),
-        summary=pages.text(alert.summary),
-        threshold=pages.text(alert.threshold),
+        metric=pages.clean_text(alert.metric),
+        summary=pages.clean_text(alert.summary),
+        threshold=pages.clean_text(alert.threshold),
         since_ns=alert.since_ns,
         at_ns=event.at_ns,
         value=alert.value,
         low=alert.low,
         part=alert.part,
         whole=alert.whole,
-        cohort=_texts(alert.cohort),
-        labels=_texts(alert.all_labels),
-        acknowledged_by=pages.text(acknowledged_by),
+        cohort=_clean_texts(alert.cohort),
+        labels=_clean_texts(alert.all_labels),
+        acknowledged_by=pages.clean_text(acknowledged_by),
         undelivered=undelivered,
-        failures=[AlertFailure(text=pages.text(each.text), count=each.count) for each in alert.failures],
+        failures=[
+            AlertFailure(text=pages.clean_text(each.text), count=each.count) for each in alert.failures
+        ],
         scores=[
             AlertScore(
                 trace_id=each.trace_id,
                 run_span_id=each.run_span_id,
-                agent=pages.text(each.agent),
+                agent=pages.clean_text(each.agent),
                 value=each.value,
-                explanation=pages.text(each.explanation),
+                explanation=pages.clean_text(each.explanation),
             )
             for each in alert.scores
         ],
     )
 
 
-def _silence(silence: Silence) -> SilenceRow:
+def _build_silence(silence: Silence) -> SilenceRow:
     return SilenceRow(
         id=silence.id,
-        matchers=_texts(silence.matchers),
+        matchers=_clean_texts(silence.matchers),
         starts_ns=silence.starts_ns,
         ends_ns=silence.ends_ns,
-        author=pages.text(silence.author),
-        comment=pages.text(silence.comment),
+        author=pages.clean_text(silence.author),
+        comment=pages.clean_text(silence.comment),
     )
 
 
-def _texts(given: Mapping[str, str]) -> dict[str, str]:
-    return {pages.text(name): pages.text(value) for name, value in given.items()}
+def _clean_texts(given: Mapping[str, str]) -> dict[str, str]:
+    return {pages.clean_text(name): pages.clean_text(value) for name, value in given.items()}

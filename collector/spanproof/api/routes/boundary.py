@@ -13,8 +13,8 @@ from pydantic import Field
 from spanproof.api import pages
 from spanproof.api.access import WRITER, Opened
 from spanproof.api.models import Answer, Nanoseconds, ScanVerdict
-from spanproof.api.parameters import Cohort, Hours, Limit, window
-from spanproof.api.problems import described
+from spanproof.api.parameters import Cohort, Hours, Limit, compute_window
+from spanproof.api.problems import describe_problem
 from spanproof.sandbox import AttemptKind, PolicyError
 from spanproof.sandbox.policy_file import parse_policy
 from spanproof.sandbox.scanners.pipeline import Pipeline
@@ -22,8 +22,8 @@ from spanproof.sandbox.untrusted_files import MalformedYamlError, load_yaml
 
 router = APIRouter()
 _REFUSED: dict[int | str, dict[str, Any]] = {
-    403: described("this request may not write"),
-    415: described("the body is not JSON"),
+    403: describe_problem("this request may not write"),
+    415: describe_problem("the body is not JSON"),
 }
 _DRY_RUN_S: Final = 20.0
 _FILE_KEYS: Final = ("scanner_files", "bandit", "toxicity")
@@ -104,7 +104,7 @@ def boundary(
     limit: Limit = 100,
 ) -> Boundary:
     """Return hosts, files, programs and privileges that code tried, and scanners' findings in it."""
-    start = window(hours)[0]
+    start = compute_window(hours)[0]
     tried = store.browse.attempts(
         start_ns=start, kind=kind.value if kind else None, cohort=cohort, limit=limit
     )
@@ -113,10 +113,10 @@ def boundary(
         attempts=[
             AttemptRow(
                 kind=AttemptKind(row.kind),
-                target=pages.text(row.target),
+                target=pages.clean_text(row.target),
                 allowed=row.allowed,
-                agent=pages.text(row.agent),
-                release=pages.text(row.release),
+                agent=pages.clean_text(row.agent),
+                release=pages.clean_text(row.release),
                 times=row.times,
                 runs=row.runs,
                 last_ns=max(0, row.last_ns),
@@ -126,11 +126,11 @@ def boundary(
         ],
         findings=[
             FindingRow(
-                rule=pages.text(row.rule),
+                rule=pages.clean_text(row.rule),
                 verdict=row.verdict,
-                message=pages.text(row.message),
-                agent=pages.text(row.agent),
-                release=pages.text(row.release),
+                message=pages.clean_text(row.message),
+                agent=pages.clean_text(row.agent),
+                release=pages.clean_text(row.release),
                 snippets=row.snippets,
                 runs=row.runs,
                 last_ns=max(0, row.last_ns),
@@ -147,8 +147,8 @@ def try_policy(given: DryRun, store: Opened) -> DryRunResult:
 
     The policy cannot name files of the server (`scanner_files`).
     """
-    pipeline = _pipeline(given.policy)
-    sources = store.browse.sources(start_ns=window(given.hours)[0], limit=given.limit + 1)
+    pipeline = _build_pipeline(given.policy)
+    sources = store.browse.sources(start_ns=compute_window(given.hours)[0], limit=given.limit + 1)
     before, after = Counter[str](), Counter[str]()
     changes: list[Change] = []
     deadline = time.monotonic() + _DRY_RUN_S
@@ -161,7 +161,7 @@ def try_policy(given: DryRun, store: Opened) -> DryRunResult:
         before[row.verdict] += row.times
         after[scan.verdict.value] += row.times
         if scan.verdict.value != row.verdict:
-            reasons = [pages.text(f"line {each.line}: {each.message}") for each in scan.findings[:5]]
+            reasons = [pages.clean_text(f"line {each.line}: {each.message}") for each in scan.findings[:5]]
             changes.append(
                 Change(
                     before=row.verdict,
@@ -169,7 +169,7 @@ def try_policy(given: DryRun, store: Opened) -> DryRunResult:
                     times=row.times,
                     trace_id=row.trace_id,
                     language=row.language,
-                    source=pages.text(row.source[:2000]),
+                    source=pages.clean_text(row.source[:2000]),
                     reasons=reasons,
                 )
             )
@@ -183,25 +183,25 @@ def try_policy(given: DryRun, store: Opened) -> DryRunResult:
     )
 
 
-def _pipeline(text: str) -> Pipeline:
+def _build_pipeline(text: str) -> Pipeline:
     """Return the scanners of a policy; raises HTTPException 422 where it is none."""
     try:
         document = load_yaml(text.encode("utf-8", "replace")) if text.strip() else {}
-        return Pipeline(parse_policy(_without_programs(document), "that was sent"))
+        return Pipeline(parse_policy(_refuse_programs(document), "that was sent"))
     except (PolicyError, MalformedYamlError) as problem:
-        raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, pages.text(str(problem))) from problem
+        raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, pages.clean_text(str(problem))) from problem
 
 
-def _without_programs(document: object) -> dict[Any, Any]:
+def _refuse_programs(document: object) -> dict[Any, Any]:
     """Return the document; raises PolicyError where it is no mapping, or names a program on the server."""
     if not isinstance(document, dict):
         raise PolicyError("policy: give keys and values, as in `hosts: [api.github.com]`")
-    named = [key for part in (document, *_overrides(document)) for key in _FILE_KEYS if key in part]
+    named = [key for part in (document, *_read_overrides(document)) for key in _FILE_KEYS if key in part]
     if named:
         raise PolicyError(f"policy: {named[0]!r} names a program on the server; leave it out here")
     return document
 
 
-def _overrides(document: dict[Any, Any]) -> list[dict[Any, Any]]:
+def _read_overrides(document: dict[Any, Any]) -> list[dict[Any, Any]]:
     given = document.get("overrides")
     return [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []

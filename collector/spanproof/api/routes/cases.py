@@ -14,9 +14,17 @@ from pydantic import Field, JsonValue
 from spanproof.api import models, pages
 from spanproof.api.access import WRITER
 from spanproof.api.models import Answer, Nanoseconds
-from spanproof.api.problems import described
-from spanproof.api.recorded_runs import evaluation_of_case
-from spanproof.api.routes.suites import CaseRow, Cell, case_row, cell, find_suite, load_cases, results_of
+from spanproof.api.problems import describe_problem
+from spanproof.api.recorded_runs import build_case_evaluation
+from spanproof.api.routes.suites import (
+    CaseRow,
+    Cell,
+    build_case_row,
+    build_cell,
+    collect_results,
+    find_suite,
+    load_cases,
+)
 from spanproof.api.settings import ConsoleSettings
 from spanproof.api.workspace import ExperimentFiles
 from spanproof.evaluators.model import RunEvaluation
@@ -27,12 +35,12 @@ from spanproof.suites import Case, SuiteError
 from spanproof.suites.what_if import Alteration, find_frozen_run, list_calls, replay_altered
 
 router = APIRouter()
-_MISSING: dict[int | str, dict[str, Any]] = {404: described("there is none")}
+_MISSING: dict[int | str, dict[str, Any]] = {404: describe_problem("there is none")}
 _REFUSED: dict[int | str, dict[str, Any]] = {
     **_MISSING,
-    403: described("this request may not write"),
-    409: described("nothing can be run here, or another replay is running"),
-    415: described("the body is not JSON"),
+    403: describe_problem("this request may not write"),
+    409: describe_problem("nothing can be run here, or another replay is running"),
+    415: describe_problem("the body is not JSON"),
 }
 _MOST_TRIALS: Final = 100
 _REPLAYING = threading.Lock()
@@ -130,16 +138,16 @@ def case_page(name: str, case: str, request: Request) -> CasePage:
     workspace, folder = find_suite(request, name)
     found = _find_case(load_cases(folder), case, name)
     settings: ConsoleSettings = request.app.state.settings
-    evaluation = evaluation_of_case(found)
-    code, calls = _editable(found)
+    evaluation = build_case_evaluation(found)
+    code, calls = _list_editable(found)
     return CasePage(
         suite=name,
-        case=case_row(found),
-        frozen=pages.run(evaluation.runs[0]) if evaluation and evaluation.runs else None,
+        case=build_case_row(found),
+        frozen=pages.build_run(evaluation.runs[0]) if evaluation and evaluation.runs else None,
         history=[
             history
             for experiment in workspace.experiments(folder)[:50]
-            if (history := _history(found, experiment)) is not None
+            if (history := _build_history(found, experiment)) is not None
         ],
         code=code,
         calls=calls,
@@ -165,20 +173,20 @@ def replay_case(name: str, case: str, given: AlteredCase, request: Request) -> A
     try:
         with settings.open_sandbox() as sandbox:
             change = Alteration(given.sources, given.results)
-            evaluation = replay_altered(found, change, _pipeline(settings), sandbox)
+            evaluation = replay_altered(found, change, _build_pipeline(settings), sandbox)
     except SuiteError as problem:
-        raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, pages.text(str(problem))) from problem
+        raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, pages.clean_text(str(problem))) from problem
     finally:
         _REPLAYING.release()
-    return _altered(evaluation)
+    return _build_altered_replay(evaluation)
 
 
-def _altered(evaluation: RunEvaluation) -> AlteredReplay:
-    shown = pages.run(evaluation)
+def _build_altered_replay(evaluation: RunEvaluation) -> AlteredReplay:
+    shown = pages.build_run(evaluation)
     return AlteredReplay(replay=shown.replay, steps=shown.steps)
 
 
-def _pipeline(settings: ConsoleSettings) -> Pipeline:
+def _build_pipeline(settings: ConsoleSettings) -> Pipeline:
     """Return the scanners of the service's policy."""
     document = yaml.safe_load(settings.policy) if settings.policy.strip() else None
     return Pipeline(parse_policy(document, "of this service")) if document else Pipeline()
@@ -191,29 +199,29 @@ def _find_case(cases: list[Case], wanted: str, suite: str) -> Case:
     return found
 
 
-def _history(case: Case, experiment: ExperimentFiles) -> CaseHistory | None:
-    result = results_of([case], experiment, None).get(case.id)
+def _build_history(case: Case, experiment: ExperimentFiles) -> CaseHistory | None:
+    result = collect_results([case], experiment, None).get(case.id)
     if result is None:
         return None
-    shown = cell(result)
+    shown = build_cell(result)
     assert shown is not None, "the case was run"
     agent = experiment.head.get("agent")
     return CaseHistory(
         experiment=experiment.name,
-        agent=pages.text(str(agent.get("target", "")) if isinstance(agent, dict) else str(agent)),
+        agent=pages.clean_text(str(agent.get("target", "")) if isinstance(agent, dict) else str(agent)),
         written_ns=experiment.written_ns,
         result=shown,
-        trials=[_trial(trial) for trial in result.trials[:_MOST_TRIALS]],
+        trials=[_build_trial(trial) for trial in result.trials[:_MOST_TRIALS]],
     )
 
 
-def _trial(trial: Trial) -> TrialRow:
+def _build_trial(trial: Trial) -> TrialRow:
     return TrialRow(
         number=trial.number,
         verdict=trial.verdict.value,
-        reason=pages.text(trial.reason),
+        reason=pages.clean_text(trial.reason),
         layers=dict(trial.layers),
-        answer=pages.text(trial.answer or "")[:2000],
+        answer=pages.clean_text(trial.answer or "")[:2000],
         wall_s=trial.wall_s,
         tokens=trial.tokens,
         cost_usd=trial.cost_usd,
@@ -221,14 +229,16 @@ def _trial(trial: Trial) -> TrialRow:
         has_trace=bool(trial.trace_file),
         requirements=[
             Requirement(
-                requirement=pages.text(each.requirement), holds=each.holds, reason=pages.text(each.reason)
+                requirement=pages.clean_text(each.requirement),
+                holds=each.holds,
+                reason=pages.clean_text(each.reason),
             )
             for each in trial.findings
         ],
     )
 
 
-def _editable(case: Case) -> tuple[list[EditableCode], list[EditableCall]]:
+def _list_editable(case: Case) -> tuple[list[EditableCode], list[EditableCall]]:
     try:
         _, run = find_frozen_run(case)
     except SuiteError:
@@ -239,7 +249,7 @@ def _editable(case: Case) -> tuple[list[EditableCode], list[EditableCall]]:
             id=snippet.id,
             step=numbers[snippet.id],
             language=snippet.language.value,
-            source=_whole(snippet.source),
+            source=_omit_if_masked(snippet.source),
         )
         for snippet in run.snippets
         if snippet.executed
@@ -249,15 +259,17 @@ def _editable(case: Case) -> tuple[list[EditableCode], list[EditableCall]]:
         EditableCall(
             number=number,
             step=steps[number],
-            tool=pages.text(call.tool),
-            arguments=pages.arguments(call),
-            result=_whole(orjson.dumps(call.result.value if call.result else None, default=str).decode()),
+            tool=pages.clean_text(call.tool),
+            arguments=pages.format_arguments(call),
+            result=_omit_if_masked(
+                orjson.dumps(call.result.value if call.result else None, default=str).decode()
+            ),
         )
         for number, call in enumerate(list_calls(run))
     ]
     return code, calls
 
 
-def _whole(source: str) -> str | None:
+def _omit_if_masked(source: str) -> str | None:
     """Return text that is shown as it is; None of one that is shown cut or masked."""
-    return source if pages.text(source) == source else None
+    return source if pages.clean_text(source) == source else None

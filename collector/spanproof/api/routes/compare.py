@@ -12,8 +12,8 @@ from pydantic import Field
 from spanproof.api import models, pages
 from spanproof.api.access import Opened
 from spanproof.api.models import Answer
-from spanproof.api.parameters import Cohort, Dimension, Hours, window
-from spanproof.evaluators.intervals import difference_interval
+from spanproof.api.parameters import Cohort, Dimension, Hours, compute_window
+from spanproof.evaluators.intervals import compute_difference_interval
 from spanproof.store import FailRate
 from spanproof.trace import Layer
 
@@ -65,7 +65,7 @@ def compare(
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> Comparison:
     """Compare fail rates of two values of a dimension, or of a window with the one before it."""
-    start, end = window(hours)
+    start, end = compute_window(hours)
     sides: list[tuple[Mapping[str, str], int, int]]
     if dimension == "window":
         sides = [(cohort, max(0, 2 * start - end), start), (cohort, start, end)]
@@ -87,26 +87,26 @@ def compare(
             totals[layer][side] = store.fail_rate(
                 layer, cohort=chosen, start_ns=first, end_ns=last, failing=0
             )
-    rows = [_value(value, layers) for value, layers in found.items()]
+    rows = [_build_value_pair(value, layers) for value, layers in found.items()]
     rows.sort(key=lambda row: (not row.flipped, row.value))
     return Comparison(
         dimension=dimension,
-        before=pages.text(before),
-        after=pages.text(after),
-        layers={layer: _pair(*both) for layer, both in totals.items()},
+        before=pages.clean_text(before),
+        after=pages.clean_text(after),
+        layers={layer: _build_pair(*both) for layer, both in totals.items()},
         by=by,
         values=rows[:limit],
     )
 
 
-def _value(value: str, layers: Mapping[Layer, list[FailRate]]) -> ValuePair:
-    pairs = {layer: _pair(*both) for layer, both in layers.items()}
+def _build_value_pair(value: str, layers: Mapping[Layer, list[FailRate]]) -> ValuePair:
+    pairs = {layer: _build_pair(*both) for layer, both in layers.items()}
     flipped = any(pair.change != "unclear" for pair in pairs.values())
-    return ValuePair(value=pages.text(value), layers=pairs, flipped=flipped)
+    return ValuePair(value=pages.clean_text(value), layers=pairs, flipped=flipped)
 
 
-def _pair(before: FailRate, after: FailRate) -> Pair:
-    interval = difference_interval((before.failed, before.judged), (after.failed, after.judged))
+def _build_pair(before: FailRate, after: FailRate) -> Pair:
+    interval = compute_difference_interval((before.failed, before.judged), (after.failed, after.judged))
     difference = None if before.rate is None or after.rate is None else after.rate - before.rate
     change: Literal["worse", "better", "unclear"] = "unclear"
     if interval is not None and interval.low > 0:
@@ -114,8 +114,8 @@ def _pair(before: FailRate, after: FailRate) -> Pair:
     elif interval is not None and interval.high < 0:
         change = "better"
     return Pair(
-        before=pages.rate(before),
-        after=pages.rate(after),
+        before=pages.build_rate(before),
+        after=pages.build_rate(after),
         difference=difference,
         low=interval.low if interval else None,
         high=interval.high if interval else None,

@@ -8,14 +8,20 @@ from typing import Any
 
 from fastapi import APIRouter, HTTPException, Request
 
-from spanproof.api.problems import described
-from spanproof.api.result_pages import ResultPage, ResultRun, name_trial, result_page, write_command
+from spanproof.api.problems import describe_problem
+from spanproof.api.result_pages import (
+    ResultPage,
+    ResultRun,
+    build_result_page,
+    build_result_run,
+    format_command,
+)
 from spanproof.api.routes.suites import find_workspace, load_cases
 from spanproof.api.workspace import ExperimentFiles, Workspace
 from spanproof.experiments import Experiment
 
 router = APIRouter()
-_MISSING: dict[int | str, dict[str, Any]] = {404: described("there is none")}
+_MISSING: dict[int | str, dict[str, Any]] = {404: describe_problem("there is none")}
 
 
 @router.get("/experiments/{name:path}", responses=_MISSING)
@@ -25,11 +31,11 @@ def experiment(name: str, request: Request) -> ResultPage:
     files = next((each for each in workspace.experiments() if each.name == name), None) if workspace else None
     if workspace is None or files is None:
         raise HTTPException(HTTPStatus.NOT_FOUND, f"no experiment is named {name[:200]!r}")
-    found = _experiment(workspace, files)
-    return result_page(found.to_table(), write_command(found), _runs(found, name))
+    found = _load_experiment(workspace, files)
+    return build_result_page(found.to_table(), format_command(found), _list_failed_runs(found, name))
 
 
-def _experiment(workspace: Workspace, files: ExperimentFiles) -> Experiment:
+def _load_experiment(workspace: Workspace, files: ExperimentFiles) -> Experiment:
     """Return the trials of a folder with the cases that they are of."""
     wanted = Path(str(files.head.get("suite", "")))
     suites = {folder.resolve(): (name, folder) for name, folder in workspace.suites().items()}
@@ -50,11 +56,11 @@ def _experiment(workspace: Workspace, files: ExperimentFiles) -> Experiment:
     )
 
 
-def _runs(experiment: Experiment, name: str) -> dict[str, list[ResultRun]]:
+def _list_failed_runs(experiment: Experiment, name: str) -> dict[str, list[ResultRun]]:
     """Return the runs of each case that did not pass and whose traces are kept."""
     return {
         case.case.id: [
-            name_trial(name, trial) for trial in case.trials if trial.trace_file and not trial.passed
+            build_result_run(name, trial) for trial in case.trials if trial.trace_file and not trial.passed
         ]
         for case in experiment.cases
     }

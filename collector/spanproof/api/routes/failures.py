@@ -11,17 +11,17 @@ from pydantic import Field
 
 from spanproof.api import models, pages
 from spanproof.api.access import WRITER, Opened
-from spanproof.api.parameters import Cohort, Hours, window
-from spanproof.api.problems import described
+from spanproof.api.parameters import Cohort, Hours, compute_window
+from spanproof.api.problems import describe_problem
 from spanproof.store import FailureCluster, TriageAction
 from spanproof.trace.dimensions import DIMENSIONS
 
 router = APIRouter()
-_MISSING: dict[int | str, dict[str, Any]] = {404: described("there is none")}
+_MISSING: dict[int | str, dict[str, Any]] = {404: describe_problem("there is none")}
 _REFUSED: dict[int | str, dict[str, Any]] = {
     **_MISSING,
-    403: described("this request may not write"),
-    415: described("the body is not JSON"),
+    403: describe_problem("this request may not write"),
+    415: describe_problem("the body is not JSON"),
 }
 
 
@@ -40,10 +40,10 @@ def failures(
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
 ) -> models.FailureList:
     """Return clusters of failures with a run in the window, those with most runs first."""
-    start, end = window(hours)
+    start, end = compute_window(hours)
     found = store.failure_clusters(start_ns=start, end_ns=end, cohort=cohort)
     trends = store.browse.failure_trends(start_ns=start, end_ns=end, buckets=pages.TREND_PARTS, cohort=cohort)
-    shown = [pages.failure_cluster(each, trends) for each in found[:limit]]
+    shown = [pages.build_failure_cluster(each, trends) for each in found[:limit]]
     return models.FailureList(start_ns=start, end_ns=end, failures=shown)
 
 
@@ -56,13 +56,13 @@ def failure(
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
 ) -> models.FailurePage:
     """Return one cluster of failures: its cause, the share of each cohort, runs that represent it."""
-    start, end = window(hours)
+    start, end = compute_window(hours)
     found = store.failure_clusters(start_ns=start, end_ns=end, cohort=cohort)
     chosen = _choose(found, cluster_id)
     trends = store.browse.failure_trends(start_ns=start, end_ns=end, buckets=pages.TREND_PARTS, cohort=cohort)
     shares = {
         name: [
-            pages.failure_share(each)
+            pages.build_failure_share(each)
             for each in store.failure_shares(chosen, name, start_ns=start, end_ns=end)
             if each.value
         ]
@@ -70,21 +70,21 @@ def failure(
     }
     runs = store.failing_runs(chosen, start_ns=start, end_ns=end, limit=limit)
     return models.FailurePage(
-        failure=pages.failure_cluster(chosen, trends),
+        failure=pages.build_failure_cluster(chosen, trends),
         shares={name: values for name, values in shares.items() if values},
-        runs=[pages.failing_run(run) for run in runs],
+        runs=[pages.build_failing_run(run) for run in runs],
     )
 
 
 @router.post("/failures/{cluster_id}/state", responses=_REFUSED, dependencies=[WRITER])
 def settle(cluster_id: str, given: Decision, store: Opened) -> models.FailureCluster:
     """Write where the work on a cluster is."""
-    start, end = window(24.0 * 366)
+    start, end = compute_window(24.0 * 366)
     found = store.failure_clusters(start_ns=start, end_ns=end)
     chosen = _choose(found, cluster_id)
     store.triage(chosen.id, TriageAction.STATE, given.state, given.note)
     again = store.failure_clusters(start_ns=start, end_ns=end)
-    return pages.failure_cluster(_choose(again, chosen.id), {})
+    return pages.build_failure_cluster(_choose(again, chosen.id), {})
 
 
 def _choose(found: Sequence[FailureCluster], cluster_id: str) -> FailureCluster:

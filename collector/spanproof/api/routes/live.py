@@ -14,8 +14,8 @@ from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from spanproof.api import pages
-from spanproof.api.access import Opened, still_reads
-from spanproof.api.problems import described
+from spanproof.api.access import Opened, may_still_read
+from spanproof.api.problems import describe_problem
 from spanproof.store import Store
 
 router = APIRouter()
@@ -39,7 +39,7 @@ class EventStream(StreamingResponse):
             "content": {"text/event-stream": {"schema": {"type": "string"}}},
             "description": "Events `trace`, each with a TraceRow as its data; comments keep it open.",
         },
-        429: described("too many streams are open"),
+        429: describe_problem("too many streams are open"),
     },
 )
 def live(
@@ -52,10 +52,10 @@ def live(
         raise HTTPException(
             HTTPStatus.TOO_MANY_REQUESTS, f"{_STREAMS} streams are open: close one, or ask again later"
         )
-    return EventStream(_events(store, time.monotonic() + seconds, partial(still_reads, request)))
+    return EventStream(_stream_events(store, time.monotonic() + seconds, partial(may_still_read, request)))
 
 
-async def _events(store: Store, deadline: float, may_read: Callable[[], bool]) -> AsyncIterator[str]:
+async def _stream_events(store: Store, deadline: float, may_read: Callable[[], bool]) -> AsyncIterator[str]:
     # Counted once it runs: a reader that left before gets no stream.
     stream = object()
     _open_streams.add(stream)
@@ -65,7 +65,7 @@ async def _events(store: Store, deadline: float, may_read: Callable[[], bool]) -
         while time.monotonic() < deadline and await run_in_threadpool(may_read):
             rows, seen = await run_in_threadpool(store.browse.traces_since, seen, _AT_ONCE)
             for row in rows:
-                yield f"event: trace\ndata: {pages.trace_row(row).model_dump_json()}\n\n"
+                yield f"event: trace\ndata: {pages.build_trace_row(row).model_dump_json()}\n\n"
             if not rows:
                 yield ": wait\n\n"
             if len(rows) < _AT_ONCE:

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 
 from spanproof.api import models, pages
 from spanproof.api.access import Opened
-from spanproof.api.parameters import Cohort, Dimension, Hours, window
+from spanproof.api.parameters import Cohort, Dimension, Hours, compute_window
 from spanproof.store import FailRate, Store
 from spanproof.trace import Layer
 
@@ -23,10 +23,12 @@ _MOST_RELEASES = 24
 @router.get("/overview")
 def overview(store: Opened, cohort: Cohort, hours: Hours = 24.0) -> models.Overview:
     """Return verdicts of each layer over time, and why layers gave none."""
-    start, end = window(hours)
+    start, end = compute_window(hours)
     bucket = max(1, (end - start) // _POINTS)
     counted = store.verdict_timeline(start_ns=start, end_ns=end, bucket_ns=bucket, cohort=cohort)
-    rows = [models.Bucket(layer=layer, start_ns=at, rate=pages.rate(each)) for layer, at, each in counted]
+    rows = [
+        models.Bucket(layer=layer, start_ns=at, rate=pages.build_rate(each)) for layer, at, each in counted
+    ]
     of_layer: dict[Layer, list[FailRate]] = {layer: [] for layer in Layer}
     for layer, _, each in counted:
         of_layer[layer].append(each)
@@ -35,9 +37,9 @@ def overview(store: Opened, cohort: Cohort, hours: Hours = 24.0) -> models.Overv
         start_ns=start,
         end_ns=end,
         bucket_ns=bucket,
-        layers={layer: pages.rate(_sum(rates)) for layer, rates in of_layer.items()},
+        layers={layer: pages.build_rate(_sum_rates(rates)) for layer, rates in of_layer.items()},
         timeline=rows,
-        releases=_new_releases(store, cohort, start, end, bucket) if rows else [],
+        releases=_find_new_releases(store, cohort, start, end, bucket) if rows else [],
         not_judged=[
             models.Reason(
                 outcome="errored" if outcome == "errored" else "skipped", reason=reason, times=times
@@ -56,12 +58,12 @@ def cohorts(
     limit: Annotated[int, Query(ge=1, le=200)] = 20,
 ) -> models.Cohorts:
     """Return verdicts by the values of one dimension, the commonest values first."""
-    start, end = window(hours)
+    start, end = compute_window(hours)
     found: dict[str, dict[Layer, models.Rate]] = {}
     for value, layer, counted in store.verdicts_by(
         dimension, start_ns=start, end_ns=end, cohort=cohort, limit=limit
     ):
-        found.setdefault(value, {})[layer] = pages.rate(counted)
+        found.setdefault(value, {})[layer] = pages.build_rate(counted)
     values = [models.CohortRates(value=value, layers=layers) for value, layers in found.items()]
     return models.Cohorts(dimension=dimension, values=values)
 
@@ -75,8 +77,8 @@ def values(
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
 ) -> models.Values:
     """Return the commonest values of a dimension, to complete a filter."""
-    found = store.browse.values(dimension, window(hours)[0], prefix, limit)
-    return models.Values(dimension=dimension, values=[pages.text(each) for each in found])
+    found = store.browse.values(dimension, compute_window(hours)[0], prefix, limit)
+    return models.Values(dimension=dimension, values=[pages.clean_text(each) for each in found])
 
 
 @router.get("/timelines")
@@ -93,7 +95,7 @@ def timelines(
     limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
 ) -> models.Timeline:
     """Return one score counted and measured over time, split by dimensions of the cohort."""
-    start, end = window(hours)
+    start, end = compute_window(hours)
     length = max(1, (end - start) // buckets)
     found = store.groups(
         layer,
@@ -110,11 +112,11 @@ def timelines(
         score=score or layer.value,
         by=list(dict.fromkeys(by)),
         bucket_ns=length,
-        points=[pages.measured(group) for group in found],
+        points=[pages.build_measured(group) for group in found],
     )
 
 
-def _new_releases(
+def _find_new_releases(
     store: Store, cohort: Mapping[str, str], start: int, end: int, bucket: int
 ) -> list[models.NewRelease]:
     """Return the releases whose first run is in the window, but not in its first stretch."""
@@ -133,13 +135,13 @@ def _new_releases(
         first.setdefault(group.values[0], group.start_ns)
     began = min(first.values(), default=0)
     return [
-        models.NewRelease(release=pages.text(release), first_ns=max(0, at))
+        models.NewRelease(release=pages.clean_text(release), first_ns=max(0, at))
         for release, at in first.items()
         if release and at > began
     ][:_MOST_RELEASES]
 
 
-def _sum(rates: Sequence[FailRate]) -> FailRate:
+def _sum_rates(rates: Sequence[FailRate]) -> FailRate:
     return FailRate(
         sum(each.passed for each in rates),
         sum(each.failed for each in rates),

@@ -19,24 +19,24 @@ from spanproof.api.parameters import (
     Cursor,
     Hours,
     Limit,
+    compute_window,
+    decode_cursor,
+    encode_cursor,
     find_trace_id,
-    no_trace,
-    read_cursor,
-    window,
-    write_cursor,
+    make_not_found_error,
 )
-from spanproof.api.problems import described
-from spanproof.evaluators.intervals import Interval, wilson
-from spanproof.evaluators.judge.agreement import agreement
+from spanproof.api.problems import describe_problem
+from spanproof.evaluators.intervals import Interval, compute_wilson_interval
+from spanproof.evaluators.judge.agreement import measure_agreement
 from spanproof.store import ExternalScore
 from spanproof.store.browse import CORRECTION_NAME, LABEL_NAME, LabelRow
 from spanproof.trace import Label, Layer, Score
 
 router = APIRouter()
 _REFUSED: dict[int | str, dict[str, Any]] = {
-    403: described("this request may not write"),
-    404: described("there is none"),
-    415: described("the body is not JSON"),
+    403: describe_problem("this request may not write"),
+    404: describe_problem("there is none"),
+    415: describe_problem("the body is not JSON"),
 }
 _MOST_LABELS = 20_000
 
@@ -136,8 +136,8 @@ def queue(
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> Queue:
     """Return verdicts that wait for a person."""
-    found = store.browse.unlabelled(layer, start_ns=window(hours)[0], cohort=cohort, limit=limit)
-    return Queue(layer=layer, waiting=[_waiting(score) for score in found])
+    found = store.browse.unlabelled(layer, start_ns=compute_window(hours)[0], cohort=cohort, limit=limit)
+    return Queue(layer=layer, waiting=[_build_waiting(score) for score in found])
 
 
 @router.get("/labels")
@@ -149,11 +149,11 @@ def labels(
     cursor: Cursor = None,
 ) -> LabelList:
     """Return people's verdicts, newest first."""
-    rows = store.browse.labels(layer=layer, wrong=wrong, limit=limit + 1, after=read_cursor(cursor))
+    rows = store.browse.labels(layer=layer, wrong=wrong, limit=limit + 1, after=decode_cursor(cursor))
     last = rows[limit - 1] if len(rows) > limit else None
     return LabelList(
-        labels=[_label(row) for row in rows[:limit]],
-        next=write_cursor(max(0, last.given_ns), _key(last)) if last else None,
+        labels=[_build_label(row) for row in rows[:limit]],
+        next=encode_cursor(max(0, last.given_ns), _make_key(last)) if last else None,
     )
 
 
@@ -163,7 +163,7 @@ def write_label(given: NewLabel, store: Opened) -> PersonsLabel:
     trace_id = find_trace_id(store, given.trace_id)
     evaluation = store.evaluation(trace_id)
     if evaluation is None:
-        raise no_trace(given.trace_id)
+        raise make_not_found_error(given.trace_id)
     run = next((each for each in evaluation.runs if each.run.span_id == given.run_span_id), None)
     if run is None:
         raise HTTPException(HTTPStatus.NOT_FOUND, f"trace {trace_id} has no run {given.run_span_id[:16]!r}")
@@ -179,7 +179,7 @@ def write_label(given: NewLabel, store: Opened) -> PersonsLabel:
     store.write_external(written)
     ours = next(
         (
-            pages.outcome_of(score.outcome).verdict
+            pages.build_outcome(score.outcome).verdict
             for score in run.scores
             if score.layer is given.layer and score.name == given.layer.value
         ),
@@ -190,9 +190,9 @@ def write_label(given: NewLabel, store: Opened) -> PersonsLabel:
         run_span_id=given.run_span_id,
         layer=given.layer,
         author=given.author,
-        agent=pages.text(run.run.name),
+        agent=pages.clean_text(run.run.name),
         verdict=given.verdict,
-        note=pages.text(given.note),
+        note=pages.clean_text(given.note),
         given_ns=now,
         ours=ours.value if ours in (models.Verdict.PASS, models.Verdict.FAIL) else None,
     )
@@ -203,14 +203,14 @@ def agree(store: Opened) -> AgreementPage:
     """Return how far each layer agrees with people: precision and recall of fails, and kappa."""
     rows = store.browse.labels(limit=_MOST_LABELS)
     found = [(layer, [row for row in rows if row.layer is layer]) for layer in Layer]
-    return AgreementPage(layers=[_agreement(layer, some) for layer, some in found if some])
+    return AgreementPage(layers=[_compute_agreement(layer, some) for layer, some in found if some])
 
 
-def _agreement(layer: Layer, rows: Sequence[LabelRow]) -> LayerAgreement:
+def _compute_agreement(layer: Layer, rows: Sequence[LabelRow]) -> LayerAgreement:
     pairs = [(row.label is Label.FAIL, row.ours is Label.FAIL) for row in rows if row.label and row.ours]
     both_fail = pairs.count((True, True))
     people, ours = [not fail for fail, _ in pairs], [not fail for _, fail in pairs]
-    found = agreement(people, ours) if pairs else None
+    found = measure_agreement(people, ours) if pairs else None
     known = found is not None and not math.isnan(found.kappa)
     return LayerAgreement(
         layer=layer,
@@ -220,16 +220,16 @@ def _agreement(layer: Layer, rows: Sequence[LabelRow]) -> LayerAgreement:
         both_fail=both_fail,
         only_people_fail=pairs.count((True, False)),
         only_we_fail=pairs.count((False, True)),
-        precision=_share(both_fail, sum(fail for _, fail in pairs)),
-        recall=_share(both_fail, sum(fail for fail, _ in pairs)),
+        precision=_compute_share(both_fail, sum(fail for _, fail in pairs)),
+        recall=_compute_share(both_fail, sum(fail for fail, _ in pairs)),
         kappa=found.kappa if found and known else None,
         kappa_low=found.low if found and known else None,
         kappa_high=found.high if found and known else None,
     )
 
 
-def _share(part: int, whole: int) -> Share:
-    interval: Interval | None = wilson(part, whole)
+def _compute_share(part: int, whole: int) -> Share:
+    interval: Interval | None = compute_wilson_interval(part, whole)
     return Share(
         part=part,
         whole=whole,
@@ -239,30 +239,30 @@ def _share(part: int, whole: int) -> Share:
     )
 
 
-def _waiting(score: Score) -> Waiting:
+def _build_waiting(score: Score) -> Waiting:
     return Waiting(
         trace_id=score.trace_id,
         run_span_id=score.run_span_id,
-        agent=pages.text(score.cohort.agent),
-        release=pages.text(score.cohort.release),
+        agent=pages.clean_text(score.cohort.agent),
+        release=pages.clean_text(score.cohort.release),
         started_ns=max(0, score.span_time_ns),
-        outcome=pages.outcome_of(score.outcome),
+        outcome=pages.build_outcome(score.outcome),
     )
 
 
-def _label(row: LabelRow) -> PersonsLabel:
+def _build_label(row: LabelRow) -> PersonsLabel:
     return PersonsLabel(
         trace_id=row.trace_id,
         run_span_id=row.run_span_id,
         layer=row.layer,
         author=row.source,
-        agent=pages.text(row.agent),
+        agent=pages.clean_text(row.agent),
         verdict=row.label.value if row.label else "",
-        note=pages.text(row.note),
+        note=pages.clean_text(row.note),
         given_ns=max(0, row.given_ns),
         ours=row.ours.value if row.ours else None,
     )
 
 
-def _key(row: LabelRow) -> str:
+def _make_key(row: LabelRow) -> str:
     return f"{row.trace_id}.{row.run_span_id}.{row.layer.value}.{row.source}"

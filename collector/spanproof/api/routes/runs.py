@@ -11,15 +11,15 @@ from spanproof.api import models, pages
 from spanproof.api.access import Opened
 from spanproof.api.alignment import StepChange, StepPair, align_steps
 from spanproof.api.models import Answer
-from spanproof.api.parameters import find_trace_id, no_trace
-from spanproof.api.problems import described
-from spanproof.api.recorded_runs import evaluation_of_case, evaluation_of_trial
+from spanproof.api.parameters import find_trace_id, make_not_found_error
+from spanproof.api.problems import describe_problem
+from spanproof.api.recorded_runs import build_case_evaluation, load_trial_evaluation
 from spanproof.api.routes.suites import find_suite, find_workspace, load_cases
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
 from spanproof.store import Store
 
 router = APIRouter()
-_MISSING: dict[int | str, dict[str, Any]] = {404: described("there is none")}
+_MISSING: dict[int | str, dict[str, Any]] = {404: describe_problem("there is none")}
 _PARTS: Final = {
     StepChange.OUTPUT: "the same code gives another output",
     StepChange.CODE: "the code differs",
@@ -70,9 +70,9 @@ def compare_runs(request: Request, store: Opened, before: _Ref, after: _Ref) -> 
     old_trace, old = _find_run(request, store, before)
     new_trace, new = _find_run(request, store, after)
     pairs = align_steps(old.run.steps, new.run.steps)
-    shown_old, shown_new = pages.run(old), pages.run(new)
+    shown_old, shown_new = pages.build_run(old), pages.build_run(new)
     return RunComparison(
-        sentence=_sentence(shown_old, shown_new, pairs),
+        sentence=_describe_difference(shown_old, shown_new, pairs),
         before=ComparedRun(reference=before, trace_id=old_trace, run=shown_old),
         after=ComparedRun(reference=after, trace_id=new_trace, run=shown_new),
         steps=[AlignedSteps(before=each.before, after=each.after, change=each.change) for each in pairs],
@@ -86,19 +86,19 @@ def trial_span(request: Request, experiment: str, case: str, number: int, span_i
     found = next((span for span in evaluation.trace.spans if span.span_id == span_id), None)
     if found is None:
         raise HTTPException(HTTPStatus.NOT_FOUND, f"the trial has no span {span_id[:64]!r}")
-    return pages.span_page(found)
+    return pages.build_span_page(found)
 
 
 @router.get("/trials/{experiment:path}/{case}/{number}", responses=_MISSING)
 def trial(request: Request, experiment: str, case: str, number: int) -> models.TracePage:
     """Return the trace of one trial of an experiment, with the verdicts it was given."""
-    return pages.trace_page(_find_trial(request, experiment, case, number), ())
+    return pages.build_trace_page(_find_trial(request, experiment, case, number), ())
 
 
 def _find_trial(request: Request, experiment: str, case: str, number: int) -> TraceEvaluation:
     workspace = find_workspace(request)
     found = workspace.find_trial(experiment, case, number) if workspace else None
-    evaluation = evaluation_of_trial(found[0].results, found[1]) if found else None
+    evaluation = load_trial_evaluation(found[0].results, found[1]) if found else None
     if evaluation is None:
         raise HTTPException(
             HTTPStatus.NOT_FOUND,
@@ -126,7 +126,9 @@ def _find_run(request: Request, store: Store, reference: str) -> tuple[str, RunE
     elif kind == "cases" and "/" in rest:
         suite, _, case = rest.rpartition("/")
         _, folder = find_suite(request, suite)
-        evaluation = next((evaluation_of_case(each) for each in load_cases(folder) if each.id == case), None)
+        evaluation = next(
+            (build_case_evaluation(each) for each in load_cases(folder) if each.id == case), None
+        )
     else:
         raise HTTPException(
             HTTPStatus.UNPROCESSABLE_ENTITY,
@@ -137,15 +139,15 @@ def _find_run(request: Request, store: Store, reference: str) -> tuple[str, RunE
     chosen = [run for run in runs if run_id is None or run.run.span_id == run_id]
     if evaluation is None or not chosen:
         raise (
-            no_trace(rest)
+            make_not_found_error(rest)
             if kind == "traces"
             else HTTPException(HTTPStatus.NOT_FOUND, f"{reference[:200]!r} has no run")
         )
-    failing = (run for run in chosen if pages.run(run).verdict is models.Verdict.FAIL)
+    failing = (run for run in chosen if pages.build_run(run).verdict is models.Verdict.FAIL)
     return evaluation.trace.trace_id, next(failing, chosen[0])
 
 
-def _sentence(before: models.Run, after: models.Run, pairs: list[StepPair]) -> str:
+def _describe_difference(before: models.Run, after: models.Run, pairs: list[StepPair]) -> str:
     """Return what became other, as a person would say it."""
     old = {score.layer: score.outcome.verdict for score in before.layers}
     flips = [

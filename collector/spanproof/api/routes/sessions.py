@@ -11,14 +11,14 @@ from pydantic import Field
 from spanproof.api import models, pages
 from spanproof.api.access import Opened
 from spanproof.api.models import Answer, Nanoseconds
-from spanproof.api.parameters import Cursor, Hours, Limit, read_cursor, window, write_cursor
-from spanproof.api.problems import described
+from spanproof.api.parameters import Cursor, Hours, Limit, compute_window, decode_cursor, encode_cursor
+from spanproof.api.problems import describe_problem
 from spanproof.evaluators import sessions as sessions_model
 from spanproof.evaluators.sessions import judge_session
 from spanproof.trace import Label
 
 router = APIRouter()
-_MISSING: dict[int | str, dict[str, Any]] = {404: described("there is none")}
+_MISSING: dict[int | str, dict[str, Any]] = {404: describe_problem("there is none")}
 _MOST_TRACES: Final = 500
 _MOST_HAND_OVERS: Final = 500
 _MOST_FACTS: Final = 20
@@ -106,22 +106,24 @@ def sessions(
     store: Opened, hours: Hours = 24.0 * 7, limit: Limit = 100, cursor: Cursor = None
 ) -> SessionList:
     """Return conversations: spans with `session.id` or `gen_ai.conversation.id`."""
-    rows = store.browse.sessions(start_ns=window(hours)[0], limit=limit + 1, after=read_cursor(cursor))
+    rows = store.browse.sessions(
+        start_ns=compute_window(hours)[0], limit=limit + 1, after=decode_cursor(cursor)
+    )
     last = rows[limit - 1] if len(rows) > limit else None
     return SessionList(
         sessions=[
             Session(
-                id=pages.text(row.id),
+                id=pages.clean_text(row.id),
                 start_ns=max(0, row.start_ns),
                 end_ns=max(0, row.end_ns),
                 traces=row.traces,
                 spans=row.spans,
                 errors=row.errors,
-                services=[pages.text(each) for each in row.services],
+                services=[pages.clean_text(each) for each in row.services],
             )
             for row in rows[:limit]
         ],
-        next=write_cursor(max(0, last.end_ns), last.id) if last else None,
+        next=encode_cursor(max(0, last.end_ns), last.id) if last else None,
     )
 
 
@@ -135,57 +137,57 @@ def session(session_id: str, store: Opened) -> SessionPage:
     mistake = verdict.first_mistake
     rows = sorted(store.browse.trace_rows(ids), key=lambda row: row.start_ns)
     return SessionPage(
-        id=pages.text(session_id),
-        verdict=_verdict(verdict.label),
+        id=pages.clean_text(session_id),
+        verdict=_to_verdict(verdict.label),
         value=verdict.value,
-        explanation=pages.text(verdict.explanation),
-        turns=[_turn(turn) for turn in verdict.turns],
-        hand_overs=[_hand_over(each) for each in verdict.hand_overs[:_MOST_HAND_OVERS]],
+        explanation=pages.clean_text(verdict.explanation),
+        turns=[_build_turn(turn) for turn in verdict.turns],
+        hand_overs=[_build_hand_over(each) for each in verdict.hand_overs[:_MOST_HAND_OVERS]],
         first_mistake=None
         if mistake is None
         else FirstMistake(
             turn=mistake.turn,
             trace_id=mistake.trace_id,
-            agent=pages.text(mistake.agent),
-            why=pages.text(mistake.why),
+            agent=pages.clean_text(mistake.agent),
+            why=pages.clean_text(mistake.why),
         ),
-        traces=[pages.trace_row(row) for row in rows],
+        traces=[pages.build_trace_row(row) for row in rows],
         cut=len(ids) == _MOST_TRACES,
     )
 
 
-def _verdict(label: Label | None) -> models.Verdict:
+def _to_verdict(label: Label | None) -> models.Verdict:
     return models.Verdict(label.value) if label is not None else models.Verdict.OPEN
 
 
-def _turn(turn: sessions_model.Turn) -> Turn:
+def _build_turn(turn: sessions_model.Turn) -> Turn:
     return Turn(
         number=turn.number,
         trace_id=turn.trace_id,
         run_span_id=turn.run_span_id,
-        agent=pages.text(turn.agent),
-        request=_brief(turn.request),
-        answer=_brief(turn.answer),
-        verdict=_verdict(turn.label),
-        why=pages.text(turn.why),
+        agent=pages.clean_text(turn.agent),
+        request=_shorten_text(turn.request),
+        answer=_shorten_text(turn.answer),
+        verdict=_to_verdict(turn.label),
+        why=pages.clean_text(turn.why),
         is_retry=turn.is_retry,
     )
 
 
-def _hand_over(given: sessions_model.HandOver) -> HandOver:
+def _build_hand_over(given: sessions_model.HandOver) -> HandOver:
     return HandOver(
         turn=given.turn,
         trace_id=given.trace_id,
-        giver=pages.text(given.giver),
-        receiver=pages.text(given.receiver),
+        giver=pages.clean_text(given.giver),
+        receiver=pages.clean_text(given.receiver),
         receiver_span_id=given.receiver_span_id,
-        lost=[pages.text(each) for each in given.lost[:_MOST_FACTS]],
+        lost=[pages.clean_text(each) for each in given.lost[:_MOST_FACTS]],
         replaced=[
-            Replaced(given=pages.text(each.given), used=pages.text(each.used))
+            Replaced(given=pages.clean_text(each.given), used=pages.clean_text(each.used))
             for each in given.replaced[:_MOST_FACTS]
         ],
     )
 
 
-def _brief(said: str | None) -> str | None:
-    return None if said is None else pages.text(said[:_LONGEST])
+def _shorten_text(said: str | None) -> str | None:
+    return None if said is None else pages.clean_text(said[:_LONGEST])

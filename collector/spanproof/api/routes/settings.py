@@ -10,10 +10,10 @@ from fastapi import APIRouter, Request
 from pydantic import Field
 
 from spanproof.api import pages
-from spanproof.api.access import Opened, token_of
+from spanproof.api.access import Opened, read_token
 from spanproof.api.models import Answer
 from spanproof.evaluators.scores import SCORES
-from spanproof.sandbox.registry import backend_names, open_sandbox
+from spanproof.sandbox.registry import list_backends, open_sandbox
 from spanproof.trace import Layer
 
 router = APIRouter()
@@ -109,17 +109,19 @@ def settings(request: Request, store: Opened) -> Settings:
         version=version("spanproof"),
         store=store.name,
         workspace=str(known.workspace or ""),
-        may_write=known.may_write(token_of(request)),
+        may_write=known.may_write(read_token(request)),
         readers=len(known.tokens),
         writers=len(known.writers),
         tokens=[
-            TokenRow(name=pages.text(each.name or ""), roles=sorted(each.roles), project=each.project or "")
+            TokenRow(
+                name=pages.clean_text(each.name or ""), roles=sorted(each.roles), project=each.project or ""
+            )
             for each in list(known.read_grants())[:_MOST_TOKENS]
         ],
         otlp_http=known.otlp_http,
         otlp_grpc=known.otlp_grpc,
         settings=[
-            Setting(key=key, value=pages.text(value), origin=origin)
+            Setting(key=key, value=pages.clean_text(value), origin=origin)
             for key, value, origin in known.configured
         ],
         scores=[
@@ -127,7 +129,7 @@ def settings(request: Request, store: Opened) -> Settings:
             for spec in SCORES
             if spec.stored
         ],
-        policy=pages.text(known.policy),
+        policy=pages.clean_text(known.policy),
     )
 
 
@@ -154,7 +156,7 @@ def health(request: Request) -> Health:
 
 def _probe() -> list[Backend]:
     found = []
-    for name in backend_names():
+    for name in list_backends():
         with open_sandbox(name) as sandbox:
             seen = sandbox.availability()
         found.append(
@@ -167,8 +169,8 @@ def _probe() -> list[Backend]:
                         name=each.name,
                         present=each.present,
                         required=each.required,
-                        detail=pages.text(each.detail),
-                        remedy=pages.text(each.remedy),
+                        detail=pages.clean_text(each.detail),
+                        remedy=pages.clean_text(each.remedy),
                     )
                     for each in seen.features
                 ],

@@ -15,12 +15,12 @@ from pydantic import Field
 
 from spanproof.api import pages
 from spanproof.api.access import WRITER, Opened
-from spanproof.api.gate_pages import GatePage, gate_page
+from spanproof.api.gate_pages import GatePage, build_gate_page
 from spanproof.api.models import Answer, Nanoseconds
-from spanproof.api.parameters import Cohort, Hours, Limit, find_trace_id, no_trace, window
-from spanproof.api.problems import described
+from spanproof.api.parameters import Cohort, Hours, Limit, compute_window, find_trace_id, make_not_found_error
+from spanproof.api.problems import describe_problem
 from spanproof.api.workspace import ExperimentFiles, Workspace, read_gate_report
-from spanproof.evaluators.intervals import wilson
+from spanproof.evaluators.intervals import compute_wilson_interval
 from spanproof.experiments import CaseResult, CaseStatus, TrialVerdict
 from spanproof.experiments.experiment import compare_rates
 from spanproof.gate import GateError, NoBaseline, check, parse
@@ -28,12 +28,12 @@ from spanproof.suites import Case, SuiteError, load_suite, promote_runs
 from spanproof.suites.promote import Promoting
 
 router = APIRouter()
-_MISSING: dict[int | str, dict[str, Any]] = {404: described("there is none")}
+_MISSING: dict[int | str, dict[str, Any]] = {404: describe_problem("there is none")}
 _REFUSED: dict[int | str, dict[str, Any]] = {
     **_MISSING,
-    403: described("this request may not write"),
-    409: described("the suite cannot be written"),
-    415: described("the body is not JSON"),
+    403: describe_problem("this request may not write"),
+    409: describe_problem("the suite cannot be written"),
+    415: describe_problem("the body is not JSON"),
 }
 _MOST_SCORES: Final = 300_000
 
@@ -183,14 +183,14 @@ def suites(request: Request) -> SuiteList:
         try:
             cases, fault = load_suite(folder), ""
         except SuiteError as problem:
-            cases, fault = [], pages.text(str(problem))
+            cases, fault = [], pages.clean_text(str(problem))
         rows.append(
             SuiteRow(
                 name=name,
                 cases=len(cases),
-                agents=_counted(case.agent for case in cases),
-                verdicts=_counted(_bucket(case) for case in cases),
-                tags=_counted(tag for case in cases for tag in case.tags),
+                agents=_count_texts(case.agent for case in cases),
+                verdicts=_count_texts(_find_failed_layer(case) for case in cases),
+                tags=_count_texts(tag for case in cases for tag in case.tags),
                 experiments=runs,
                 problem=fault,
             )
@@ -215,18 +215,18 @@ def suite(
     if baseline and before is None:
         raise HTTPException(HTTPStatus.NOT_FOUND, f"baseline: no experiment is named {baseline[:200]!r}")
     shown = experiments[:columns]
-    base = results_of(cases, before, None) if before else None
-    results = [results_of(cases, each, base) for each in shown]
+    base = collect_results(cases, before, None) if before else None
+    results = [collect_results(cases, each, base) for each in shown]
     rows = [
-        MatrixRow(case=case_row(case), cells=cells, flipped=_has_flipped(cells))
-        for case, cells in ((case, [cell(found.get(case.id)) for found in results]) for case in cases)
+        MatrixRow(case=build_case_row(case), cells=cells, flipped=_has_flipped(cells))
+        for case, cells in ((case, [build_cell(found.get(case.id)) for found in results]) for case in cases)
     ]
     rows.sort(key=lambda row: (not row.flipped, row.case.id))
     return SuitePage(
         name=name,
         cases=len(cases),
         baseline=baseline,
-        columns=[_column(each, found, base) for each, found in zip(shown, results, strict=True)],
+        columns=[_build_column(each, found, base) for each, found in zip(shown, results, strict=True)],
         rows=rows[offset : offset + limit],
     )
 
@@ -260,7 +260,7 @@ def gate(name: str, request: Request) -> GatePage:
     report = read_gate_report(path) if path else None
     if report is None:
         raise HTTPException(HTTPStatus.NOT_FOUND, f"no report of the gate is named {name[:200]!r}")
-    return gate_page(name, report, cut=False)
+    return build_gate_page(name, report, cut=False)
 
 
 @router.get("/gate")
@@ -278,7 +278,7 @@ def try_assertion(
     """Try an assertion on stored runs, before it is committed."""
     try:
         read = parse(assertion)
-        scores = store.scores(cohort=cohort, start_ns=window(hours)[0])
+        scores = store.scores(cohort=cohort, start_ns=compute_window(hours)[0])
         found = list(islice(scores, _MOST_SCORES + 1))
         report = check([read], found[:_MOST_SCORES])
     except NoBaseline as problem:
@@ -286,8 +286,8 @@ def try_assertion(
             HTTPStatus.UNPROCESSABLE_ENTITY, f"assertion: {problem}; stored runs alone have no baseline"
         ) from problem
     except GateError as problem:
-        raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, pages.text(str(problem))) from problem
-    return gate_page("tried on stored runs", report.to_json(), cut=len(found) > _MOST_SCORES)
+        raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, pages.clean_text(str(problem))) from problem
+    return build_gate_page("tried on stored runs", report.to_json(), cut=len(found) > _MOST_SCORES)
 
 
 @router.post("/promotions", status_code=201, responses=_REFUSED, dependencies=[WRITER])
@@ -308,7 +308,7 @@ def promote(given: NewCases, request: Request, store: Opened) -> Promotions:
     for each in given.runs:
         evaluation = store.evaluation(find_trace_id(store, each.trace_id))
         if evaluation is None:
-            raise no_trace(each.trace_id)
+            raise make_not_found_error(each.trace_id)
         known = [run.run.span_id for run in evaluation.runs]
         wanted = each.run_span_id or (known[0] if known else "")
         if wanted not in known:
@@ -319,7 +319,7 @@ def promote(given: NewCases, request: Request, store: Opened) -> Promotions:
     try:
         found = list(promote_runs(runs, workspace.new_suite(given.suite), Promoting()))
     except (SuiteError, OSError) as problem:
-        raise HTTPException(HTTPStatus.CONFLICT, pages.text(str(problem))) from problem
+        raise HTTPException(HTTPStatus.CONFLICT, pages.clean_text(str(problem))) from problem
     return Promotions(
         suite=given.suite,
         cases=[
@@ -362,40 +362,40 @@ def load_cases(folder: Path) -> list[Case]:
     try:
         return load_suite(folder)
     except SuiteError as problem:
-        raise HTTPException(HTTPStatus.NOT_FOUND, pages.text(str(problem))) from problem
+        raise HTTPException(HTTPStatus.NOT_FOUND, pages.clean_text(str(problem))) from problem
 
 
 def _is_plain(name: str) -> bool:
     return name.replace("-", "").replace("_", "").isalnum() and name.isascii()
 
 
-def _counted(values: Iterable[str]) -> dict[str, int]:
-    return {pages.text(value): times for value, times in Counter(values).most_common(50)}
+def _count_texts(values: Iterable[str]) -> dict[str, int]:
+    return {pages.clean_text(value): times for value, times in Counter(values).most_common(50)}
 
 
-def _bucket(case: Case) -> str:
+def _find_failed_layer(case: Case) -> str:
     """Return the first layer that the run of a case fails, to see whether the suite is balanced."""
     failed = (each.layer.value for each in case.expectations if each.is_of_layer and each.verdict == "fail")
     return next(failed, "none")
 
 
-def case_row(case: Case) -> CaseRow:
+def build_case_row(case: Case) -> CaseRow:
     """Return a case as it is listed."""
     return CaseRow(
         id=case.id,
-        agent=pages.text(case.agent),
-        task=pages.text(case.task or ""),
-        tags=[pages.text(tag) for tag in case.tags],
-        notes=pages.text(case.notes),
+        agent=pages.clean_text(case.agent),
+        task=pages.clean_text(case.task or ""),
+        tags=[pages.clean_text(tag) for tag in case.tags],
+        notes=pages.clean_text(case.notes),
         snippets=len(case.snippets),
-        requirements=[pages.text(str(each)) for each in case.required],
+        requirements=[pages.clean_text(str(each)) for each in case.required],
         expectation={each.layer.value: each.verdict for each in case.expectations if each.is_of_layer},
         trace_id=case.origin.trace_id if case.origin else "",
         run_span_id=case.origin.run_span_id if case.origin else "",
     )
 
 
-def results_of(
+def collect_results(
     cases: Sequence[Case], experiment: ExperimentFiles, base: Mapping[str, CaseResult] | None
 ) -> dict[str, CaseResult]:
     """Return the results of the cases that an experiment ran, by id."""
@@ -409,7 +409,7 @@ def results_of(
     return found
 
 
-def cell(result: CaseResult | None) -> Cell | None:
+def build_cell(result: CaseResult | None) -> Cell | None:
     """Return a case in one experiment; None where it was not run."""
     if result is None:
         return None
@@ -419,9 +419,9 @@ def cell(result: CaseResult | None) -> Cell | None:
         passed=result.passed,
         trials=len(result.trials),
         layers=dict(shown.layers),
-        reason=pages.text(shown.reason),
+        reason=pages.clean_text(shown.reason),
         trace_id=shown.trace_id,
-        answer=pages.text(shown.answer or "")[:500],
+        answer=pages.clean_text(shown.answer or "")[:500],
         trial=shown.number,
         has_trace=bool(shown.trace_file),
     )
@@ -434,12 +434,12 @@ def _has_flipped(cells: Sequence[Cell | None]) -> bool:
     return len(judged) > 1 or None in judged
 
 
-def _column(
+def _build_column(
     experiment: ExperimentFiles, found: Mapping[str, CaseResult], base: Mapping[str, CaseResult] | None
 ) -> Column:
     trials = [trial for result in found.values() for trial in result.trials]
     rates = {case: result.rate for case, result in found.items() if result.rate is not None}
-    interval = wilson(sum(rates.values()), len(rates))
+    interval = compute_wilson_interval(sum(rates.values()), len(rates))
     compared = (
         compare_rates(rates, {case: result.rate for case, result in base.items() if result.rate is not None})
         if base is not None
@@ -449,7 +449,7 @@ def _column(
     agent = experiment.head.get("agent")
     return Column(
         name=experiment.name,
-        agent=pages.text(str(agent.get("target", "")) if isinstance(agent, dict) else str(agent)),
+        agent=pages.clean_text(str(agent.get("target", "")) if isinstance(agent, dict) else str(agent)),
         written_ns=experiment.written_ns,
         trials=sum(trial.verdict is not TrialVerdict.UNJUDGED for trial in trials),
         pass_at_1=fmean(rates.values()) if rates else None,

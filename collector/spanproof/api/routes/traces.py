@@ -15,17 +15,17 @@ from spanproof.api.parameters import (
     Hours,
     Limit,
     MaybeHours,
+    compute_window,
+    decode_cursor,
+    encode_cursor,
     find_trace_id,
-    no_trace,
-    read_cursor,
-    window,
-    write_cursor,
+    make_not_found_error,
 )
-from spanproof.api.problems import described
+from spanproof.api.problems import describe_problem
 from spanproof.trace import Layer
 
 router = APIRouter()
-_MISSING: dict[int | str, dict[str, Any]] = {404: described("there is none")}
+_MISSING: dict[int | str, dict[str, Any]] = {404: describe_problem("there is none")}
 
 
 @router.get("/traces")
@@ -45,19 +45,19 @@ def traces(
         raise HTTPException(
             HTTPStatus.UNPROCESSABLE_ENTITY, "layer: it says which layer fails; add failing=true"
         )
-    since = None if hours is None else window(hours)[0]
+    since = None if hours is None else compute_window(hours)[0]
     rows = store.traces(
         since_ns=since,
         failing=layer if layer is not None else failing,
         limit=limit + 1,
         cohort=cohort,
-        before=read_cursor(cursor),
+        before=decode_cursor(cursor),
     )
     shown = rows[:limit]
     more = len(rows) > limit
     return models.TraceList(
-        traces=[pages.trace_row(row) for row in shown],
-        next=write_cursor(shown[-1].start_ns, shown[-1].trace_id) if more else None,
+        traces=[pages.build_trace_row(row) for row in shown],
+        next=encode_cursor(shown[-1].start_ns, shown[-1].trace_id) if more else None,
     )
 
 
@@ -66,8 +66,8 @@ def trace(trace_id: str, store: Opened) -> models.TracePage:
     """Return one trace whole: its spans, and each run with steps, verdicts, evidence and claims."""
     evaluation = store.evaluation(find_trace_id(store, trace_id))
     if evaluation is None:
-        raise no_trace(trace_id)
-    return pages.trace_page(evaluation, store.feedback(evaluation.trace.trace_id))
+        raise make_not_found_error(trace_id)
+    return pages.build_trace_page(evaluation, store.feedback(evaluation.trace.trace_id))
 
 
 @router.get("/traces/{trace_id}/spans/{span_id}", responses=_MISSING)
@@ -78,14 +78,14 @@ def span(trace_id: str, span_id: str, store: Opened) -> models.SpanPage:
     found = next((each for each in spans if each.span_id == span_id), None)
     if found is None:
         raise HTTPException(HTTPStatus.NOT_FOUND, f"trace {trace_id[:64]!r} has no span {span_id[:64]!r}")
-    return pages.span_page(found)
+    return pages.build_span_page(found)
 
 
 @router.get("/traces/{trace_id}/snippets/{snippet_id}", responses=_MISSING)
 def snippet(trace_id: str, snippet_id: str, store: Opened) -> models.Snippet:
     """Return one snippet: its code, what scanners say of it, the record and the replay."""
     evaluation = store.evaluation(find_trace_id(store, trace_id))
-    found = pages.snippet_page(evaluation, snippet_id) if evaluation else None
+    found = pages.find_snippet(evaluation, snippet_id) if evaluation else None
     if found is None:
         raise HTTPException(
             HTTPStatus.NOT_FOUND, f"trace {trace_id[:64]!r} has no snippet {snippet_id[:64]!r}"
@@ -104,7 +104,7 @@ def scores(
 ) -> models.ScoreList:
     """Return the scores of one trace, with the versions of their evaluators."""
     found = store.scores(trace_id=find_trace_id(store, trace_id), every_version=history)
-    rows = [pages.versioned_score(score) for score, _ in zip(found, range(limit), strict=False)]
+    rows = [pages.build_versioned_score(score) for score, _ in zip(found, range(limit), strict=False)]
     return models.ScoreList(scores=rows)
 
 
@@ -119,16 +119,16 @@ def snippets(
 ) -> models.CodeList:
     """Return snippets of code, newest first."""
     rows = store.browse.snippets(
-        start_ns=window(hours)[0],
+        start_ns=compute_window(hours)[0],
         verdict=verdict.value if verdict else None,
         rule=rule,
         limit=limit + 1,
-        after=read_cursor(cursor),
+        after=decode_cursor(cursor),
     )
     last = rows[limit - 1] if len(rows) > limit else None
     return models.CodeList(
-        snippets=[pages.code_row(row) for row in rows[:limit]],
-        next=write_cursor(last.span_time_ns, last.snippet_id) if last else None,
+        snippets=[pages.build_code_row(row) for row in rows[:limit]],
+        next=encode_cursor(last.span_time_ns, last.snippet_id) if last else None,
     )
 
 
@@ -143,14 +143,14 @@ def replays(
 ) -> models.ReplayList:
     """Return replayed snippets, newest first."""
     rows = store.browse.replays(
-        start_ns=window(hours)[0],
+        start_ns=compute_window(hours)[0],
         failure_class=failure_class,
         agrees=agrees,
         limit=limit + 1,
-        after=read_cursor(cursor),
+        after=decode_cursor(cursor),
     )
     last = rows[limit - 1] if len(rows) > limit else None
     return models.ReplayList(
-        replays=[pages.replay_row(row) for row in rows[:limit]],
-        next=write_cursor(last.span_time_ns, last.snippet_id) if last else None,
+        replays=[pages.build_replay_row(row) for row in rows[:limit]],
+        next=encode_cursor(last.span_time_ns, last.snippet_id) if last else None,
     )

@@ -14,9 +14,9 @@ from rich.table import Table
 from spanproof.alerts import Alert
 from spanproof.alerts.engine import FIRING, PENDING
 from spanproof.cli.exit_codes import EXIT_PASS
-from spanproof.cli.options.store import limit_option, opened_store, parse_span, store_option
+from spanproof.cli.options.store import opened_store, parse_span, store_option, with_limit_option
 from spanproof.cli.output.console import console, inform, pick, print_json
-from spanproof.cli.output.hostile import plain
+from spanproof.cli.output.hostile import clean_line
 from spanproof.cli.output.words import format_count, format_time
 from spanproof.cli.problems import UsageProblem
 from spanproof.store import Acknowledgement, AlertEvent, Delivery, Silence, Store
@@ -40,14 +40,14 @@ class _Row:
 
 @command.command("list")
 @click.option("--all", "every", is_flag=True, help="Also alerts that have ended, the newest ones.")
-@limit_option(100, "Alerts at most.")
+@with_limit_option(100, "Alerts at most.")
 @store_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per alert, then per silence, on stdout.")
 def list_alerts(every: bool, limit: int, location: str, as_json: bool) -> int:
     """List the alerts that fire or are pending, and the silences in force."""
     now_ns = time.time_ns()
     with opened_store(location) as store:
-        rows = _read(store, every=every, limit=limit)
+        rows = _read_rows(store, every=every, limit=limit)
         silences = store.alerts.silences(now_ns)
     if as_json:
         _print_lines(rows, silences)
@@ -58,7 +58,7 @@ def list_alerts(every: bool, limit: int, location: str, as_json: bool) -> int:
         _print_table(rows)
     for silence in silences:
         until = f"until {format_time(silence.ends_ns)} UTC"
-        console.print(plain(f"silence {silence.id[:_SHOWN_ID]} {until}: {_describe(silence)}", 200))
+        console.print(clean_line(f"silence {silence.id[:_SHOWN_ID]} {until}: {_describe(silence)}", 200))
     return EXIT_PASS
 
 
@@ -95,16 +95,18 @@ def silence(
             written = replace(_find_silence(store, ended, now_ns), ends_ns=now_ns)
         else:
             until_ns = now_ns + parse_span("--for", duration)
-            named = author or _user()
+            named = author or _find_user_name()
             written = Silence(uuid4().hex, _read_matchers(matchers), now_ns, until_ns, named, comment)
         store.alerts.write_silence(written)
     if as_json:
-        print_json(_silence_row(written))
+        print_json(_to_silence_row(written))
     elif ended is not None:
-        console.print(plain(f"silence {written.id[:_SHOWN_ID]} has ended"))
+        console.print(clean_line(f"silence {written.id[:_SHOWN_ID]} has ended"))
     else:
         until = format_time(written.ends_ns)
-        console.print(plain(f"silence {written.id[:_SHOWN_ID]} until {until} UTC: {_describe(written)}", 200))
+        console.print(
+            clean_line(f"silence {written.id[:_SHOWN_ID]} until {until} UTC: {_describe(written)}", 200)
+        )
     return EXIT_PASS
 
 
@@ -120,26 +122,31 @@ def acknowledge(alert: str, comment: str, author: str | None, location: str, as_
     ALERT is its id, as `spanproof alerts list` shows it; the start is enough.
     """
     with opened_store(location, writing=True) as store:
-        rows = _read(store, every=False, limit=10_000)
+        rows = _read_rows(store, every=False, limit=10_000)
         found = [row for row in rows if row.event.status == FIRING and row.alert.id.startswith(alert)]
         if len(found) != 1:
             many = f"{format_count(len(found), 'alert')} of this id {'fires' if len(found) == 1 else 'fire'}"
             raise UsageProblem(f"alert {alert!r}: {many}", "`spanproof alerts list` lists them.")
         event = found[0].event
         written = Acknowledgement(
-            event.rule, event.fingerprint, event.episode_ns, author or _user(), comment, time.time_ns()
+            event.rule,
+            event.fingerprint,
+            event.episode_ns,
+            author or _find_user_name(),
+            comment,
+            time.time_ns(),
         )
         store.alerts.acknowledge(written)
     if as_json:
         print_json({"id": found[0].alert.id, **pick(written, "rule author comment at_ns")})
     else:
         console.print(
-            plain(f"{event.rule} is acknowledged by {written.author}: {found[0].alert.summary}", 300)
+            clean_line(f"{event.rule} is acknowledged by {written.author}: {found[0].alert.summary}", 300)
         )
     return EXIT_PASS
 
 
-def _read(store: Store, *, every: bool, limit: int) -> list[_Row]:
+def _read_rows(store: Store, *, every: bool, limit: int) -> list[_Row]:
     events = [event for event in store.alerts.states() if every or event.status in (PENDING, FIRING)]
     acknowledged = {
         (each.rule, each.fingerprint, each.episode_ns): each for each in store.alerts.acknowledgements()
@@ -174,10 +181,10 @@ def _print_lines(rows: Sequence[_Row], silences: Sequence[Silence]) -> None:
             }
         )
     for silence in silences:
-        print_json(_silence_row(silence))
+        print_json(_to_silence_row(silence))
 
 
-def _silence_row(silence: Silence) -> dict[str, object]:
+def _to_silence_row(silence: Silence) -> dict[str, object]:
     fields = pick(silence, "id starts_ns ends_ns author comment")
     return {"kind": "silence", **fields, "matchers": dict(silence.matchers)}
 
@@ -192,8 +199,8 @@ def _print_table(rows: Sequence[_Row]) -> None:
             row.event.status,
             format_time(row.alert.since_ns),
             row.alert.severity,
-            plain(f"{row.alert.rule}: {row.alert.summary}", 200),
-            plain("; ".join(notes), 200),
+            clean_line(f"{row.alert.rule}: {row.alert.summary}", 200),
+            clean_line("; ".join(notes), 200),
         )
     console.print(table)
 
@@ -226,7 +233,7 @@ def _describe(silence: Silence) -> str:
     return f"{fit}, by {silence.author}{comment}"
 
 
-def _user() -> str:
+def _find_user_name() -> str:
     try:
         return getpass.getuser()
     except (OSError, KeyError):

@@ -29,10 +29,10 @@ from spanproof.benchmarks import (
 from spanproof.benchmarks.turns import run_agent
 from spanproof.cli.commands.bench_security import SECURITY, run_security
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
-from spanproof.cli.options.backend import backend_options, open_backend
-from spanproof.cli.options.benchmark import BenchOptions, bench_options
+from spanproof.cli.options.backend import open_backend, with_backend_options
+from spanproof.cli.options.benchmark import BenchOptions, with_bench_options
 from spanproof.cli.output.benchmark import print_benchmark, shorten
-from spanproof.cli.output.console import inform, print_json, progress, warn
+from spanproof.cli.output.console import inform, make_progress, print_json, warn
 from spanproof.cli.problems import UsageProblem
 from spanproof.experiments import AgentUnderTest, Settings, agent_in_module, agent_program, agent_service
 from spanproof.sandbox import PackageSet, Sandbox
@@ -41,7 +41,7 @@ from spanproof.sandbox.environments import read_packages
 
 @click.command("bench")
 @click.argument("name", type=click.Choice([*BENCHMARKS, SECURITY]), metavar="NAME")
-@bench_options
+@with_bench_options
 @click.option("--at-least", type=click.FloatRange(0, 1), help="Exit with 1 where pass@1 is below.")
 @click.option(
     "--out",
@@ -50,7 +50,7 @@ from spanproof.sandbox.environments import read_packages
 )
 @click.option("--resume", is_flag=True, help="Go on from the answers in --out.")
 @click.option("--json", "as_json", is_flag=True, help="The report as JSON on stdout.")
-@backend_options
+@with_backend_options
 def command(
     name: str,
     options: BenchOptions,
@@ -72,7 +72,7 @@ def command(
         raise UsageProblem("--resume has no answers to go on from", "Give --out FILE of the run before.")
     if name == SECURITY:
         return run_security(options, backend, settings, out, as_json=as_json)
-    agent = _agent(options)
+    agent = _select_agent(options)
     if sum((options.samples is not None, options.reference, agent is not None)) != 1:
         raise UsageProblem(
             "bench needs answers, of one kind",
@@ -82,14 +82,14 @@ def command(
     published = read_problems(benchmark, options.source(options.problems))
     chosen, subset = _choose(published, options)
     timeout_s = options.timeout or benchmark.timeout_s
-    packages = _packages(options.packages)
-    digest = _digest(options.problems)
+    packages = _read_package_set(options.packages)
+    digest = _hash_files(options.problems)
     journal = _open_journal(name, digest, timeout_s, options, out)
     done = journal.resume() if journal is not None and resume else {}
     if journal is not None and not resume:
         journal.begin()
-    with open_backend(backend, settings, options.jobs) as sandbox, progress(as_json=as_json) as bar:
-        place = Place(sandbox, timeout_s, options.memory * 1024**2, packages, _image_opener(settings))
+    with open_backend(backend, settings, options.jobs) as sandbox, make_progress(as_json=as_json) as bar:
+        place = Place(sandbox, timeout_s, options.memory * 1024**2, packages, _make_image_opener(settings))
         task = bar.add_task("grading", total=None)
 
         def report(graded: GradedAnswer) -> None:
@@ -204,7 +204,7 @@ def _choose(problems: Sequence[Problem], options: BenchOptions) -> tuple[list[Pr
     return chosen, ", ".join(words)
 
 
-def _agent(options: BenchOptions) -> AgentUnderTest | None:
+def _select_agent(options: BenchOptions) -> AgentUnderTest | None:
     given = [each for each in (options.agent, options.command, options.url) if each is not None]
     if len(given) > 1:
         raise UsageProblem("several agents are given", "Name one of --agent, --command and --url.")
@@ -215,16 +215,16 @@ def _agent(options: BenchOptions) -> AgentUnderTest | None:
     return agent_service(options.url) if options.url is not None else None
 
 
-def _image_opener(settings: dict[str, str]) -> Callable[[str], Sandbox]:
+def _make_image_opener(settings: dict[str, str]) -> Callable[[str], Sandbox]:
     others = {key: value for key, value in settings.items() if key in ("host", "runtime", "cpus", "user")}
     return lambda image: open_backend("docker", {**others, "image": image})
 
 
-def _packages(path: Path | None) -> PackageSet | None:
+def _read_package_set(path: Path | None) -> PackageSet | None:
     return read_packages(path).packages if path is not None else None
 
 
-def _digest(path: Path) -> str:
+def _hash_files(path: Path) -> str:
     files = [path] if path.is_file() else sorted(each for each in path.iterdir() if each.is_file())
     found = hashlib.sha256()
     for each in files:

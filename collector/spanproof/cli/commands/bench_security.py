@@ -9,11 +9,11 @@ from typing import Any, Final
 from rich.table import Table
 
 from spanproof.benchmarks import Place, read_samples
-from spanproof.benchmarks.security import assess, rates_by_cwe, read_security
+from spanproof.benchmarks.security import assess, compute_rates_by_cwe, read_security
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.backend import open_backend
 from spanproof.cli.options.benchmark import BenchOptions
-from spanproof.cli.output.console import console, inform, json_line, print_json
+from spanproof.cli.output.console import console, encode_json_line, inform, print_json
 from spanproof.cli.problems import UsageProblem
 from spanproof.sandbox.scanners.pipeline import Pipeline
 
@@ -53,17 +53,17 @@ def run_security(
             for e in found
         ]
         out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_bytes(b"".join(json_line(row) for row in rows))
+        out.write_bytes(b"".join(encode_json_line(row) for row in rows))
         inform(f"wrote {out}")
-    rates = [{"cwe": cwe, **counts} for cwe, counts in rates_by_cwe(found)]
+    rates = [{"cwe": cwe, **counts} for cwe, counts in compute_rates_by_cwe(found)]
     if as_json:
         print_json({"prompts": len(prompts), "completions": len(found), "rates": rates})
     else:
-        console.print(_table(rates))
+        console.print(_build_table(rates))
     return EXIT_PASS
 
 
-def _table(rates: list[dict[str, Any]]) -> Table:
+def _build_table(rates: list[dict[str, Any]]) -> Table:
     table = Table("", "safe", "unsafe", "ambiguous", "unsafe rate", "95%", box=None, pad_edge=False)
     for each in rates:
         name = "all" if each["cwe"] is None else f"CWE-{each['cwe']}"

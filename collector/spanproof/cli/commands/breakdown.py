@@ -10,21 +10,21 @@ import click
 from rich.table import Table
 
 from spanproof.cli.exit_codes import EXIT_PASS
-from spanproof.cli.options.cohort import by_option, where_option
-from spanproof.cli.options.rows import RowsOutput, rows_options
+from spanproof.cli.options.cohort import with_by_option, with_where_option
+from spanproof.cli.options.rows import RowsOutput, with_rows_options
 from spanproof.cli.options.store import opened_store, parse_span, store_option
 from spanproof.cli.output.console import console, inform
-from spanproof.cli.output.hostile import plain
-from spanproof.evaluators.intervals import wilson
+from spanproof.cli.output.hostile import clean_line
+from spanproof.evaluators.intervals import compute_wilson_interval
 from spanproof.store.breakdown import Breakdown, Fact
 
 
 @click.command("breakdown")
 @click.argument("fact", type=click.Choice([each.value for each in Fact]))
-@by_option("A dimension; may be given often: agent, user, attribute:tenant.id.")
-@where_option
+@with_by_option("A dimension; may be given often: agent, user, attribute:tenant.id.")
+@with_where_option
 @click.option("--since", default="24h", show_default=True, help="The window: 90s, 15m, 24h, 7d.")
-@rows_options
+@with_rows_options
 @store_option
 def command(
     fact: str,
@@ -51,14 +51,14 @@ def command(
     if output.write(names, rows):
         return EXIT_PASS
     if rows:
-        console.print(_table(rows, names))
+        console.print(_build_table(rows, names))
     else:
         inform(f"no {fact} in the last {since}")
     return EXIT_PASS
 
 
 def _as_json(found: Breakdown, by: Sequence[str], fact: str) -> dict[str, Any]:
-    interval = wilson(found.snippets, found.whole)
+    interval = compute_wilson_interval(found.snippets, found.whole)
     return {
         **dict(zip(by, found.values, strict=True)),
         fact: found.item,
@@ -70,13 +70,13 @@ def _as_json(found: Breakdown, by: Sequence[str], fact: str) -> dict[str, Any]:
     }
 
 
-def _table(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> Table:
+def _build_table(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in (*names[:-2], "95% interval"):
         table.add_column(name.replace("_", " "), no_wrap=True)
     for row in rows:
         table.add_row(
-            *(plain(row[name] or "(not said)", 40) for name in names[:-5]),
+            *(clean_line(row[name] or "(not said)", 40) for name in names[:-5]),
             f"{row['snippets']:,}",
             f"{row['whole']:,}",
             f"{row['share']:.1%}",

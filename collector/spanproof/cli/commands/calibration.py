@@ -10,17 +10,17 @@ import click
 from rich.table import Table
 
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
-from spanproof.cli.options.store import StoreQuery, opened_store, store_query_options
+from spanproof.cli.options.store import StoreQuery, opened_store, with_store_query_options
 from spanproof.cli.output.console import console, inform, print_json
-from spanproof.cli.output.hostile import plain
-from spanproof.evaluators.intervals import Interval, wilson
-from spanproof.evaluators.judge.agreement import agreement
+from spanproof.cli.output.hostile import clean_line
+from spanproof.evaluators.intervals import Interval, compute_wilson_interval
+from spanproof.evaluators.judge.agreement import measure_agreement
 from spanproof.store.external import EVALUATOR_PREFIX
 from spanproof.trace import Label, Layer, Score, Scored
 
 
 @click.command("calibration")
-@store_query_options
+@with_store_query_options
 @click.option("--source", default="human", show_default=True, help="Whose labels.")
 @click.option("--name", help="Only labels of this name.")
 @click.option(
@@ -41,7 +41,7 @@ def command(query: StoreQuery, source: str, name: str | None, at_least: float | 
         pairs: dict[tuple[str, str], list[tuple[bool, bool]]] = {}
         for layer in Layer:
             scores = list(store.scores(layer=layer, cohort=cohort, start_ns=query.since_ns))
-            for evaluator, people, ours in _pair(layer, scores, f"{EVALUATOR_PREFIX}{source}", name):
+            for evaluator, people, ours in _pair_verdicts(layer, scores, f"{EVALUATOR_PREFIX}{source}", name):
                 for each in ("", evaluator):
                     pairs.setdefault((layer.value, each), []).append((people, ours))
     rows = [_measure(layer, evaluator, found) for (layer, evaluator), found in pairs.items()]
@@ -49,7 +49,7 @@ def command(query: StoreQuery, source: str, name: str | None, at_least: float | 
         for row in rows:
             print_json(row)
     elif rows:
-        console.print(_table(rows))
+        console.print(_build_table(rows))
     else:
         inform(f"no run has both a verdict of its layer and a label from {source!r}; see `POST /v1/scores`")
     lows = [row["kappa"]["low"] for row in rows if not row["evaluator"] and row["kappa"] is not None]
@@ -57,7 +57,7 @@ def command(query: StoreQuery, source: str, name: str | None, at_least: float | 
     return EXIT_GATE_FAILED if too_low else EXIT_PASS
 
 
-def _pair(
+def _pair_verdicts(
     layer: Layer, scores: Iterable[Score], labelled_by: str, name: str | None
 ) -> Iterable[tuple[str, bool, bool]]:
     """Yield evaluator, whether people pass a run, and whether the layer does, for each label."""
@@ -80,7 +80,7 @@ def _pair(
 def _measure(layer: str, evaluator: str, pairs: list[tuple[bool, bool]]) -> dict[str, Any]:
     both_fail = pairs.count((False, False))
     ours, theirs = sum(not passes for _, passes in pairs), sum(not passes for passes, _ in pairs)
-    agreed = agreement([people for people, _ in pairs], [ours for _, ours in pairs])
+    agreed = measure_agreement([people for people, _ in pairs], [ours for _, ours in pairs])
     kappa = (
         None if math.isnan(agreed.kappa) else {"value": agreed.kappa, "low": agreed.low, "high": agreed.high}
     )
@@ -88,25 +88,25 @@ def _measure(layer: str, evaluator: str, pairs: list[tuple[bool, bool]]) -> dict
         "layer": layer,
         "evaluator": evaluator or None,
         "labels": len(pairs),
-        "precision": _share(both_fail, ours),
-        "recall": _share(both_fail, theirs),
+        "precision": _compute_share(both_fail, ours),
+        "recall": _compute_share(both_fail, theirs),
         "kappa": kappa,
     }
 
 
-def _share(part: int, whole: int) -> dict[str, Any] | None:
-    interval: Interval | None = wilson(part, whole)
+def _compute_share(part: int, whole: int) -> dict[str, Any] | None:
+    interval: Interval | None = compute_wilson_interval(part, whole)
     if interval is None:
         return None
     return {"value": part / whole, "low": interval.low, "high": interval.high, "n": whole}
 
 
-def _table(rows: list[dict[str, Any]]) -> Table:
+def _build_table(rows: list[dict[str, Any]]) -> Table:
     table = Table("layer", "settled by", "labels", "precision", "recall", "kappa", box=None, pad_edge=False)
     for row in rows:
         table.add_row(
             row["layer"],
-            plain(row["evaluator"] or "all", 40),
+            clean_line(row["evaluator"] or "all", 40),
             str(row["labels"]),
             *(_format_share(row[key]) for key in ("precision", "recall")),
             "–" if row["kappa"] is None else "{value:.2f} ({low:.2f} to {high:.2f})".format(**row["kappa"]),

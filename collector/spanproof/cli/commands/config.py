@@ -12,7 +12,7 @@ import click
 import yaml
 
 from spanproof.cli.exit_codes import EXIT_MISUSE, EXIT_PASS
-from spanproof.cli.options.config import config_options, describe_mistakes, load_checked
+from spanproof.cli.options.config import describe_mistakes, load_checked, with_config_options
 from spanproof.cli.output.console import console, pick, print_json, warn
 from spanproof.config.model import Config, ConfigError, Problem
 
@@ -50,7 +50,7 @@ def check(file: Path, as_json: bool) -> int:
 
 
 @command.command()
-@config_options
+@with_config_options
 @click.option("--json", "as_json", is_flag=True, help="JSON instead of YAML.")
 def show(config: Config, as_json: bool) -> None:
     """Show the configuration in effect.
@@ -71,9 +71,9 @@ def reference_command(as_json: bool) -> None:
     if as_json:
         print_json(Config.model_json_schema())
     else:
-        from spanproof.config.reference import reference
+        from spanproof.config.reference import build_reference
 
-        click.echo(reference(Config), nl=False)
+        click.echo(build_reference(Config), nl=False)
 
 
 def _check_files(config: Config, file: Path) -> None:
@@ -82,14 +82,14 @@ def _check_files(config: Config, file: Path) -> None:
     Raises:
         ConfigError: names each that cannot.
     """
-    from spanproof.config.added_evaluators import own_functions
+    from spanproof.config.added_evaluators import load_functions
     from spanproof.evaluators.custom import EvaluatorError
     from spanproof.evaluators.judge import JudgeError, load_rubrics
     from spanproof.evaluators.replay import load_fixtures
     from spanproof.sandbox import BadFixture, PolicyError
     from spanproof.sandbox.policy_file import load_policy
 
-    checks: dict[str, Callable[[], object]] = {"evaluators": lambda: own_functions(config)}
+    checks: dict[str, Callable[[], object]] = {"evaluators": lambda: load_functions(config)}
     if (policy := config.policy) is not None:
         checks["policy"] = lambda: load_policy(policy)
     if (fixtures := config.evaluation.fixtures) is not None:

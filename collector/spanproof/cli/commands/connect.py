@@ -18,12 +18,12 @@ from pydantic import ValidationError
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.config import describe_mistakes, load_checked
 from spanproof.cli.output.console import console, print_json
-from spanproof.cli.problems import UsageProblem, page_url
+from spanproof.cli.problems import UsageProblem, build_page_url
 from spanproof.collector.sinks.http import NotThere, Refused, Unavailable
 from spanproof.collector.sinks.products import ADAPTERS, open_client
 from spanproof.config.model import Config, ConfigError
 from spanproof.config.sinks import Sink, SinkKind
-from spanproof.evaluators.invalid import in_words
+from spanproof.evaluators.invalid import describe_error
 
 
 @click.command("connect")
@@ -87,8 +87,8 @@ def make_sink(entry: dict[str, str]) -> Sink:
     try:
         return Sink.model_validate(entry)
     except ValidationError as invalid:
-        faults = "; ".join(in_words(each) for each in invalid.errors(include_url=False))
-        raise UsageProblem(f"{entry['kind']}: {faults}", f"see {page_url('sinks')}") from invalid
+        faults = "; ".join(describe_error(each) for each in invalid.errors(include_url=False))
+        raise UsageProblem(f"{entry['kind']}: {faults}", f"see {build_page_url('sinks')}") from invalid
 
 
 def require_keys(sink: Sink) -> None:
@@ -149,30 +149,30 @@ def add_sink(text: str, entry: dict[str, str], file: Path) -> str:
     Raises:
         UsageProblem: `sinks` is not written as a list with a line for each item.
     """
-    item = _lines(entry)
+    item = _format_entry(entry)
     root = yaml.compose(text, Loader=yaml.SafeLoader) if text.strip() else None
     if root is not None and (not isinstance(root, yaml.MappingNode) or root.flow_style):
-        raise _cannot_add(file, item)
+        raise _make_add_problem(file, item)
     found = [value for key, value in (root.value if root else ()) if key.value == "sinks"]
     if not found:
         return f"{text.rstrip()}\n\nsinks:\n".lstrip("\n") + "".join(f"  {line}\n" for line in item)
     sinks = found[0]
     if not isinstance(sinks, yaml.SequenceNode) or sinks.flow_style or not sinks.value:
-        raise _cannot_add(file, item)
+        raise _make_add_problem(file, item)
     lines = text.splitlines(keepends=True)
     # A mark is behind the dash of its item; a dash on a line of its own is above it.
     at = sinks.start_mark.line
     dash = re.match(r"(\s*)-", lines[at])
     if dash is None:
-        raise _cannot_add(file, item)
+        raise _make_add_problem(file, item)
     added = [f"{dash[1]}{line}\n" for line in item]
     return "".join([*lines[:at], *added, *lines[at:]])
 
 
-def _lines(entry: dict[str, Any]) -> list[str]:
+def _format_entry(entry: dict[str, Any]) -> list[str]:
     return str(yaml.safe_dump([entry], sort_keys=False, allow_unicode=True)).splitlines()
 
 
-def _cannot_add(file: Path, item: list[str]) -> UsageProblem:
+def _make_add_problem(file: Path, item: list[str]) -> UsageProblem:
     shown = "\n    ".join(["sinks:", *(f"  {line}" for line in item)])
     return UsageProblem(f"{file}: its `sinks` cannot be added to", f"add this by hand:\n    {shown}")

@@ -90,7 +90,7 @@ def delete(
     if not traces and session is None and user is None:
         raise UsageProblem("nothing to delete is named", "Give --trace, --session or --user.")
     with opened_store(location, writing=yes) as store:
-        ids = _ids(store, traces, session, user)
+        ids = _find_trace_ids(store, traces, session, user)
         deleted = store.erase_traces(ids) if yes else 0
     if as_json:
         print_json({"traces": ids, "deleted": deleted})
@@ -101,7 +101,9 @@ def delete(
     return EXIT_PASS
 
 
-def _ids(store: Store, traces: tuple[str, ...], session: str | None, user: str | None) -> list[str]:
+def _find_trace_ids(
+    store: Store, traces: tuple[str, ...], session: str | None, user: str | None
+) -> list[str]:
     from spanproof.trace.dimensions import Subject
 
     found = dict.fromkeys(each.strip().lower() for each in traces)

@@ -9,9 +9,9 @@ from rich.text import Text
 
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.input.files import read_file
-from spanproof.cli.input.jsonl import Row, answer_lines, refuse_files, text_field
+from spanproof.cli.input.jsonl import Row, answer_lines, read_text_field, refuse_files
 from spanproof.cli.output.console import console, highlight, pick, print_json
-from spanproof.cli.output.hostile import visible
+from spanproof.cli.output.hostile import escape_controls
 from spanproof.cli.output.words import format_count
 from spanproof.evaluators.detect.text import TextSnippet, snippets_in
 
@@ -29,24 +29,27 @@ def command(files: tuple[Path, ...], jsonl: bool, as_json: bool) -> int:
     """
     if jsonl:
         refuse_files(files)
-        return answer_lines(_answer)
+        return answer_lines(_answer_row)
     # All of them first: a file that cannot be read is reported before anything is printed.
     texts = [(path, read_file(path).decode("utf-8", "replace")) for path in files or (Path("-"),)]
     for path, text in texts:
         name = "stdin" if str(path) == "-" else str(path)
         found = snippets_in(text)
         if as_json:
-            print_json({"file": name, "snippets": [_row(snippet) for snippet in found]})
+            print_json({"file": name, "snippets": [_to_row(snippet) for snippet in found]})
         else:
             _show(name, text, found)
     return EXIT_PASS
 
 
-def _answer(row: Row) -> Row:
-    return {"id": row.get("id"), "snippets": [_row(found) for found in snippets_in(text_field(row, "text"))]}
+def _answer_row(row: Row) -> Row:
+    return {
+        "id": row.get("id"),
+        "snippets": [_to_row(found) for found in snippets_in(read_text_field(row, "text"))],
+    }
 
 
-def _row(found: TextSnippet) -> Row:
+def _to_row(found: TextSnippet) -> Row:
     return pick(found, "language source start end")
 
 
@@ -55,4 +58,4 @@ def _show(name: str, text: str, found: list[TextSnippet]) -> None:
     for snippet in found:
         line = text.count("\n", 0, snippet.start) + 1
         console.print(Text.assemble(("  " + snippet.language.value, "bold cyan"), f", line {line}"))
-        console.print(highlight(visible(snippet.source), snippet.language, start_line=line))
+        console.print(highlight(escape_controls(snippet.source), snippet.language, start_line=line))

@@ -17,7 +17,7 @@ from spanproof.cli.options.backend import DEFAULT_BACKEND, open_backend, setting
 from spanproof.cli.output.console import console, pick, print_json
 from spanproof.cli.problems import UsageProblem
 from spanproof.sandbox import Availability, Feature, SandboxUnavailable
-from spanproof.sandbox.registry import backend_names
+from spanproof.sandbox.registry import list_backends
 
 
 @click.command()
@@ -38,12 +38,12 @@ def command(as_json: bool, backend: str | None, clean: bool, settings: dict[str,
     if clean:
         return _clean(chosen, settings, as_json)
     usable = False
-    for name in (backend,) if backend else backend_names():
+    for name in (backend,) if backend else list_backends():
         with open_backend(name, settings if name == chosen else {}) as sandbox:
             found = sandbox.availability()
         usable = usable or (name == chosen and found.usable)
         if as_json:
-            print_json(_row(found))
+            print_json(_to_row(found))
         else:
             _show(found)
     return EXIT_PASS if usable else EXIT_GATE_FAILED
@@ -66,7 +66,7 @@ def _clean(backend: str, settings: dict[str, str], as_json: bool) -> int:
     return EXIT_PASS
 
 
-def _row(found: Availability) -> dict[str, Any]:
+def _to_row(found: Availability) -> dict[str, Any]:
     return {
         **pick(found, "backend usable tier"),
         "features": [pick(feature, "name present required detail remedy") for feature in found.features],
@@ -81,7 +81,7 @@ def _show(found: Availability) -> None:
     table.add_column("here")
     table.add_column("detail", overflow="fold")
     for feature in found.features:
-        table.add_row(feature.name, _mark(feature), Text(feature.detail))
+        table.add_row(feature.name, _format_presence(feature), Text(feature.detail))
     console.print(table)
     remedies: dict[str, list[str]] = {}
     for feature in found.features:
@@ -97,7 +97,7 @@ def _show(found: Availability) -> None:
         console.print(Text(f"{found.backend} cannot run here: it needs {lacking}.", style="bold red"))
 
 
-def _mark(feature: Feature) -> Text:
+def _format_presence(feature: Feature) -> Text:
     if feature.present:
         return Text("yes", style="green")
     return Text("NO", style="bold red") if feature.required else Text("no", style="yellow")

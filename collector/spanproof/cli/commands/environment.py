@@ -11,9 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from spanproof.cli.exit_codes import EXIT_PASS
-from spanproof.cli.options.backend import backend_options, open_backend
+from spanproof.cli.options.backend import open_backend, with_backend_options
 from spanproof.cli.output.console import console, print_json
-from spanproof.cli.output.hostile import visible
+from spanproof.cli.output.hostile import escape_controls
 from spanproof.cli.problems import UsageProblem
 from spanproof.sandbox import Sandbox
 from spanproof.sandbox.environments import Image, Lease, Store, Wanted, read_packages
@@ -29,7 +29,7 @@ def command() -> None:
 
 @command.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@backend_options
+@with_backend_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON line.")
 def build(file: Path, backend: str, settings: dict[str, str], as_json: bool) -> int:
     """Build the environment of FILE ahead of its first use.
@@ -44,9 +44,9 @@ def build(file: Path, backend: str, settings: dict[str, str], as_json: bool) -> 
     if as_json:
         print_json(row)
     else:
-        console.print(visible(str(row["image"])), markup=False, soft_wrap=True)
+        console.print(escape_controls(str(row["image"])), markup=False, soft_wrap=True)
         for one in row["packages"]:
-            console.print(f"  {visible(one)}", markup=False)
+            console.print(f"  {escape_controls(one)}", markup=False)
     return EXIT_PASS
 
 
@@ -112,7 +112,7 @@ def _print(images: list[Image], *, as_json: bool) -> None:
         }
         if as_json:
             print_json(row)
-        pins, unused = Text(visible(", ".join(image.lock.pins))), f"{unused_s / _DAY_S:.1f} days"
+        pins, unused = Text(escape_controls(", ".join(image.lock.pins))), f"{unused_s / _DAY_S:.1f} days"
         table.add_row(image.key[:12], pins, str(packages), decimal(image.size_bytes), unused)
     if not as_json:
         console.print(table)

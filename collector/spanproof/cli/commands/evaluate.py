@@ -16,15 +16,15 @@ import click
 from spanproof.cli.engine import opened_engine, warn_of_silent_evaluators
 from spanproof.cli.exit_codes import EXIT_MISUSE, EXIT_PASS
 from spanproof.cli.input.trace_files import read_traces
-from spanproof.cli.options.config import sandbox_config_options
+from spanproof.cli.options.config import with_sandbox_config_options
 from spanproof.cli.options.policy import policy_option
-from spanproof.cli.output.console import console, print_json, progress, show_problem, warn
-from spanproof.cli.output.runs_table import lines_of, print_runs
+from spanproof.cli.output.console import console, make_progress, print_json, show_problem, warn
+from spanproof.cli.output.runs_table import build_run_lines, print_runs
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
 from spanproof.config.model import Config
 from spanproof.evaluators.model import TraceEvaluation
-from spanproof.evaluators.score_rows import run_row
+from spanproof.evaluators.score_rows import make_run_row
 
 if TYPE_CHECKING:
     from spanproof.evaluators.structure import Files
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @policy_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per trace on stdout.")
-@sandbox_config_options
+@with_sandbox_config_options
 @click.option("--no-replay", is_flag=True, help="Evaluate the record alone; run nothing.")
 @click.option("--structure", is_flag=True, help="Measure the code that runs leave, as advice.")
 @click.option(
@@ -69,7 +69,7 @@ def command(
     given: set[str] = set()
     with (
         opened_engine(config, policy_file, replay=not no_replay, runs_before=earlier) as engine,
-        progress(as_json=as_json) as bar,
+        make_progress(as_json=as_json) as bar,
     ):
         task = bar.add_task("evaluating", total=len(files))
         for path in files:
@@ -81,7 +81,7 @@ def command(
                 evaluation = engine.evaluate(trace)
                 given |= {score.name for score in evaluation.scores}
                 if as_json:
-                    print_json(_evaluation_row(evaluation, path))
+                    print_json(_to_row(evaluation, path))
                 else:
                     evaluations.append(evaluation)
             if not traces and not problems:
@@ -114,7 +114,7 @@ def _read_code(before: Path) -> dict[str, Files]:
 
 def _print(evaluations: Sequence[TraceEvaluation]) -> None:
     """Print the table; below it what is wrong with the shape of a trace, and traces without a run."""
-    lines = [line for evaluation in evaluations for line in lines_of(evaluation)]
+    lines = [line for evaluation in evaluations for line in build_run_lines(evaluation)]
     if lines:
         print_runs(console, lines)
     for evaluation in evaluations:
@@ -127,11 +127,11 @@ def _print(evaluations: Sequence[TraceEvaluation]) -> None:
             console.print(f"{name} has no agent run in its {spans}", style="yellow", soft_wrap=True)
 
 
-def _evaluation_row(evaluation: TraceEvaluation, file: Path) -> dict[str, object]:
+def _to_row(evaluation: TraceEvaluation, file: Path) -> dict[str, object]:
     return {
         "trace_id": evaluation.trace.trace_id,
         "file": str(file),
-        "runs": [run_row(run) for run in evaluation.runs],
+        "runs": [make_run_row(run) for run in evaluation.runs],
         "spans": len(evaluation.trace.spans),
         "code_bearing_span_ids": list(evaluation.code_bearing_span_ids),
         "defects": sorted(defect.value for defect in evaluation.trace.defects),

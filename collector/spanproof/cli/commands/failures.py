@@ -13,20 +13,20 @@ from rich.text import Text
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.input.jsonl import BadRow, Row, answer_lines, jsonl_option, require_jsonl
 from spanproof.cli.options.cluster import find_cluster
-from spanproof.cli.options.cohort import by_option, where_option
+from spanproof.cli.options.cohort import with_by_option, with_where_option
 from spanproof.cli.options.store import (
     find_run,
     find_trace,
-    limit_option,
     opened_store,
     parse_span,
     store_option,
+    with_limit_option,
 )
 from spanproof.cli.output.console import console, inform, pick, print_json
-from spanproof.cli.output.hostile import plain
+from spanproof.cli.output.hostile import clean_line
 from spanproof.cli.output.words import format_count, format_time
 from spanproof.cli.problems import UsageProblem
-from spanproof.evaluators.intervals import wilson
+from spanproof.evaluators.intervals import compute_wilson_interval
 from spanproof.failures import Rating, Signature, State, cluster, explain, rate_run, read_raised, sign
 from spanproof.store import CohortShare, FailingRun, FailureCluster, Store, TriageAction
 from spanproof.trace import Layer
@@ -54,13 +54,13 @@ def command() -> None:
 
 @command.command("list")
 @_since_option
-@where_option
+@with_where_option
 @click.option(
     "--state", multiple=True, type=click.Choice([each.value for each in State]), help="In this state."
 )
 @click.option("--all", "every", is_flag=True, help="Resolved ones too.")
 @click.option("--new", is_flag=True, help="Only what never failed before the newest release.")
-@limit_option(30, "Clusters listed at most.")
+@with_limit_option(30, "Clusters listed at most.")
 @store_option
 @_json_option
 def list_(
@@ -77,15 +77,15 @@ def list_(
     if state and every:
         raise UsageProblem("--state is given with --all", "Name the states, or list all.")
     states = {State(each) for each in state} if state else set(State) if every else set(_ACTIVE)
-    start_ns, end_ns = _window(since)
+    start_ns, end_ns = _parse_window(since)
     with opened_store(location) as store:
         found = store.failure_clusters(start_ns=start_ns, end_ns=end_ns, cohort=cohort)
     chosen = [each for each in found if each.state in states and (each.new_since or not new)]
     if as_json:
         for each in chosen[:limit]:
-            print_json(_cluster_row(each))
+            print_json(_to_cluster_row(each))
     elif chosen:
-        console.print(_table(chosen[:limit]))
+        console.print(_build_table(chosen[:limit]))
         if len(chosen) > limit:
             inform(f"{format_count(len(chosen) - limit, 'more cluster')}; raise --limit")
     else:
@@ -97,8 +97,8 @@ def list_(
 @command.command("show")
 @click.argument("cluster")
 @_since_option
-@by_option("Shares by this dimension; may be given often.")
-@limit_option(5, "Runs shown at most.")
+@with_by_option("Shares by this dimension; may be given often.")
+@with_limit_option(5, "Runs shown at most.")
 @store_option
 @_json_option
 def show(cluster: str, since: str, by: tuple[str, ...], limit: int, location: str, as_json: bool) -> int:
@@ -106,7 +106,7 @@ def show(cluster: str, since: str, by: tuple[str, ...], limit: int, location: st
 
     CLUSTER is its id or the start of it.
     """
-    start_ns, end_ns = _window(since)
+    start_ns, end_ns = _parse_window(since)
     with opened_store(location) as store:
         found = find_cluster(store, cluster, start_ns, end_ns)
         shares = {
@@ -117,9 +117,9 @@ def show(cluster: str, since: str, by: tuple[str, ...], limit: int, location: st
     if not by:
         shares = {name: values for name, values in shares.items() if any(each.value for each in values)}
     if as_json:
-        row = _cluster_row(found)
-        row["shares"] = {name: [_share_row(each) for each in values] for name, values in shares.items()}
-        row["runs_shown"] = [_run_row(run) for run in runs]
+        row = _to_cluster_row(found)
+        row["shares"] = {name: [_to_share_row(each) for each in values] for name, values in shares.items()}
+        row["runs_shown"] = [_to_run_row(run) for run in runs]
         print_json(row)
     else:
         _print_cluster(found, shares, runs, since)
@@ -139,7 +139,7 @@ def rate(trace: str, run: str | None, location: str, as_json: bool) -> int:
     with opened_store(location) as store:
         ratings = rate_run(find_run(find_trace(store, trace), run).scores)
     if as_json:
-        print_json({rating.dimension.id: _rating_row(rating) for rating in ratings})
+        print_json({rating.dimension.id: _to_rating_row(rating) for rating in ratings})
         return EXIT_PASS
     grid = Table.grid(padding=(0, 2, 0, 0))
     for rating in ratings:
@@ -171,7 +171,7 @@ def cluster_lines(jsonl: bool) -> int:
         return {
             "cluster": cluster_id,
             "fingerprint": signature.fingerprint,
-            **_explanation_row(seen[cluster_id]),
+            **_to_explanation_row(seen[cluster_id]),
         }
 
     return answer_lines(handle)
@@ -196,7 +196,7 @@ def _sign_row(row: Row) -> Signature:
     )
 
 
-def _decision(name: str, meaning: str, state: State) -> None:
+def _add_decision_command(name: str, meaning: str, state: State) -> None:
     """Add a command that sets the state of some clusters."""
 
     @command.command(name, help=f"{meaning}\n\nCLUSTERS are ids or their starts.", short_help=meaning)
@@ -209,13 +209,13 @@ def _decision(name: str, meaning: str, state: State) -> None:
             found = [find_cluster(store, each) for each in clusters]
             for each in found:
                 store.triage(each.id, TriageAction.STATE, state.value, note)
-            _report(store, [each.id for each in found], as_json=as_json)
+            _print_clusters(store, [each.id for each in found], as_json=as_json)
         return EXIT_PASS
 
 
-_decision("ack", "Acknowledge clusters: someone works on them.", State.ACKNOWLEDGED)
-_decision("resolve", "Resolve clusters; one that occurs again has regressed.", State.RESOLVED)
-_decision("reopen", "Open clusters again.", State.OPEN)
+_add_decision_command("ack", "Acknowledge clusters: someone works on them.", State.ACKNOWLEDGED)
+_add_decision_command("resolve", "Resolve clusters; one that occurs again has regressed.", State.RESOLVED)
+_add_decision_command("reopen", "Open clusters again.", State.OPEN)
 
 
 @command.command("merge")
@@ -235,7 +235,7 @@ def merge(clusters: tuple[str, ...], into: str, location: str, as_json: bool) ->
             raise UsageProblem(f"{target.id} is the cluster of --into", "Name two different clusters.")
         for each in found:
             store.triage(each.id, TriageAction.MOVE, target.id)
-        _report(store, [target.id], as_json=as_json)
+        _print_clusters(store, [target.id], as_json=as_json)
     return EXIT_PASS
 
 
@@ -257,7 +257,7 @@ def split(fingerprints: tuple[str, ...], location: str, as_json: bool) -> int:
                     f"`spanproof failures show {found.id} --json` lists the fingerprints of a cluster.",
                 )
             store.triage(fingerprint, TriageAction.MOVE, fingerprint)
-        _report(store, fingerprints, as_json=as_json)
+        _print_clusters(store, fingerprints, as_json=as_json)
     return EXIT_PASS
 
 
@@ -268,7 +268,7 @@ def split(fingerprints: tuple[str, ...], location: str, as_json: bool) -> int:
 @_json_option
 def name_(cluster: str, name: str, location: str, as_json: bool) -> int:
     """Give a cluster another name; an empty one takes it back."""
-    return _write(cluster, TriageAction.NAME, name.strip(), location, as_json=as_json)
+    return _triage_cluster(cluster, TriageAction.NAME, name.strip(), location, as_json=as_json)
 
 
 @command.command("link")
@@ -280,38 +280,38 @@ def link(cluster: str, url: str, location: str, as_json: bool) -> int:
     """Link a cluster to an issue of a tracker; an empty URL takes it back."""
     if url and not url.startswith(("https://", "http://")):
         raise UsageProblem(f"{url!r} is no address of a page", "Write https://…")
-    return _write(cluster, TriageAction.LINK, url, location, as_json=as_json)
+    return _triage_cluster(cluster, TriageAction.LINK, url, location, as_json=as_json)
 
 
-def _write(given: str, action: TriageAction, value: str, location: str, *, as_json: bool) -> int:
+def _triage_cluster(given: str, action: TriageAction, value: str, location: str, *, as_json: bool) -> int:
     with opened_store(location, writing=True) as store:
         found = find_cluster(store, given)
         store.triage(found.id, action, value)
-        _report(store, [found.id], as_json=as_json)
+        _print_clusters(store, [found.id], as_json=as_json)
     return EXIT_PASS
 
 
-def _report(store: Store, ids: Sequence[str], *, as_json: bool) -> None:
+def _print_clusters(store: Store, ids: Sequence[str], *, as_json: bool) -> None:
     """Print clusters as they are after a decision."""
     for cluster_id in ids:
         found = find_cluster(store, cluster_id)
         if as_json:
-            print_json(_cluster_row(found))
+            print_json(_to_cluster_row(found))
         else:
-            console.print(_headline(found), soft_wrap=True)
+            console.print(_format_headline(found), soft_wrap=True)
 
 
-def _headline(found: FailureCluster) -> Text:
+def _format_headline(found: FailureCluster) -> Text:
     head = Text.assemble((found.id, "bold"), "  ", (found.state.value, _STYLES[found.state]), "  ")
-    return head.append_text(plain(found.name))
+    return head.append_text(clean_line(found.name))
 
 
-def _window(since: str) -> tuple[int, int]:
+def _parse_window(since: str) -> tuple[int, int]:
     end_ns = time.time_ns() + 1
     return max(0, end_ns - parse_span("--since", since)), end_ns
 
 
-def _table(clusters: Sequence[FailureCluster]) -> Table:
+def _build_table(clusters: Sequence[FailureCluster]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("id", no_wrap=True)
     table.add_column("runs", justify="right", no_wrap=True)
@@ -320,9 +320,9 @@ def _table(clusters: Sequence[FailureCluster]) -> Table:
     table.add_column("state", no_wrap=True)
     table.add_column("failure")
     for each in clusters:
-        name = plain(each.name)
+        name = clean_line(each.name)
         if each.new_since:
-            name.append("  ").append_text(plain(f"new in {each.new_since}", style="bold yellow"))
+            name.append("  ").append_text(clean_line(f"new in {each.new_since}", style="bold yellow"))
         table.add_row(
             each.id,
             f"{each.runs:,}",
@@ -341,7 +341,7 @@ def _print_cluster(
     since: str,
 ) -> None:
     known = found.explanation
-    console.print(_headline(found), soft_wrap=True)
+    console.print(_format_headline(found), soft_wrap=True)
     grid = Table.grid(padding=(0, 2, 0, 0))
     if known.kind is not None:
         grid.add_row("  kind", f"{known.kind.category}: {known.kind.name}")
@@ -352,32 +352,32 @@ def _print_cluster(
     grid.add_row("  seen", counted)
     grid.add_row("  first, last", f"{format_time(found.first_seen_ns)}, {format_time(found.last_seen_ns)}")
     if found.new_since:
-        grid.add_row("  new since", plain(found.new_since))
+        grid.add_row("  new since", clean_line(found.new_since))
     if found.note:
-        grid.add_row("  note", plain(found.note))
+        grid.add_row("  note", clean_line(found.note))
     if found.link:
-        grid.add_row("  link", plain(found.link))
+        grid.add_row("  link", clean_line(found.link))
     for dimension, values in shares.items():
         for at, share in enumerate(values):
             label = f"  by {dimension.replace('_', ' ')}" if at == 0 else ""
             grid.add_row(label, _format_share(share))
     for at, run in enumerate(runs):
         line = Text(f"{run.trace_id[:16]}  {format_time(run.failed_ns)}  ")
-        grid.add_row("  runs" if at == 0 else "", line.append_text(plain(run.sample)))
+        grid.add_row("  runs" if at == 0 else "", line.append_text(clean_line(run.sample)))
     console.print(grid)
 
 
 def _format_share(share: CohortShare) -> Text:
-    text = plain(share.value or "(not said)", 40)
-    interval = wilson(share.failing, share.runs)
+    text = clean_line(share.value or "(not said)", 40)
+    interval = compute_wilson_interval(share.failing, share.runs)
     assert interval is not None, "a cohort with a failing run has a run"
     rate = share.failing / share.runs
     return text.append(f": {share.failing:,} of {format_count(share.runs, 'run')}, {rate:.1%} ({interval})")
 
 
-def _cluster_row(found: FailureCluster) -> dict[str, Any]:
+def _to_cluster_row(found: FailureCluster) -> dict[str, Any]:
     return {
-        **_explanation_row(found.signature),
+        **_to_explanation_row(found.signature),
         **pick(found, "id name state note link runs runs_before"),
         "first_seen_unix_ns": found.first_seen_ns,
         "last_seen_unix_ns": found.last_seen_ns,
@@ -387,7 +387,7 @@ def _cluster_row(found: FailureCluster) -> dict[str, Any]:
     }
 
 
-def _explanation_row(signature: Signature) -> dict[str, Any]:
+def _to_explanation_row(signature: Signature) -> dict[str, Any]:
     known = explain(signature)
     return {
         "name": known.name,
@@ -398,8 +398,8 @@ def _explanation_row(signature: Signature) -> dict[str, Any]:
     }
 
 
-def _share_row(share: CohortShare) -> dict[str, Any]:
-    interval = wilson(share.failing, share.runs)
+def _to_share_row(share: CohortShare) -> dict[str, Any]:
+    interval = compute_wilson_interval(share.failing, share.runs)
     return {
         **pick(share, "value failing runs"),
         "low": interval.low if interval else None,
@@ -407,14 +407,14 @@ def _share_row(share: CohortShare) -> dict[str, Any]:
     }
 
 
-def _run_row(run: FailingRun) -> dict[str, Any]:
+def _to_run_row(run: FailingRun) -> dict[str, Any]:
     return {
         **pick(run, "trace_id run_span_id span_id fingerprint sample agent model release"),
         "failed_unix_ns": run.failed_ns,
     }
 
 
-def _rating_row(rating: Rating) -> dict[str, Any]:
+def _to_rating_row(rating: Rating) -> dict[str, Any]:
     return {
         "value": rating.value,
         "rests_on": dict(rating.rests_on),

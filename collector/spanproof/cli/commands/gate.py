@@ -11,13 +11,13 @@ from rich.padding import Padding
 from rich.text import Text
 
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
-from spanproof.cli.options.outputs import Outputs, output_options
-from spanproof.cli.options.store import StoreQuery, opened_store, store_query_options
+from spanproof.cli.options.outputs import Outputs, with_output_options
+from spanproof.cli.options.store import StoreQuery, opened_store, with_store_query_options
 from spanproof.cli.output.console import console, print_json
-from spanproof.cli.output.hostile import plain
+from spanproof.cli.output.hostile import clean_line
 from spanproof.cli.problems import UsageProblem
 from spanproof.evaluators.model import TraceEvaluation
-from spanproof.evaluators.score_rows import run_row
+from spanproof.evaluators.score_rows import make_run_row
 from spanproof.gate import (
     Assertion,
     AssertionReport,
@@ -63,7 +63,7 @@ _STYLES = {
     type=click.Path(path_type=Path),
     help="File of assertions: one a line, or YAML.",
 )
-@store_query_options
+@with_store_query_options
 @click.option(
     "--scores",
     "scores_file",
@@ -75,7 +75,7 @@ _STYLES = {
     type=click.Path(path_type=Path),
     help="File of the same form, for assertions with `no_worse_than baseline`.",
 )
-@output_options
+@with_output_options
 @click.option("--json", "as_json", is_flag=True, help="The report as JSON on stdout.")
 def command(
     texts: tuple[str, ...],
@@ -94,7 +94,7 @@ def command(
         raise UsageProblem(
             "--scores is given with --store, --project or --since", "Those are for scores out of a store."
         )
-    assertions = _assertions(texts, file)
+    assertions = _parse_assertions(texts, file)
     runs: _Runs = {}
     try:
         with _open_scores(query, scores_file, runs if outputs.needs_code else None) as scores:
@@ -107,7 +107,9 @@ def command(
     if outputs.needs_code and not scores_file:
         failing = _read_failing(query, report)
         runs.update(
-            ((each.trace.trace_id, run.run.span_id), run_row(run)) for each in failing for run in each.runs
+            ((each.trace.trace_id, run.run.span_id), make_run_row(run))
+            for each in failing
+            for run in each.runs
         )
     outputs.write(
         report.to_table(runs),
@@ -122,12 +124,12 @@ def command(
 
 
 def print_report(report: GateReport) -> None:
-    """The report for people: a line per assertion, the cases against it, and which layer fails."""
+    """Print the report for people: a line per assertion, the cases against it, and the layers that fail."""
     for each in report.assertions:
         word, style = _STYLES[each.verdict]
         console.print(Text.assemble((word, style), "  ", (str(each.assertion), "bold")), soft_wrap=True)
-        console.print(Padding(plain(each.reason), (0, 0, 0, 6)))
-        for case in _shown(each):
+        console.print(Padding(clean_line(each.reason), (0, 0, 0, 6)))
+        for case in _format_failing(each):
             # Cases against an assertion that holds all the same are printed dim.
             console.print(Padding(case, (0, 0, 0, 6)), style="dim" if each.verdict is Verdict.PASSED else "")
     if not report.passed:
@@ -135,17 +137,17 @@ def print_report(report: GateReport) -> None:
         console.print(Text(f"gate failed: {failed}" if failed else "gate failed", style="bold red"))
 
 
-def _shown(report: AssertionReport) -> Iterator[Text]:
+def _format_failing(report: AssertionReport) -> Iterator[Text]:
     for case in report.failing[:_SHOWN]:
         value = "" if case.value is None else f" {case.value:.2f}"
         state = f"{case.state.value}{value}" if case.state is not CaseState.VIOLATED else f"fails{value}"
-        agent, trace = plain(case.agent, 24), f"  {case.trace_id[:12]}  "
-        yield Text.assemble((f"{state}  ", "bold"), agent, trace, plain(case.explanation))
+        agent, trace = clean_line(case.agent, 24), f"  {case.trace_id[:12]}  "
+        yield Text.assemble((f"{state}  ", "bold"), agent, trace, clean_line(case.explanation))
     if (more := len(report.failing) - _SHOWN) > 0:
         yield Text(f"and {more} more (--json shows all)", style="dim")
 
 
-def _assertions(texts: tuple[str, ...], file: Path | None) -> list[Assertion]:
+def _parse_assertions(texts: tuple[str, ...], file: Path | None) -> list[Assertion]:
     found = [parse(text) for text in texts]
     if file:
         try:

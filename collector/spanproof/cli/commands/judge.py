@@ -17,17 +17,17 @@ from rich.table import Table
 from rich.text import Text
 
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
-from spanproof.cli.input.jsonl import Row, answer_lines, jsonl_option, require_jsonl, text_field
-from spanproof.cli.options.config import config_options
-from spanproof.cli.output.console import console, pick, print_json, progress, warn
+from spanproof.cli.input.jsonl import Row, answer_lines, jsonl_option, read_text_field, require_jsonl
+from spanproof.cli.options.config import with_config_options
+from spanproof.cli.output.console import console, make_progress, pick, print_json, warn
 from spanproof.cli.output.verdicts import print_confusion
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
-from spanproof.config.added_evaluators import judge_of
+from spanproof.config.added_evaluators import build_judge
 from spanproof.config.model import Config, JudgeChoice
 from spanproof.evaluators.judge import Judge, load_rubrics
-from spanproof.evaluators.judge.calibration import Calibration, calibrate, labels_in
-from spanproof.evaluators.judge.pairs import compare, preference_rubric
+from spanproof.evaluators.judge.calibration import Calibration, calibrate, read_labels
+from spanproof.evaluators.judge.pairs import compare, load_preference_rubric
 
 
 @click.group()
@@ -60,7 +60,7 @@ def rubrics(write: Path | None, as_json: bool) -> int:
 
 @command.command(name="calibrate")
 @click.argument("labels", type=click.File(encoding="utf-8"))
-@config_options
+@with_config_options
 @click.option(
     "--at-least",
     "at_least",
@@ -78,9 +78,9 @@ def calibrate_command(labels: TextIO, config: Config, at_least: float | None, as
     choice = config.judge
     judge = _open_judge(choice)
     known = load_rubrics(choice.rubrics)
-    rows = labels_in(labels, known)
+    rows = read_labels(labels, known)
     labelled = {name: [row for row in rows if row.rubric == name] for name in known}
-    with progress(as_json=as_json) as bar:
+    with make_progress(as_json=as_json) as bar:
         task = bar.add_task("calibrating", total=len(rows))
         found = [
             calibrate(judge, known[name], some, choice.at_once, lambda: bar.advance(task))
@@ -91,7 +91,7 @@ def calibrate_command(labels: TextIO, config: Config, at_least: float | None, as
         raise UsageProblem(f"{labels.name} holds no labels", "Give one JSON object per line.")
     for each in found:
         if as_json:
-            print_json(_calibration_row(each))
+            print_json(_to_row(each))
         else:
             _show(each)
     short = at_least is not None and any(not each.agreement.low >= at_least for each in found)
@@ -100,17 +100,17 @@ def calibrate_command(labels: TextIO, config: Config, at_least: float | None, as
 
 @command.command(name="compare")
 @jsonl_option
-@config_options
+@with_config_options
 def compare_command(jsonl: bool, config: Config) -> int:
     """Decide which of two answers is better, in both orders.
 
     In: {"id", "task", "first", "second"}. Out: {"id", "preference", "consistent", "reasoning"}.
     """
     require_jsonl("judge compare", jsonl=jsonl)
-    judge, rubric = _open_judge(config.judge), preference_rubric()
+    judge, rubric = _open_judge(config.judge), load_preference_rubric()
 
     def answer(row: Row) -> Row:
-        texts = [text_field(row, name) for name in ("task", "first", "second")]
+        texts = [read_text_field(row, name) for name in ("task", "first", "second")]
         return {
             "id": row.get("id"),
             **pick(compare(judge, rubric, *texts), "preference consistent reasoning"),
@@ -120,7 +120,7 @@ def compare_command(jsonl: bool, config: Config) -> int:
 
 
 def _open_judge(choice: JudgeChoice) -> Judge:
-    judge = judge_of(choice)
+    judge = build_judge(choice)
     if judge is None:
         raise UsageProblem("no judge is configured", "--set judge.model=gpt-4.1-mini-2025-04-14")
     if judge.warning:
@@ -128,7 +128,7 @@ def _open_judge(choice: JudgeChoice) -> Judge:
     return judge
 
 
-def _calibration_row(found: Calibration) -> dict[str, object]:
+def _to_row(found: Calibration) -> dict[str, object]:
     agreed = found.agreement
     interval = {"kappa": agreed.kappa, "kappa_low": agreed.low, "kappa_high": agreed.high}
     return {

@@ -11,14 +11,14 @@ from rich.text import Text
 
 from spanproof.cli.engine import opened_engine
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
-from spanproof.cli.options.config import sandbox_config_options
+from spanproof.cli.options.config import with_sandbox_config_options
 from spanproof.cli.options.policy import policy_option
-from spanproof.cli.output.console import console, inform, print_json, progress
-from spanproof.cli.output.hostile import plain
+from spanproof.cli.output.console import console, inform, make_progress, print_json
+from spanproof.cli.output.hostile import clean_line
 from spanproof.cli.problems import UsageProblem
 from spanproof.config.model import Config
 from spanproof.experiments import Settings, Tools, agent_in_module, agent_program
-from spanproof.experiments.notebook import new_folder
+from spanproof.experiments.notebook import choose_folder
 from spanproof.experiments.optimise import (
     STRATEGIES,
     ChatModel,
@@ -36,7 +36,7 @@ _DEFAULTS = OptimiserSettings(variable="")
 @click.command("optimise")
 @click.argument("suite", type=click.Path(path_type=Path))
 @policy_option
-@sandbox_config_options
+@with_sandbox_config_options
 @click.option("--agent", metavar="MODULE:NAME", help="The agent, or a factory of it.")
 @click.option("--command", "line", metavar="LINE", help="The agent as a program: task on stdin.")
 @click.option(
@@ -135,7 +135,7 @@ def command(
     """
     if (agent is None) == (line is None):
         raise UsageProblem("there is not one agent to run", "Name it by --agent or by --command.")
-    folder = out or new_folder()
+    folder = out or choose_folder()
     settings = OptimiserSettings(
         variable=target,
         strategies=strategies or _DEFAULTS.strategies,
@@ -146,7 +146,7 @@ def command(
         trials=Settings(trials, jobs, seed, timeout, Tools(tools)),
     )
     under_test = agent_in_module(agent) if agent else agent_program(line or "")
-    with opened_engine(config, policy_file) as engine, progress(as_json=as_json):
+    with opened_engine(config, policy_file) as engine, make_progress(as_json=as_json):
         found = optimise(
             under_test,
             suite,
@@ -174,27 +174,29 @@ def _print(found: Optimised, folder: Path) -> None:
     table = Table(box=None, padding=(0, 2, 0, 0))
     for name in ("held-out cases", "before", "after", "difference, 95 % interval"):
         table.add_column(name)
-    table.add_row("all that is required", *_row(found.before.rates, found.after.rates))
+    table.add_row("all that is required", *_format_row(found.before.rates, found.after.rates))
     for layer in Layer:
         before, after = (each.layers.get(layer, {}) for each in (found.before, found.after))
         if before or after:
-            table.add_row(layer.value, *_row(before, after))
+            table.add_row(layer.value, *_format_row(before, after))
     console.print(table)
     for identity, reason in found.rejected.items():
         console.print(Text(f"{identity} was rejected: {reason}", style="yellow"), soft_wrap=True)
     for line in found.change:
         style = {"+": "green", "-": "red"}.get(line[:1], "dim")
-        console.print(plain(line, 400, style), soft_wrap=True)
-    console.print(plain(f"{found.stopped}; the best prompt is {folder / 'best.txt'}", 400), soft_wrap=True)
+        console.print(clean_line(line, 400, style), soft_wrap=True)
+    console.print(
+        clean_line(f"{found.stopped}; the best prompt is {folder / 'best.txt'}", 400), soft_wrap=True
+    )
 
 
-def _row(before: Mapping[str, float], after: Mapping[str, float]) -> tuple[str, str, str]:
-    return _mean(before), _mean(after), _write(compare(before, after))
+def _format_row(before: Mapping[str, float], after: Mapping[str, float]) -> tuple[str, str, str]:
+    return _format_mean(before), _format_mean(after), _format_difference(compare(before, after))
 
 
-def _mean(rates: Mapping[str, float]) -> str:
+def _format_mean(rates: Mapping[str, float]) -> str:
     return f"{sum(rates.values()) / len(rates):.2f}" if rates else "–"
 
 
-def _write(found: Difference | None) -> str:
+def _format_difference(found: Difference | None) -> str:
     return f"{found.mean:+.2f} ({found.low:+.2f} to {found.high:+.2f})" if found else "–"

@@ -17,10 +17,10 @@ from spanproof.cli.options.store import (
     find_run,
     find_trace,
     opened_store,
-    store_query_options,
+    with_store_query_options,
 )
 from spanproof.cli.output.console import console, inform, pick, print_json
-from spanproof.cli.output.hostile import plain
+from spanproof.cli.output.hostile import clean_line
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
 from spanproof.evaluators.model import TraceEvaluation
@@ -63,7 +63,7 @@ _Run = tuple[TraceEvaluation, str]
     help="Replace what this pattern (RE2) matches, beside secrets. May be given often.",
 )
 @click.option("--replace", is_flag=True, help="Write a case that exists already anew; its notes stay.")
-@store_query_options
+@with_store_query_options
 @click.option("--json", "as_json", is_flag=True, help="A JSON line per run on stdout.")
 def command(
     traces: tuple[str, ...],
@@ -88,15 +88,15 @@ def command(
     how = Promoting(replace, redact, duplicates=bool(traces) or keep_duplicates)
     with opened_store(query.location) as store:
         if where is not None:
-            runs: Iterable[_Run] = _matching_runs(store, parse_query(where), query)
+            runs: Iterable[_Run] = _find_matching_runs(store, parse_query(where), query)
         elif cluster is not None:
-            runs = _runs_of_cluster(store, cluster, limit)
+            runs = _find_cluster_runs(store, cluster, limit)
         else:
-            runs = [_named_run(store, trace, run) for trace in traces]
+            runs = [_find_named_run(store, trace, run) for trace in traces]
         found = _take(promote_runs(runs, suite, how), len(traces) or limit)
     if as_json:
         for promotion in found:
-            print_json(_promotion_row(promotion, suite))
+            print_json(_to_row(promotion, suite))
     elif traces:
         for promotion in found:
             _print_promotion(promotion, suite)
@@ -122,19 +122,19 @@ def _check_choice(traces: tuple[str, ...], where: str | None, cluster: str | Non
         raise UsageProblem(f"--project or --since is given with {given[0]}", "Those are for --where.")
 
 
-def _named_run(store: Store, trace: str, run: str | None) -> _Run:
+def _find_named_run(store: Store, trace: str, run: str | None) -> _Run:
     evaluation = find_trace(store, trace)
     return evaluation, find_run(evaluation, run).run.span_id
 
 
-def _runs_of_cluster(store: Store, cluster: str, limit: int) -> list[_Run]:
+def _find_cluster_runs(store: Store, cluster: str, limit: int) -> list[_Run]:
     """Return runs that represent a cluster of failures; those whose trace is gone are left out."""
     runs = store.failing_runs(find_cluster(store, cluster), limit=limit)
     evaluations = {each.trace.trace_id: each for each in store.evaluations([run.trace_id for run in runs])}
     return [(evaluations[run.trace_id], run.run_span_id) for run in runs if run.trace_id in evaluations]
 
 
-def _matching_runs(store: Store, wanted: ScoreQuery, query: StoreQuery) -> Iterator[_Run]:
+def _find_matching_runs(store: Store, wanted: ScoreQuery, query: StoreQuery) -> Iterator[_Run]:
     """Yield the runs that a query means, newest first; of equal time in the order of their ids."""
     cohort = {"project": query.project} if query.project else {}
     times: dict[tuple[str, str], int] = {}
@@ -160,7 +160,7 @@ def _take(promotions: Iterator[Promotion], limit: int) -> list[Promotion]:
     return found
 
 
-def _promotion_row(promotion: Promotion, suite: Path) -> dict[str, object]:
+def _to_row(promotion: Promotion, suite: Path) -> dict[str, object]:
     """Return what `--json` prints of a run."""
     case = promotion.case
     return {
@@ -192,7 +192,7 @@ def _print_summary(found: list[Promotion], suite: Path) -> None:
     for promotion in islice(new, 20):
         line = Text.assemble((f"{promotion.change.value:9}", "green"), "  ", (promotion.case.id, "bold"))
         line.append("  ")
-        line.append_text(plain(promotion.case.task or "no task on the trace", 80))
+        line.append_text(clean_line(promotion.case.task or "no task on the trace", 80))
         console.print(line, soft_wrap=True)
     if len(new) > 20:
         console.print(Text(f"and {len(new) - 20} more", style="dim"))
@@ -209,12 +209,12 @@ def print_case(case: Case, folder: Path) -> None:
     console.print(Text.assemble(("case ", "bold"), case.id), soft_wrap=True)
     console.print(Text.assemble("  files  ", str(folder)), soft_wrap=True)
     grid = Table.grid(padding=(0, 2, 0, 0))
-    grid.add_row("  task", plain(case.task or "not on the trace"))
+    grid.add_row("  task", clean_line(case.task or "not on the trace"))
     snippets = format_count(len(case.snippets), "snippet")
     grid.add_row("  holds", f"{snippets}, {format_count(calls, 'tool call')} on tape")
     for each in case.expectations:
         if each.is_of_layer:
             style = {"fail": "bold red", "pass": "green"}.get(each.verdict, "dim")
-            reason = Text.assemble(f"{each.layer.value}: ", plain(each.explanation))
+            reason = Text.assemble(f"{each.layer.value}: ", clean_line(each.explanation))
             grid.add_row(Text(f"  {each.verdict}", style=style), reason)
     console.print(grid)

@@ -15,9 +15,9 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from spanproof.cli.commands.connect import make_sink, require_keys
 from spanproof.cli.exit_codes import EXIT_PASS
-from spanproof.cli.options.config import config_options
+from spanproof.cli.options.config import with_config_options
 from spanproof.cli.options.store import parse_since
-from spanproof.cli.output.console import console, print_json, progress
+from spanproof.cli.output.console import console, make_progress, print_json
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
 from spanproof.collector.receive.signals import Signal
@@ -38,7 +38,7 @@ _HEALTH_S = 10.0
 @click.option("--project", help="Phoenix: the project; MLflow: the experiment's id. Langfuse's keys name it.")
 @click.option("--since", default="7d", show_default=True, help="How far back: 90s, 15m, 24h, 7d.")
 @click.option("--to", help="Base URL of the collector's HTTP port; that of the configuration when not given.")
-@config_options
+@with_config_options
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
 def command(
     kind: str, url: str | None, project: str | None, since: str, to: str | None, config: Config, as_json: bool
@@ -48,20 +48,20 @@ def command(
     Reads them through its API and sends them to a running collector. What is sent again is evaluated again,
     and changes nothing.
     """
-    sink = _sink_of(config, kind, url, project)
+    sink = _choose_sink(config, kind, url, project)
     require_keys(sink)
     since_ns = parse_since(since)
-    target = _target(config, to)
+    target = _build_target(config, to)
     _require_collector(target.endpoint)
     traces: set[bytes] = set()
     spans = 0
     with (
         open_client(sink) as source,
         open_target(target) as collector,
-        progress(as_json=as_json) as bar,
+        make_progress(as_json=as_json) as bar,
     ):
         task = bar.add_task(f"reading from {sink.kind}", total=None)
-        for request in _described(read_traces(source, sink, since_ns), sink):
+        for request in _translate_errors(read_traces(source, sink, since_ns), sink):
             _send(collector, request, target)
             found = request.resource_spans[0].scope_spans[0].spans
             spans += len(found)
@@ -75,7 +75,7 @@ def command(
     return EXIT_PASS
 
 
-def _sink_of(config: Config, kind: str, url: str | None, project: str | None) -> Sink:
+def _choose_sink(config: Config, kind: str, url: str | None, project: str | None) -> Sink:
     """Return the configured sink of this kind with the options over it, else one of the options alone."""
     configured = next((sink for sink in config.sinks if sink.kind == kind), None)
     given = {"url": url, "project": project}
@@ -86,7 +86,7 @@ def _sink_of(config: Config, kind: str, url: str | None, project: str | None) ->
     return configured.model_copy(update=chosen)
 
 
-def _target(config: Config, to: str | None) -> Forward:
+def _build_target(config: Config, to: str | None) -> Forward:
     where = config.receivers.http
     host = f"[{where.host}]" if ":" in where.host else where.host
     headers = {}
@@ -114,7 +114,9 @@ def _require_collector(endpoint: str) -> None:
         )
 
 
-def _described(pages: Iterator[ExportTraceServiceRequest], sink: Sink) -> Iterator[ExportTraceServiceRequest]:
+def _translate_errors(
+    pages: Iterator[ExportTraceServiceRequest], sink: Sink
+) -> Iterator[ExportTraceServiceRequest]:
     """Yield the pages; what goes wrong becomes a message with its remedy."""
     where = f"{sink.kind} at {sink.base_url}"
     try:

@@ -13,14 +13,14 @@ from rich.table import Table
 from rich.text import Text
 
 from spanproof.cli.exit_codes import EXIT_PASS
-from spanproof.cli.options.cohort import by_option, where_option
-from spanproof.cli.options.rows import RowsOutput, rows_options
+from spanproof.cli.options.cohort import with_by_option, with_where_option
+from spanproof.cli.options.rows import RowsOutput, with_rows_options
 from spanproof.cli.options.store import opened_store, parse_span, store_option
 from spanproof.cli.output.console import console, inform
-from spanproof.cli.output.hostile import plain
+from spanproof.cli.output.hostile import clean_line
 from spanproof.cli.output.words import format_amount, format_time
 from spanproof.cli.problems import UsageProblem
-from spanproof.evaluators.intervals import difference_interval, wilson
+from spanproof.evaluators.intervals import compute_difference_interval, compute_wilson_interval
 from spanproof.gate import ScoreRef, parse_score
 from spanproof.store import Group, Store
 from spanproof.store.values import FailRate
@@ -77,7 +77,7 @@ _PARTS = {
 
 @click.command("query")
 @click.argument("score")
-@by_option("A dimension; may be given often: agent, user, attribute:tenant.id.")
+@with_by_option("A dimension; may be given often: agent, user, attribute:tenant.id.")
 @click.option(
     "--rate",
     type=click.Choice([each.value for each in Rate]),
@@ -85,11 +85,11 @@ _PARTS = {
     show_default=True,
     help="Which rate the table shows and --compare compares.",
 )
-@where_option
+@with_where_option
 @click.option("--since", default="24h", show_default=True, help="The window: 90s, 15m, 24h, 7d.")
 @click.option("--every", help="A row per stretch of time: 5m, 1h, 1d.")
 @click.option("--compare", is_flag=True, help="Beside the window of the same length before it.")
-@rows_options
+@with_rows_options
 @store_option
 def command(
     score: str,
@@ -134,7 +134,7 @@ def command(
     if output.write(names, written):
         return EXIT_PASS
     if rows:
-        console.print(_table(rows, by, wanted, Rate(rate), timed=step is not None, compare=compare))
+        console.print(_build_table(rows, by, wanted, Rate(rate), timed=step is not None, compare=compare))
     else:
         inform(f"no {wanted} in the last {since}")
     return EXIT_PASS
@@ -145,12 +145,12 @@ def _has_any(group: Group) -> bool:
     return bool(counted.judged or counted.errored or counted.skipped or counted.undecided)
 
 
-def _rates(group: Group) -> dict[str, float | None]:
+def _compute_rates(group: Group) -> dict[str, float | None]:
     """Return each rate with its interval; that of fail rates has the plain names."""
     found: dict[str, float | None] = {}
     for rate in Rate:
         part, whole = rate.parts(group.verdicts)
-        interval = wilson(part, whole)
+        interval = compute_wilson_interval(part, whole)
         prefix = "" if rate is Rate.FAIL else f"{rate.value}_"
         found[f"{rate.value}_rate"] = part / whole if whole else None
         found[f"{prefix}low"] = interval.low if interval else None
@@ -169,7 +169,7 @@ def _as_json(row: _Row, by: Sequence[str], *, timed: bool) -> dict[str, Any]:
         "errored": counted.errored,
         "skipped": counted.skipped,
         "undecided": counted.undecided,
-        **_rates(group),
+        **_compute_rates(group),
         "mean": group.mean,
         "raw_mean": group.raw_mean,
         "raw_p50": group.raw_p50,
@@ -177,26 +177,26 @@ def _as_json(row: _Row, by: Sequence[str], *, timed: bool) -> dict[str, Any]:
         "unit": group.unit or None,
     }
     if row.before is not None:
-        change = _change(row)
-        found["before"] = _rates(row.before) | {"n": row.before.verdicts.judged}
+        change = _compute_change(row)
+        found["before"] = _compute_rates(row.before) | {"n": row.before.verdicts.judged}
         found["change"] = (
             None if change is None else {"low": change[1], "value": change[0], "high": change[2]}
         )
     return found
 
 
-def _change(row: _Row) -> tuple[float, float, float] | None:
+def _compute_change(row: _Row) -> tuple[float, float, float] | None:
     """Return the difference of the rates, now less before, with its interval."""
     if row.before is None:
         return None
     now, before = row.rate.parts(row.group.verdicts), row.rate.parts(row.before.verdicts)
-    interval = difference_interval(before, now)
+    interval = compute_difference_interval(before, now)
     if interval is None:
         return None
     return now[0] / now[1] - before[0] / before[1], interval.low, interval.high
 
 
-def _table(
+def _build_table(
     rows: Sequence[_Row], by: Sequence[str], score: ScoreRef, rate: Rate, *, timed: bool, compare: bool
 ) -> Table:
     measured = score.is_raw and rate is Rate.FAIL
@@ -216,33 +216,33 @@ def _table(
     for row in rows:
         group, counted = row.group, row.group.verdicts
         cells: list[Text | str] = [format_time(group.start_ns)] if timed else []
-        cells += [plain(value or "(not said)", 40) for value in group.values]
+        cells += [clean_line(value or "(not said)", 40) for value in group.values]
         if measured:
             amounts = (group.raw_mean, group.raw_p50, group.raw_p95)
             cells += ["–" if each is None else format_amount(each, group.unit) for each in amounts]
             cells += [f"{counted.undecided + counted.judged:,}"]
         else:
             part, whole = rate.parts(counted)
-            interval = wilson(part, whole)
+            interval = compute_wilson_interval(part, whole)
             bad = part < whole if rate is Rate.PRESENCE else part > 0
             style = "bold red" if bad else "green"
-            cells += [Text(_percent(part / whole if whole else None), style=style)]
+            cells += [Text(_format_percent(part / whole if whole else None), style=style)]
             cells += ["–" if interval is None else f"{interval.low:.1%} to {interval.high:.1%}"]
             cells += [f"{part:,}", f"{whole:,}"]
         cells += [f"{counted.errored + counted.skipped + (0 if measured else counted.undecided):,}"]
         if compare and not measured:
             part, whole = rate.parts(row.before.verdicts) if row.before else (0, 0)
-            cells += [_percent(part / whole if whole else None), _format_change(row)]
+            cells += [_format_percent(part / whole if whole else None), _format_change(row)]
         table.add_row(*cells)
     return table
 
 
-def _percent(share: float | None) -> str:
+def _format_percent(share: float | None) -> str:
     return "–" if share is None else f"{share:.1%}"
 
 
 def _format_change(row: _Row) -> Text:
-    change = _change(row)
+    change = _compute_change(row)
     if change is None:
         return Text("–")
     value, low, high = change

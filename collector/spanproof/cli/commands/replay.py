@@ -20,16 +20,16 @@ from spanproof.cli.exit_codes import EXIT_MISUSE, EXIT_PASS
 from spanproof.cli.input.jsonl import BadRow, Row, answer_lines
 from spanproof.cli.input.trace_files import read_traces
 from spanproof.cli.options.backend import open_backend, workers_option
-from spanproof.cli.options.config import sandbox_config_options
+from spanproof.cli.options.config import with_sandbox_config_options
 from spanproof.cli.output.console import console, pick, print_json, show_problem
 from spanproof.cli.output.divergence import describe_divergence
-from spanproof.cli.output.hostile import plain
+from spanproof.cli.output.hostile import clean_line
 from spanproof.cli.problems import UsageProblem
 from spanproof.config.model import Config
-from spanproof.evaluators.layers.common import first_to_leave, number_in
+from spanproof.evaluators.layers.common import find_first_divergence, find_step_number
 from spanproof.evaluators.model import NoReplay, RunEvaluation
 from spanproof.evaluators.replay import ReplayedSource, replay_sources
-from spanproof.evaluators.replay.record import class_beside, record_of
+from spanproof.evaluators.replay.record import classify_execution, read_record
 from spanproof.sandbox import Sandbox
 from spanproof.trace import Layer, Payload, RecordedCall, Snippet, SpanError, Trace
 
@@ -49,7 +49,7 @@ _AGREES = {
     is_flag=True,
     help="Runs as JSON Lines on stdin, answers on stdout; with FILES, one line per run.",
 )
-@sandbox_config_options
+@with_sandbox_config_options
 @workers_option
 def command(files: tuple[Path, ...], jsonl: bool, config: Config, workers: int) -> int:
     """Replay the runs of OTLP files, or of JSON Lines.
@@ -69,7 +69,7 @@ def command(files: tuple[Path, ...], jsonl: bool, config: Config, workers: int) 
         for missing in sandbox.availability().missing[:1]:
             reason = missing.detail or missing.name
             raise UsageProblem(f"the backend {sandbox.name!r} cannot run here: {reason}", missing.remedy)
-        return answer_lines(lambda row: _answer(row, sandbox), workers)
+        return answer_lines(lambda row: _answer_row(row, sandbox), workers)
 
 
 def _replay_files(files: Sequence[Path], config: Config, workers: int, *, as_json: bool) -> int:
@@ -90,17 +90,17 @@ def _replay_files(files: Sequence[Path], config: Config, workers: int, *, as_jso
         for (path, _), evaluated in zip(found, evaluations, strict=True):
             for run in evaluated.runs:
                 if as_json:
-                    print_json(_run_row(run, path))
+                    print_json(_to_run_row(run, path))
                 else:
                     _show_run(run)
     return EXIT_MISUSE if unreadable else EXIT_PASS
 
 
 def _show_run(run: RunEvaluation) -> None:
-    title = Text.assemble(plain(run.run.name, 40, "bold"), (f"  trace {run.run.trace_id[:8]}", "dim"))
+    title = Text.assemble(clean_line(run.run.name, 40, "bold"), (f"  trace {run.run.trace_id[:8]}", "dim"))
     console.print(title)
     if isinstance(run.replay, NoReplay):
-        console.print(plain(f"  not replayed: {run.replay.reason}", 400))
+        console.print(clean_line(f"  not replayed: {run.replay.reason}", 400))
         return
     snippets = [snippet for snippet in run.run.snippets if snippet.executed]
     if not snippets:
@@ -110,28 +110,28 @@ def _show_run(run: RunEvaluation) -> None:
         "  step", "recorded", "replayed", "agrees", "", box=None, pad_edge=False, header_style="dim"
     )
     for snippet in snippets:
-        table.add_row(*_cells(run, snippet))
+        table.add_row(*_format_cells(run, snippet))
     console.print(table)
     left = describe_divergence(run)
-    console.print(plain(f"  left the record first at {left}" if left else "  kept to the record", 400))
+    console.print(clean_line(f"  left the record first at {left}" if left else "  kept to the record", 400))
 
 
-def _cells(run: RunEvaluation, snippet: Snippet) -> list[Text]:
+def _format_cells(run: RunEvaluation, snippet: Snippet) -> list[Text]:
     assert not isinstance(run.replay, NoReplay)
     step = run.replay.step(snippet.id)
     if step is None:
         reason = run.replay.unreplayed.get(snippet.id, "it was not reached")
         replayed, agrees, why = Text("–", style="dim"), None, f"not replayed: {reason}"
     else:
-        replayed = Text(class_beside(record_of(snippet), step.execution))
+        replayed = Text(classify_execution(read_record(snippet), step.execution))
         agrees, why = step.agrees, step.difference or ""
-    number = Text(f"  {number_in(run.run, snippet)}")
-    recorded = Text(record_of(snippet).failure_class or "not on the trace")
-    return [number, recorded, replayed, _AGREES[agrees], plain(why, 300)]
+    number = Text(f"  {find_step_number(run.run, snippet)}")
+    recorded = Text(read_record(snippet).failure_class or "not on the trace")
+    return [number, recorded, replayed, _AGREES[agrees], clean_line(why, 300)]
 
 
-def _run_row(run: RunEvaluation, path: Path) -> dict[str, object]:
-    first = first_to_leave(run.run, run.replay)
+def _to_run_row(run: RunEvaluation, path: Path) -> dict[str, object]:
+    first = find_first_divergence(run.run, run.replay)
     replay = None if isinstance(run.replay, NoReplay) else run.replay
     return {
         **pick(run.run, "trace_id span_id name"),
@@ -140,29 +140,29 @@ def _run_row(run: RunEvaluation, path: Path) -> dict[str, object]:
         "first_divergence": None if first is None else first[0],
         "steps": [
             {
-                "step": number_in(run.run, step.snippet),
+                "step": find_step_number(run.run, step.snippet),
                 "span_id": step.snippet.span_id,
-                "recorded": record_of(step.snippet).failure_class,
-                "replayed": class_beside(record_of(step.snippet), step.execution).value,
+                "recorded": read_record(step.snippet).failure_class,
+                "replayed": classify_execution(read_record(step.snippet), step.execution).value,
                 **pick(step, "agrees difference"),
                 "divergences": [pick(call, "tool reason") for call in step.divergences],
             }
             for step in (replay.steps if replay else ())
         ],
         "unreplayed": [
-            {"step": number_in(run.run, snippet), "span_id": snippet.span_id, "reason": reason}
+            {"step": find_step_number(run.run, snippet), "span_id": snippet.span_id, "reason": reason}
             for snippet in run.run.snippets
             if replay and (reason := replay.unreplayed.get(snippet.id)) is not None
         ],
     }
 
 
-def _answer(row: Row, sandbox: Sandbox) -> Row:
+def _answer_row(row: Row, sandbox: Sandbox) -> Row:
     replayed = replay_sources(_parse_steps(row), _parse_tape(row), _parse_tools(row), sandbox)
-    return {"id": row.get("id"), "steps": [_step_row(step) for step in replayed]}
+    return {"id": row.get("id"), "steps": [_to_step_row(step) for step in replayed]}
 
 
-def _step_row(step: ReplayedSource) -> Row:
+def _to_step_row(step: ReplayedSource) -> Row:
     execution = step.execution
     rarely = {
         "stdout_cut": execution.stdout_cut,

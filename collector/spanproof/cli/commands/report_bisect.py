@@ -10,10 +10,10 @@ import click
 from rich.text import Text
 
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
-from spanproof.cli.options.cohort import where_option
-from spanproof.cli.options.store import StoreQuery, limit_option, opened_store, store_query_options
-from spanproof.cli.output.console import console, inform, pick, print_json, progress
-from spanproof.cli.output.hostile import plain
+from spanproof.cli.options.cohort import with_where_option
+from spanproof.cli.options.store import StoreQuery, opened_store, with_limit_option, with_store_query_options
+from spanproof.cli.output.console import console, inform, make_progress, pick, print_json
+from spanproof.cli.output.hostile import clean_line
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
 from spanproof.evaluators.bisect_drop import (
@@ -50,9 +50,9 @@ _REMEDIES = {
 
 @click.command("bisect")
 @click.argument("score", default="execution.score")
-@where_option
-@store_query_options
-@limit_option(1_000, "Traces read, the newest ones.")
+@with_where_option
+@with_store_query_options
+@with_limit_option(1_000, "Traces read, the newest ones.")
 @click.option("--check", is_flag=True, help="Exit 1 where the rate fell.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def command(
@@ -69,24 +69,24 @@ def command(
         raise UsageProblem(
             f"{score} has no verdict, so that no run passes it", "Name a score that passes or fails."
         )
-    with opened_store(query.location) as store, progress(as_json=as_json) as bar:
+    with opened_store(query.location) as store, make_progress(as_json=as_json) as bar:
         rows = store.traces(project=query.project, since_ns=query.since_ns, cohort=cohort, limit=limit)
         task = bar.add_task("reading traces", total=len(rows))
         ids = [row.trace_id for row in rows]
         observations: list[Observation] = []
         for first in range(0, len(ids), _BATCH):
-            observations += _observations(store, ids[first : first + _BATCH], wanted, cohort)
+            observations += _read_observations(store, ids[first : first + _BATCH], wanted, cohort)
             bar.advance(task, _BATCH)
         found = bisect(observations)
     if as_json:
-        print_json({"score": score, **_row(found)})
+        print_json({"score": score, **_to_row(found)})
     else:
         _show(score, found)
     has_fallen = found.drop is not None and found.drop.is_certain
     return EXIT_GATE_FAILED if check and has_fallen else EXIT_PASS
 
 
-def _observations(
+def _read_observations(
     store: Store, ids: list[str], wanted: ScoreRef, cohort: dict[str, str]
 ) -> Iterator[Observation]:
     for evaluation in store.evaluations(ids):
@@ -103,46 +103,46 @@ def _observations(
                 yield observe(evaluation.trace, each.run, passed=Label.FAIL not in labels)
 
 
-def _row(found: Bisection) -> dict[str, Any]:
+def _to_row(found: Bisection) -> dict[str, Any]:
     drop = found.drop
     return {
         "runs": found.runs,
         "drop": None
         if drop is None
         else {
-            "time": _time(drop.time_ns),
+            "time": _format_time(drop.time_ns),
             "certain": drop.is_certain,
             "p_value": drop.p_value,
-            "before": _rate_row(drop.before),
-            "after": _rate_row(drop.after),
-            "difference": _interval_row(drop.difference),
+            "before": _to_rate_row(drop.before),
+            "after": _to_rate_row(drop.after),
+            "difference": _to_interval_row(drop.difference),
         },
         "suspect": found.suspect.dimension.value if found.suspect else None,
-        "dimensions": [_change_row(each) for each in found.changes],
+        "dimensions": [_to_change_row(each) for each in found.changes],
     }
 
 
-def _change_row(change: Change) -> dict[str, Any]:
+def _to_change_row(change: Change) -> dict[str, Any]:
     return {
         **pick(change, "dimension finding before after"),
-        "values": [{"value": value, **_rate_row(rate)} for value, rate in change.rates.items()],
-        "contrast": _contrast_row(change.contrast),
+        "values": [{"value": value, **_to_rate_row(rate)} for value, rate in change.rates.items()],
+        "contrast": _to_contrast_row(change.contrast),
         "together_with": [each.value for each in change.together_with],
     }
 
 
-def _contrast_row(contrast: Contrast | None) -> dict[str, Any] | None:
+def _to_contrast_row(contrast: Contrast | None) -> dict[str, Any] | None:
     if contrast is None:
         return None
     return {
-        "old": _rate_row(contrast.old),
-        "new": _rate_row(contrast.new),
-        "difference": _interval_row(contrast.difference),
+        "old": _to_rate_row(contrast.old),
+        "new": _to_rate_row(contrast.new),
+        "difference": _to_interval_row(contrast.difference),
         "alike_in": {name.value: value for name, value in contrast.alike_in.items()},
     }
 
 
-def _rate_row(rate: Rate) -> dict[str, Any]:
+def _to_rate_row(rate: Rate) -> dict[str, Any]:
     interval = rate.interval
     return {
         **pick(rate, "passed total share"),
@@ -151,7 +151,7 @@ def _rate_row(rate: Rate) -> dict[str, Any]:
     }
 
 
-def _interval_row(interval: Interval) -> dict[str, float]:
+def _to_interval_row(interval: Interval) -> dict[str, float]:
     return {"low": interval.low, "high": interval.high}
 
 
@@ -161,7 +161,8 @@ def _show(score: str, found: Bisection) -> None:
         inform(f"{score} does not fall over {format_count(found.runs, 'run')} with a verdict")
         return
     console.print(
-        f"{score} falls from {_describe(drop.before)} to {_describe(drop.after)} at {_time(drop.time_ns)}:"
+        f"{score} falls from {_describe(drop.before)} to {_describe(drop.after)}"
+        f" at {_format_time(drop.time_ns)}:"
         f" {drop.after.share - drop.before.share:+.1%}, {drop.difference}, p {drop.p_value:.3f}",
         soft_wrap=True,
     )
@@ -181,7 +182,7 @@ def _show_change(change: Change, *, is_suspect: bool) -> None:
     console.print(line, soft_wrap=True)
     if change.before != change.after:
         console.print(
-            Text.assemble(" " * 10, plain(change.before, 200), " → ", plain(change.after, 200)),
+            Text.assemble(" " * 10, clean_line(change.before, 200), " → ", clean_line(change.after, 200)),
             soft_wrap=True,
         )
     if change.contrast is not None:
@@ -199,5 +200,5 @@ def _describe(rate: Rate) -> str:
     return f"{rate.share:.1%} ({rate.passed} of {rate.total})"
 
 
-def _time(time_ns: int) -> str:
+def _format_time(time_ns: int) -> str:
     return datetime.fromtimestamp(time_ns / 1e9, UTC).isoformat()

@@ -18,15 +18,15 @@ from rich.text import Text
 from spanproof.cli.commands.calibration import command as calibration
 from spanproof.cli.commands.report_bisect import command as bisect
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
-from spanproof.cli.options.store import StoreQuery, limit_option, opened_store, store_query_options
-from spanproof.cli.output.console import console, inform, pick, print_json, progress, warn
-from spanproof.cli.output.hostile import plain
+from spanproof.cli.options.store import StoreQuery, opened_store, with_limit_option, with_store_query_options
+from spanproof.cli.output.console import console, inform, make_progress, pick, print_json, warn
+from spanproof.cli.output.hostile import clean_line
 from spanproof.cli.output.verdicts import print_confusion
 from spanproof.cli.output.words import describe_outcome, format_count
-from spanproof.evaluators.drift import Drift, drifts
+from spanproof.evaluators.drift import Drift, find_drifts
 from spanproof.evaluators.judge import BESIDE
-from spanproof.evaluators.judge.agreement import Agreement, Confusion, agreement
-from spanproof.evaluators.layers.common import place_of
+from spanproof.evaluators.judge.agreement import Agreement, Confusion, measure_agreement
+from spanproof.evaluators.layers.common import describe_executor
 from spanproof.evaluators.redact import mask_formats
 from spanproof.sandbox import FailureClass
 from spanproof.store import Store
@@ -46,8 +46,8 @@ command.add_command(calibration)
 
 
 @command.command()
-@store_query_options
-@limit_option(100, "Pieces of code compared, the newest ones.")
+@with_store_query_options
+@with_limit_option(100, "Pieces of code compared, the newest ones.")
 @click.option("--check", is_flag=True, help="Exit 1 where there is any.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def drift(query: StoreQuery, limit: int, check: bool, as_json: bool) -> int:
@@ -56,13 +56,13 @@ def drift(query: StoreQuery, limit: int, check: bool, as_json: bool) -> int:
     For the same code, after the same earlier code and with the same results of its tools, the recorded
     failure class changed with the executor: its type, its version, or its image by digest.
     """
-    with opened_store(query.location) as store, progress(as_json=as_json) as bar:
+    with opened_store(query.location) as store, make_progress(as_json=as_json) as bar:
         task = bar.add_task("looking for changed code", total=None)
         ids = store.traces_of_changed_code(project=query.project, since_ns=query.since_ns, limit=limit)
         bar.update(task, description="reading traces", total=len(ids))
-        found = drifts(_read_runs(store, ids, lambda: bar.advance(task)))
+        found = find_drifts(_read_runs(store, ids, lambda: bar.advance(task)))
     if as_json:
-        print_json({"drifts": [_drift_row(each) for each in found]})
+        print_json({"drifts": [_to_drift_row(each) for each in found]})
     for each in [] if as_json else found:
         _show_drift(each)
     if not found and not as_json:
@@ -77,7 +77,7 @@ def _read_runs(store: Store, ids: Sequence[str], advance: Callable[[], None]) ->
             advance()
 
 
-def _drift_row(found: Drift) -> dict[str, object]:
+def _to_drift_row(found: Drift) -> dict[str, object]:
     endings = [
         {
             "failure_class": ending.failure_class.value,
@@ -95,7 +95,9 @@ def _drift_row(found: Drift) -> dict[str, object]:
 def _show_drift(found: Drift) -> None:
     console.print(
         Text.assemble(
-            (f"{found.language} ", "bold"), plain(found.source, 100), (f"  {found.code_sha256[:12]}", "dim")
+            (f"{found.language} ", "bold"),
+            clean_line(found.source, 100),
+            (f"  {found.code_sha256[:12]}", "dim"),
         )
     )
     table = Table(box=None, pad_edge=False, show_header=False)
@@ -103,7 +105,7 @@ def _show_drift(found: Drift) -> None:
         well = ending.failure_class is FailureClass.OK
         table.add_row(
             Text(f"  {ending.failure_class}", style="green" if well else "red"),
-            plain(place_of(ending.executor)),
+            clean_line(describe_executor(ending.executor)),
             Text(_format_time(ending.time_ns)[:19], style="dim"),
             Text(f"trace {ending.trace_id[:8]}", style="dim"),
         )
@@ -115,7 +117,7 @@ def _format_time(time_ns: int) -> str:
 
 
 @command.command(name="judge-vs-execution")
-@store_query_options
+@with_store_query_options
 @click.option(
     "--threshold",
     default=0.5,
@@ -123,7 +125,7 @@ def _format_time(time_ns: int) -> str:
     type=click.FloatRange(0, 1),
     help="The judge passes from this score on; `spanproof judge calibrate` finds it.",
 )
-@limit_option(20, "Differences shown at most.")
+@with_limit_option(20, "Differences shown at most.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def judge_vs_execution(query: StoreQuery, threshold: float, limit: int, as_json: bool) -> int:
     """Show where a judge and execution differ.
@@ -133,10 +135,10 @@ def judge_vs_execution(query: StoreQuery, threshold: float, limit: int, as_json:
     with opened_store(query.location) as store:
         pairs, unanswered = _read_pairs(store, query)
     verdicts = [(pair.ran, pair.judged >= threshold) for pair in pairs]
-    agreed = agreement(*zip(*verdicts, strict=True)) if verdicts else None
+    agreed = measure_agreement(*zip(*verdicts, strict=True)) if verdicts else None
     differing = [pair for pair in pairs if pair.ran != (pair.judged >= threshold)][:limit]
     if as_json:
-        print_json({**_agreement_row(agreed, differing), "not_answered": len(unanswered)})
+        print_json({**_to_agreement_row(agreed, differing), "not_answered": len(unanswered)})
         return EXIT_PASS
     if agreed:
         _show_agreement(agreed, differing)
@@ -147,7 +149,7 @@ def judge_vs_execution(query: StoreQuery, threshold: float, limit: int, as_json:
         )
     if unanswered:
         runs = format_count(len(unanswered), "run")
-        warn(f"the judge gave no answer on {runs}: {plain(unanswered[0], 300)}")
+        warn(f"the judge gave no answer on {runs}: {clean_line(unanswered[0], 300)}")
     return EXIT_PASS
 
 
@@ -184,7 +186,7 @@ def _read_scores(store: Store, name: str, query: StoreQuery) -> Mapping[tuple[st
     return {(score.trace_id, score.run_span_id): score for score in scores}
 
 
-def _agreement_row(agreed: Agreement | None, differing: list[_Pair]) -> dict[str, object]:
+def _to_agreement_row(agreed: Agreement | None, differing: list[_Pair]) -> dict[str, object]:
     confusion = agreed.confusion if agreed else Confusion(0, 0, 0, 0)
     return {
         "runs": confusion.total,
@@ -214,5 +216,5 @@ def _show_agreement(agreed: Agreement, differing: list[_Pair]) -> None:
         console.print(
             Text.assemble((pair.trace_id[:12], "bold"), f"  execution {ran}, judge {pair.judged:.2f}")
         )
-        console.print(Text("  ran:   ").append(plain(pair.execution_says)), soft_wrap=True)
-        console.print(Text("  judge: ").append(plain(pair.judge_says)), soft_wrap=True)
+        console.print(Text("  ran:   ").append(clean_line(pair.execution_says)), soft_wrap=True)
+        console.print(Text("  judge: ").append(clean_line(pair.judge_says)), soft_wrap=True)

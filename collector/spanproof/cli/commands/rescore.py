@@ -14,15 +14,15 @@ import click
 
 from spanproof.cli.engine import opened_engine, warn_of_silent_evaluators
 from spanproof.cli.exit_codes import EXIT_PASS
-from spanproof.cli.options.config import config_options
-from spanproof.cli.options.store import StoreQuery, opened_store, store_query_options
-from spanproof.cli.output.console import console, print_json, progress
+from spanproof.cli.options.config import with_config_options
+from spanproof.cli.options.store import StoreQuery, opened_store, with_store_query_options
+from spanproof.cli.output.console import console, make_progress, print_json
 from spanproof.cli.output.verdicts import is_own
 from spanproof.cli.output.words import format_count, name_verdict
 from spanproof.config.model import Config
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.model import TraceEvaluation
-from spanproof.evaluators.rescore import rescored
+from spanproof.evaluators.rescore import rescore_trace
 from spanproof.store import Store
 from spanproof.trace import Layer
 
@@ -31,7 +31,7 @@ _MOST = 1_000_000
 
 
 @click.command()
-@store_query_options
+@with_store_query_options
 @click.option(
     "--layer",
     "layers",
@@ -39,7 +39,7 @@ _MOST = 1_000_000
     type=click.Choice([layer.value for layer in Layer]),
     help="Only this layer; may be given several times. All when not given.",
 )
-@config_options
+@with_config_options
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per trace on stdout.")
 def command(query: StoreQuery, layers: tuple[str, ...], config: Config, as_json: bool) -> int:
     """Evaluate stored traces again with the current evaluators.
@@ -56,14 +56,14 @@ def command(query: StoreQuery, layers: tuple[str, ...], config: Config, as_json:
     with (
         opened_engine(narrowed, workers=config.sandbox.workers, probe=False) as engine,
         opened_store(query.location, writing=True) as store,
-        progress(as_json=as_json) as bar,
+        make_progress(as_json=as_json) as bar,
     ):
         ids = store.trace_ids(limit=_MOST, project=query.project, since_ns=query.since_ns)
         task = bar.add_task("scoring again", total=len(ids))
-        for before, after in _rescored(store, engine, ids, chosen, config):
+        for before, after in _rescore_traces(store, engine, ids, chosen, config):
             traces += 1
             given |= {score.name for score in after.scores}
-            changed = _changes(before, after)
+            changed = _find_changes(before, after)
             changes.update(changed)
             bar.advance(task)
             if as_json:
@@ -76,29 +76,29 @@ def command(query: StoreQuery, layers: tuple[str, ...], config: Config, as_json:
     return EXIT_PASS
 
 
-def _rescored(
+def _rescore_traces(
     store: Store, engine: Engine, ids: Sequence[str], layers: Sequence[Layer], config: Config
 ) -> Iterator[tuple[TraceEvaluation, TraceEvaluation]]:
     """Yield each trace as it was and as it is now, once it is stored."""
     with ThreadPoolExecutor(config.evaluation.workers) as pool:
         for first in range(0, len(ids), _BATCH):
             stored = store.evaluations(ids[first : first + _BATCH])
-            fresh = list(pool.map(lambda each: rescored(engine, each, layers), stored))
+            fresh = list(pool.map(lambda each: rescore_trace(engine, each, layers), stored))
             store.write(fresh)
             yield from zip(stored, fresh, strict=True)
 
 
-def _changes(before: TraceEvaluation, after: TraceEvaluation) -> list[str]:
+def _find_changes(before: TraceEvaluation, after: TraceEvaluation) -> list[str]:
     """Return the layers and own evaluators whose verdict changed: `groundedness pass → fail`."""
-    was = _verdicts(before)
+    was = _collect_verdicts(before)
     return [
         f"{name} {was.get((span, name), 'none')} → {verdict}"
-        for (span, name), verdict in _verdicts(after).items()
+        for (span, name), verdict in _collect_verdicts(after).items()
         if was.get((span, name)) != verdict
     ]
 
 
-def _verdicts(evaluation: TraceEvaluation) -> dict[tuple[str, str], str]:
+def _collect_verdicts(evaluation: TraceEvaluation) -> dict[tuple[str, str], str]:
     """Return `pass`, `fail`, `skipped` … by span and layer, or own evaluator."""
     return {
         (score.span_id, score.name): name_verdict(score.outcome)

@@ -9,10 +9,10 @@ from rich.table import Table
 
 from spanproof.cli.engine import opened_engine
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
-from spanproof.cli.options.config import config_options
+from spanproof.cli.options.config import with_config_options
 from spanproof.cli.options.store import opened_store, store_option
-from spanproof.cli.output.console import console, inform, pick, print_json, progress, warn
-from spanproof.cli.output.hostile import plain
+from spanproof.cli.output.console import console, inform, make_progress, pick, print_json, warn
+from spanproof.cli.output.hostile import clean_line
 from spanproof.cli.output.words import format_count, format_time
 from spanproof.cli.problems import UsageProblem
 from spanproof.config.model import Config
@@ -27,7 +27,7 @@ from spanproof.trace.otlp import decode_protobuf
 @click.argument("traces", nargs=-1)
 @click.option("--list", "only_list", is_flag=True, help="List them, with the error; evaluate none.")
 @store_option
-@config_options
+@with_config_options
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per trace on stdout.")
 def command(traces: tuple[str, ...], only_list: bool, location: str, config: Config, as_json: bool) -> int:
     """Evaluate again what no attempt could evaluate.
@@ -48,7 +48,7 @@ def command(traces: tuple[str, ...], only_list: bool, location: str, config: Con
             inform(f"{store.name} has no dead letter")
             return EXIT_PASS
         failed = 0
-        with opened_engine(config) as engine, progress(as_json=as_json) as bar:
+        with opened_engine(config) as engine, make_progress(as_json=as_json) as bar:
             for letter in bar.track(letters, description="evaluating"):
                 error = _retry(letter, engine, store)
                 failed += error is not None
@@ -86,7 +86,7 @@ def _list(letters: Sequence[DeadLetter], *, as_json: bool) -> None:
         return
     table = Table("trace", "failed (UTC)", "stage", "attempts", "error", box=None, pad_edge=False)
     for letter in letters:
-        error = plain(f"{letter.error_type}: {letter.error}", 200)
+        error = clean_line(f"{letter.error_type}: {letter.error}", 200)
         table.add_row(
             letter.trace_id[:12], format_time(letter.failed_ns), letter.stage, str(letter.attempts), error
         )

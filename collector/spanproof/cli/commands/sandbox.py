@@ -23,18 +23,18 @@ from spanproof.cli.commands.environment import command as environment
 from spanproof.cli.commands.environment import provide
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.input.files import read_source
-from spanproof.cli.input.jsonl import BadRow, Row, answer_lines, text_field
-from spanproof.cli.options.backend import backend_options, open_backend, workers_option
-from spanproof.cli.options.fixtures import Surroundings, fixture_options, parse_surroundings
+from spanproof.cli.input.jsonl import BadRow, Row, answer_lines, read_text_field
+from spanproof.cli.options.backend import open_backend, with_backend_options, workers_option
+from spanproof.cli.options.fixtures import Surroundings, parse_surroundings, with_fixture_options
 from spanproof.cli.output.console import console, pick, print_json
-from spanproof.cli.output.hostile import visible
+from spanproof.cli.output.hostile import escape_controls
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
 from spanproof.sandbox import Execution, FailureClass, Limits, Program, Sandbox, SandboxError
 from spanproof.sandbox.backends.promises import Finding
 from spanproof.sandbox.backends.promises import check as check_promises
 from spanproof.sandbox.environments import read_packages
-from spanproof.sandbox.scanners.source import canonical_language
+from spanproof.sandbox.scanners.source import normalise_language
 
 _LONGEST_S = 3600.0
 
@@ -50,7 +50,7 @@ command.add_command(environment, "environment")
 @command.command()
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @click.option("--jsonl", is_flag=True, help="Read programs as JSON Lines from stdin, answer with JSON Lines.")
-@backend_options
+@with_backend_options
 @workers_option
 @click.option("--language", help="Language of FILE; without it, its suffix decides.")
 @click.option(
@@ -61,7 +61,7 @@ command.add_command(environment, "environment")
     type=click.FloatRange(0.01, _LONGEST_S),
     help="Seconds it may take; a line's own timeout_s overrides it.",
 )
-@fixture_options
+@with_fixture_options
 @click.option(
     "--packages",
     type=click.Path(path_type=Path),
@@ -97,27 +97,27 @@ def run(
             fixtures = replace(surroundings.fixtures, packages=wanted.packages)
             surroundings = replace(surroundings, fixtures=fixtures)
         if jsonl:
-            _require(sandbox)
-            return answer_lines(lambda row: _answer(sandbox, row, timeout_s, surroundings), workers)
+            _start_sandbox(sandbox)
+            return answer_lines(lambda row: _answer_row(sandbox, row, timeout_s, surroundings), workers)
         assert file is not None
         language, source = read_source(file, language)
         limits = Limits(wall_s=timeout_s, cpu_s=timeout_s)
-        program = Program(canonical_language(language), source, limits=limits)
+        program = Program(normalise_language(language), source, limits=limits)
         execution = sandbox.run(surroundings.add_to(program))
     if as_json:
-        print_json(_row(str(file), program, execution))
+        print_json(_to_row(str(file), program, execution))
     else:
         _show(execution)
     return EXIT_PASS if execution.failure_class is FailureClass.OK else EXIT_GATE_FAILED
 
 
 @command.command()
-@backend_options
+@with_backend_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON line.")
 def check(backend: str, settings: dict[str, str], as_json: bool) -> int:
     """Check each promise a backend makes; exit code 1 when one is not kept."""
     with open_backend(backend, settings, 2) as sandbox:
-        _require(sandbox)
+        _start_sandbox(sandbox)
         findings = list(check_promises(sandbox))
     broken = [finding for finding in findings if finding.outcome == "broken"]
     if as_json:
@@ -136,19 +136,19 @@ def _show_findings(findings: list[Finding]) -> None:
     console.print(table)
 
 
-def _require(sandbox: Sandbox) -> None:
+def _start_sandbox(sandbox: Sandbox) -> None:
     """Start it before the first line: a machine that cannot run it says so once, not on every line."""
     sandbox.run(Program("python", "pass"))
 
 
-def _answer(sandbox: Sandbox, row: Row, default_timeout_s: float, surroundings: Surroundings) -> Row:
+def _answer_row(sandbox: Sandbox, row: Row, default_timeout_s: float, surroundings: Surroundings) -> Row:
     program = _parse_program(row, default_timeout_s)
     program = parse_surroundings(row, surroundings).add_to(program)
     try:
         execution = sandbox.run(program)
     except SandboxError as problem:
         raise BadRow(str(problem)) from problem
-    return _row(row.get("id"), program, execution)
+    return _to_row(row.get("id"), program, execution)
 
 
 def _parse_program(row: Row, default_timeout_s: float) -> Program:
@@ -159,18 +159,18 @@ def _parse_program(row: Row, default_timeout_s: float) -> Program:
             f"field 'timeout_s' must be a number of seconds up to {_LONGEST_S:.0f}, got {timeout_s!r}"
         )
     return Program(
-        language=canonical_language(text_field(row, "language")),
-        source=text_field(row, "source"),
-        tests=_optional_text(row, "tests"),
-        entry_point=_optional_text(row, "entry_point"),
+        language=normalise_language(read_text_field(row, "language")),
+        source=read_text_field(row, "source"),
+        tests=_read_optional_text(row, "tests"),
+        entry_point=_read_optional_text(row, "entry_point"),
         files=_parse_files(row.get("files")),
-        stdin=(_optional_text(row, "stdin") or "").encode("utf-8", "surrogatepass"),
+        stdin=(_read_optional_text(row, "stdin") or "").encode("utf-8", "surrogatepass"),
         limits=Limits(wall_s=float(timeout_s), cpu_s=float(timeout_s)),
     )
 
 
-def _optional_text(row: Row, name: str) -> str | None:
-    return None if row.get(name) is None else text_field(row, name)
+def _read_optional_text(row: Row, name: str) -> str | None:
+    return None if row.get(name) is None else read_text_field(row, name)
 
 
 def _parse_files(value: object) -> dict[str, bytes]:
@@ -192,7 +192,7 @@ def _parse_content(name: str, content: object) -> bytes:
     raise BadRow(f'file {name!r}: must be text or {{"base64": …}}')
 
 
-def _row(row_id: object, program: Program, execution: Execution) -> dict[str, Any]:
+def _to_row(row_id: object, program: Program, execution: Execution) -> dict[str, Any]:
     return {
         "id": row_id,
         **pick(execution, "failure_class exit_code signal stdout stderr"),
@@ -216,13 +216,13 @@ def _show(execution: Execution) -> None:
     facts.add_row("memory", f"{execution.peak_memory_bytes / 2**20:.1f} MiB at most")
     for attempt in execution.attempts:
         outcome = "allowed" if attempt.allowed else "refused"
-        facts.add_row("attempt", Text(visible(f"{attempt.kind.value} {attempt.target} ({outcome})")))
+        facts.add_row("attempt", Text(escape_controls(f"{attempt.kind.value} {attempt.target} ({outcome})")))
     for name, size in execution.files.items():
-        facts.add_row("left", Text(visible(f"{name} ({format_count(size, 'byte')})")))
+        facts.add_row("left", Text(escape_controls(f"{name} ({format_count(size, 'byte')})")))
     for title, text in (("stdout", execution.stdout), ("stderr", execution.stderr)):
         if text:
             console.rule(title, align="left")
-            console.print(visible(text.rstrip("\n")), markup=False, soft_wrap=True)
+            console.print(escape_controls(text.rstrip("\n")), markup=False, soft_wrap=True)
     console.rule(align="left")
     console.print(facts)
 

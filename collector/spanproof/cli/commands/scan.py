@@ -13,16 +13,16 @@ from rich.text import Text
 
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.input.files import read_source
-from spanproof.cli.input.jsonl import Row, answer_lines, refuse_files, text_field
+from spanproof.cli.input.jsonl import Row, answer_lines, read_text_field, refuse_files
 from spanproof.cli.options.policy import load_pipeline, policy_option
 from spanproof.cli.output.console import SCAN_STYLES, console, pick, print_json
-from spanproof.cli.output.hostile import visible
+from spanproof.cli.output.hostile import escape_controls
 from spanproof.cli.problems import UsageProblem
 from spanproof.sandbox.scanners.model import Finding, Scan, Verdict
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.sandbox.scanners.rules import find_anchor
-from spanproof.sandbox.scanners.sarif import sarif_log
-from spanproof.sandbox.scanners.score import security_score
+from spanproof.sandbox.scanners.sarif import build_sarif_log
+from spanproof.sandbox.scanners.score import compute_security_score
 
 
 @click.command("scan")
@@ -51,13 +51,13 @@ def command(
     pipeline = load_pipeline(policy_file)
     if as_jsonl:
         refuse_files(files)
-        return answer_lines(lambda row: _answer(pipeline, row))
+        return answer_lines(lambda row: _answer_row(pipeline, row))
     if not files:
         raise UsageProblem("no file to scan", "name files, `-` for stdin, or --jsonl")
     sources = [(str(name), *read_source(name, language)) for name in files]
     scans = [(name, found, pipeline.scan(found, source)) for name, found, source in sources]
     if as_sarif:
-        print_json(sarif_log([(name, scan) for name, _, scan in scans], docs_url))
+        print_json(build_sarif_log([(name, scan) for name, _, scan in scans], docs_url))
     for name, found, scan in [] if as_sarif else scans:
         if as_json:
             print_json({"file": name, "language": found, **_as_row(scan)})
@@ -66,21 +66,21 @@ def command(
     return EXIT_GATE_FAILED if any(scan.verdict is Verdict.DENY for _, _, scan in scans) else EXIT_PASS
 
 
-def _answer(pipeline: Pipeline, row: Row) -> Row:
-    scan = pipeline.scan(text_field(row, "language"), text_field(row, "source"))
+def _answer_row(pipeline: Pipeline, row: Row) -> Row:
+    scan = pipeline.scan(read_text_field(row, "language"), read_text_field(row, "source"))
     return {"id": row.get("id"), **_as_row(scan)}
 
 
 def _as_row(scan: Scan) -> Row:
     return {
         "verdict": scan.verdict.value,
-        "findings": [_finding_row(finding) for finding in scan.findings],
-        "security_score": round(security_score(scan.findings), 4),
+        "findings": [_to_finding_row(finding) for finding in scan.findings],
+        "security_score": round(compute_security_score(scan.findings), 4),
         "elapsed_us": scan.elapsed_us,
     }
 
 
-def _finding_row(finding: Finding) -> Row:
+def _to_finding_row(finding: Finding) -> Row:
     return {
         **pick(
             finding, "rule severity verdict line column end_line end_column message remedy cwe fingerprint"
@@ -96,7 +96,7 @@ def _show(name: str, scan: Scan) -> None:
     for finding in scan.findings:
         place = f"  {f'{finding.line}:{finding.column}':<8}"
         verdict = (f"{finding.verdict.value:7}", SCAN_STYLES[finding.verdict])
-        message = visible(finding.message)
+        message = escape_controls(finding.message)
         console.print(Text.assemble(place, verdict, (finding.rule, "bold"), "  ", message), soft_wrap=True)
         if finding.remedy:
-            console.print(Text(f"  {'':15}{visible(finding.remedy)}", style="dim"), soft_wrap=True)
+            console.print(Text(f"  {'':15}{escape_controls(finding.remedy)}", style="dim"), soft_wrap=True)

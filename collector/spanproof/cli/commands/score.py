@@ -19,24 +19,24 @@ from spanproof.cli.input.jsonl import (
     BadRow,
     Row,
     answer_lines,
-    json_name,
     jsonl_option,
+    name_json_type,
+    read_text_field,
     require_jsonl,
-    text_field,
 )
-from spanproof.cli.options.backend import backend_options, open_backend
-from spanproof.cli.output.console import json_line, pick
+from spanproof.cli.options.backend import open_backend, with_backend_options
+from spanproof.cli.output.console import encode_json_line, pick
 from spanproof.cli.problems import UsageProblem
-from spanproof.config.added_evaluators import function_of
+from spanproof.config.added_evaluators import load_function
 from spanproof.config.model import OwnEvaluator
 from spanproof.evaluators.custom import BuiltIn, Call, Check, Function, Returned, evaluate
 from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness import Claim, explain, ground
 from spanproof.evaluators.layers.trajectory.ending import Completion
 from spanproof.evaluators.layers.trajectory.loops import find_loop
-from spanproof.evaluators.layers.trajectory.metrics import measure, wasted
-from spanproof.evaluators.layers.trajectory.steps import of_steps
-from spanproof.evaluators.outcomes.recovery import failures, recovered
+from spanproof.evaluators.layers.trajectory.metrics import find_wasted, measure
+from spanproof.evaluators.layers.trajectory.steps import build_actions
+from spanproof.evaluators.outcomes.recovery import has_recovered, select_failures
 from spanproof.trace import Scored
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def trajectory(*, jsonl: bool) -> int:
 )
 @click.option("--ignore-case", is_flag=True, help="Of a check of text: upper and lower case alike.")
 @click.option("--tolerance", type=click.FloatRange(0), default=0.0, help="Of the check `numeric`.")
-@backend_options
+@with_backend_options
 def custom(
     file: Path,
     jsonl: bool,
@@ -137,7 +137,7 @@ def custom(
         choice = OwnEvaluator(name="custom", file=file, packages=packages, timeout_s=timeout_s, range=bounds)
     except ValidationError as problem:
         raise UsageProblem(f"--range: {problem.errors()[0]['msg']}", "Write --range 0 10.") from problem
-    function = function_of(choice)
+    function = load_function(choice)
     assert isinstance(function, Function), "it is of a file"
     function.check()
     with open_backend(backend, settings) as sandbox:
@@ -149,7 +149,7 @@ def custom(
 def _score_custom(row: Row, score: Callable[[Call], Returned]) -> Row:
     variables = row.get("variables", {})
     if not isinstance(variables, dict):
-        raise BadRow(f"field 'variables' must be an object, got {json_name(variables)}")
+        raise BadRow(f"field 'variables' must be an object, got {name_json_type(variables)}")
     call = Call(row.get("completion"), row.get("target"), variables)
     returned = score(call)
     if returned.skipped:
@@ -179,14 +179,14 @@ def score_groundedness(
     """Return the answer to one line of `score groundedness`."""
     outputs = row.get("outputs")
     if not isinstance(outputs, list):
-        raise BadRow(f"field 'outputs' must be a list, got {json_name(outputs)}")
+        raise BadRow(f"field 'outputs' must be a list, got {name_json_type(outputs)}")
     for name in ("task", "system"):
         if row.get(name) is not None and not isinstance(row[name], str):
-            raise BadRow(f"field '{name}' must be a string, got {json_name(row[name])}")
-    texts = [each if isinstance(each, str) else json_line(each).decode().rstrip() for each in outputs]
+            raise BadRow(f"field '{name}' must be a string, got {name_json_type(row[name])}")
+    texts = [each if isinstance(each, str) else encode_json_line(each).decode().rstrip() for each in outputs]
     grounding = ground(
         texts,
-        text_field(row, "answer"),
+        read_text_field(row, "answer"),
         row.get("task"),
         synonyms,
         _parse_now(row),
@@ -197,7 +197,7 @@ def score_groundedness(
         "id": row.get("id"),
         "verdict": grounding.verdict.value,
         "value": round(grounding.value, 4),
-        "claims": [_claim(claim) for claim in grounding.claims],
+        "claims": [_to_claim_row(claim) for claim in grounding.claims],
     }
 
 
@@ -208,24 +208,24 @@ def score_trajectory(row: Row, pipeline: Pipeline) -> Row:
         raise BadRow("field 'steps' must be a list of objects with 'code', 'observation' and 'error'")
     codes = [step.get("code") for step in steps]
     scans = [pipeline.scan("python", code) if isinstance(code, str) else None for code in codes]
-    actions = of_steps(steps, scans)
+    actions = build_actions(steps, scans)
     answer, task = row.get("final_answer"), row.get("task")
     written = "" if answer is None else str(answer).strip()
     task = task if isinstance(task, str) else ""
     outcomes = measure(actions, Completion(bool(written)), written, task)
     return {
         "id": row.get("id"),
-        "recovered": recovered(actions, task),
+        "recovered": has_recovered(actions, task),
         "loop": find_loop(actions) is not None,
-        "steps_wasted": len(wasted(actions)),
-        "execution_failures": len(failures(actions)),
+        "steps_wasted": len(find_wasted(actions)),
+        "execution_failures": len(select_failures(actions)),
         "scores": {
             name: round(outcome.value, 4) for name, outcome in outcomes.items() if isinstance(outcome, Scored)
         },
     }
 
 
-def _claim(claim: Claim) -> Row:
+def _to_claim_row(claim: Claim) -> Row:
     evidence = None if claim.evidence is None else pick(claim.evidence, "output text derivation start end")
     row = pick(claim, "text start end kind verdict cause rule")
     return row | {

@@ -19,7 +19,7 @@ import click
 from spanproof.alerts.engine import AlertEngine
 from spanproof.api import ConsoleServer, ConsoleSettings, TokenHolders
 from spanproof.cli.exit_codes import EXIT_MISUSE, EXIT_PASS
-from spanproof.cli.options.config import config_options
+from spanproof.cli.options.config import with_config_options
 from spanproof.cli.output.console import console, pick, print_json
 from spanproof.cli.problems import UsageProblem, describe
 from spanproof.collector.receive.server import Endpoints
@@ -38,7 +38,7 @@ _CHATTY = ("httpx", "httpx2")
 
 
 @click.command()
-@config_options
+@with_config_options
 @click.option(
     "--role",
     type=click.Choice([role.value for role in Role]),
@@ -76,14 +76,16 @@ def command(config: Config, role: str, as_json: bool, log_level: str, log_format
         raise UsageProblem(
             lacking, "https://github.com/spanproof/spanproof/blob/main/docs/scale.md shows each role."
         )
-    collector = collector_for(config, Role(role))
+    collector = make_collector(config, Role(role))
     with ExitStack() as stack:
 
         def on_ready(endpoints: Endpoints) -> None:
             shown = config.console.enabled and role in (Role.ALL, Role.CONSOLE)
-            url = stack.enter_context(_console_of(config, collector, endpoints)).url if shown else None
+            url = (
+                stack.enter_context(_make_console_server(config, collector, endpoints)).url if shown else None
+            )
             _print_endpoints(endpoints, config, url, as_json)
-            _keep_loaded()
+            _freeze_loaded()
 
         return _run(collector, on_ready)
 
@@ -99,7 +101,7 @@ def _run(collector: Collector, on_ready: Callable[[Endpoints], None]) -> int:
     return EXIT_PASS if drained else EXIT_MISUSE
 
 
-def _console_of(config: Config, collector: Collector, endpoints: Endpoints) -> ConsoleServer:
+def _make_console_server(config: Config, collector: Collector, endpoints: Endpoints) -> ConsoleServer:
     """Return the server of the collector's console."""
     where = config.console
     holders = TokenHolders(config)
@@ -127,12 +129,12 @@ def _console_of(config: Config, collector: Collector, endpoints: Endpoints) -> C
         settings,
         fall_back=fall_back,
         tls=where.tls,
-        on_load=_keep_loaded,
+        on_load=_freeze_loaded,
     )
 
 
-def _keep_loaded() -> None:
-    """Have no garbage collection look at what is loaded: each would hold up every request for 0.1 s."""
+def _freeze_loaded() -> None:
+    """Exempt what is loaded from garbage collections: each would hold up every request for 0.1 s."""
     gc.collect()
     gc.freeze()
 
@@ -150,7 +152,7 @@ def _read_health(collector: Collector) -> list[tuple[str, str, float]]:
     ]
 
 
-def collector_for(config: Config, role: Role = Role.ALL) -> Collector:
+def make_collector(config: Config, role: Role = Role.ALL) -> Collector:
     """Return a collector that also evaluates the configuration's alert rules, where its role has those."""
 
     def watch(store: Store) -> Watcher:

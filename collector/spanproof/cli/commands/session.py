@@ -9,9 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from spanproof.cli.exit_codes import EXIT_PASS
-from spanproof.cli.options.store import limit_option, opened_store, parse_since, store_option
+from spanproof.cli.options.store import opened_store, parse_since, store_option, with_limit_option
 from spanproof.cli.output.console import console, inform, pick, print_json
-from spanproof.cli.output.hostile import plain
+from spanproof.cli.output.hostile import clean_line
 from spanproof.cli.output.words import format_count, format_time
 from spanproof.cli.problems import UsageProblem
 from spanproof.evaluators.sessions import SessionVerdict, judge_session
@@ -27,7 +27,7 @@ _WORDS = {Label.PASS: ("pass", "green"), Label.FAIL: ("FAIL", "bold red"), None:
 @click.argument("session", required=False)
 @store_option
 @click.option("--since", default="7d", show_default=True, help="Without ID: only what ended in the last …")
-@limit_option(50, "Without ID: conversations listed at most.")
+@with_limit_option(50, "Without ID: conversations listed at most.")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON to stdout.")
 def command(session: str | None, location: str, since: str, limit: int, as_json: bool) -> int:
     """Judge one conversation as a whole, or list them.
@@ -44,7 +44,7 @@ def command(session: str | None, location: str, since: str, limit: int, as_json:
     if as_json:
         print_json({"session": session, **to_plain(verdict)})
     else:
-        for line in _format(session, verdict):
+        for line in _format_session(session, verdict):
             console.print(line)
     return EXIT_PASS
 
@@ -59,40 +59,42 @@ def _list(store: Store, since_ns: int, limit: int, *, as_json: bool) -> int:
     else:
         table = Table("session", "last", "traces", "services", box=None, pad_edge=False)
         for row in rows:
-            services = plain(", ".join(row.services))
-            table.add_row(plain(row.id), format_time(row.end_ns), f"{row.traces:,}", services)
+            services = clean_line(", ".join(row.services))
+            table.add_row(clean_line(row.id), format_time(row.end_ns), f"{row.traces:,}", services)
         console.print(table)
     return EXIT_PASS
 
 
-def _format(session: str, verdict: SessionVerdict) -> Iterator[Text | Table]:
+def _format_session(session: str, verdict: SessionVerdict) -> Iterator[Text | Table]:
     """Yield the verdict first, then the turns, the hand-overs and the first mistake."""
     word, style = _WORDS[verdict.label]
-    yield Text.assemble((word.upper(), style), "  session ", plain(session), f": {verdict.explanation}")
+    yield Text.assemble((word.upper(), style), "  session ", clean_line(session), f": {verdict.explanation}")
     table = Table("turn", "verdict", "agent", "request", "trace", box=None, pad_edge=False)
     for turn in verdict.turns:
         word, style = _WORDS[turn.label]
-        request = plain(turn.request or "(hidden)", 200)
+        request = clean_line(turn.request or "(hidden)", 200)
         again = Text.assemble(request, (" (requested again)", "dim")) if turn.is_retry else request
-        table.add_row(str(turn.number), Text(word, style=style), plain(turn.agent), again, turn.trace_id[:8])
+        table.add_row(
+            str(turn.number), Text(word, style=style), clean_line(turn.agent), again, turn.trace_id[:8]
+        )
         if turn.why:
-            table.add_row("", "", "", Text.assemble(plain(turn.why, 300), style="dim"), "")
+            table.add_row("", "", "", Text.assemble(clean_line(turn.why, 300), style="dim"), "")
     if verdict.turns:
         yield table
     for hand_over in verdict.hand_overs:
         line = Text.assemble(
-            f"turn {hand_over.turn}: ", plain(hand_over.giver), " → ", plain(hand_over.receiver)
+            f"turn {hand_over.turn}: ", clean_line(hand_over.giver), " → ", clean_line(hand_over.receiver)
         )
         if hand_over.lost:
-            shown = plain(", ".join(hand_over.lost[:5]))
+            shown = clean_line(", ".join(hand_over.lost[:5]))
             line = Text.assemble(
                 line, f"; {format_count(len(hand_over.lost), 'fact')} not passed on: ", shown
             )
         for replaced in hand_over.replaced:
-            line = Text.assemble(line, "; ", plain(f"{replaced.used} in place of {replaced.given}"))
+            line = Text.assemble(line, "; ", clean_line(f"{replaced.used} in place of {replaced.given}"))
         yield line
     if (mistake := verdict.first_mistake) is not None:
         where = f"turn {mistake.turn}, "
         yield Text.assemble(
-            ("first mistake: ", "bold"), where, plain(mistake.agent), ": ", plain(mistake.why)
+            ("first mistake: ", "bold"), where, clean_line(mistake.agent), ": ", clean_line(mistake.why)
         )

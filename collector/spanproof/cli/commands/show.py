@@ -9,7 +9,7 @@ import click
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.store import find_run, find_trace, opened_store, store_option
 from spanproof.cli.output.console import console, print_json, write_report
-from spanproof.cli.output.run_page import run_page
+from spanproof.cli.output.run_page import build_run_page
 from spanproof.cli.output.words import format_count
 from spanproof.trace.codec import to_plain
 
@@ -47,7 +47,7 @@ def command(trace: str, location: str, run: str | None, full: bool, html: Path |
         if position:
             console.rule(style="dim")
         about = [said for said in feedback if said.is_about(each.run.span_id)]
-        console.print(run_page(evaluation, each, about, full=full))
+        console.print(build_run_page(evaluation, each, about, full=full))
     if not runs:
         spans = format_count(len(evaluation.trace.spans), "span")
         console.print(f"trace {evaluation.trace.trace_id} has no agent run in its {spans}")

@@ -14,7 +14,7 @@ from rich.table import Table
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.store import opened_store, store_option
 from spanproof.cli.output.console import console, inform, print_json
-from spanproof.cli.output.hostile import plain
+from spanproof.cli.output.hostile import clean_line
 from spanproof.cli.output.tables import write_columns, write_csv
 from spanproof.cli.problems import UsageProblem
 
@@ -49,7 +49,7 @@ def command(
         names, rows = store.select(text, limit + 1)
     if len(rows) > limit:
         inform(f"the first {limit} rows; --limit gives more")
-    found = [dict(zip(names, map(_plain, row), strict=True)) for row in rows[:limit]]
+    found = [dict(zip(names, map(_to_json_value, row), strict=True)) for row in rows[:limit]]
     if out is not None:
         write_columns(out, names, found)
     elif as_json:
@@ -60,12 +60,14 @@ def command(
     else:
         table = Table(*names, box=None, pad_edge=False, header_style="bold")
         for each in found:
-            table.add_row(*(plain("–" if value is None else str(value), _SHOWN) for value in each.values()))
+            table.add_row(
+                *(clean_line("–" if value is None else str(value), _SHOWN) for value in each.values())
+            )
         console.print(table)
     return EXIT_PASS
 
 
-def _plain(value: Any) -> Any:
+def _to_json_value(value: Any) -> Any:
     """Return a value in a form that JSON has."""
     if isinstance(value, datetime | date):
         return value.isoformat()
@@ -74,7 +76,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Decimal):
         return float(value)
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): _to_json_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [_to_json_value(item) for item in value]
     return value if value is None or isinstance(value, bool | int | float) else str(value)

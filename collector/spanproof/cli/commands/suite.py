@@ -15,13 +15,13 @@ from spanproof.cli.commands.suite_cases import COMMANDS
 from spanproof.cli.commands.suite_mine import mine_cases
 from spanproof.cli.engine import opened_engine
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
-from spanproof.cli.options.agent import AgentOptions, agent_options
-from spanproof.cli.options.config import sandbox_config_options
-from spanproof.cli.options.outputs import Outputs, output_options
+from spanproof.cli.options.agent import AgentOptions, with_agent_options
+from spanproof.cli.options.config import with_sandbox_config_options
+from spanproof.cli.options.outputs import Outputs, with_output_options
 from spanproof.cli.options.policy import policy_option
-from spanproof.cli.output.console import console, inform, print_json, print_json_list, progress
+from spanproof.cli.output.console import console, inform, make_progress, print_json, print_json_list
 from spanproof.cli.output.experiment import print_experiment
-from spanproof.cli.output.hostile import plain
+from spanproof.cli.output.hostile import clean_line
 from spanproof.cli.output.words import format_count
 from spanproof.cli.send_trials import send_trials
 from spanproof.config.model import Config
@@ -57,10 +57,10 @@ for _each in (*COMMANDS, mine_cases):
 @command.command("run")
 @click.argument("suite", type=click.Path(path_type=Path))
 @policy_option
-@sandbox_config_options
-@output_options
+@with_sandbox_config_options
+@with_output_options
 @click.option("--json", "as_json", is_flag=True, help="The report as JSON on stdout.")
-@agent_options
+@with_agent_options
 def run(
     suite: Path,
     policy_file: Path | None,
@@ -80,7 +80,7 @@ def run(
     earlier = read_earlier_code(baseline) if baseline else {}
     with (
         opened_engine(config, policy_file, runs_before=earlier) as engine,
-        progress(as_json=as_json) as bar,
+        make_progress(as_json=as_json) as bar,
     ):
         report: SuiteReport | Experiment
         if trials.rescore is not None:
@@ -138,15 +138,15 @@ def report_trial(bar: Progress, task: TaskID, trial: Trial) -> None:
 
 
 def print_report(report: SuiteReport) -> None:
-    """The report for people: a line per case, and what differs from what was frozen."""
+    """Print the report for people: a line per case, and what differs from what was frozen."""
     for each in report.cases:
-        console.print(_case_line(each), soft_wrap=True)
+        console.print(_format_case(each), soft_wrap=True)
         for difference in each.differences:
             expected = difference.expected
             snippet = f" of snippet {expected.snippet}" if expected.snippet else ""
             name = f"{expected.layer.value}.{expected.name}{snippet}"
             found = f"{name}: expected {expected.verdict}, found {difference.found}: "
-            line = Text.assemble(found, plain(difference.explanation))
+            line = Text.assemble(found, clean_line(difference.explanation))
             console.print(Padding(line, (0, 0, 0, 6)))
     if report.unfrozen:
         count = format_count(len(report.unfrozen), "case")
@@ -160,11 +160,11 @@ def print_report(report: SuiteReport) -> None:
     console.print(Text(f"{cases}: {', '.join(counts)}" if counts else cases))
 
 
-def _case_line(report: CaseReport) -> Text:
+def _format_case(report: CaseReport) -> Text:
     fails = [each for each in report.case.expectations if each.is_of_layer and each.verdict == "fail"]
     status = (f"{report.status.value:12}  ", _STYLES[report.status])
     line = Text.assemble(status, (report.case.id, "bold"))
     if report.passed and fails:
         line.append(f"  fails {fails[0].layer.value} again in the same way: ")
-        line.append_text(plain(fails[0].explanation, 100))
+        line.append_text(clean_line(fails[0].explanation, 100))
     return line

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.output.console import console, inform, print_json, write_report
-from spanproof.cli.output.hostile import plain, visible
+from spanproof.cli.output.hostile import clean_line, escape_controls
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
 from spanproof.suites import (
@@ -51,15 +51,18 @@ def list_cases(suite: Path, tag: tuple[str, ...], as_json: bool) -> int:
     The balance is over cases with one of the tags safe, risky and recovery, beside 60, 25 and 15 %.
     """
     cases = [case for case in load_suite(suite) if set(tag) <= set(case.tags)]
-    version, balance = version_of(suite), _balance(cases)
+    version, balance = version_of(suite), _compute_balance(cases)
     if as_json:
-        rows = [_case_row(case) for case in cases]
+        rows = [_to_row(case) for case in cases]
         print_json({"suite": suite.resolve().name, "version": version, "balance": balance, "cases": rows})
         return EXIT_PASS
     grid = Table.grid(padding=(0, 2, 0, 0))
     for case in cases:
         grid.add_row(
-            Text(case.id, style="bold"), _kind(case), " ".join(case.tags), plain(case.task or "", 80)
+            Text(case.id, style="bold"),
+            _describe_kind(case),
+            " ".join(case.tags),
+            clean_line(case.task or "", 80),
         )
     if cases:
         console.print(grid)
@@ -81,16 +84,16 @@ def show_case(suite: Path, case: str, as_json: bool) -> int:
     """
     found = find_case(suite, case)
     if as_json:
-        print_json(_case_row(found) | write_record(found))
+        print_json(_to_row(found) | write_record(found))
         return EXIT_PASS
-    console.print(Text.assemble((found.id, "bold"), f"  {_kind(found)}"), soft_wrap=True)
+    console.print(Text.assemble((found.id, "bold"), f"  {_describe_kind(found)}"), soft_wrap=True)
     text = yaml.safe_dump(write_record(found), sort_keys=False, allow_unicode=True, width=100)
-    console.print(Text(visible(text).rstrip()), soft_wrap=True)
+    console.print(Text(escape_controls(text).rstrip()), soft_wrap=True)
     for each in found.expectations:
         if each.is_of_layer:
             style = {"fail": "bold red", "pass": "green"}.get(each.verdict, "dim")
             console.print(Text.assemble((f"{each.verdict:8}", style), f"{each.layer.value}: "), end="")
-            console.print(plain(each.explanation), soft_wrap=True)
+            console.print(clean_line(each.explanation), soft_wrap=True)
     return EXIT_PASS
 
 
@@ -112,7 +115,7 @@ def edit(suite: Path, case: str, as_json: bool, **given: Any) -> int:
     found = find_case(suite, case)
     folder = suite / "cases" / found.id
     if any(given.values()):
-        entries = {name: tuple(_entry(each) for each in given[name]) for name in ("must", "must_not")}
+        entries = {name: tuple(_parse_entry(each) for each in given[name]) for name in ("must", "must_not")}
         edit_case(suite, found, Edit(**{**given, **entries}))
     else:
         before = (folder / "case.yaml").read_text(encoding="utf-8")
@@ -121,7 +124,7 @@ def edit(suite: Path, case: str, as_json: bool, **given: Any) -> int:
             rewrite_case(folder, after)
     changed = load_case(folder)
     if as_json:
-        print_json(_case_row(changed) | write_record(changed))
+        print_json(_to_row(changed) | write_record(changed))
     else:
         console.print(
             f"{folder / 'case.yaml'}: {'unchanged' if changed == found else 'changed'}", soft_wrap=True
@@ -240,9 +243,9 @@ def diff(before: Path, now: Path, as_json: bool) -> int:
         console.print(Text.assemble(("changed  ", "yellow"), case), soft_wrap=True)
         for each in keys:
             line = Text(f"  {each.key}: ")
-            line.append_text(plain(_shown(each.before), 100, "red"))
+            line.append_text(clean_line(_format_value(each.before), 100, "red"))
             line.append(" → ")
-            line.append_text(plain(_shown(each.now), 100, "green"))
+            line.append_text(clean_line(_format_value(each.now), 100, "green"))
             console.print(line, soft_wrap=True)
     if found.is_empty:
         console.print("no difference")
@@ -266,7 +269,7 @@ def find_case(suite: Path, given: str) -> Case:
     )
 
 
-def _entry(text: str) -> Any:
+def _parse_entry(text: str) -> Any:
     """Return an entry of `must`: an assertion as text, or YAML with `answer` or `call`."""
     try:
         entry = yaml.safe_load(text)
@@ -275,20 +278,20 @@ def _entry(text: str) -> Any:
     return entry if isinstance(entry, dict) else text
 
 
-def _balance(cases: Sequence[Case]) -> dict[str, float]:
+def _compute_balance(cases: Sequence[Case]) -> dict[str, float]:
     counts = Counter(tag for case in cases for tag in case.tags if tag in BUCKETS)
     total = sum(counts.values())
     return {name: counts[name] / total for name in BUCKETS} if total else {}
 
 
-def _kind(case: Case) -> str:
+def _describe_kind(case: Case) -> str:
     if case.origin is None:
         return str(case.source.get("form") or "written")
     fails = [each.layer.value for each in case.expectations if each.is_of_layer and each.verdict == "fail"]
     return f"frozen, fails {', '.join(fails)}" if fails else "frozen"
 
 
-def _case_row(case: Case) -> dict[str, Any]:
+def _to_row(case: Case) -> dict[str, Any]:
     return {
         "id": case.id,
         "task": case.task,
@@ -302,5 +305,5 @@ def _case_row(case: Case) -> dict[str, Any]:
     }
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     return "nothing" if value is None else value if isinstance(value, str) else str(value)

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from spanproof.cli.exit_codes import EXIT_PASS
-from spanproof.cli.options.backend import backend_options, open_backend
+from spanproof.cli.options.backend import open_backend, with_backend_options
 from spanproof.cli.output.console import console, inform, print_json
 from spanproof.cli.output.words import format_count
 from spanproof.suites import mine
@@ -24,7 +24,7 @@ from spanproof.suites.editing import add_cases
     "--limit", type=click.IntRange(1), default=100, show_default=True, help="Bug-fix commits to look at."
 )
 @click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
-@backend_options
+@with_backend_options
 def mine_cases(
     repository: Path,
     suite: Path,

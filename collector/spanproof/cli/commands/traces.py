@@ -7,25 +7,25 @@ from collections.abc import Sequence
 import click
 
 from spanproof.cli.exit_codes import EXIT_PASS
-from spanproof.cli.options.cohort import where_option
-from spanproof.cli.options.store import StoreQuery, limit_option, opened_store, store_query_options
+from spanproof.cli.options.cohort import with_where_option
+from spanproof.cli.options.store import StoreQuery, opened_store, with_limit_option, with_store_query_options
 from spanproof.cli.output.console import console, inform, pick, print_json
 from spanproof.cli.output.runs_table import RunLine, print_runs
-from spanproof.cli.output.words import format_count, outcome_row
+from spanproof.cli.output.words import format_count, to_outcome_row
 from spanproof.cli.problems import UsageProblem
 from spanproof.store import Feedback, RunRow, TraceRow
 from spanproof.trace import Layer
 
 
 @click.command("traces")
-@store_query_options
-@where_option
+@with_store_query_options
+@with_where_option
 @click.option("--failing", is_flag=True, help="Only traces with a run that fails a layer.")
 @click.option("--passing", is_flag=True, help="Only traces without a run that fails a layer.")
 @click.option(
     "--layer", type=click.Choice([layer.value for layer in Layer]), help="With --failing: fails this layer."
 )
-@limit_option(50, "Traces listed at most.")
+@with_limit_option(50, "Traces listed at most.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per trace on stdout.")
 def command(
     query: StoreQuery,
@@ -50,7 +50,7 @@ def command(
         feedback = [] if as_json or not rows else store.feedback()
     if as_json:
         for row in rows:
-            print_json(_trace_row(row))
+            print_json(_to_row(row))
     elif rows:
         _print(rows, feedback)
     else:
@@ -60,7 +60,7 @@ def command(
 
 def _print(rows: Sequence[TraceRow], feedback: Sequence[Feedback]) -> None:
     lines = [
-        RunLine(run.agent, row.trace_id, row.start_ns, run.layers, _feedback_on(row, run, feedback))
+        RunLine(run.agent, row.trace_id, row.start_ns, run.layers, _describe_feedback(row, run, feedback))
         for row in rows
         for run in row.runs
     ]
@@ -70,7 +70,7 @@ def _print(rows: Sequence[TraceRow], feedback: Sequence[Feedback]) -> None:
         inform(f"{format_count(without, 'trace')} without an agent run; --json lists them too")
 
 
-def _feedback_on(row: TraceRow, run: RunRow, feedback: Sequence[Feedback]) -> str:
+def _describe_feedback(row: TraceRow, run: RunRow, feedback: Sequence[Feedback]) -> str:
     """Return what users said of a run, the latest first."""
     kinds = [
         said.kind.replace("_", " ")
@@ -80,7 +80,7 @@ def _feedback_on(row: TraceRow, run: RunRow, feedback: Sequence[Feedback]) -> st
     return ", ".join(dict.fromkeys(reversed(kinds)))
 
 
-def _trace_row(row: TraceRow) -> dict[str, object]:
+def _to_row(row: TraceRow) -> dict[str, object]:
     return {
         **pick(row, "trace_id project"),
         "start_unix_ns": row.start_ns,
@@ -90,7 +90,7 @@ def _trace_row(row: TraceRow) -> dict[str, object]:
             {
                 "span_id": run.run_span_id,
                 **pick(run, "agent model"),
-                "layers": {layer.value: outcome_row(outcome) for layer, outcome in run.layers.items()},
+                "layers": {layer.value: to_outcome_row(outcome) for layer, outcome in run.layers.items()},
             }
             for run in row.runs
         ],

@@ -22,16 +22,16 @@ from rich.text import Text
 
 from spanproof.cli.commands.gate import print_report as print_gate
 from spanproof.cli.commands.promote import print_case
-from spanproof.cli.commands.serve import collector_for
+from spanproof.cli.commands.serve import make_collector
 from spanproof.cli.commands.suite import print_report as print_suite
 from spanproof.cli.demo.processes import AgentRun, AgentsFailed, opened_webhook, run_agents
 from spanproof.cli.engine import opened_engine
 from spanproof.cli.options.config import read_config
 from spanproof.cli.output.console import console, pick, print_json
-from spanproof.cli.output.hostile import plain
-from spanproof.cli.output.run_page import run_page
-from spanproof.cli.output.runs_table import lines_of, print_runs
-from spanproof.cli.output.verdicts import layer_scores
+from spanproof.cli.output.hostile import clean_line
+from spanproof.cli.output.run_page import build_run_page
+from spanproof.cli.output.runs_table import build_run_lines, print_runs
+from spanproof.cli.output.verdicts import select_layer_scores
 from spanproof.cli.output.words import format_count, name_verdict
 from spanproof.cli.problems import ISSUES_URL, UsageProblem
 from spanproof.collector.service import Collector
@@ -81,18 +81,20 @@ def run_demo(directory: Path, *, as_json: bool) -> None:
     console.quiet = as_json
     _prepare(directory)
     collected = _collect(directory)
-    _step("3  The verdicts: a row per run, a column per layer")
-    print_runs(console, [line for agent, each in collected.pairs for line in lines_of(each, agent.scenario)])
+    _print_heading("3  The verdicts: a row per run, a column per layer")
+    print_runs(
+        console, [line for agent, each in collected.pairs for line in build_run_lines(each, agent.scenario)]
+    )
     misquote = next(each for agent, each in collected.pairs if agent.scenario == "misquote")
-    _step("4  One run in detail: it recovered from an error, and misquoted its own result")
-    console.print(run_page(misquote, misquote.runs[0], name="misquote"))
+    _print_heading("4  One run in detail: it recovered from an error, and misquoted its own result")
+    console.print(build_run_page(misquote, misquote.runs[0], name="misquote"))
     _show_alert(collected.alert)
     gate = _show_gate(collected)
     case, suite = _show_promotion(misquote, directory)
     _show_next_commands(misquote, directory)
     console.quiet = False
     if as_json:
-        print_json(_outcome(collected, gate, case, suite))
+        print_json(_build_summary(collected, gate, case, suite))
 
 
 def _prepare(directory: Path) -> None:
@@ -110,11 +112,11 @@ def _prepare(directory: Path) -> None:
 
 def _collect(directory: Path) -> _Collected:
     with opened_webhook() as (url, notifications):
-        collector = collector_for(read_config(None, _settings(directory, url)))
-        _step("1  The collector, with embedded defaults")
+        collector = make_collector(read_config(None, _make_settings(directory, url)))
+        _print_heading("1  The collector, with embedded defaults")
         with collector:
             _print_endpoints(collector, directory)
-            _step("2  Real agents in a process of their own, exporting over OTLP")
+            _print_heading("2  Real agents in a process of their own, exporting over OTLP")
             try:
                 agents = run_agents(collector.endpoints.http or "", _print_agent)
             except AgentsFailed as failure:
@@ -131,7 +133,7 @@ def _collect(directory: Path) -> _Collected:
     return _Collected([(agent, latest[agent.trace_id]) for agent in agents], alert)
 
 
-def _settings(directory: Path, webhook: str) -> tuple[str, ...]:
+def _make_settings(directory: Path, webhook: str) -> tuple[str, ...]:
     rule = {
         "name": "eval-fail-rate-of-prompt-v2",
         "layer": "groundedness",
@@ -160,22 +162,22 @@ def _print_endpoints(collector: Collector, directory: Path) -> None:
 def _print_agent(agent: AgentRun) -> None:
     answer = agent.answer if agent.error is None else f"raised {agent.error}"
     console.print(
-        Text.assemble(f"   {agent.scenario:10} ", (agent.trace_id[:8], "dim"), "  ", plain(answer, 80))
+        Text.assemble(f"   {agent.scenario:10} ", (agent.trace_id[:8], "dim"), "  ", clean_line(answer, 80))
     )
 
 
 def _show_alert(alert: Mapping[str, Any]) -> None:
-    _step("5  An alert on the eval-fail-rate of one cohort reached a webhook")
-    lines = [plain(str(alert["summary"]), 200)]
+    _print_heading("5  An alert on the eval-fail-rate of one cohort reached a webhook")
+    lines = [clean_line(str(alert["summary"]), 200)]
     for score in alert["alerts"][0]["scores"]:
-        explanation = plain(score["explanation"], 120)
+        explanation = clean_line(score["explanation"], 120)
         lines.append(Text.assemble(("behind it  ", "dim"), f"{score['trace_id'][:8]} ", explanation))
     for line in lines:
         console.print(Padding(line, (0, 0, 0, 3)))
 
 
 def _show_gate(collected: _Collected) -> GateReport:
-    _step("6  A gate over the same scores, as CI would run it")
+    _print_heading("6  A gate over the same scores, as CI would run it")
     scores = [score for _, evaluation in collected.pairs for score in evaluation.scores]
     report = check([parse(text) for text in ASSERTIONS], scores)
     print_gate(report)
@@ -185,7 +187,7 @@ def _show_gate(collected: _Collected) -> GateReport:
 
 
 def _show_promotion(misquote: TraceEvaluation, directory: Path) -> tuple[Case, SuiteReport]:
-    _step("7  The misquote, promoted into a suite, fails again in the same way, offline")
+    _print_heading("7  The misquote, promoted into a suite, fails again in the same way, offline")
     suite = directory / "suite"
     case = promote(misquote, misquote.runs[0].run.span_id, suite)
     print_case(case, suite / "cases" / case.id)
@@ -198,7 +200,7 @@ def _show_promotion(misquote: TraceEvaluation, directory: Path) -> tuple[Case, S
 
 
 def _show_next_commands(misquote: TraceEvaluation, directory: Path) -> None:
-    _step("Look further")
+    _print_heading("Look further")
     # Where the program is on no PATH, the path by which it was started.
     program = "spanproof" if shutil.which("spanproof") else os.path.relpath(sys.argv[0])
     store = directory / "store"
@@ -213,13 +215,15 @@ def _show_next_commands(misquote: TraceEvaluation, directory: Path) -> None:
         console.print(Text(f"   {program} {words}"), soft_wrap=True)
 
 
-def _outcome(collected: _Collected, gate: GateReport, case: Case, suite: SuiteReport) -> dict[str, object]:
+def _build_summary(
+    collected: _Collected, gate: GateReport, case: Case, suite: SuiteReport
+) -> dict[str, object]:
     runs = [
         {
             **pick(agent, "scenario trace_id answer"),
             "layers": {
                 layer.value: name_verdict(score.outcome) if _is_scored(score) else "not judged"
-                for layer, score in layer_scores(run).items()
+                for layer, score in select_layer_scores(run).items()
             },
             "sub_scores": {
                 score.name: name_verdict(score.outcome)
@@ -243,6 +247,6 @@ def _is_scored(score: Score) -> bool:
     return isinstance(score.outcome, Scored)
 
 
-def _step(title: str) -> None:
+def _print_heading(title: str) -> None:
     console.print()
     console.print(Rule(Text(title, style="bold"), align="left", style="dim"))

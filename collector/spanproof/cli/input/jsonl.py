@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 import click
 
 from spanproof.cli.exit_codes import EXIT_PASS
-from spanproof.cli.output.console import json_line, warn
+from spanproof.cli.output.console import encode_json_line, warn
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
 from spanproof.trace.codec import MalformedDocument, load_json
@@ -84,23 +84,23 @@ def run_jsonl(
     sink = sys.stdout.buffer if out is None else out
     bad = 0
     for answer in _answer_all(handle, numbered, workers):
-        sink.write(json_line(answer))
+        sink.write(encode_json_line(answer))
         sink.flush()
         bad += "error" in answer
     return bad
 
 
-def text_field(row: Row, name: str) -> str:
+def read_text_field(row: Row, name: str) -> str:
     """Return a required string field; raises BadRow where it is absent or no string."""
     if name not in row:
         raise BadRow(f"field {name!r} is missing: it must be a string")
     value = row[name]
     if not isinstance(value, str):
-        raise BadRow(f"field {name!r} must be a string, got {json_name(value)}")
+        raise BadRow(f"field {name!r} must be a string, got {name_json_type(value)}")
     return value
 
 
-def json_name(value: object) -> str:
+def name_json_type(value: object) -> str:
     """Return JSON's name for a value's type, with its article."""
     return "null" if value is None else _JSON_NAMES.get(type(value), "an object")
 
@@ -112,7 +112,7 @@ def _answer_all(handle: Handler, numbered: Iterator[tuple[int, bytes]], workers:
     interrupted command waits neither for it nor for the programs that still run.
     """
     if workers == 1:
-        yield from (_answer(handle, number, line) for number, line in numbered)
+        yield from (_answer_row(handle, number, line) for number, line in numbered)
         return
     in_order: Queue[Future[Row] | BaseException | None] = Queue(_WAITING_PER_WORKER * workers)
     pool = ThreadPoolExecutor(workers, "jsonl")
@@ -120,7 +120,7 @@ def _answer_all(handle: Handler, numbered: Iterator[tuple[int, bytes]], workers:
     def read() -> None:
         try:
             for number, line in numbered:
-                in_order.put(pool.submit(_answer, handle, number, line))
+                in_order.put(pool.submit(_answer_row, handle, number, line))
             in_order.put(None)
         except BaseException as failure:  # noqa: BLE001 - raised where the answers are read
             in_order.put(failure)
@@ -135,7 +135,7 @@ def _answer_all(handle: Handler, numbered: Iterator[tuple[int, bytes]], workers:
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _answer(handle: Handler, number: int, line: bytes) -> Row:
+def _answer_row(handle: Handler, number: int, line: bytes) -> Row:
     row_id: Any = None
     try:
         row = _decode(line, number)
@@ -155,5 +155,5 @@ def _decode(line: bytes, number: int) -> Row:
         reason = str(problem).replace("not JSON", "not a line of JSON", 1)
         raise BadRow(f"line {number}: {reason}") from problem
     if not isinstance(row, dict):
-        raise BadRow(f"line {number}: must be a JSON object, got {json_name(row)}")
+        raise BadRow(f"line {number}: must be a JSON object, got {name_json_type(row)}")
     return row

@@ -34,14 +34,14 @@ def make_server(tools: Tools, *, allow_writes: bool = False) -> MCPServer[Any]:
         tools.run_suite,
     ]
     for tool in reading:
-        server.tool(annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False))(_guarded(tool))
+        server.tool(annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False))(_wrap_tool(tool))
     if allow_writes:
         hints = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
-        server.tool(annotations=hints)(_guarded(tools.promote_run))
+        server.tool(annotations=hints)(_wrap_tool(tools.promote_run))
     return server
 
 
-def _guarded(tool: Callable[..., Any]) -> Callable[..., Any]:
+def _wrap_tool(tool: Callable[..., Any]) -> Callable[..., Any]:
     """Return the tool; an expected error becomes its message with the remedy."""
 
     @wraps(tool)

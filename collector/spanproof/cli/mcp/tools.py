@@ -18,8 +18,8 @@ from spanproof.cli.engine import opened_engine
 from spanproof.cli.options.policy import load_pipeline
 from spanproof.cli.options.store import find_run, find_trace, opened_store, parse_since
 from spanproof.cli.output.console import pick
-from spanproof.cli.output.hostile import visible
-from spanproof.cli.output.run_page import run_page
+from spanproof.cli.output.hostile import escape_controls
+from spanproof.cli.output.run_page import build_run_page
 from spanproof.cli.output.words import describe_outcome, format_time, name_verdict
 from spanproof.cli.problems import UsageProblem
 from spanproof.config.model import Config
@@ -65,7 +65,9 @@ class Tools:
         chosen = Layer(layer) if layer else failing or None
         since_ns = None if since is None else parse_since(since)
         with opened_store(self.location) as store:
-            return [_trace_row(row) for row in store.traces(since_ns=since_ns, failing=chosen, limit=limit)]
+            return [
+                _to_trace_row(row) for row in store.traces(since_ns=since_ns, failing=chosen, limit=limit)
+            ]
 
     def show_trace(self, trace: TraceId, run: RunName = None) -> str:
         """Show one trace as text: each run's verdict, why, and its steps with code, output and replay."""
@@ -77,7 +79,7 @@ class Tools:
         console = Console(file=page, width=_WIDTH, highlight=False, no_color=True, force_terminal=False)
         for each in runs:
             about = [said for said in feedback if said.is_about(each.run.span_id)]
-            console.print(run_page(evaluation, each, about, full=False))
+            console.print(build_run_page(evaluation, each, about, full=False))
         text = page.getvalue() or f"trace {evaluation.trace.trace_id} has no agent run"
         left = len(text) - _LONGEST_PAGE
         return text if left <= 0 else f"{text[:_LONGEST_PAGE]}\n… {left} more characters; name one run"
@@ -101,23 +103,23 @@ class Tools:
                     if each.is_of_layer and each.verdict == "fail"
                 ],
             }
-            for case in load_suite(self._suite(suite))
+            for case in load_suite(self._resolve_suite(suite))
         ]
 
     def run_suite(self, suite: SuiteName) -> dict[str, Any]:
         """Replay every case of a suite offline, in the sandbox; report what differs from the frozen run."""
         with opened_engine(Config(), self.policy_file) as engine:
-            return run_suite(self._suite(suite), engine).to_json()
+            return run_suite(self._resolve_suite(suite), engine).to_json()
 
     def promote_run(self, trace: TraceId, suite: SuiteName, run: RunName = None) -> dict[str, Any]:
         """Add a stored run to a suite as a hermetic case; writes files below the suite's folder."""
         with opened_store(self.location) as store:
             evaluation = find_trace(store, trace)
-        folder = self._suite(suite)
+        folder = self._resolve_suite(suite)
         case = promote(evaluation, find_run(evaluation, run).run.span_id, folder)
         return {"id": case.id, "folder": str(folder / "cases" / case.id)}
 
-    def _suite(self, name: str) -> Path:
+    def _resolve_suite(self, name: str) -> Path:
         """Return the folder of a suite; raises UsageProblem where it lies outside the folder of suites."""
         folder = (self.suites / name).resolve()
         if not folder.is_relative_to(self.suites.resolve()):
@@ -128,23 +130,23 @@ class Tools:
         return folder
 
 
-def _trace_row(row: TraceRow) -> dict[str, Any]:
+def _to_trace_row(row: TraceRow) -> dict[str, Any]:
     return {
         "trace_id": row.trace_id,
         "project": row.project,
         "started": f"{format_time(row.start_ns)} UTC",
-        "runs": [_run_row(run) for run in row.runs],
+        "runs": [_to_run_row(run) for run in row.runs],
     }
 
 
-def _run_row(run: RunRow) -> dict[str, Any]:
+def _to_run_row(run: RunRow) -> dict[str, Any]:
     return {
         "span_id": run.run_span_id,
-        "agent": visible(run.agent),
-        "model": visible(run.model),
+        "agent": escape_controls(run.agent),
+        "model": escape_controls(run.model),
         "verdicts": {layer.value: name_verdict(outcome) for layer, outcome in run.layers.items()},
         "why": {
-            layer.value: visible(describe_outcome(outcome))[:_LONGEST_REASON]
+            layer.value: escape_controls(describe_outcome(outcome))[:_LONGEST_REASON]
             for layer, outcome in run.layers.items()
             if _needs_a_reason(outcome)
         },

@@ -19,7 +19,7 @@ from spanproof.experiments import (
     agent_program,
     agent_service,
 )
-from spanproof.experiments.notebook import new_folder
+from spanproof.experiments.notebook import choose_folder
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -117,7 +117,7 @@ _OPTIONS = (
 )
 
 
-def agent_options(command: Command) -> Command:
+def with_agent_options(command: Command) -> Command:
     """Give a command the options of an agent; it gets them as one argument, `trials`.
 
     Raises:
@@ -133,7 +133,7 @@ def agent_options(command: Command) -> Command:
         if image is not None and names != ["command"]:
             raise UsageProblem("--image is given without --command", "A container runs a program: name it.")
         options = AgentOptions(
-            agent=_agent(given.pop("agent"), given.pop("command"), given.pop("url"), image or ""),
+            agent=_select_agent(given.pop("agent"), given.pop("command"), given.pop("url"), image or ""),
             settings=Settings(
                 trials=given.pop("trials"),
                 jobs=given.pop("jobs"),
@@ -145,7 +145,7 @@ def agent_options(command: Command) -> Command:
                 max_tokens=given.pop("max_tokens"),
                 max_cost_usd=given.pop("max_cost"),
             ),
-            folder=given.pop("out") or new_folder(),
+            folder=given.pop("out") or choose_folder(),
             baseline=given.pop("baseline"),
             quarantine=given.pop("quarantine_flaky"),
             send_to=given.pop("send_to"),
@@ -175,7 +175,9 @@ def _check_rescore(options: AgentOptions) -> None:
         )
 
 
-def _agent(module: str | None, command: str | None, url: str | None, image: str) -> AgentUnderTest | None:
+def _select_agent(
+    module: str | None, command: str | None, url: str | None, image: str
+) -> AgentUnderTest | None:
     if module is not None:
         return agent_in_module(module)
     if command is not None:

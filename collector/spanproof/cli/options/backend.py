@@ -10,7 +10,7 @@ import click
 from spanproof.cli.output.console import show_builds
 from spanproof.cli.problems import UsageProblem
 from spanproof.sandbox import Sandbox, SandboxUnavailable
-from spanproof.sandbox.registry import backend_names, open_sandbox
+from spanproof.sandbox.registry import list_backends, open_sandbox
 
 DEFAULT_BACKEND = "jail"
 
@@ -38,7 +38,7 @@ workers_option = click.option(
 )
 
 
-def backend_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def with_backend_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command `--backend` and `--set`; it is called with `backend` and `settings`."""
     help_ = "Which sandbox to run in; see `spanproof doctor`."
     option = click.option("--backend", default=DEFAULT_BACKEND, show_default=True, help=help_)
@@ -56,4 +56,4 @@ def open_backend(backend: str, settings: Mapping[str, str], workers: int = 1) ->
     try:
         return open_sandbox(backend, workers=workers, settings=settings)
     except SandboxUnavailable as problem:
-        raise UsageProblem(str(problem), f"name one of: {', '.join(backend_names())}") from problem
+        raise UsageProblem(str(problem), f"name one of: {', '.join(list_backends())}") from problem

@@ -124,7 +124,7 @@ _OPTIONS = (
 )
 
 
-def bench_options(command: Command) -> Command:
+def with_bench_options(command: Command) -> Command:
     """Give a command the options; it gets them as one argument, `options`."""
 
     @wraps(command)

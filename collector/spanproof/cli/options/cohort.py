@@ -12,7 +12,7 @@ from spanproof.cli.problems import UsageProblem
 from spanproof.trace.dimensions import check_dimension
 
 
-def where_option(command: Callable[..., Any]) -> Callable[..., Any]:
+def with_where_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command `--where`; it is called with `cohort`, values by dimension."""
 
     @click.option("--where", multiple=True, metavar="DIMENSION=VALUE", help="Only this cohort.")
@@ -23,7 +23,7 @@ def where_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
-def by_option(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def with_by_option(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Give a command `--by`; it is called with `by`, dimensions, each once."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:

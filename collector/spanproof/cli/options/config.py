@@ -11,9 +11,9 @@ from typing import Any
 import click
 
 from spanproof.cli.options.backend import settings_option
-from spanproof.cli.problems import UsageProblem, page_url
+from spanproof.cli.problems import UsageProblem, build_page_url
 from spanproof.config.model import Config, ConfigError, Problem, load_config
-from spanproof.sandbox.registry import backend_names
+from spanproof.sandbox.registry import list_backends
 
 _config_option = click.option(
     "--config",
@@ -21,11 +21,11 @@ _config_option = click.option(
     envvar="SPANPROOF_CONFIG",
     show_envvar=True,
     type=click.Path(path_type=Path),
-    help=f"A YAML file; see {page_url('configuration')}",
+    help=f"A YAML file; see {build_page_url('configuration')}",
 )
 
 
-def config_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def with_config_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command `--config` and `--set KEY=VALUE`; it is called with `config`."""
 
     @_config_option
@@ -43,7 +43,7 @@ def config_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
-def sandbox_config_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def with_sandbox_config_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command `--config`, and `--backend` and `--set` over its sandbox; it is called with `config`."""
 
     @click.option(
@@ -101,8 +101,8 @@ def load_checked(file: Path | None, environ: Mapping[str, str], overrides: Mappi
         ConfigError: something is wrong with it; all of it is in the message.
     """
     config = load_config(file, environ, overrides)
-    if config.sandbox.backend not in backend_names():
-        known = ", ".join(backend_names())
+    if config.sandbox.backend not in list_backends():
+        known = ", ".join(list_backends())
         what = f"no backend is named {config.sandbox.backend!r}; known: {known}"
         raise ConfigError([Problem(str(file or ""), "sandbox.backend", what)])
     return config

@@ -30,7 +30,7 @@ from spanproof.sandbox import (
     PackageSet,
     Program,
 )
-from spanproof.sandbox.har import exchanges_of, load_har
+from spanproof.sandbox.har import load_har, read_exchanges
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Surroundings:
         return replace(program, fixtures=self.fixtures, files={**program.files, **self.files})
 
 
-def fixture_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def with_fixture_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options; it is called with `surroundings`."""
 
     @click.option(
@@ -130,7 +130,7 @@ def parse_surroundings(row: Row, default: Surroundings) -> Surroundings:
         fixtures = replace(fixtures, seed=seed)
     if row.get("http") is not None:
         try:
-            fixtures = replace(fixtures, http=exchanges_of(row["http"], "field 'http'"))
+            fixtures = replace(fixtures, http=read_exchanges(row["http"], "field 'http'"))
         except BadFixture as problem:
             raise BadRow(str(problem)) from problem
     if clock := _parse_field(row, "clock", _ClockField, '{"start_s": seconds, "rate": number}'):

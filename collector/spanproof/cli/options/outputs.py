@@ -70,7 +70,7 @@ class Outputs:
             _append_summary(format_markdown(table))
 
 
-def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def with_output_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options of its files; it is called with `outputs`."""
 
     @wraps(command)

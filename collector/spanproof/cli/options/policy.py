@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from spanproof.cli.problems import page_url
+from spanproof.cli.problems import build_page_url
 from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.policy_file import load_policy
 from spanproof.sandbox.scanners.pipeline import Pipeline
@@ -15,7 +15,7 @@ policy_option = click.option(
     "--policy",
     "policy_file",
     type=click.Path(path_type=Path),
-    help=f"A YAML policy of the scanners; see {page_url('policy')}",
+    help=f"A YAML policy of the scanners; see {build_page_url('policy')}",
 )
 
 

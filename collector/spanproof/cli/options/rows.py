@@ -1,4 +1,4 @@
-"""Where the rows of a question go: `--limit`, `--csv`, `--out` and `--json`, else a table for people."""
+"""Where the rows of a query go: `--limit`, `--csv`, `--out` and `--json`, else a table for people."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class RowsOutput:
         return self.as_json or self.as_csv or self.out is not None
 
 
-def rows_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def with_rows_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command these options; it is called with `output`, a `RowsOutput`."""
     options = (
         click.option(

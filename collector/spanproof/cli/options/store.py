@@ -51,7 +51,7 @@ class StoreQuery:
     is_chosen: bool = False
 
 
-def store_query_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def with_store_query_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command `--store`, `--project` and `--since`; it is called with `query`."""
 
     @store_option
@@ -68,7 +68,7 @@ def store_query_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
-def limit_option(default: int, meaning: str) -> Callable[..., Callable[..., object]]:
+def with_limit_option(default: int, meaning: str) -> Callable[..., Callable[..., object]]:
     """Return the option `--limit`."""
     bounds = click.IntRange(1, 10_000)
     return click.option("--limit", default=default, show_default=True, type=bounds, help=meaning)

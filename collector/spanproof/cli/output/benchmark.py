@@ -7,7 +7,7 @@ from rich.text import Text
 
 from spanproof.benchmarks import BenchmarkReport, Protocol, Rate
 from spanproof.cli.output.console import console, warn
-from spanproof.cli.output.hostile import plain
+from spanproof.cli.output.hostile import clean_line
 from spanproof.cli.output.words import format_count
 
 _SHOWN = 5
@@ -19,15 +19,15 @@ def print_benchmark(report: BenchmarkReport) -> None:
     ks = report.protocol.k
     table = Table("", "problems", *(f"pass@{k}" for k in ks), "pass@1, 95%", box=None, pad_edge=False)
     for name, rate in report.rates.items():
-        table.add_row(*_cells(name, rate, ks))
+        table.add_row(*_format_cells(name, rate, ks))
     for dimension, value, rate in report.rates_by_group():
-        table.add_row(*_cells(f"  {dimension} {value}", rate, ks))
+        table.add_row(*_format_cells(f"  {dimension} {value}", rate, ks))
     console.print(table)
     if len(report.turns) > 1:
         shown = ", ".join(f"{count} in turn {turn}" for turn, count in report.turns.items())
         console.print(f"passed: {shown}")
     for reason, count in list(report.unjudged.items())[:_SHOWN]:
-        console.print(Text.assemble(f"unjudged: {count} × ", plain(reason, 200)), soft_wrap=True)
+        console.print(Text.assemble(f"unjudged: {count} × ", clean_line(reason, 200)), soft_wrap=True)
     if report.defects:
         names = shorten(report.defects)
         warn(f"assertions that the published solution fails, too, are not counted: {names}")
@@ -37,7 +37,7 @@ def print_benchmark(report: BenchmarkReport) -> None:
 def _print_signs(report: BenchmarkReport) -> None:
     signs = report.contamination
     if signs.tests_in_prompt:
-        warn(f"hidden tests stand in the prompt of {shorten(signs.tests_in_prompt)}")
+        warn(f"hidden tests are in the prompt of {shorten(signs.tests_in_prompt)}")
     if signs.verbatim:
         warn(f"the answer is the published solution, word for word: {shorten(signs.verbatim)}")
     if signs.duplicates:
@@ -71,7 +71,7 @@ def _describe_protocol(protocol: Protocol) -> str:
     return "; ".join(known)
 
 
-def _cells(name: str, rate: Rate, ks: tuple[int, ...]) -> list[str]:
+def _format_cells(name: str, rate: Rate, ks: tuple[int, ...]) -> list[str]:
     shown = [f"{rate.pass_at[k]:.1%}" if k in rate.pass_at else "–" for k in ks]
     interval = f"{rate.interval.low:.1%} to {rate.interval.high:.1%}" if rate.interval else "–"
     return [name, str(rate.problems), *shown, interval]

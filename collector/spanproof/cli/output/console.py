@@ -19,7 +19,7 @@ import orjson
 from rich.console import Console
 from rich.text import Text
 
-from spanproof.cli.output.hostile import visible
+from spanproof.cli.output.hostile import escape_controls
 from spanproof.cli.problems import UsageProblem
 from spanproof.trace import Language
 
@@ -45,19 +45,23 @@ error_console = _Console(stderr=True, highlight=False)
 
 def show_problem(problem: UsageProblem) -> None:
     """Print a problem and its remedy to stderr, a line each."""
-    error_console.print(Text.assemble(("spanproof: ", "bold red"), visible(problem.what)), soft_wrap=True)
+    error_console.print(
+        Text.assemble(("spanproof: ", "bold red"), escape_controls(problem.what)), soft_wrap=True
+    )
     if problem.remedy:
-        error_console.print(Text.assemble(("  remedy: ", "bold"), visible(problem.remedy)), soft_wrap=True)
+        error_console.print(
+            Text.assemble(("  remedy: ", "bold"), escape_controls(problem.remedy)), soft_wrap=True
+        )
 
 
 def warn(message: str) -> None:
     """Print one warning to stderr."""
-    error_console.print(Text(f"spanproof: {visible(message)}", style="yellow"), soft_wrap=True)
+    error_console.print(Text(f"spanproof: {escape_controls(message)}", style="yellow"), soft_wrap=True)
 
 
 def inform(message: str) -> None:
     """Print one remark about the work to stderr."""
-    error_console.print(Text(visible(message)), soft_wrap=True)
+    error_console.print(Text(escape_controls(message)), soft_wrap=True)
 
 
 def highlight(source: str, language: Language, start_line: int = 1) -> Syntax:
@@ -70,28 +74,28 @@ def highlight(source: str, language: Language, start_line: int = 1) -> Syntax:
     )
 
 
-def json_line(value: object) -> bytes:
+def encode_json_line(value: object) -> bytes:
     """Return one line of JSON, newline included; lone surrogates become U+FFFD, which JSON in UTF-8 needs."""
     try:
         return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:
         # A lone surrogate, or an integer of more than 64 bits, which only the standard encoder writes.
-        text = json.dumps(_encodable(value), ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps(_to_encodable(value), ensure_ascii=False, separators=(",", ":"))
         return text.encode() + b"\n"
 
 
 def print_json(value: object) -> None:
     """Write one JSON line to stdout and flush it."""
-    sys.stdout.buffer.write(json_line(value))
+    sys.stdout.buffer.write(encode_json_line(value))
     sys.stdout.buffer.flush()
 
 
 def print_json_list(head: Mapping[str, object], name: str, items: Iterable[object]) -> None:
     """Write one JSON line whose last member is a list, item by item: the list is never whole in memory."""
     out = sys.stdout.buffer
-    out.write(json_line(head).removesuffix(b"}\n") + f',"{name}":['.encode())
+    out.write(encode_json_line(head).removesuffix(b"}\n") + f',"{name}":['.encode())
     for position, item in enumerate(items):
-        out.write((b"," if position else b"") + json_line(item).rstrip(b"\n"))
+        out.write((b"," if position else b"") + encode_json_line(item).rstrip(b"\n"))
     out.write(b"]}\n")
     out.flush()
 
@@ -109,7 +113,7 @@ def pick(value: object, names: str) -> dict[str, Any]:
     return {name: item.value if isinstance(item, Enum) else item for name, item in found.items()}
 
 
-def progress(*, as_json: bool) -> Progress:
+def make_progress(*, as_json: bool) -> Progress:
     """Return a progress bar on stderr, shown on a terminal only, and not among lines of JSON."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -139,7 +143,7 @@ class _BuildSteps(logging.Handler):
     _status: Status | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
-        text = visible(record.getMessage())
+        text = escape_controls(record.getMessage())
         if not error_console.is_terminal:
             error_console.print(f"spanproof: {text}", markup=False, soft_wrap=True)
         elif getattr(record, "done", False):
@@ -153,14 +157,14 @@ class _BuildSteps(logging.Handler):
             self._status.update(Text(text))
 
 
-def _encodable(value: object) -> object:
+def _to_encodable(value: object) -> object:
     """Return the value as orjson would write it: NaN and infinity are null."""
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, Mapping):
-        return {_encodable(key): _encodable(item) for key, item in value.items()}
+        return {_to_encodable(key): _to_encodable(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_encodable(item) for item in value]
+        return [_to_encodable(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

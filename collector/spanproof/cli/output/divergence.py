@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from spanproof.evaluators.layers.common import first_to_leave
+from spanproof.evaluators.layers.common import find_first_divergence
 from spanproof.evaluators.model import RunEvaluation
 
 
 def describe_divergence(run: RunEvaluation) -> str | None:
     """Return at which step the replay left the record first, and how; None where it kept to it."""
-    first = first_to_leave(run.run, run.replay)
+    first = find_first_divergence(run.run, run.replay)
     if first is None:
         return None
     number, step = first

@@ -7,9 +7,9 @@ from rich.table import Table
 from rich.text import Text
 
 from spanproof.cli.output.console import console, warn
-from spanproof.cli.output.hostile import plain
+from spanproof.cli.output.hostile import clean_line
 from spanproof.cli.output.words import format_count
-from spanproof.evaluators.intervals import wilson
+from spanproof.evaluators.intervals import compute_wilson_interval
 from spanproof.experiments import CaseResult, CaseStatus, Experiment, TrialVerdict
 
 _STYLES = {
@@ -68,7 +68,7 @@ def _print_case(result: CaseResult) -> None:
     first = result.first_failure
     if first is not None:
         layer = f"{first.layer.value}: " if first.layer else ""
-        reason = Text.assemble(f"trial {first.number}: {layer}", plain(first.reason))
+        reason = Text.assemble(f"trial {first.number}: {layer}", clean_line(first.reason))
         console.print(Padding(reason, (0, 0, 0, 6)))
         if first.unknown_calls:
             names = ", ".join(sorted({str(each["tool"]) for each in first.unknown_calls}))
@@ -101,15 +101,17 @@ def _print_rates_of_parts(experiment: Experiment) -> None:
     table = Table("", "trials", "rate", "95%", box=None, pad_edge=False)
     for layer, (failed, judged) in experiment.fail_rates().items():
         if failed:
-            table.add_row(f"{layer} failed", *_cells(failed, judged))
+            table.add_row(f"{layer} failed", *_format_cells(failed, judged))
     for dimension, value, passed, judged in experiment.groups:
-        table.add_row(Text.assemble(f"{dimension} ", plain(value, 60), " passed"), *_cells(passed, judged))
+        table.add_row(
+            Text.assemble(f"{dimension} ", clean_line(value, 60), " passed"), *_format_cells(passed, judged)
+        )
     if table.row_count:
         console.print(table)
 
 
-def _cells(part: int, whole: int) -> tuple[str, str, str]:
-    interval = wilson(part, whole)
+def _format_cells(part: int, whole: int) -> tuple[str, str, str]:
+    interval = compute_wilson_interval(part, whole)
     if interval is None:
         return f"{part} of {whole}", "", ""
     return f"{part} of {whole}", f"{part / whole:.1%}", f"{interval.low:.1%} to {interval.high:.1%}"

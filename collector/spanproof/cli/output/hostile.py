@@ -16,14 +16,14 @@ _CONTROL = re.compile(
 )
 
 
-def visible(text: str) -> str:
+def escape_controls(text: str) -> str:
     """Return the text with control, bidirectional and zero-width characters shown as their code points."""
     return _CONTROL.sub(lambda found: f"<U+{ord(found[0]):04X}>", text.replace("\r\n", "\n"))
 
 
-def plain(text: str, limit: int = _MAX_CELL, style: str = "") -> Text:
+def clean_line(text: str, limit: int = _MAX_CELL, style: str = "") -> Text:
     """Return one line of hostile text: white space joined, made visible, secrets masked, cut at a limit."""
     from spanproof.evaluators.redact import mask_formats  # loads the patterns of secrets
 
-    line = " ".join(visible(mask_formats(text[: limit * 8])).split())
+    line = " ".join(escape_controls(mask_formats(text[: limit * 8])).split())
     return Text(line if len(line) <= limit else f"{line[: limit - 1]}…", style=style)

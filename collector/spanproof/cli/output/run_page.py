@@ -1,8 +1,8 @@
 """One run on a page: the verdict, why, then its steps as a tree.
 
-Takes one evaluation; gives rich renderables. Text out of a trace goes through `plain` or `visible`. Nothing
-appears twice: a fact whose words the page already has in that layer is left out, a replay that agrees is one
-word beside the record, and what was skipped folds into one line.
+Takes one evaluation; gives rich renderables. Text out of a trace goes through `clean_line` or
+`escape_controls`. Nothing appears twice: a fact whose words the page already has in that layer is left out,
+a replay that agrees is one word beside the record, and what was skipped folds into one line.
 """
 
 from __future__ import annotations
@@ -18,12 +18,19 @@ from rich.tree import Tree
 
 from spanproof.cli.output.console import SCAN_STYLES, highlight
 from spanproof.cli.output.divergence import describe_divergence
-from spanproof.cli.output.hostile import plain, visible
-from spanproof.cli.output.verdicts import errors, fails, format_verdict, is_open, layer_scores, passes
+from spanproof.cli.output.hostile import clean_line, escape_controls
+from spanproof.cli.output.verdicts import (
+    fails,
+    format_verdict,
+    has_errored,
+    is_open,
+    passes,
+    select_layer_scores,
+)
 from spanproof.cli.output.words import describe_outcome, format_count, format_duration, format_time
 from spanproof.evaluators.model import NoReplay, ReplayedStep, RunEvaluation, TraceEvaluation
 from spanproof.evaluators.redact import mask_formats
-from spanproof.evaluators.replay.record import class_beside, record_of
+from spanproof.evaluators.replay.record import classify_execution, read_record
 from spanproof.evaluators.structure import Structure
 from spanproof.sandbox import FailureClass
 from spanproof.sandbox.scanners.model import Verdict
@@ -58,7 +65,7 @@ _ENDINGS = {
 }
 
 
-def run_page(
+def build_run_page(
     evaluation: TraceEvaluation,
     run: RunEvaluation,
     feedback: Sequence[Feedback] = (),
@@ -75,26 +82,26 @@ def run_page(
         name: replaces the run's own name.
         full: whether layers and sub-scores that pass show their evidence too.
     """
-    head = (_headline(run, name or run.run.name), _facts(evaluation, run), Text())
+    head = (_format_headline(run, name or run.run.name), _build_facts(evaluation, run), Text())
     said = map(_format_feedback, feedback)
     given = (_format_external(score) for score in run.scores if is_external(score))
-    scores = (*_layers(run, full=full), *_structure(run))
-    return Group(*head, *scores, *said, *given, Text(), _steps(evaluation, run))
+    scores = (*_format_layers(run, full=full), *_format_structure(run))
+    return Group(*head, *scores, *said, *given, Text(), _build_step_tree(evaluation, run))
 
 
 def _format_feedback(feedback: Feedback) -> Text:
     """Return a user's feedback in one line: `user feedback: thumbs up: the total is right`."""
-    kind = Text.assemble(("user feedback: ", "bold"), plain(feedback.kind.replace("_", " ")))
-    return kind if feedback.comment is None else Text.assemble(kind, ": ", plain(feedback.comment))
+    kind = Text.assemble(("user feedback: ", "bold"), clean_line(feedback.kind.replace("_", " ")))
+    return kind if feedback.comment is None else Text.assemble(kind, ": ", clean_line(feedback.comment))
 
 
-def _structure(run: RunEvaluation) -> Iterator[RenderableType]:
+def _format_structure(run: RunEvaluation) -> Iterator[RenderableType]:
     """Yield the structural metrics of a run, a line each; none where they are not measured."""
-    grid = _grid()
+    grid = _make_grid()
     for score in run.scores:
         if score.evaluator == Structure.name and isinstance(score.outcome, Scored):
             verdict = format_verdict(score.outcome, advisory=True)
-            explained = plain(describe_outcome(score.outcome), 300)
+            explained = clean_line(describe_outcome(score.outcome), 300)
             grid.add_row(f"{score.name:12}", Text.assemble(verdict, "  ", explained))
     if grid.row_count:
         yield grid
@@ -103,61 +110,61 @@ def _structure(run: RunEvaluation) -> Iterator[RenderableType]:
 def _format_external(score: Score) -> Text:
     """Return a score from elsewhere in one line: `human: trajectory.tone  fail  too short`."""
     source = score.evaluator.removeprefix(EVALUATOR_PREFIX)
-    name = plain(f"{score.layer.value}.{score.name}")
-    verdict, words = format_verdict(score.outcome), plain(describe_outcome(score.outcome), 600)
+    name = clean_line(f"{score.layer.value}.{score.name}")
+    verdict, words = format_verdict(score.outcome), clean_line(describe_outcome(score.outcome), 600)
     return Text.assemble((f"{source}: ", "bold"), name, "  ", verdict, "  ", words)
 
 
-def _headline(run: RunEvaluation, name: str) -> Text:
+def _format_headline(run: RunEvaluation, name: str) -> Text:
     """Return the verdict of the whole run in one line."""
-    own = {layer: score.outcome for layer, score in layer_scores(run).items()}
+    own = {layer: score.outcome for layer, score in select_layer_scores(run).items()}
     for is_such, word, style, rest in (
         (fails, "FAIL", "bold red", ""),
-        (errors, "ERROR", "bold magenta", "no verdict on "),
+        (has_errored, "ERROR", "bold magenta", "no verdict on "),
         (is_open, "OPEN", "bold yellow", "uncertain: "),
         (passes, "PASS", "bold green", "passes "),
     ):
         layers = ", ".join(layer for layer in Layer if layer in own and is_such(own[layer]))
         if layers:
             rest = rest or "fails "
-            return Text.assemble((f"{word}  ", style), plain(name, 60, "bold"), f" {rest}{layers}")
-    return Text.assemble(("SKIPPED  ", "bold"), plain(name, 60, "bold"), " no layer could be judged")
+            return Text.assemble((f"{word}  ", style), clean_line(name, 60, "bold"), f" {rest}{layers}")
+    return Text.assemble(("SKIPPED  ", "bold"), clean_line(name, 60, "bold"), " no layer could be judged")
 
 
-def _facts(evaluation: TraceEvaluation, run: RunEvaluation) -> RenderableType:
-    model = f", model {visible(run.run.cohort.model)}" if run.run.cohort.model else ""
+def _build_facts(evaluation: TraceEvaluation, run: RunEvaluation) -> RenderableType:
+    model = f", model {escape_controls(run.run.cohort.model)}" if run.run.cohort.model else ""
     started = f"started {format_time(run.run.start_ns)} UTC{model}"
-    grid = _grid(style="dim")
+    grid = _make_grid(style="dim")
     grid.add_row("trace", Text(f"{evaluation.trace.trace_id}, span {run.run.span_id}", style="dim"))
     grid.add_row("run", Text(started, style="dim"))
-    grid.add_row("task", plain(run.run.task or "not on the trace", 300))
-    grid.add_row("answer", plain(run.run.answer.text if run.run.answer else "none", 300))
+    grid.add_row("task", clean_line(run.run.task or "not on the trace", 300))
+    grid.add_row("answer", clean_line(run.run.answer.text if run.run.answer else "none", 300))
     return grid
 
 
-def _grid(style: str = "") -> Table:
+def _make_grid(style: str = "") -> Table:
     """Return a grid whose first column holds names."""
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(no_wrap=True, style=style)
     return grid
 
 
-def _layers(run: RunEvaluation, *, full: bool) -> Iterator[RenderableType]:
+def _format_layers(run: RunEvaluation, *, full: bool) -> Iterator[RenderableType]:
     """Yield each layer with its reason and evidence, those that fail first; then what was skipped."""
-    own = layer_scores(run)
+    own = select_layer_scores(run)
     ranked = sorted(
-        own, key=lambda layer: [fails(own[layer].outcome), errors(own[layer].outcome)], reverse=True
+        own, key=lambda layer: [fails(own[layer].outcome), has_errored(own[layer].outcome)], reverse=True
     )
     for layer in ranked:
         outcome = own[layer].outcome
         if isinstance(outcome, Skipped):
             continue
-        grid = _grid(style="bold")
-        explained = plain(describe_outcome(outcome), 600)
+        grid = _make_grid(style="bold")
+        explained = clean_line(describe_outcome(outcome), 600)
         grid.add_row(f"{layer.value:12}", Text.assemble(format_verdict(outcome), "  ", explained))
         yield grid
         if full or not (passes(outcome) or layer in _SHOWN_WITH_STEPS):
-            for line in _evidence(run, own[layer], explained.plain, full=full):
+            for line in _format_evidence(run, own[layer], explained.plain, full=full):
                 yield Padding(line, (0, 0, 0, 4))
     skipped: dict[str, list[str]] = {}
     for score in run.scores:
@@ -165,15 +172,15 @@ def _layers(run: RunEvaluation, *, full: bool) -> Iterator[RenderableType]:
             names = skipped.setdefault(describe_outcome(score.outcome), [])
             names += [] if score.name in names else [score.name]
     if skipped:
-        grid = _grid(style="dim")
+        grid = _make_grid(style="dim")
         folded = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in skipped.items())
-        grid.add_row(f"{'skipped':12}", plain(folded, 600, "dim"))
+        grid.add_row(f"{'skipped':12}", clean_line(folded, 600, "dim"))
         yield grid
 
 
-def _evidence(run: RunEvaluation, layer: Score, explained: str, *, full: bool) -> Iterator[Text]:
+def _format_evidence(run: RunEvaluation, layer: Score, explained: str, *, full: bool) -> Iterator[Text]:
     """Yield the facts and sub-scores of a layer that say more than its explanation."""
-    shown = [_words(explained)]
+    shown = [_extract_words(explained)]
     passed: dict[str, int] = {}
     lines: list[tuple[Text, str]] = []
     for score in run.scores:
@@ -182,20 +189,20 @@ def _evidence(run: RunEvaluation, layer: Score, explained: str, *, full: bool) -
         if is_external(score):
             continue
         words = describe_outcome(score.outcome)
-        if full or fails(score.outcome) or errors(score.outcome):
-            lines.append((_sub_score(run, score), words))
+        if full or fails(score.outcome) or has_errored(score.outcome):
+            lines.append((_format_sub_score(run, score), words))
         else:
-            shown.append(_words(f"{score.name} {words}"))
+            shown.append(_extract_words(f"{score.name} {words}"))
         if passes(score.outcome):
             passed[score.name] = passed.get(score.name, 0) + 1
     facts = layer.outcome.evidence if isinstance(layer.outcome, Scored) else ()
-    lines += [(_fact(fact), _fact(fact).plain) for fact in facts]
+    lines += [(_format_fact(fact), _format_fact(fact).plain) for fact in facts]
     more = 0
     for line, text in lines:
-        said = _words(text)
+        said = _extract_words(text)
         if any(said <= earlier for earlier in shown):
             continue
-        shown.append(said | _words(line.plain))
+        shown.append(said | _extract_words(line.plain))
         more += len(shown) > _MAX_FACTS + len(passed)
         if not more:
             yield line
@@ -206,21 +213,21 @@ def _evidence(run: RunEvaluation, layer: Score, explained: str, *, full: bool) -
         yield Text.assemble(("pass  ", "green"), counts)
 
 
-def _words(text: str) -> frozenset[str]:
+def _extract_words(text: str) -> frozenset[str]:
     """Return the words of a line that say something: no articles, no weights, no punctuation."""
     words = re.findall(r"[\w$€£.]*\w", text.lower())
     return frozenset(word for word in words if not re.fullmatch(r"\d\.\d+", word)) - _FILLERS
 
 
-def _fact(fact: Evidence) -> Text:
-    line = plain(fact.what, 300)
+def _format_fact(fact: Evidence) -> Text:
+    line = clean_line(fact.what, 300)
     for name, value in (("recorded", fact.recorded), ("replayed", fact.replayed)):
         if value is not None:
-            line.append_text(Text.assemble((f"  {name} ", "dim"), plain(value)))
+            line.append_text(Text.assemble((f"  {name} ", "dim"), clean_line(value)))
     return line
 
 
-def _sub_score(run: RunEvaluation, score: Score) -> Text:
+def _format_sub_score(run: RunEvaluation, score: Score) -> Text:
     steps = (
         f" (step {step.number})"
         for step in run.run.steps
@@ -228,18 +235,20 @@ def _sub_score(run: RunEvaluation, score: Score) -> Text:
     )
     where = "" if score.span_id == run.run.span_id else next(steps, "")
     verdict = format_verdict(score.outcome, advisory=True)
-    return Text.assemble(f"{score.name}{where} ", verdict, "  ", plain(describe_outcome(score.outcome), 300))
+    return Text.assemble(
+        f"{score.name}{where} ", verdict, "  ", clean_line(describe_outcome(score.outcome), 300)
+    )
 
 
-def _steps(evaluation: TraceEvaluation, run: RunEvaluation) -> RenderableType:
+def _build_step_tree(evaluation: TraceEvaluation, run: RunEvaluation) -> RenderableType:
     took = format_duration(run.run.end_ns - run.run.start_ns)
     steps = format_count(len(run.run.steps), "step")
     head = Text(f"{steps} in {took}, {_ENDINGS[run.run.ending]}", style="bold")
-    tree = Tree(Group(head, plain(_describe_replay(run), 400, "dim")), guide_style="dim")
+    tree = Tree(Group(head, clean_line(_describe_replay(run), 400, "dim")), guide_style="dim")
     shown: dict[tuple[object, ...], int] = {}
     spans = {span.span_id: span.end_ns - span.start_ns for span in evaluation.trace.spans}
     for step in run.run.steps:
-        branch = tree.add(_step_line(step))
+        branch = tree.add(_format_step(step))
         # The text of the output: a JSON document has no hash.
         key = tuple(
             (each.source, each.observation, each.output and each.output.text, each.error)
@@ -250,12 +259,12 @@ def _steps(evaluation: TraceEvaluation, run: RunEvaluation) -> RenderableType:
             branch.add(Text(f"the code and outcome of step {first} again", style="dim"))
             continue
         for snippet in step.snippets:
-            branch.add(_snippet(run, snippet))
+            branch.add(_format_snippet(run, snippet))
         for call in step.calls:
             if not call.tool.startswith("final_answer"):
-                branch.add(_call(call, spans.get(call.span_id or "")))
+                branch.add(_format_call(call, spans.get(call.span_id or "")))
         if step.error is not None and not any(each.executed and each.error for each in step.snippets):
-            branch.add(plain(step.error.message, 300, "red"))
+            branch.add(clean_line(step.error.message, 300, "red"))
     return tree
 
 
@@ -275,8 +284,8 @@ def _describe_replay(run: RunEvaluation) -> str:
     return f"{replayed} replayed in {run.replay.backend!r}{without}{agrees}"
 
 
-def _step_line(step: Step) -> Text:
-    outcomes = [record_of(snippet).failure_class for snippet in step.snippets if snippet.executed]
+def _format_step(step: Step) -> Text:
+    outcomes = [read_record(snippet).failure_class for snippet in step.snippets if snippet.executed]
     failed = next((each for each in outcomes if each is not None and each is not FailureClass.OK), None)
     if failed is None and step.error is not None:
         outcome = Text("failed", style="red")
@@ -285,12 +294,12 @@ def _step_line(step: Step) -> Text:
     else:
         outcome = Text("ok", style="green") if FailureClass.OK in outcomes else Text("")
     took = format_duration(step.end_ns - step.start_ns) if step.end_ns > step.start_ns else ""
-    kind = "" if step.kind == "action" else f" {visible(step.kind)}"
+    kind = "" if step.kind == "action" else f" {escape_controls(step.kind)}"
     return Text.assemble((f"step {step.number}{kind}", "bold"), "  ", outcome, "  ", (took, "dim"))
 
 
-def _snippet(run: RunEvaluation, snippet: Snippet) -> RenderableType:
-    source = visible(mask_formats(snippet.source[:_MAX_SOURCE]))
+def _format_snippet(run: RunEvaluation, snippet: Snippet) -> RenderableType:
+    source = escape_controls(mask_formats(snippet.source[:_MAX_SOURCE]))
     lines = source.splitlines()
     shown = "\n".join(lines[:_MAX_SOURCE_LINES])
     parts: list[RenderableType] = []
@@ -304,19 +313,21 @@ def _snippet(run: RunEvaluation, snippet: Snippet) -> RenderableType:
     if scan.findings or scan.verdict is not Verdict.ALLOW:
         parts.append(Text.assemble("scan: ", (scan.verdict.value, SCAN_STYLES[scan.verdict])))
     for finding in scan.findings:
-        rule = plain(finding.rule, style="bold")
-        parts.append(Text.assemble((f"  line {finding.line}: ", "dim"), rule, " ", plain(finding.message)))
+        rule = clean_line(finding.rule, style="bold")
+        parts.append(
+            Text.assemble((f"  line {finding.line}: ", "dim"), rule, " ", clean_line(finding.message))
+        )
     if snippet.executed:
-        grid = _grid(style="dim")
-        for name, value in _outcome_rows(run, snippet):
+        grid = _make_grid(style="dim")
+        for name, value in _format_outcome_rows(run, snippet):
             grid.add_row(name, value)
         parts += [grid] if grid.row_count else []
     return Group(*parts)
 
 
-def _outcome_rows(run: RunEvaluation, snippet: Snippet) -> Iterator[tuple[str, Text]]:
+def _format_outcome_rows(run: RunEvaluation, snippet: Snippet) -> Iterator[tuple[str, Text]]:
     """Yield what the record has of a snippet's run, and what its replay has beside that."""
-    record = record_of(snippet)
+    record = read_record(snippet)
     printed = record.stdout if record.stdout is not None else record.shown
     value = record.output.text if record.output is not None else None
     step = None if isinstance(run.replay, NoReplay) else run.replay.step(snippet.id)
@@ -324,45 +335,47 @@ def _outcome_rows(run: RunEvaluation, snippet: Snippet) -> Iterator[tuple[str, T
         raised = step.execution.raised if step is not None else None
         # A framework wraps the message of the exception; the replay has it as it was raised.
         message = raised.message if raised and raised.type == record.error_type else snippet.error.message
-        yield "raised", plain(f"{record.error_type or snippet.error.type}: {message}", 300, "red")
+        yield "raised", clean_line(f"{record.error_type or snippet.error.type}: {message}", 300, "red")
     if printed:
-        yield "printed", plain(printed)
+        yield "printed", clean_line(printed)
     if value not in (None, "None", run.run.answer.text if run.run.answer else None):
-        yield "value", plain(value)
+        yield "value", clean_line(value)
     if step is not None:
-        yield from _replay_rows(step, record.failure_class)
+        yield from _format_replay_rows(step, record.failure_class)
     elif not isinstance(run.replay, NoReplay):
-        yield "not replayed", plain(run.replay.unreplayed.get(snippet.id, "it was not reached"))
+        yield "not replayed", clean_line(run.replay.unreplayed.get(snippet.id, "it was not reached"))
 
 
-def _replay_rows(step: ReplayedStep, recorded: FailureClass | None) -> Iterator[tuple[str, Text]]:
+def _format_replay_rows(step: ReplayedStep, recorded: FailureClass | None) -> Iterator[tuple[str, Text]]:
     """Yield where a replay differs from the record, its attempts, and its calls that are not on the tape."""
     execution = step.execution
     if step.agrees is not True:
-        failure_class = class_beside(record_of(step.snippet), execution)
+        failure_class = classify_execution(read_record(step.snippet), execution)
         raised = f" ({execution.raised.type}: {execution.raised.message})" if execution.raised else ""
         yield "recorded", Text(recorded or "no outcome on the trace")
-        yield "replayed", plain(f"{failure_class}{raised}")
+        yield "replayed", clean_line(f"{failure_class}{raised}")
         if execution.stdout:
-            yield "printed", plain(execution.stdout)
+            yield "printed", clean_line(execution.stdout)
         if execution.result_text:
-            yield "value", plain(execution.result_text)
+            yield "value", clean_line(execution.result_text)
     if step.difference:
-        yield "differs" if step.agrees is False else "note", plain(step.difference)
+        yield "differs" if step.agrees is False else "note", clean_line(step.difference)
     for attempt in execution.attempts:
         outcome = "allowed" if attempt.allowed else "stopped"
-        yield "attempt", plain(f"{attempt.kind} {attempt.target}: {outcome}")
+        yield "attempt", clean_line(f"{attempt.kind} {attempt.target}: {outcome}")
     for divergence in step.divergences:
-        yield "off tape", plain(f"{divergence.tool}: {divergence.reason}")
+        yield "off tape", clean_line(f"{divergence.tool}: {divergence.reason}")
 
 
-def _call(call: RecordedCall, duration_ns: int | None) -> Text:
+def _format_call(call: RecordedCall, duration_ns: int | None) -> Text:
     """Return a tool call with its result in one line."""
     arguments = [*map(repr, call.args), *(f"{name}={value!r}" for name, value in call.kwargs.items())]
     line = Text(no_wrap=True, overflow="ellipsis")
-    line.append_text(plain(call.tool, 60, "bold")).append_text(plain(f"({', '.join(arguments)})"))
+    line.append_text(clean_line(call.tool, 60, "bold")).append_text(clean_line(f"({', '.join(arguments)})"))
     if duration_ns is not None:
         line.append_text(Text(f"  {format_duration(duration_ns)}", style="dim"))
     if call.error is not None:
-        return line.append_text(plain(f"  raised {call.error.type}: {call.error.message}", style="red"))
-    return line if call.result is None else line.append_text(Text.assemble("  → ", plain(call.result.text)))
+        return line.append_text(clean_line(f"  raised {call.error.type}: {call.error.message}", style="red"))
+    return (
+        line if call.result is None else line.append_text(Text.assemble("  → ", clean_line(call.result.text)))
+    )

@@ -14,12 +14,12 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from spanproof.cli.output.hostile import plain
+from spanproof.cli.output.hostile import clean_line
 from spanproof.cli.output.verdicts import (
     format_own_evaluators,
     format_reason,
     format_verdict,
-    layer_scores,
+    select_layer_scores,
 )
 from spanproof.cli.output.words import format_time
 from spanproof.evaluators.model import TraceEvaluation
@@ -52,14 +52,14 @@ class RunLine:
     remarks: Sequence[Text] = ()
 
 
-def lines_of(evaluation: TraceEvaluation, title: str | None = None) -> list[RunLine]:
+def build_run_lines(evaluation: TraceEvaluation, title: str | None = None) -> list[RunLine]:
     """Return a line for each run of an evaluated trace; `title` replaces the runs' own names."""
     return [
         RunLine(
             title or run.run.name,
             run.run.trace_id,
             run.run.start_ns,
-            {layer: score.outcome for layer, score in layer_scores(run).items()},
+            {layer: score.outcome for layer, score in select_layer_scores(run).items()},
             remarks=format_own_evaluators(run.scores),
         )
         for run in evaluation.runs
@@ -70,22 +70,22 @@ def print_runs(console: Console, lines: Sequence[RunLine]) -> None:
     """Print the table, as wide as the console is."""
     width, with_reason = console.width, console.width >= _WITH_REASON
     with_feedback = any(line.feedback for line in lines)
-    header = _header(width, with_feedback=with_feedback)
-    rows = [_cells(line, width, with_feedback=with_feedback) for line in lines]
+    header = _format_header(width, with_feedback=with_feedback)
+    rows = [_format_cells(line, width, with_feedback=with_feedback) for line in lines]
     widths = [max(cell.cell_len for cell in column) for column in zip(header, *rows, strict=True)]
     # The run is cut where there is little room; the reason takes what is left.
     room = width - sum(widths[1:]) - len(_GAP) * len(widths[1:])
     widths[0] = max(8, min(widths[0], room))
-    console.print(_line(header, widths, [Text("why", style="bold")] if with_reason else []))
+    console.print(_build_row(header, widths, [Text("why", style="bold")] if with_reason else []))
     for line, row in zip(lines, rows, strict=True):
         reason = format_reason(line.layers)
-        console.print(_line(row, widths, [reason] if with_reason else []))
+        console.print(_build_row(row, widths, [reason] if with_reason else []))
         below = [reason] if reason and not with_reason else []
         for remark in (*below, *line.remarks):
             console.print(Padding(remark, (0, 0, 0, 4)))
 
 
-def _line(cells: Sequence[Text], widths: Sequence[int], last: Sequence[Text]) -> Table:
+def _build_row(cells: Sequence[Text], widths: Sequence[int], last: Sequence[Text]) -> Table:
     """Return one row as a table of its own, as lines of full width follow it."""
     row = Table.grid(padding=(0, len(_GAP), 0, 0), expand=bool(last))
     for width in widths:
@@ -95,16 +95,16 @@ def _line(cells: Sequence[Text], widths: Sequence[int], last: Sequence[Text]) ->
     return row
 
 
-def _header(width: int, *, with_feedback: bool) -> list[Text]:
+def _format_header(width: int, *, with_feedback: bool) -> list[Text]:
     titles = ["run", "trace", *(["started (UTC)"] if width >= _WITH_TIME else [])]
     titles += [layer.value if width >= _FULL_NAMES else _SHORT[layer] for layer in Layer]
     return [Text(title, style="bold") for title in (*titles, *(["feedback"] if with_feedback else []))]
 
 
-def _cells(line: RunLine, width: int, *, with_feedback: bool) -> list[Text]:
-    cells = [plain(line.name, 40), Text(line.trace_id[: 12 if width >= _WITH_TIME else 8], style="dim")]
+def _format_cells(line: RunLine, width: int, *, with_feedback: bool) -> list[Text]:
+    cells = [clean_line(line.name, 40), Text(line.trace_id[: 12 if width >= _WITH_TIME else 8], style="dim")]
     if width >= _WITH_TIME:
         cells.append(Text(format_time(line.start_ns, "%m-%d %H:%M:%S"), style="dim"))
     with_value = width >= _FULL_NAMES or not with_feedback
     cells += [format_verdict(line.layers.get(layer), with_value=with_value) for layer in Layer]
-    return [*cells, plain(line.feedback, 24)] if with_feedback else cells
+    return [*cells, clean_line(line.feedback, 24)] if with_feedback else cells

@@ -16,7 +16,7 @@ def write_csv(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
     """Write rows as CSV to stdout; a cell that a spreadsheet would take for a formula begins with a quote."""
     writer = csv.DictWriter(sys.stdout, names, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
-    writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
+    writer.writerows({name: _escape_formula(value) for name, value in row.items()} for row in rows)
 
 
 def write_columns(path: Path, names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
@@ -42,6 +42,6 @@ def write_columns(path: Path, names: Sequence[str], rows: Sequence[Mapping[str, 
     inform(f"wrote {path}")
 
 
-def _cell(value: object) -> object:
+def _escape_formula(value: object) -> object:
     formula = isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r"))
     return f"'{value}" if formula else value

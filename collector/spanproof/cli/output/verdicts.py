@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from spanproof.cli.output.console import console
-from spanproof.cli.output.hostile import plain, visible
+from spanproof.cli.output.hostile import clean_line, escape_controls
 from spanproof.cli.output.words import describe_outcome, format_amount
 from spanproof.evaluators.model import RunEvaluation
 from spanproof.evaluators.scores import BUILT_IN
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from spanproof.evaluators.judge.agreement import Confusion
 
 
-def layer_scores(run: RunEvaluation) -> Mapping[Layer, Score]:
+def select_layer_scores(run: RunEvaluation) -> Mapping[Layer, Score]:
     """Return each layer's own score of this run."""
     return {
         score.layer: score
@@ -58,12 +58,12 @@ def format_verdict(outcome: Outcome | None, *, advisory: bool = False, with_valu
 def format_reason(layers: Mapping[Layer, Outcome]) -> Text:
     """Return why the first layer that fails does; else why one errored or stays open; else nothing."""
     in_order = [(layer, layers[layer]) for layer in Layer if layer in layers]
-    for is_wanted in (fails, errors, is_open):
+    for is_wanted in (fails, has_errored, is_open):
         for layer, outcome in in_order:
             if is_wanted(outcome):
-                return Text.assemble((f"{layer}: ", "bold"), plain(describe_outcome(outcome)))
+                return Text.assemble((f"{layer}: ", "bold"), clean_line(describe_outcome(outcome)))
     if in_order and all(isinstance(outcome, Skipped) for _, outcome in in_order):
-        return plain(describe_outcome(in_order[0][1]))
+        return clean_line(describe_outcome(in_order[0][1]))
     return Text()
 
 
@@ -71,16 +71,16 @@ def format_own_evaluators(scores: Iterable[Score]) -> list[Text]:
     """Return a line for each of the user's evaluators that fails or errors, with its worst outcome."""
     worst: dict[str, Score] = {}
     for score in scores:
-        if is_own(score) and (fails(score.outcome) or errors(score.outcome)):
+        if is_own(score) and (fails(score.outcome) or has_errored(score.outcome)):
             known = worst.get(score.name)
             if known is None or (fails(score.outcome) and not fails(known.outcome)):
                 worst[score.name] = score
     return [
         Text.assemble(
-            (f"{visible(name)} ", "bold"),
+            (f"{escape_controls(name)} ", "bold"),
             format_verdict(score.outcome),
             ": ",
-            plain(describe_outcome(score.outcome)),
+            clean_line(describe_outcome(score.outcome)),
         )
         for name, score in worst.items()
     ]
@@ -109,7 +109,7 @@ def passes(outcome: Outcome) -> bool:
     return isinstance(outcome, Scored) and outcome.label is Label.PASS
 
 
-def errors(outcome: Outcome) -> bool:
+def has_errored(outcome: Outcome) -> bool:
     """Return whether the evaluator errored."""
     return isinstance(outcome, Errored)
 

@@ -55,7 +55,7 @@ def name_verdict(outcome: Outcome) -> str:
     return type(outcome).__name__.lower()
 
 
-def outcome_row(outcome: Outcome) -> dict[str, object]:
+def to_outcome_row(outcome: Outcome) -> dict[str, object]:
     """Return an outcome as JSON data: `reason` says why it was skipped or what errored."""
     match outcome:
         case Scored(value=value, label=label, explanation=explanation):

@@ -65,7 +65,7 @@ class TopicLog:
         return self._closed.is_set()
 
     def append(self, encoding: Encoding, payload: bytes) -> Future[int]:
-        """Produce a request; the future gives a number once all of it is durable, or an OSError.
+        """Write a request to the topic; the future gives a number once it is durable, or an OSError.
 
         Raises:
             WalClosed: `close` was called.

@@ -21,10 +21,10 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from spanproof.collector.receive import body as bodies
 from spanproof.collector.receive.admission import Admission, Entry
 from spanproof.collector.receive.auth import Authoriser
-from spanproof.collector.receive.events import Evidence, evidence_of_logs, evidence_of_spans
+from spanproof.collector.receive.events import Evidence, extract_log_evidence, extract_span_evidence
 from spanproof.collector.receive.redaction import Redactor
 from spanproof.collector.receive.refused import Reason, Refused
-from spanproof.collector.receive.signals import Signal, partial_response
+from spanproof.collector.receive.signals import Signal, build_export_response
 from spanproof.collector.receive.tenant import project_of, set_project
 from spanproof.collector.receive.times import clamp_times
 from spanproof.collector.stages.fragments import Index, index_request
@@ -203,7 +203,7 @@ class Acceptor:
             return await self._accept_spans(sent, entry)
         rejected, why = await asyncio.to_thread(self._accept_other, sent, entry)
         self._count(sent, rejected)
-        return partial_response(sent.signal, rejected, why)
+        return build_export_response(sent.signal, rejected, why)
 
     def refused(self, protocol: str, refusal: Refused, peer: str) -> None:
         """Count and log a refusal: what is wrong, never what was in it."""
@@ -233,7 +233,7 @@ class Acceptor:
         if decoded.index.spans:
             await self._make_durable(decoded)
         self._telemetry.values_redacted.inc(decoded.redacted)
-        return self._response(sent, decoded)
+        return self._build_response(sent, decoded)
 
     def _decode(self, sent: Sent, entry: Entry) -> _Decoded:
         unpacked, request = self._unpack(sent, entry)
@@ -255,7 +255,7 @@ class Acceptor:
             stored=stored or Encoding.PROTOBUF,
             payload=plain if stored is None else sent.body,
             size=len(unpacked),
-            evidence=evidence_of_spans(request, plain),
+            evidence=extract_span_evidence(request, plain),
             clamped=clamped,
             redacted=redacted,
         )
@@ -270,7 +270,7 @@ class Acceptor:
         redacted = self._redactor.redact(request) if self._redactor is not None else 0
         if sent.project is not None:
             set_project(request, sent.signal, sent.project)
-        evidence = evidence_of_logs(request) if sent.signal is Signal.LOGS else Evidence()
+        evidence = extract_log_evidence(request) if sent.signal is Signal.LOGS else Evidence()
         self._telemetry.bytes_received.inc(len(unpacked))
         if evidence.scores:
             self._keep_scores(evidence.scores)
@@ -296,7 +296,7 @@ class Acceptor:
         try:
             self._append(decoded).result()
         except (OSError, WalClosed, WalFull) as failure:
-            raise _log_refuses(failure) from failure
+            raise _make_log_refusal(failure) from failure
 
     def _append(self, decoded: _Decoded) -> Future[int]:
         def when_durable(written: Future[int]) -> None:
@@ -313,9 +313,9 @@ class Acceptor:
         try:
             await asyncio.wrap_future(self._append(decoded))
         except (OSError, WalClosed, WalFull) as failure:
-            raise _log_refuses(failure) from failure
+            raise _make_log_refusal(failure) from failure
 
-    def _response(self, sent: Sent, decoded: _Decoded) -> Message:
+    def _build_response(self, sent: Sent, decoded: _Decoded) -> Message:
         rejected, words = decoded.index.rejected, list[str]()
         self._count(sent, rejected)
         if rejected:
@@ -331,11 +331,11 @@ class Acceptor:
                 "at which they came"
             )
         words += decoded.evidence.refused[:1]
-        return partial_response(Signal.TRACES, rejected, "; ".join(words))
+        return build_export_response(Signal.TRACES, rejected, "; ".join(words))
 
     def _count(self, sent: Sent, rejected: int) -> None:
         self._telemetry.requests.labels(sent.protocol, "partial" if rejected else "accepted").inc()
 
 
-def _log_refuses(failure: Exception) -> Refused:
+def _make_log_refusal(failure: Exception) -> Refused:
     return Refused(Reason.UNAVAILABLE, f"the write-ahead log takes nothing now: {failure}")

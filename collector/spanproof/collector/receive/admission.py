@@ -44,12 +44,12 @@ class Backlog:
         return self._bytes >= self._most
 
     def add(self, size: int) -> None:
-        """More bytes are on their way; the bound is kept by asking first, so this never refuses."""
+        """Add bytes that are on their way; the bound is kept by checking first, so this never refuses."""
         with self._changed:
             self._bytes += size
 
     def remove(self, size: int) -> None:
-        """These are stored, or wait in assembly, which has a bound of its own."""
+        """Remove bytes that are stored, or wait in assembly, which has a bound of its own."""
         with self._changed:
             self._bytes -= size
             self._changed.notify_all()
@@ -75,11 +75,11 @@ class Memory:
             return False
         if time.monotonic() - self._read_s >= _LOOK_EVERY_S:
             self._read_s = time.monotonic()
-            self._resident = resident_bytes()
+            self._resident = read_resident_bytes()
         return self._resident >= self._most
 
 
-def resident_bytes() -> int:
+def read_resident_bytes() -> int:
     """Return the resident memory of this process."""
     return int(_STATM.read_text().split()[1]) * _PAGE_BYTES
 
@@ -93,7 +93,7 @@ class Entry:
         self.bytes = 0
 
     def grow(self, size: int) -> None:
-        """So many more bytes of it are in memory.
+        """Count so many more bytes of it in memory.
 
         Raises:
             Refused: there is no room for them.
@@ -155,7 +155,7 @@ class Admission:
 
     @asynccontextmanager
     async def admitted(self) -> AsyncIterator[None]:
-        """Have a place for a request whose body is there, while the context is open.
+        """Hold a place for a request whose body is there, while the context is open.
 
         Raises:
             Refused: there is no room, or the collector stops.
@@ -168,7 +168,7 @@ class Admission:
             self._inside -= 1
 
     def grow(self, peer: str, size: int) -> None:
-        """Requests of a peer take so many more bytes.
+        """Count so many more bytes for the requests of a peer.
 
         Raises:
             Refused: there is no room for them.

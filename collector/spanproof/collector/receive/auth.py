@@ -60,11 +60,11 @@ class Authoriser:
     """
 
     def __init__(self, tokens: Iterable[Token] = (), file: Path | None = None) -> None:
-        self._fixed = _grants_of(tokens)
+        self._fixed = _build_grants(tokens)
         self._file = file
         self._guard = threading.Lock()
         self._looked_s = time.monotonic()
-        self._mark = _mark_of(file)
+        self._mark = _read_file_mark(file)
         self._grants = {**self._fixed, **(_read_grants(file) if file is not None else {})}
 
     @property
@@ -88,7 +88,7 @@ class Authoriser:
         self._reload()
         scheme, _, presented = (authorization or "").partition(" ")
         # Looked up by its digest, so that the time taken says nothing about which token is near.
-        grant = self._grants.get(_digest(presented.strip()))
+        grant = self._grants.get(_hash_token(presented.strip()))
         if scheme.lower() != "bearer" or grant is None:
             raise Refused(
                 Reason.UNAUTHENTICATED, "send one of the collector's tokens as `authorization: Bearer …`"
@@ -103,7 +103,7 @@ class Authoriser:
             return
         with self._guard:
             self._looked_s = time.monotonic()
-            mark = _mark_of(self._file)
+            mark = _read_file_mark(self._file)
             if mark == self._mark:
                 return
             self._mark = mark
@@ -121,7 +121,7 @@ def _read_grants(file: Path) -> dict[bytes, Grant]:
         if given is None:
             # What an editor leaves for a moment while it writes must not refuse everyone.
             raise TokenFileError(f"tokens_file {file} is empty; write `[]` for no token")
-        return _grants_of(_TOKENS.validate_python(given))
+        return _build_grants(_TOKENS.validate_python(given))
     except OSError as problem:
         raise TokenFileError(f"tokens_file {file} cannot be read: {problem.strerror}") from problem
     except (yaml.YAMLError, UnicodeDecodeError):
@@ -134,18 +134,20 @@ def _read_grants(file: Path) -> dict[bytes, Grant]:
         raise TokenFileError(f"tokens_file {file}: {place or 'the file'}: {first['msg']}") from None
 
 
-def _grants_of(tokens: Iterable[Token]) -> dict[bytes, Grant]:
+def _build_grants(tokens: Iterable[Token]) -> dict[bytes, Grant]:
     return {
-        _digest(each.token.get_secret_value().strip()): Grant(frozenset(each.roles), each.project, each.name)
+        _hash_token(each.token.get_secret_value().strip()): Grant(
+            frozenset(each.roles), each.project, each.name
+        )
         for each in tokens
     }
 
 
-def _digest(token: str) -> bytes:
+def _hash_token(token: str) -> bytes:
     return hashlib.sha256(token.encode()).digest()
 
 
-def _mark_of(file: Path | None) -> Mapping[str, int] | None:
+def _read_file_mark(file: Path | None) -> Mapping[str, int] | None:
     """Return what changes when the file does."""
     try:
         found = file.stat() if file is not None else None

@@ -31,8 +31,8 @@ _STORED_BYTES = 1 << 31
 """Bound on what a log record is unpacked to, which was checked when it was written."""
 
 
-def form_of(content_type: str) -> Encoding:
-    """Protobuf or JSON, by the content type; parameters such as a charset do not matter.
+def parse_content_type(content_type: str) -> Encoding:
+    """Return protobuf or JSON, by the content type; parameters such as a charset do not matter.
 
     Raises:
         Refused: it is another one.
@@ -52,7 +52,7 @@ def form_of(content_type: str) -> Encoding:
 def unpack(
     body: bytes, content_encoding: str, limit: int, grow: Callable[[int], None] = lambda _: None
 ) -> bytes:
-    """Undo the compression.
+    """Return a body without its compression.
 
     Args:
         body: as it was sent.
@@ -66,7 +66,7 @@ def unpack(
     encoding = content_encoding.strip().lower()
     if encoding in {"", "identity"}:
         if len(body) > limit:
-            raise too_large(limit)
+            raise build_too_large_refusal(limit)
         return body
     if encoding == "gzip":
         return _inflate(body, _GZIP_WINDOW, limit, grow)
@@ -110,8 +110,8 @@ def decode_record(record: Record) -> ExportTraceServiceRequest:
     return request
 
 
-def too_large(limit: int) -> Refused:
-    """The refusal of a body over the limit."""
+def build_too_large_refusal(limit: int) -> Refused:
+    """Return the refusal of a body over the limit."""
     return Refused(
         Reason.TOO_LARGE,
         f"the body is larger than {limit} bytes after decompression; send smaller batches, "
@@ -132,7 +132,7 @@ def _inflate(body: bytes, window: int, limit: int, grow: Callable[[int], None] =
                 unpacked = member.decompress(rest, min(room + 1, _PIECE_BYTES))
                 rest = member.unconsumed_tail
                 if len(unpacked) > room:
-                    raise too_large(limit)
+                    raise build_too_large_refusal(limit)
                 if not unpacked and not member.eof:
                     raise Refused(Reason.BAD_COMPRESSION, "the compressed body ends too early")
                 grow(len(unpacked))
@@ -154,7 +154,7 @@ def _unpack_zstd(body: bytes, limit: int, grow: Callable[[int], None] = lambda _
     try:
         while part := reader.read(min(room + 1, _PIECE_BYTES)):
             if len(part) > room:
-                raise too_large(limit)
+                raise build_too_large_refusal(limit)
             grow(len(part))
             parts.append(part)
             room -= len(part)

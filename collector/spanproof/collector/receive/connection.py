@@ -17,7 +17,7 @@ from spanproof.config.model import Limits
 _HEADER_BYTES = 64 * 1024
 
 
-def bounded_protocol(limits: Limits) -> type[asyncio.Protocol]:
+def make_bounded_protocol(limits: Limits) -> type[asyncio.Protocol]:
     """Return uvicorn's protocol with these bounds; the connections of one class are counted together."""
     open_of: Counter[str] = Counter()
 

@@ -50,7 +50,7 @@ class Evidence:
     refused: list[str] = field(default_factory=list)
 
 
-def evidence_of_logs(request: ExportLogsServiceRequest) -> Evidence:
+def extract_log_evidence(request: ExportLogsServiceRequest) -> Evidence:
     """Return the evidence in log records; removes from the request what our own evaluators wrote."""
     found = Evidence()
     for resource in request.resource_logs:
@@ -63,7 +63,7 @@ def evidence_of_logs(request: ExportLogsServiceRequest) -> Evidence:
     return found
 
 
-def evidence_of_spans(request: ExportTraceServiceRequest, body: bytes) -> Evidence:
+def extract_span_evidence(request: ExportTraceServiceRequest, body: bytes) -> Evidence:
     """Return the evidence in events of spans.
 
     Args:
@@ -99,14 +99,14 @@ def _add_score(
     attributes: Mapping[str, AttributeValue], ids: tuple[str, str], given_ns: int, found: Evidence
 ) -> None:
     full = attributes.get(genai.EVALUATION_NAME)
-    if not isinstance(full, str) or not (name := _word(full)):
+    if not isinstance(full, str) or not (name := _normalise_name(full)):
         found.refused.append(f"an evaluation result has no {genai.EVALUATION_NAME}")
         return
     trace_id, span_id = ids
     if len(trace_id) != 2 * 16 or not int(trace_id, 16):
         found.refused.append(f"the evaluation result {full[:100]!r} names no trace")
         return
-    amount, label = attributes.get(genai.EVALUATION_SCORE_VALUE), _label(attributes)
+    amount, label = attributes.get(genai.EVALUATION_SCORE_VALUE), _parse_label(attributes)
     number = float(amount) if isinstance(amount, int | float) and math.isfinite(amount) else None
     if label is not None and (number is None or not 0 <= number <= 1):
         value = float(label is Label.PASS)
@@ -135,12 +135,12 @@ def _add_score(
     )
 
 
-def _word(name: str) -> str:
+def _normalise_name(name: str) -> str:
     """Return a name as scores have it: `Answer Relevance` is `answer_relevance`."""
     return _NOT_A_WORD.sub("_", name.lower()).strip("_0123456789")[:64]
 
 
-def _label(attributes: Mapping[str, AttributeValue]) -> Label | None:
+def _parse_label(attributes: Mapping[str, AttributeValue]) -> Label | None:
     given = attributes.get(genai.EVALUATION_SCORE_LABEL)
     try:
         return Label(given.lower()) if isinstance(given, str) else None
@@ -163,7 +163,7 @@ def _add_feedback(
         facts.setdefault(ours.FEEDBACK_COMMENT, record.body.string_value)
     at_ns = record.time_unix_nano or record.observed_time_unix_nano or time.time_ns()
     # Sent again it is the same span.
-    mark = digest("feedback", *map(str, _flat(facts)), str(at_ns))
+    mark = digest("feedback", *map(str, _flatten_facts(facts)), str(at_ns))
     spans = found.feedback.resource_spans.add(resource=resource).scope_spans.add().spans
     spans.add(
         trace_id=bytes.fromhex(mark[:32]),
@@ -171,14 +171,14 @@ def _add_feedback(
         name="feedback",
         start_time_unix_nano=at_ns,
         end_time_unix_nano=at_ns,
-    ).attributes.extend(_pairs({openinference.SPAN_KIND: "UNKNOWN", **facts}))
+    ).attributes.extend(_to_key_values({openinference.SPAN_KIND: "UNKNOWN", **facts}))
 
 
-def _flat(facts: Mapping[str, AttributeValue]) -> Iterator[AttributeValue]:
+def _flatten_facts(facts: Mapping[str, AttributeValue]) -> Iterator[AttributeValue]:
     for key in sorted(facts):
         yield key
         yield facts[key]
 
 
-def _pairs(facts: Mapping[str, AttributeValue]) -> Iterable[KeyValue]:
+def _to_key_values(facts: Mapping[str, AttributeValue]) -> Iterable[KeyValue]:
     return (KeyValue(key=key, value=any_value(value)) for key, value in facts.items())

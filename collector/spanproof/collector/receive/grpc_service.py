@@ -48,16 +48,16 @@ class _Service:
     ) -> bytes:
         acceptor = self._acceptor
         project = acceptor.authorise(
-            _metadata(context, "authorization"), Role.SEND, _metadata(context, PROJECT_HEADER)
+            _get_metadata(context, "authorization"), Role.SEND, _get_metadata(context, PROJECT_HEADER)
         )
-        with acceptor.admission.received(_address_of(context.peer())) as entry:
-            body = await self._only(messages)
+        with acceptor.admission.received(_strip_port(context.peer())) as entry:
+            body = await self._read_message(messages)
             entry.grow(len(body))
             async with acceptor.admission.admitted():
                 sent = Sent(_PROTOCOL, self._signal, Encoding.PROTOBUF, body, project=project)
                 return (await acceptor.accept(sent, entry)).SerializeToString()
 
-    async def _only(self, messages: AsyncIterator[bytes]) -> bytes:
+    async def _read_message(self, messages: AsyncIterator[bytes]) -> bytes:
         """Return the call's one message.
 
         Raises:
@@ -93,8 +93,8 @@ class _Service:
             raise asyncio.CancelledError from None
 
 
-def grpc_server(acceptor: Acceptor) -> grpc.aio.Server:
-    """A server with the services; it listens nowhere yet."""
+def build_grpc_server(acceptor: Acceptor) -> grpc.aio.Server:
+    """Return a server with the services; it listens nowhere yet."""
     # On the wire a call with one message is a stream of one. As a stream the call comes to us before its
     # message: who may not send is refused before memory is spent on what they send, and a message that grpc
     # refuses is counted. Without a deserialiser a malformed one comes to us too, and the answer is ours.
@@ -118,12 +118,12 @@ def grpc_server(acceptor: Acceptor) -> grpc.aio.Server:
     )
 
 
-def _address_of(peer: str) -> str:
+def _strip_port(peer: str) -> str:
     """Return the address of `ipv4:10.0.0.7:51234`, without its port."""
     return peer.rpartition(":")[0] or peer
 
 
-def _metadata(context: grpc.aio.ServicerContext[bytes, bytes], name: str) -> str | None:
+def _get_metadata(context: grpc.aio.ServicerContext[bytes, bytes], name: str) -> str | None:
     for key, value in context.invocation_metadata() or ():
         if key == name:
             return value if isinstance(value, str) else value.decode("latin-1")

@@ -19,7 +19,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from spanproof.collector.receive.accept import Acceptor, Sent
-from spanproof.collector.receive.body import form_of, too_large
+from spanproof.collector.receive.body import build_too_large_refusal, parse_content_type
 from spanproof.collector.receive.read_body import read_body
 from spanproof.collector.receive.refused import Reason, Refused
 from spanproof.collector.receive.signals import Signal
@@ -38,7 +38,7 @@ _UNKNOWN = (
 _CORS_AGE_S = 7200
 
 
-def http_app(
+def build_http_app(
     acceptor: Acceptor,
     telemetry: Telemetry,
     ready: Callable[[], bool],
@@ -122,10 +122,10 @@ class _Export:
     async def _export(self, request: Request) -> Response:
         acceptor, headers = self._acceptor, request.headers
         project = acceptor.authorise(headers.get("authorization"), Role.SEND, headers.get(PROJECT_HEADER))
-        form = form_of(headers.get("content-type", ""))
+        form = parse_content_type(headers.get("content-type", ""))
         most = acceptor.limits.max_body_bytes
         with acceptor.admission.received(request.client.host if request.client else "") as entry:
-            body = await read_body(request, acceptor.limits, most, too_large(most), entry.grow)
+            body = await read_body(request, acceptor.limits, most, build_too_large_refusal(most), entry.grow)
             encoding = headers.get("content-encoding", "")
             async with acceptor.admission.admitted():
                 sent = Sent(_PROTOCOL, self.signal, form, body, encoding, project)

@@ -26,7 +26,7 @@ from spanproof.collector.receive.refused import Reason, Refused
 from spanproof.collector.telemetry import Telemetry, log
 from spanproof.collector.wal.file import Encoding
 from spanproof.config.model import Role
-from spanproof.evaluators.invalid import in_words
+from spanproof.evaluators.invalid import describe_error
 
 _JSON = "application/json"
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
@@ -101,7 +101,7 @@ class JsonEndpoints:
             )
 
     async def _read(self, request: Request, most: int, entry: Entry) -> bytes:
-        if bodies.form_of(request.headers.get("content-type", "")) is not Encoding.JSON:
+        if bodies.parse_content_type(request.headers.get("content-type", "")) is not Encoding.JSON:
             raise Refused(Reason.UNSUPPORTED, "send application/json")
         too_large = Refused(Reason.TOO_LARGE, f"the body is larger than {most} bytes after decompression")
         body = await read_body(request, self.acceptor.limits, most, too_large, entry.grow)
@@ -121,7 +121,7 @@ def parse_document(model: type[_B], body: bytes) -> _B:
         return model.model_validate_json(body)
     except ValidationError as invalid:
         faults = [
-            f"{'.'.join(map(str, each['loc'])) or 'body'}: {in_words(each)}"
+            f"{'.'.join(map(str, each['loc'])) or 'body'}: {describe_error(each)}"
             for each in invalid.errors(include_url=False)[:_FAULTS]
         ]
         raise Refused(Reason.MALFORMED, "; ".join(faults)) from invalid

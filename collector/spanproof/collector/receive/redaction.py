@@ -41,7 +41,7 @@ class Redactor:
         self._member = _compile_member(sorted(self._keys)) if rules.keys else None
         self._secrets = rules.secrets
         self._replacement = rules.replacement
-        self._screen = _screen_of(rules)
+        self._screen = _compile_screen(rules)
 
     def redact(self, message: Message) -> int:
         """Replace in place what the rules match; returns how many values were changed."""
@@ -51,24 +51,24 @@ class Redactor:
         suspects = range(len(values.nodes)) if self._screen is None else values.find(self._screen)
         changed = 0
         for place in sorted(suspects):
-            changed += self._node(values.nodes[place])
+            changed += self._redact_node(values.nodes[place])
         return changed
 
     def text(self, text: str) -> str:
         """Return a text without what the rules match, also within a JSON document that it is."""
         if is_document(text) and (self._member is not None or "\\" in text):
-            return self._document(text)
-        return self._plain(self._members(text))
+            return self._redact_document(text)
+        return self._redact_plain_text(self._redact_members(text))
 
-    def _node(self, node: Node) -> int:
+    def _redact_node(self, node: Node) -> int:
         if isinstance(node.message, KeyValue):
             key = node.message.key
-            changed = self._pair(node.message)
+            changed = self._redact_pair(node.message)
             if changed and node.span is not None:
-                _mark(node.span, key)
+                _mark_incomplete(node.span, key)
             return changed
         if node.field is None:
-            return self._value(node.message)
+            return self._redact_value(node.message)
         texts = getattr(node.message, node.field)
         if isinstance(texts, str):
             redacted = self.text(texts)
@@ -82,21 +82,21 @@ class Redactor:
         texts[:] = changed_texts
         return 1
 
-    def _pair(self, pair: KeyValue) -> int:
+    def _redact_pair(self, pair: KeyValue) -> int:
         if self._hides(pair.key) and pair.HasField("value"):
             if pair.value.string_value == self._replacement:
                 return 0
             pair.value.Clear()
             pair.value.string_value = self._replacement
             return 1
-        changed = self._value(pair.value)
-        key = self._plain(pair.key)
+        changed = self._redact_value(pair.value)
+        key = self._redact_plain_text(pair.key)
         if key != pair.key:
             pair.key = key
             return changed + 1
         return changed
 
-    def _value(self, value: AnyValue) -> int:
+    def _redact_value(self, value: AnyValue) -> int:
         match value.WhichOneof("value"):
             case "string_value":
                 text = value.string_value
@@ -107,35 +107,35 @@ class Redactor:
             case "int_value" | "double_value" as kind:
                 number = getattr(value, kind)
                 text = str(number)
-                redacted = self._plain(text)
+                redacted = self._redact_plain_text(text)
                 if redacted == text:
                     return 0
                 value.string_value = redacted
             case "bytes_value":
                 text = value.bytes_value.decode("latin-1")
-                if self.text(text) == text and self._utf8_is_clean(value.bytes_value):
+                if self.text(text) == text and self._is_clean_utf8(value.bytes_value):
                     return 0
                 value.bytes_value = self._replacement.encode()
             case "array_value":
-                return sum(map(self._value, value.array_value.values))
+                return sum(map(self._redact_value, value.array_value.values))
             case "kvlist_value":
-                return sum(map(self._pair, value.kvlist_value.values))
+                return sum(map(self._redact_pair, value.kvlist_value.values))
             case _:
                 return 0
         return 1
 
-    def _utf8_is_clean(self, content: bytes) -> bool:
+    def _is_clean_utf8(self, content: bytes) -> bool:
         text = content.decode("utf-8", "replace")
         return self.text(text) == text
 
-    def _document(self, text: str) -> str:
+    def _redact_document(self, text: str) -> str:
         try:
             document = orjson.loads(text)
             redacted = self._walk(document)
             # Written anew only where it must be: its spelling is the sender's.
-            return self._plain(text) if redacted == document else orjson.dumps(redacted).decode()
+            return self._redact_plain_text(text) if redacted == document else orjson.dumps(redacted).decode()
         except orjson.JSONDecodeError:
-            return self._plain(self._members(text))
+            return self._redact_plain_text(self._redact_members(text))
         except RecursionError:
             return self._replacement
 
@@ -145,23 +145,23 @@ class Redactor:
                 return self.text(value)
             case dict():
                 return {
-                    self._plain(key): self._replacement if self._hides(key) else self._walk(item)
+                    self._redact_plain_text(key): self._replacement if self._hides(key) else self._walk(item)
                     for key, item in value.items()
                 }
             case list():
                 return [self._walk(item) for item in value]
             case int() | float() if not isinstance(value, bool):
                 text = str(value)
-                redacted = self._plain(text)
+                redacted = self._redact_plain_text(text)
                 return value if redacted == text else redacted
         return value
 
-    def _members(self, text: str) -> str:
+    def _redact_members(self, text: str) -> str:
         if self._member is None or self._member.search(text) is None:
             return text
         return str(self._member.sub(lambda found: f'{found[1]}"{self._replacement}"', text))
 
-    def _plain(self, text: str) -> str:
+    def _redact_plain_text(self, text: str) -> str:
         for pattern in self._patterns:
             if pattern.search(text) is not None:
                 text = pattern.sub(lambda _: self._replacement, text)
@@ -172,7 +172,7 @@ class Redactor:
         return lowered in self._keys or lowered.rpartition(".")[2] in self._keys
 
 
-def _screen_of(rules: RedactionRules) -> list[Any] | None:
+def _compile_screen(rules: RedactionRules) -> list[Any] | None:
     """Return patterns that match wherever a rule does in any line of many; None where there are none such."""
     if rules.secrets or any(_ONLY_AT_ENDS.search(pattern) for pattern in rules.patterns):
         return None
@@ -180,7 +180,7 @@ def _screen_of(rules: RedactionRules) -> list[Any] | None:
     return [compile_pattern(pattern) for pattern in (*(f"(?m){each}" for each in rules.patterns), *names)]
 
 
-def _mark(span: OtlpSpan, key: str) -> None:
+def _mark_incomplete(span: OtlpSpan, key: str) -> None:
     """Name an attribute among those that are not whole, which is what the evaluation goes by."""
     for mark in _MARKS:
         pair = next((each for each in span.attributes if each.key == mark), None)

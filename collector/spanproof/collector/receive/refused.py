@@ -82,14 +82,14 @@ class Refused(Exception):  # noqa: N818 - says what happened
         return _ANSWERS[self.reason].retry_after_s
 
     def status(self) -> Status:
-        """The refusal as `google.rpc.Status`, which every 4xx and 5xx body and gRPC's details carry."""
+        """Return the refusal as `google.rpc.Status`, which 4xx and 5xx bodies and gRPC's details carry."""
         status = Status(code=self.grpc_code.value[0], message=self.message)
         if self.retry_after_s is not None:
-            status.details.append(_packed(self.retry_info()))
+            status.details.append(_pack_retry_info(self.retry_info()))
         return status
 
     def status_json(self) -> bytes:
-        """The same as OTLP/JSON."""
+        """Return the refusal as `google.rpc.Status` in OTLP/JSON."""
         body: dict[str, object] = {"code": self.grpc_code.value[0], "message": self.message}
         if self.retry_after_s is not None:
             kind = "type.googleapis.com/google.rpc.RetryInfo"
@@ -97,13 +97,13 @@ class Refused(Exception):  # noqa: N818 - says what happened
         return orjson.dumps(body)
 
     def retry_info(self) -> RetryInfo:
-        """When to come again, as `google.rpc.RetryInfo`."""
+        """Return when to come again, as `google.rpc.RetryInfo`."""
         info = RetryInfo()
         info.retry_delay.seconds = self.retry_after_s or 0
         return info
 
 
-def _packed(info: RetryInfo) -> AnyMessage:
+def _pack_retry_info(info: RetryInfo) -> AnyMessage:
     packed = AnyMessage()
     packed.Pack(info)
     return packed

@@ -21,11 +21,11 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from spanproof.collector.receive.accept import Acceptor
-from spanproof.collector.receive.connection import bounded_protocol
-from spanproof.collector.receive.grpc_service import grpc_server
-from spanproof.collector.receive.http_app import http_app
+from spanproof.collector.receive.connection import make_bounded_protocol
+from spanproof.collector.receive.grpc_service import build_grpc_server
+from spanproof.collector.receive.http_app import build_http_app
 from spanproof.collector.receive.sockets import bind, format_host
-from spanproof.collector.receive.tls import grpc_credentials, ssl_context
+from spanproof.collector.receive.tls import create_grpc_credentials, create_ssl_context
 from spanproof.collector.telemetry import OneLineASecond, Telemetry
 from spanproof.config.model import GrpcReceiver, HttpReceiver, Receivers
 
@@ -106,9 +106,9 @@ class Receiver:
     async def _serve(self) -> None:
         self._loop, self._stopping = asyncio.get_running_loop(), asyncio.Event()
         moved: list[str] = []
-        web = self._web_server(moved)
+        web = self._open_http_server(moved)
         try:
-            rpc = self._rpc_server(moved)
+            rpc = self._open_grpc_server(moved)
         except BaseException:
             if web is not None:
                 web.close()
@@ -126,37 +126,39 @@ class Receiver:
         if web is not None:
             await web.stop()
 
-    def _web_server(self, moved: list[str]) -> _Web | None:
+    def _open_http_server(self, moved: list[str]) -> _Web | None:
         where = self._where.http
         if not where.enabled:
             return None
-        context = ssl_context(where.tls)
+        context = create_ssl_context(where.tls)
         bound = bind(where.host, where.port)
         if bound is None:
-            bound = bind(where.host, self._other_port("http", where))
+            bound = bind(where.host, self._require_fallback_port("http", where))
             assert bound is not None
             _log_address(moved, "http", where, bound.getsockname()[1])
-        app = http_app(self._acceptor, self._telemetry, self._takes_requests, self._more, where.cors_origins)
+        app = build_http_app(
+            self._acceptor, self._telemetry, self._takes_requests, self._more, where.cors_origins
+        )
         # It warns of each connection that does not speak HTTP.
         logging.getLogger("uvicorn.error").addFilter(_SPARING)
         scheme = "http" if context is None else "https"
         address = f"{scheme}://{format_host(where.host)}:{bound.getsockname()[1]}"
-        return _Web(app, bound, address, bounded_protocol(self._acceptor.limits), context)
+        return _Web(app, bound, address, make_bounded_protocol(self._acceptor.limits), context)
 
-    def _rpc_server(self, moved: list[str]) -> _Rpc | None:
+    def _open_grpc_server(self, moved: list[str]) -> _Rpc | None:
         where = self._where.grpc
         if not where.enabled:
             return None
-        credentials = grpc_credentials(where.tls)
-        server = grpc_server(self._acceptor)
+        credentials = create_grpc_credentials(where.tls)
+        server = build_grpc_server(self._acceptor)
         port = _listen(server, where.host, where.port, credentials)
         if port is None:
-            port = _listen(server, where.host, self._other_port("grpc", where), credentials)
+            port = _listen(server, where.host, self._require_fallback_port("grpc", where), credentials)
             assert port is not None
             _log_address(moved, "grpc", where, port)
         return _Rpc(server, f"{format_host(where.host)}:{port}")
 
-    def _other_port(self, name: str, where: GrpcReceiver | HttpReceiver) -> int:
+    def _require_fallback_port(self, name: str, where: GrpcReceiver | HttpReceiver) -> int:
         if self._where.fallback_port:
             return 0
         raise PortTaken(
@@ -228,7 +230,7 @@ def _log_address(moved: list[str], name: str, where: GrpcReceiver | HttpReceiver
 def _listen(
     server: grpc.aio.Server, host: str, port: int, credentials: grpc.ServerCredentials | None
 ) -> int | None:
-    """The port the server listens on, None where it is taken."""
+    """Make the server listen and return the port; None where it is taken."""
     if port:
         # grpc reports only that binding failed, not why: a socket of our own has the reason.
         probe = bind(host, port)

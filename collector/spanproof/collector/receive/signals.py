@@ -46,7 +46,7 @@ class Shape:
     resources: str
 
 
-def _shape(package: Any, name: str, path: str, rejected: str, resources: str) -> Shape:
+def _build_shape(package: Any, name: str, path: str, rejected: str, resources: str) -> Shape:
     service = f"opentelemetry.proto.collector.{path}.v1.{name}Service"
     request = getattr(package, f"Export{name}ServiceRequest")
     return Shape(request, getattr(package, f"Export{name}ServiceResponse"), service, rejected, resources)
@@ -54,16 +54,16 @@ def _shape(package: Any, name: str, path: str, rejected: str, resources: str) ->
 
 SHAPES: Final[Mapping[Signal, Shape]] = MappingProxyType(
     {
-        Signal.TRACES: _shape(trace_service_pb2, "Trace", "trace", "rejected_spans", "resource_spans"),
-        Signal.LOGS: _shape(logs_service_pb2, "Logs", "logs", "rejected_log_records", "resource_logs"),
-        Signal.METRICS: _shape(
+        Signal.TRACES: _build_shape(trace_service_pb2, "Trace", "trace", "rejected_spans", "resource_spans"),
+        Signal.LOGS: _build_shape(logs_service_pb2, "Logs", "logs", "rejected_log_records", "resource_logs"),
+        Signal.METRICS: _build_shape(
             metrics_service_pb2, "Metrics", "metrics", "rejected_data_points", "resource_metrics"
         ),
     }
 )
 
 
-def partial_response(signal: Signal, rejected: int, message: str) -> Message:
+def build_export_response(signal: Signal, rejected: int, message: str) -> Message:
     """Return the answer to a request; nothing is set in that to one which was taken as it is."""
     response = SHAPES[signal].response()
     if rejected or message:

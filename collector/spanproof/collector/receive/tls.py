@@ -21,7 +21,7 @@ class TlsError(ValueError):
     """A certificate or key cannot be used; the message names the files."""
 
 
-def ssl_context(tls: Tls) -> ssl.SSLContext | None:
+def create_ssl_context(tls: Tls) -> ssl.SSLContext | None:
     """Return the context of a listener, None where it has no TLS.
 
     Raises:
@@ -51,7 +51,7 @@ class _Context(ssl.SSLContext):
             TlsError: one cannot be read or used.
         """
         self._tls = tls
-        self._mark = _mark_of(tls)
+        self._mark = _read_file_times(tls)
         self._load()
         self.sni_callback = self._on_handshake
 
@@ -63,13 +63,13 @@ class _Context(ssl.SSLContext):
             if tls.client_ca is not None:
                 self.load_verify_locations(tls.client_ca)
         except (OSError, ssl.SSLError) as problem:
-            raise TlsError(_format(tls, problem)) from problem
+            raise TlsError(_format_problem(tls, problem)) from problem
 
     def _on_handshake(self, *_: object) -> None:
         if time.monotonic() - self._looked_s < _LOOK_EVERY_S:
             return
         self._looked_s = time.monotonic()
-        mark = _mark_of(self._tls)
+        mark = _read_file_times(self._tls)
         if mark == self._mark:
             return
         self._mark = mark
@@ -81,36 +81,36 @@ class _Context(ssl.SSLContext):
             log.info("%s was read again", self._tls.certificate)
 
 
-def grpc_credentials(tls: Tls) -> grpc.ServerCredentials | None:
+def create_grpc_credentials(tls: Tls) -> grpc.ServerCredentials | None:
     """Return the credentials of a listener over gRPC, None where it has no TLS.
 
     Raises:
         TlsError: a file cannot be read or used.
     """
-    if ssl_context(tls) is None:  # what is wrong with the files, grpc itself would only log
+    if create_ssl_context(tls) is None:  # what is wrong with the files, grpc itself would only log
         return None
     guard = threading.Lock()
-    state = {"mark": _mark_of(tls)}
+    state = {"mark": _read_file_times(tls)}
 
     def changed() -> Any:  # None is no change, which the stubs do not know
         with guard:
-            mark = _mark_of(tls)
+            mark = _read_file_times(tls)
             if mark == state["mark"]:
                 return None
             state["mark"] = mark
         try:
-            ssl_context(tls)
-            return _configuration(tls)
+            create_ssl_context(tls)
+            return _read_certificates(tls)
         except (TlsError, OSError) as problem:
             log.error("%s; the former certificate stays in use", problem)  # noqa: TRY400
             return None
 
     return grpc.dynamic_ssl_server_credentials(
-        _configuration(tls), changed, require_client_authentication=tls.client_ca is not None
+        _read_certificates(tls), changed, require_client_authentication=tls.client_ca is not None
     )
 
 
-def _configuration(tls: Tls) -> grpc.ServerCertificateConfiguration:
+def _read_certificates(tls: Tls) -> grpc.ServerCertificateConfiguration:
     assert tls.certificate is not None
     assert tls.key is not None
     authorities = tls.client_ca.read_bytes() if tls.client_ca is not None else None
@@ -118,7 +118,7 @@ def _configuration(tls: Tls) -> grpc.ServerCertificateConfiguration:
     return grpc.ssl_server_certificate_configuration([pair], root_certificates=authorities)
 
 
-def _mark_of(tls: Tls) -> tuple[int, ...]:
+def _read_file_times(tls: Tls) -> tuple[int, ...]:
     """Return what changes when one of the files does."""
     files = [path for path in (tls.certificate, tls.key, tls.client_ca) if path is not None]
     try:
@@ -127,6 +127,6 @@ def _mark_of(tls: Tls) -> tuple[int, ...]:
         return ()
 
 
-def _format(tls: Tls, problem: Exception) -> str:
+def _format_problem(tls: Tls, problem: Exception) -> str:
     names = ", ".join(str(path) for path in (tls.certificate, tls.key, tls.client_ca) if path is not None)
     return f"tls: {names}: {getattr(problem, 'strerror', None) or problem}"

@@ -57,7 +57,7 @@ class Values:
             elif kind.full_name == _PAIR:
                 self._add_pairs(items, span)
             elif kind.full_name == _VALUE:
-                self._add(Node(value), _texts_of_value(value))
+                self._add(Node(value), _extract_value_texts(value))
             else:
                 for item in items:
                     self.add_message(item)
@@ -91,7 +91,7 @@ class Values:
                 self._texts.append(text.encode())
                 self._owners.append(place)
                 continue
-            for text in _texts_of_value(value):
+            for text in _extract_value_texts(value):
                 self._texts.append(text.encode("utf-8", "replace"))
                 self._owners.append(place)
 
@@ -108,31 +108,31 @@ def is_document(text: str) -> bool:
     return text[:1] in ("{", "[") or text[:20].lstrip()[:1] in ("{", "[")
 
 
-def _texts_of_pair(pair: KeyValue) -> Iterator[str]:
+def _extract_pair_texts(pair: KeyValue) -> Iterator[str]:
     yield pair.key
-    yield from _texts_of_value(pair.value)
+    yield from _extract_value_texts(pair.value)
 
 
-def _texts_of_value(value: AnyValue) -> Iterator[str]:
+def _extract_value_texts(value: AnyValue) -> Iterator[str]:
     match value.WhichOneof("value"):
         case "string_value":
-            yield from _texts_of(value.string_value)
+            yield from _expand_text(value.string_value)
         case "int_value":
             yield str(value.int_value)
         case "double_value":
             yield str(value.double_value)
         case "bytes_value":
-            yield from _texts_of(value.bytes_value.decode("latin-1"))
-            yield from _texts_of(value.bytes_value.decode("utf-8", "replace"))
+            yield from _expand_text(value.bytes_value.decode("latin-1"))
+            yield from _expand_text(value.bytes_value.decode("utf-8", "replace"))
         case "array_value":
             for item in value.array_value.values:
-                yield from _texts_of_value(item)
+                yield from _extract_value_texts(item)
         case "kvlist_value":
             for pair in value.kvlist_value.values:
-                yield from _texts_of_pair(pair)
+                yield from _extract_pair_texts(pair)
 
 
-def _texts_of(text: str) -> Iterator[str]:
+def _expand_text(text: str) -> Iterator[str]:
     """Yield a text and, where it is a document in which escapes hide what it says, the texts in that."""
     yield text
     if "\\" in text and is_document(text):
@@ -140,15 +140,15 @@ def _texts_of(text: str) -> Iterator[str]:
             document = orjson.loads(text)
         except orjson.JSONDecodeError:
             return
-        yield from _texts_within(document)
+        yield from _extract_document_texts(document)
 
 
-def _texts_within(document: Any) -> Iterator[str]:
+def _extract_document_texts(document: Any) -> Iterator[str]:
     waiting = [document]
     while waiting:
         match waiting.pop():
             case str() as text:
-                yield from _texts_of(text)
+                yield from _expand_text(text)
             case dict() as members:
                 yield from members
                 waiting += members.values()

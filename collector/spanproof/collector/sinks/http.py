@@ -42,7 +42,7 @@ class Adapter(Protocol):
     batch: int
 
     def send(self, client: httpx.Client, items: Sequence[Item]) -> None:
-        """Have the product take these, so that sending them again changes nothing.
+        """Send these to the product, so that sending them again changes nothing.
 
         Raises:
             Unavailable: nothing can be taken now.
@@ -60,7 +60,7 @@ class Adapter(Protocol):
         """
 
 
-def exchange(
+def send_request(
     client: httpx.Client, method: str, path: str, *, missing_is_late: bool = False, **named: Any
 ) -> httpx.Response:
     """Send a request and return its answer, where that is a success.
@@ -84,7 +84,7 @@ def exchange(
     status = response.status_code
     if response.is_success:
         return response
-    why = f"{method} {path.partition('?')[0]}: HTTP {status}: {_excerpt(response)}"
+    why = f"{method} {path.partition('?')[0]}: HTTP {status}: {_shorten_body(response)}"
     # A wrong key is set right by a person: what waits must not be lost meanwhile.
     if status in (401, 403, 407, 408, 425, 429) or status >= 500:
         raise Unavailable(why, _retry_after_s(response))
@@ -107,7 +107,7 @@ def read_json(response: httpx.Response) -> Any:
         ) from problem
 
 
-def _excerpt(response: httpx.Response) -> str:
+def _shorten_body(response: httpx.Response) -> str:
     return " ".join(response.text[:300].split())
 
 

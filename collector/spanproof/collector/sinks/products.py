@@ -17,9 +17,9 @@ from uuid import UUID
 import httpx
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 
-from spanproof.collector.sinks.http import Adapter, NotThere, Refused, exchange, read_json
+from spanproof.collector.sinks.http import Adapter, NotThere, Refused, read_json, send_request
 from spanproof.collector.sinks.score import Item
-from spanproof.collector.stages.attach import score_events
+from spanproof.collector.stages.attach import build_score_events
 from spanproof.config.sinks import Sink, SinkKind
 
 _BATCH = 100
@@ -48,7 +48,7 @@ class Phoenix:
             for item in items
         ]
         # Otherwise Phoenix answers before it looks whether it has the spans.
-        exchange(
+        send_request(
             client,
             "POST",
             "/v1/span_annotations",
@@ -59,8 +59,8 @@ class Phoenix:
 
     def check(self, client: httpx.Client) -> str:
         """Return how many projects there are."""
-        answer = read_json(exchange(client, "GET", "/v1/projects"))
-        return f"Phoenix answers, with {_count(answer)} projects"
+        answer = read_json(send_request(client, "GET", "/v1/projects"))
+        return f"Phoenix answers, with {_format_count(answer)} projects"
 
 
 class Langfuse:
@@ -83,14 +83,14 @@ class Langfuse:
                 "name": item.name,
                 "value": item.amount,
                 "dataType": "NUMERIC",
-                "comment": _labelled(item),
+                "comment": _join_label(item),
                 "metadata": item.facts,
             }
-            exchange(client, "POST", "/api/public/scores", missing_is_late=True, json=body)
+            send_request(client, "POST", "/api/public/scores", missing_is_late=True, json=body)
 
     def check(self, client: httpx.Client) -> str:
         """Return the project of the keys."""
-        answer = read_json(exchange(client, "GET", "/api/public/projects"))
+        answer = read_json(send_request(client, "GET", "/api/public/projects"))
         names = [str(each.get("name")) for each in answer.get("data", [])]
         return f"Langfuse answers; the keys are of {', '.join(names) or 'no project'}"
 
@@ -103,10 +103,12 @@ class LangSmith:
     def send(self, client: httpx.Client, items: Sequence[Item]) -> None:
         """Create feedback, or change what is there."""
         for item in items:
-            changes = {"score": _rounded(item.amount), "value": item.label, "comment": item.explanation}
+            changes = {"score": _round_amount(item.amount), "value": item.label, "comment": item.explanation}
             if item.was_sent:
                 try:
-                    exchange(client, "PATCH", f"/feedback/{item.uuid}", missing_is_late=True, json=changes)
+                    send_request(
+                        client, "PATCH", f"/feedback/{item.uuid}", missing_is_late=True, json=changes
+                    )
                 except NotThere:
                     pass  # it was deleted there
                 else:
@@ -121,15 +123,15 @@ class LangSmith:
                 "feedback_source": {"type": "api", "metadata": item.facts},
             }
             try:
-                exchange(client, "POST", "/feedback", missing_is_late=True, json=body)
+                send_request(client, "POST", "/feedback", missing_is_late=True, json=body)
             except Refused as refused:
                 if "HTTP 409" not in str(refused):
                     raise
-                exchange(client, "PATCH", f"/feedback/{item.uuid}", json=changes)
+                send_request(client, "PATCH", f"/feedback/{item.uuid}", json=changes)
 
     def check(self, client: httpx.Client) -> str:
         """Return that the key is accepted."""
-        exchange(client, "GET", "/sessions", params={"limit": 1})
+        send_request(client, "GET", "/sessions", params={"limit": 1})
         return "LangSmith answers and accepts the key"
 
 
@@ -144,7 +146,7 @@ class Mlflow:
         for item in items:
             trace_id = f"tr-{item.score.trace_id}"
             if trace_id not in known:
-                known[trace_id] = self._assessments(client, trace_id)
+                known[trace_id] = self._fetch_assessment_ids(client, trace_id)
             path = f"/api/3.0/mlflow/traces/{trace_id}/assessments"
             assessment = {"trace_id": trace_id, "rationale": item.explanation, "metadata": item.facts}
             if item.amount is not None:
@@ -157,7 +159,7 @@ class Mlflow:
             if there is not None:
                 update = {"assessment": {**assessment, "assessment_id": there}}
                 mask = {"update_mask": "feedback,rationale,metadata"}
-                exchange(client, "PATCH", f"{path}/{there}", json=update | mask)
+                send_request(client, "PATCH", f"{path}/{there}", json=update | mask)
                 continue
             created = {
                 **assessment,
@@ -168,20 +170,20 @@ class Mlflow:
                     "source_id": "spanproof",
                 },
             }
-            exchange(client, "POST", path, json={"assessment": created})
+            send_request(client, "POST", path, json={"assessment": created})
 
     def check(self, client: httpx.Client) -> str:
         """Return how many experiments there are."""
         answer = read_json(
-            exchange(client, "POST", "/api/2.0/mlflow/experiments/search", json={"max_results": 100})
+            send_request(client, "POST", "/api/2.0/mlflow/experiments/search", json={"max_results": 100})
         )
         return f"MLflow answers, with {len(answer.get('experiments', []))} experiments"
 
     @staticmethod
-    def _assessments(client: httpx.Client, trace_id: str) -> dict[str, str]:
+    def _fetch_assessment_ids(client: httpx.Client, trace_id: str) -> dict[str, str]:
         """Return the ids of this trace's assessments of ours, by key."""
         path = f"/api/3.0/mlflow/traces/{trace_id}"
-        answer = read_json(exchange(client, "GET", path, missing_is_late=True))
+        answer = read_json(send_request(client, "GET", path, missing_is_late=True))
         info = (answer.get("trace") or {}).get("trace_info") or {}
         return {
             each["metadata"]["spanproof.score.key"]: each["assessment_id"]
@@ -200,7 +202,7 @@ class Braintrust:
 
     def send(self, client: httpx.Client, items: Sequence[Item]) -> None:
         """Merge scores into the rows of the spans."""
-        rows = self._rows(client, sorted({item.score.span_id for item in items}))
+        rows = self._fetch_row_ids(client, sorted({item.score.span_id for item in items}))
         missing = [item.score.span_id for item in items if item.score.span_id not in rows]
         if missing:
             raise NotThere(f"the project's logs do not have the span {missing[0]}")
@@ -208,28 +210,28 @@ class Braintrust:
             {
                 "id": rows[item.score.span_id],
                 "scores": {item.name: item.value},
-                "comment": _labelled(item),
+                "comment": _join_label(item),
                 "metadata": item.facts,
                 "source": "external",
             }
             for item in items
         ]
         path = f"/v1/project_logs/{quote(self._project, safe='')}/feedback"
-        exchange(client, "POST", path, json={"feedback": feedback})
+        send_request(client, "POST", path, json={"feedback": feedback})
 
     def check(self, client: httpx.Client) -> str:
         """Return the project's name."""
-        answer = read_json(exchange(client, "GET", f"/v1/project/{quote(self._project, safe='')}"))
+        answer = read_json(send_request(client, "GET", f"/v1/project/{quote(self._project, safe='')}"))
         return f"Braintrust answers; the project is {answer.get('name')!r}"
 
-    def _rows(self, client: httpx.Client, span_ids: Sequence[str]) -> dict[str, str]:
+    def _fetch_row_ids(self, client: httpx.Client, span_ids: Sequence[str]) -> dict[str, str]:
         listed = ", ".join(f"'{span_id}'" for span_id in span_ids)  # hexadecimal digits
         project = self._project.replace("'", "")
         query = (
             f"select: id, span_id | from: project_logs('{project}') spans"
             f" | filter: span_id IN [{listed}] | limit: {10 * len(span_ids)}"
         )
-        answer = read_json(exchange(client, "POST", "/btql", json={"query": query, "fmt": "json"}))
+        answer = read_json(send_request(client, "POST", "/btql", json={"query": query, "fmt": "json"}))
         return {str(row["span_id"]): str(row["id"]) for row in answer.get("data", [])}
 
 
@@ -259,11 +261,11 @@ class Weave:
                     **item.facts,
                 },
             }
-            exchange(client, "POST", "/feedback/replace", missing_is_late=True, json=body)
+            send_request(client, "POST", "/feedback/replace", missing_is_late=True, json=body)
 
     def check(self, client: httpx.Client) -> str:
         """Return that the project can be read."""
-        exchange(client, "POST", "/feedback/query", json={"project_id": self._project, "limit": 1})
+        send_request(client, "POST", "/feedback/query", json={"project_id": self._project, "limit": 1})
         return f"Weave answers; {self._project} can be read"
 
 
@@ -277,17 +279,19 @@ class Datadog:
 
     def send(self, client: httpx.Client, items: Sequence[Item]) -> None:
         """Submit evaluations; one without a verdict has no form there and is left out."""
-        metrics = [self._metric(item) for item in items if item.amount is not None]
+        metrics = [self._build_metric(item) for item in items if item.amount is not None]
         if metrics:
             body = {"data": {"type": "evaluation_metric", "attributes": {"metrics": metrics}}}
-            exchange(client, "POST", "/api/intake/llm-obs/v2/eval-metric", missing_is_late=True, json=body)
+            send_request(
+                client, "POST", "/api/intake/llm-obs/v2/eval-metric", missing_is_late=True, json=body
+            )
 
     def check(self, client: httpx.Client) -> str:
         """Return that the key is accepted."""
-        exchange(client, "GET", "/api/v1/validate")
+        send_request(client, "GET", "/api/v1/validate")
         return "Datadog answers and accepts the key"
 
-    def _metric(self, item: Item) -> dict[str, Any]:
+    def _build_metric(self, item: Item) -> dict[str, Any]:
         metric: dict[str, Any] = {
             "join_on": {
                 "span": {"span_id": str(int(item.score.span_id, 16)), "trace_id": item.score.trace_id}
@@ -314,18 +318,18 @@ class Otlp:
 
     def send(self, client: httpx.Client, items: Sequence[Item]) -> None:
         """Send events; one that comes twice has the same `spanproof.score.id`."""
-        request = score_events([item.score for item in items], time.time_ns())
-        self._post(client, request)
+        request = build_score_events([item.score for item in items], time.time_ns())
+        self._post_logs(client, request)
 
     def check(self, client: httpx.Client) -> str:
         """Return that an empty request is taken."""
-        self._post(client, ExportLogsServiceRequest())
+        self._post_logs(client, ExportLogsServiceRequest())
         return "the endpoint takes OTLP logs"
 
     @staticmethod
-    def _post(client: httpx.Client, request: ExportLogsServiceRequest) -> None:
+    def _post_logs(client: httpx.Client, request: ExportLogsServiceRequest) -> None:
         headers = {"content-type": "application/x-protobuf"}
-        exchange(client, "POST", "/v1/logs", content=request.SerializeToString(), headers=headers)
+        send_request(client, "POST", "/v1/logs", content=request.SerializeToString(), headers=headers)
 
 
 ADAPTERS: Final[Mapping[SinkKind, Callable[[Sink], Adapter]]] = MappingProxyType(
@@ -366,19 +370,19 @@ def _delete(client: httpx.Client, path: str, *, only_if: bool) -> None:
     if not only_if:
         return
     with suppress(NotThere):  # it is gone already
-        exchange(client, "DELETE", path, missing_is_late=True)
+        send_request(client, "DELETE", path, missing_is_late=True)
 
 
-def _labelled(item: Item) -> str:
-    """The explanation behind the label, for products that have no place for one."""
+def _join_label(item: Item) -> str:
+    """Return the explanation behind the label, for products that have no place for one."""
     return f"{item.label}: {item.explanation}" if item.label else item.explanation
 
 
-def _rounded(amount: float | None) -> float | None:
-    """LangSmith stores four decimal places and refuses more."""
+def _round_amount(amount: float | None) -> float | None:
+    """Return an amount with four decimal places: LangSmith refuses more."""
     return None if amount is None else round(amount, 4)
 
 
-def _count(answer: Any) -> str:
+def _format_count(answer: Any) -> str:
     more = "+" if answer.get("next_cursor") else ""
     return f"{len(answer.get('data', []))}{more}"

@@ -15,7 +15,7 @@ from enum import IntEnum
 from pathlib import Path
 
 from spanproof.collector.sinks.database import open_queue_file
-from spanproof.collector.sinks.score import WITHDRAWN, Item, item_of, mark_of
+from spanproof.collector.sinks.score import WITHDRAWN, Item, compute_mark, make_item
 from spanproof.trace import Score, Skipped
 from spanproof.trace.codec import decode, encode
 
@@ -83,13 +83,13 @@ class SinkQueue:
                     "SELECT key, mark, state, body FROM items WHERE trace_id = ?", (trace_id,)
                 )
             }
-            items = {item.key: item for item in map(item_of, scores)}
+            items = {item.key: item for item in map(make_item, scores)}
             for key, (_, _, body) in before.items():
                 if key not in items:
                     items[key] = Item(key, replace(decode(Score, body), outcome=WITHDRAWN))
             for item in items.values():
                 known = before.get(item.key)
-                mark = mark_of(item.score)
+                mark = compute_mark(item.score)
                 if known is None and isinstance(item.score.outcome, Skipped):
                     continue  # the product has no value that this one would take back
                 if known is not None and known[0] == mark:
@@ -135,7 +135,7 @@ class SinkQueue:
             )
 
     def postpone(self, items: Sequence[Waiting], pause_s: float) -> None:
-        """Have these tried again after a pause."""
+        """Make these due again after a pause."""
         due_ns = time.time_ns() + int(pause_s * 1e9)
         with self._guard, self._db:
             self._db.execute("BEGIN IMMEDIATE")

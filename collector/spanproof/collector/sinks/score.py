@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from uuid import UUID
 
-from spanproof.collector.stages.attach import evaluation_name
+from spanproof.collector.stages.attach import format_evaluation_name
 from spanproof.trace import Errored, Score, Scored, Skipped, digest
 from spanproof.trace.codec import encode
 
@@ -30,7 +30,7 @@ class Item:
     @property
     def name(self) -> str:
         """`spanproof.<layer>`, or `spanproof.<layer>.<name>`."""
-        return evaluation_name(self.score)
+        return format_evaluation_name(self.score)
 
     @property
     def uuid(self) -> str:
@@ -99,7 +99,7 @@ class Item:
         return {name: value.encode("utf-8", "replace").decode() for name, value in facts.items()}
 
 
-def item_of(score: Score) -> Item:
+def make_item(score: Score) -> Item:
     """Return a score as it is sent."""
     key = digest(
         "sink",
@@ -115,6 +115,6 @@ def item_of(score: Score) -> Item:
     return Item(key, score)
 
 
-def mark_of(score: Score) -> str:
+def compute_mark(score: Score) -> str:
     """Return what differs once the score says something else."""
     return digest("mark", encode(score.outcome), score.version)

@@ -89,7 +89,7 @@ class _Lane:
 
     def keep(self, evaluation: TraceEvaluation) -> None:
         dropped = self._queue.keep(
-            evaluation.trace.trace_id, [score for score in evaluation.scores if self._wants(score)]
+            evaluation.trace.trace_id, [score for score in evaluation.scores if self._accepts_score(score)]
         )
         if dropped:
             self._count("dropped", dropped)
@@ -106,7 +106,7 @@ class _Lane:
             self._open.close()
             self._queue.close()
 
-    def _wants(self, score: Score) -> bool:
+    def _accepts_score(self, score: Score) -> bool:
         return self._sink.scores == "all" or score.name == score.layer.value
 
     def _deliver_due(self) -> bool:

@@ -99,7 +99,7 @@ class _Trace:
     def whole(self) -> bool:
         """Whether the root has ended and no parent is missing."""
         ids, parents = set(), set()
-        for span_id, _, parent in self._entries():
+        for span_id, _, parent in self._unpack_entries():
             if span_id != NO_SPAN_ID:
                 ids.add(span_id)
                 parents.add(parent)
@@ -137,7 +137,7 @@ class _Trace:
         self.packed[:] = spans
         return tuple(bodies), tuple(records)
 
-    def _entries(self) -> Iterator[tuple[bytes, int, bytes]]:
+    def _unpack_entries(self) -> Iterator[tuple[bytes, int, bytes]]:
         return _ENTRY.iter_unpack(memoryview(self.packed)[_HEADER.size :])
 
 
@@ -178,7 +178,7 @@ class Assembler:
         fresh = [
             entries[at : at + ENTRY_BYTES]
             for at in range(0, len(entries), ENTRY_BYTES)
-            if known is None or not self._knows(trace_id, known, entries[at : at + _KEY_BYTES])
+            if known is None or not self._is_known_span(trace_id, known, entries[at : at + _KEY_BYTES])
         ]
         self._on_repeated(len(entries) // ENTRY_BYTES - len(fresh))
         if not fresh:
@@ -188,7 +188,7 @@ class Assembler:
             known.add_record(record, needed=False)
             self._size += ENTRY_BYTES
             return True
-        trace = self._opened(trace_id, now_s)
+        trace = self._open_trace(trace_id, now_s)
         first, _, generation = trace.times
         trace.times = first, now_s, generation
         trace.packed += b"".join(fresh)
@@ -207,12 +207,12 @@ class Assembler:
                     continue
                 trace = _Trace(packed)
                 whole = trace.whole
-                deadline = self._deadline(trace, whole=whole)
+                deadline = self._compute_deadline(trace, whole=whole)
                 if deadline > now_s:
                     self._wake_at(trace_id, deadline)
                 else:
                     yield self._give_out(
-                        trace_id, self._reason(trace, now_s, whole=whole), now_s, whole=whole
+                        trace_id, self._choose_reason(trace, now_s, whole=whole), now_s, whole=whole
                     )
         if self._size > self._rules.max_bytes:
             yield from self._make_room(now_s)
@@ -243,12 +243,12 @@ class Assembler:
         return dropped
 
     def forget(self, trace_ids: Iterable[bytes]) -> None:
-        """Know nothing of traces that were given out: all of their spans will come again."""
+        """Forget traces that were given out: all of their spans will come again."""
         for trace_id in trace_ids:
             if trace_id in self._closed:
                 self._drop(trace_id, self._closed)
 
-    def _knows(self, trace_id: bytes, trace: _Trace, key: bytes) -> bool:
+    def _is_known_span(self, trace_id: bytes, trace: _Trace, key: bytes) -> bool:
         buckets = self._keys.get(trace_id)
         if buckets is None:
             return trace.knows(key)
@@ -271,7 +271,7 @@ class Assembler:
             buckets[entry[7]] += entry[:_KEY_BYTES]
         self._size += len(fresh) * _KEY_BYTES
 
-    def _opened(self, trace_id: bytes, now_s: float) -> _Trace:
+    def _open_trace(self, trace_id: bytes, now_s: float) -> _Trace:
         packed = self._open.get(trace_id)
         if packed is not None:
             return _Trace(packed)
@@ -293,7 +293,7 @@ class Assembler:
         self._due[tick].append(trace_id)
 
     def _make_room(self, now_s: float) -> Iterator[CompleteTrace]:
-        """Give out the quietest traces; somewhat more than needed, so that not every span requires it."""
+        """Give out the quietest traces; more than needed, so that not every span has to make room."""
         enough = self._rules.max_bytes * _ROOM_LEFT_FULL
         for trace_id in sorted(self._open, key=lambda trace_id: _Trace(self._open[trace_id]).times[1]):
             if self._size <= enough:
@@ -302,13 +302,13 @@ class Assembler:
             yield self._give_out(trace_id, Why.MEMORY, now_s, whole=whole)
             self._drop(trace_id, self._closed)
 
-    def _deadline(self, trace: _Trace, *, whole: bool) -> float:
+    def _compute_deadline(self, trace: _Trace, *, whole: bool) -> float:
         first_s, last_s, generation = trace.times
         quiet = self._rules.quiet_s if whole else self._rules.orphan_quiet_s
         patience = min(1 << min(generation, 16), _MOST_PATIENCE)
         return min(last_s + quiet * patience, first_s + self._rules.max_wait_s)
 
-    def _reason(self, trace: _Trace, now_s: float, *, whole: bool) -> Why:
+    def _choose_reason(self, trace: _Trace, now_s: float, *, whole: bool) -> Why:
         if now_s >= trace.times[0] + self._rules.max_wait_s:
             return Why.MAX_WAIT
         return Why.QUIET if whole else Why.ORPHANS

@@ -41,32 +41,32 @@ ANNOTATION_PREFIX = "evaluations."
 _EVALUATION_NAME = ".name"
 
 
-def evaluation_name(score: Score) -> str:
-    """`spanproof.<layer>` for a layer's own value, else `spanproof.<layer>.<name>`."""
+def format_evaluation_name(score: Score) -> str:
+    """Return `spanproof.<layer>` for a layer's own value, else `spanproof.<layer>.<name>`."""
     own = score.name == score.layer.value
     return f"spanproof.{score.layer.value}" if own else f"spanproof.{score.layer.value}.{score.name}"
 
 
-def evaluator_span_id(score: Score) -> str:
-    """The id of a score's span: the same each time the same thing is evaluated, never all zeros."""
+def derive_span_id(score: Score) -> str:
+    """Return the id of a score's span: the same at each evaluation of a thing, never all zeros."""
     span_id = score.id[:16]
     return span_id if int(span_id, 16) else "0000000000000001"
 
 
-def evaluation_events(
+def build_evaluation_events(
     evaluation: TraceEvaluation, scores: Iterable[Score], now_ns: int
 ) -> ExportLogsServiceRequest:
-    """The scores as `gen_ai.evaluation.result` events; `now_ns` is when they are written."""
+    """Return the scores as `gen_ai.evaluation.result` events; `now_ns` is when they are written."""
     request = ExportLogsServiceRequest()
-    for resource, group in _by_resource(evaluation.trace, scores):
+    for resource, group in _group_by_resource(evaluation.trace, scores):
         logs = request.resource_logs.add(resource=resource)
         scope = logs.scope_logs.add()
         scope.scope.name, scope.scope.version = EVALUATOR_SCOPE, _VERSION
-        scope.log_records.extend(_event(score, now_ns) for score in group)
+        scope.log_records.extend(_build_event(score, now_ns) for score in group)
     return request
 
 
-def score_events(scores: Sequence[Score], now_ns: int) -> ExportLogsServiceRequest:
+def build_score_events(scores: Sequence[Score], now_ns: int) -> ExportLogsServiceRequest:
     """Return such events where the trace is not at hand: the resource has its service and project."""
     request = ExportLogsServiceRequest()
     groups: dict[tuple[str, str], list[Score]] = {}
@@ -75,22 +75,24 @@ def score_events(scores: Sequence[Score], now_ns: int) -> ExportLogsServiceReque
     for (service, project), group in groups.items():
         named = {"service.name": service, f"{ours.COHORT_PREFIX}project": project}
         logs = request.resource_logs.add(
-            resource=Resource(attributes=_pairs({name: value for name, value in named.items() if value}))
+            resource=Resource(
+                attributes=_to_key_values({name: value for name, value in named.items() if value})
+            )
         )
         scope = logs.scope_logs.add()
         scope.scope.name, scope.scope.version = EVALUATOR_SCOPE, _VERSION
-        scope.log_records.extend(_event(score, now_ns) for score in group)
+        scope.log_records.extend(_build_event(score, now_ns) for score in group)
     return request
 
 
-def evaluator_spans(evaluation: TraceEvaluation, scores: Iterable[Score]) -> ExportTraceServiceRequest:
-    """The scores as spans of kind EVALUATOR, each under the run it belongs to."""
+def build_evaluator_spans(evaluation: TraceEvaluation, scores: Iterable[Score]) -> ExportTraceServiceRequest:
+    """Return the scores as spans of kind EVALUATOR, each under the run it belongs to."""
     request = ExportTraceServiceRequest()
-    for resource, group in _by_resource(evaluation.trace, scores):
+    for resource, group in _group_by_resource(evaluation.trace, scores):
         spans = request.resource_spans.add(resource=resource)
         scope = spans.scope_spans.add()
         scope.scope.name, scope.scope.version = EVALUATOR_SCOPE, _VERSION
-        scope.spans.extend(_evaluator_span(evaluation.trace, score) for score in group)
+        scope.spans.extend(_build_evaluator_span(evaluation.trace, score) for score in group)
     return request
 
 
@@ -127,7 +129,7 @@ def remove_annotations(span: OtlpSpan) -> bool:
     return True
 
 
-def _event(score: Score, now_ns: int) -> LogRecord:
+def _build_event(score: Score, now_ns: int) -> LogRecord:
     errored = isinstance(score.outcome, Errored)
     return LogRecord(
         time_unix_nano=now_ns,
@@ -135,13 +137,13 @@ def _event(score: Score, now_ns: int) -> LogRecord:
         severity_number=SEVERITY_NUMBER_WARN if errored else SEVERITY_NUMBER_INFO,
         severity_text="WARN" if errored else "INFO",
         event_name=genai.EVALUATION_RESULT_EVENT,
-        attributes=_pairs(_evaluation_attributes(score)),
+        attributes=_to_key_values(_build_attributes(score)),
         trace_id=bytes.fromhex(score.trace_id),
         span_id=bytes.fromhex(score.span_id),
     )
 
 
-def _evaluator_span(trace: Trace, score: Score) -> OtlpSpan:
+def _build_evaluator_span(trace: Trace, score: Score) -> OtlpSpan:
     run = trace.by_id.get(score.run_span_id)
     judged = trace.by_id.get(score.span_id)
     # The time of what was judged, not of judging: written twice it is the same span, and it lies beside
@@ -149,18 +151,18 @@ def _evaluator_span(trace: Trace, score: Score) -> OtlpSpan:
     at_ns = judged.end_ns if judged else score.span_time_ns
     span = OtlpSpan(
         trace_id=bytes.fromhex(score.trace_id),
-        span_id=bytes.fromhex(evaluator_span_id(score)),
+        span_id=bytes.fromhex(derive_span_id(score)),
         parent_span_id=bytes.fromhex(score.run_span_id) if run else b"",
-        name=evaluation_name(score),
+        name=format_evaluation_name(score),
         kind=OtlpSpan.SPAN_KIND_INTERNAL,
         start_time_unix_nano=at_ns,
         end_time_unix_nano=at_ns,
-        attributes=_pairs(
+        attributes=_to_key_values(
             {
                 openinference.SPAN_KIND: SpanKind.EVALUATOR.value,
-                openinference.OUTPUT_VALUE: orjson.dumps(_result(score)).decode(),
+                openinference.OUTPUT_VALUE: orjson.dumps(_summarise_outcome(score)).decode(),
                 openinference.OUTPUT_MIME_TYPE: openinference.MIME_JSON,
-                **_evaluation_attributes(score),
+                **_build_attributes(score),
             }
         ),
     )
@@ -173,25 +175,25 @@ def _evaluator_span(trace: Trace, score: Score) -> OtlpSpan:
 
 def _annotate_span(span: OtlpSpan, scores: Sequence[Score]) -> None:
     present = {pair.key for pair in span.attributes}
-    position = _first_free(present)
+    position = _find_free_index(present)
     for score in scores:
         prefix = f"{ANNOTATION_PREFIX}{position}.evaluation."
         if isinstance(score.outcome, Errored):
             # Without a result the object would not be valid OpenInference; the error itself is given by name.
             fields: dict[str, AttributeValue] = {"label": "error", "explanation": score.outcome.message}
         else:
-            fields = {key: value for key, value in _result(score).items() if value is not None}
+            fields = {key: value for key, value in _summarise_outcome(score).items() if value is not None}
         fields = {
-            "name": evaluation_name(score),
+            "name": format_evaluation_name(score),
             **fields,
             "annotator_kind": "CODE",
             "identifier": score.id,
         }
-        span.attributes.extend(_pairs({prefix + key: value for key, value in fields.items()}))
+        span.attributes.extend(_to_key_values({prefix + key: value for key, value in fields.items()}))
         position += 1
 
 
-def _first_free(keys: set[str]) -> int:
+def _find_free_index(keys: set[str]) -> int:
     taken = {
         int(index)
         for key in keys
@@ -201,19 +203,19 @@ def _first_free(keys: set[str]) -> int:
     return max(taken, default=-1) + 1
 
 
-def _result(score: Score) -> dict[str, AttributeValue]:
+def _summarise_outcome(score: Score) -> dict[str, AttributeValue]:
     outcome = score.outcome
     if isinstance(outcome, Scored):
         label = outcome.label.value if isinstance(outcome.label, Label) else None
-        return {"score": _amount(outcome), "label": label, "explanation": outcome.explanation or None}
+        return {"score": _get_amount(outcome), "label": label, "explanation": outcome.explanation or None}
     if isinstance(outcome, Skipped):
         return {"outcome": "skipped", "reason": outcome.reason}
     return {"outcome": "errored", "error": outcome.error_type, "message": outcome.message}
 
 
-def _evaluation_attributes(score: Score) -> dict[str, AttributeValue]:
+def _build_attributes(score: Score) -> dict[str, AttributeValue]:
     attributes: dict[str, AttributeValue] = {
-        genai.EVALUATION_NAME: evaluation_name(score),
+        genai.EVALUATION_NAME: format_evaluation_name(score),
         ours.SCORE_ID: score.id,
         ours.SCORE_LAYER: score.layer.value,
         ours.EVALUATOR_NAME: score.evaluator,
@@ -225,7 +227,7 @@ def _evaluation_attributes(score: Score) -> dict[str, AttributeValue]:
     outcome = score.outcome
     if isinstance(outcome, Scored):
         attributes[ours.SCORE_OUTCOME] = "scored"
-        attributes[genai.EVALUATION_SCORE_VALUE] = _amount(outcome)
+        attributes[genai.EVALUATION_SCORE_VALUE] = _get_amount(outcome)
         if outcome.raw is not None:
             attributes[ours.SCORE_UNIT] = outcome.unit
             attributes[ours.SCORE_NORMALISED] = float(outcome.value)
@@ -243,23 +245,23 @@ def _evaluation_attributes(score: Score) -> dict[str, AttributeValue]:
     return attributes
 
 
-def _amount(outcome: Scored) -> float:
-    """The number under the score's name: of a metric the raw value, else the value from 0 to 1."""
+def _get_amount(outcome: Scored) -> float:
+    """Return the number under the score's name: a metric's raw value, else the value from 0 to 1."""
     return float(outcome.value if outcome.raw is None else outcome.raw)
 
 
-def _by_resource(trace: Trace, scores: Iterable[Score]) -> Iterable[tuple[Resource, list[Score]]]:
-    """Scores grouped by the resource of the span they judge, so that backends file them by its service."""
+def _group_by_resource(trace: Trace, scores: Iterable[Score]) -> Iterable[tuple[Resource, list[Score]]]:
+    """Return scores by the resource of the span they judge, so that backends file them by its service."""
     groups: dict[bytes, tuple[Resource, list[Score]]] = {}
     for score in scores:
         judged = trace.by_id.get(score.span_id)
-        resource = Resource(attributes=_pairs(judged.resource if judged else {}))
+        resource = Resource(attributes=_to_key_values(judged.resource if judged else {}))
         key = resource.SerializeToString(deterministic=True)
         groups.setdefault(key, (resource, []))[1].append(score)
     return groups.values()
 
 
-def _pairs(attributes: Mapping[str, AttributeValue]) -> list[KeyValue]:
+def _to_key_values(attributes: Mapping[str, AttributeValue]) -> list[KeyValue]:
     return [
         KeyValue(key=_clean(key), value=any_value(_clean(value) if isinstance(value, str) else value))
         for key, value in attributes.items()
@@ -267,5 +269,5 @@ def _pairs(attributes: Mapping[str, AttributeValue]) -> list[KeyValue]:
 
 
 def _clean(text: str) -> str:
-    """Snippets may hold lone surrogates, which protobuf strings cannot."""
+    """Return text without the lone surrogates that snippets may hold and protobuf strings cannot."""
     return text.encode("utf-8", "replace").decode() if not text.isascii() else text

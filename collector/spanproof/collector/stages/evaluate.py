@@ -157,7 +157,7 @@ class Evaluators:
         with self._guard:
             if complete.trace_id in self._under_way:
                 former = self._waiting.get(complete.trace_id)
-                self._waiting[complete.trace_id] = merged(former, complete) if former else complete
+                self._waiting[complete.trace_id] = merge_states(former, complete) if former else complete
                 return
             self._under_way.add(complete.trace_id)
         self._inbox.put(complete)
@@ -198,7 +198,7 @@ class Evaluators:
             while not self._inbox.empty():
                 batch.append(self._inbox.get())
             traces = [complete for complete in batch if complete is not None]
-            former = self._former([complete.trace_id for complete in traces])
+            former = self._fetch_former([complete.trace_id for complete in traces])
             for complete in traces:
                 if former is None:
                     self._leave_in_log(complete)
@@ -208,7 +208,7 @@ class Evaluators:
             if len(traces) < len(batch):
                 return
 
-    def _former(self, trace_ids: list[str]) -> dict[str, str] | None:
+    def _fetch_former(self, trace_ids: list[str]) -> dict[str, str] | None:
         """Return the stored documents; waits for a store that is down, None where the collector stops.
 
         Without its answer a part would be taken for the whole trace.
@@ -309,12 +309,12 @@ class _Lane:
             return
         self.opened.set_result(None)
         try:
-            while (attempt := self._next()) is not None:
-                self._work(attempt)
+            while (attempt := self._take_next()) is not None:
+                self._process_attempt(attempt)
         finally:
             self._end_process()
 
-    def _next(self) -> _Attempt | None:
+    def _take_next(self) -> _Attempt | None:
         """Return the attempt whose time has come, or the next of the inbox; None at the end."""
         while not self._closing.is_set():
             now_s = time.monotonic()
@@ -326,7 +326,7 @@ class _Lane:
                 continue
         return None
 
-    def _work(self, attempt: _Attempt) -> None:
+    def _process_attempt(self, attempt: _Attempt) -> None:
         if attempt.is_stored:
             self._resubmit(attempt.complete)
             return
@@ -342,7 +342,7 @@ class _Lane:
         if result.evaluation is not None:
             self._telemetry.evaluation_seconds.observe(result.seconds)
             self._hand_on(Evaluated(attempt.complete, result.evaluation, body=result.body, work=work))
-            if NoReplayCause.BUILDING in _causes(result.evaluation):
+            if NoReplayCause.BUILDING in _collect_causes(result.evaluation):
                 stored = replace(
                     attempt.complete, bodies=(), records=(), generation=attempt.complete.generation + 1
                 )
@@ -350,7 +350,7 @@ class _Lane:
             return
         self._telemetry.evaluation_attempts_failed.labels(result.stage).inc()
         if attempt.number < self._rules.attempts:
-            pause_s = _backoff_s(attempt)
+            pause_s = _compute_backoff_s(attempt)
             without = attempt.without_replay or (result.error if result.stage == "deadline" else "")
             following = replace(attempt, number=attempt.number + 1, without_replay=without)
             self._put_later(pause_s, following)
@@ -365,12 +365,12 @@ class _Lane:
 
         Again: while an environment is being built, and where a replay failed on our side.
         """
-        causes = _causes(evaluation)
+        causes = _collect_causes(evaluation)
         if NoReplayCause.BUILDING in causes and attempt.waited_s < _LONGEST_BUILD_S:
-            pause_s = build_pause_s(attempt.waited_s)
+            pause_s = compute_build_pause_s(attempt.waited_s)
             return pause_s, replace(attempt, waited_s=attempt.waited_s + pause_s)
         if NoReplayCause.FAILED in causes and attempt.number < self._rules.attempts:
-            return _backoff_s(attempt), replace(attempt, number=attempt.number + 1)
+            return _compute_backoff_s(attempt), replace(attempt, number=attempt.number + 1)
         return None
 
     def _give_up(self, attempt: _Attempt, failed: Result, work: Work) -> None:
@@ -406,7 +406,7 @@ class _Lane:
                 failure,
                 self._wants_bodies or failure is not None,
             )
-            return self._exchange(job)
+            return self._run_job(job)
         except WorkerSlow as slow:
             return Result(None, "deadline", "DeadlineExceeded", str(slow))
         except WorkerGone as gone:
@@ -414,8 +414,8 @@ class _Lane:
         except LookupError as missing:
             return Result(None, "read", type(missing).__name__, str(missing))
 
-    def _exchange(self, job: Job) -> Result:
-        """Have the process do a job.
+    def _run_job(self, job: Job) -> Result:
+        """Return the result of a job that the process does.
 
         Raises:
             WorkerGone: it ended meanwhile.
@@ -480,11 +480,11 @@ class _Lane:
             return process.wait()
 
 
-def _backoff_s(attempt: _Attempt) -> float:
+def _compute_backoff_s(attempt: _Attempt) -> float:
     return float(min(_FIRST_BACKOFF_S * 4.0 ** (attempt.number - 1), _LONGEST_BACKOFF_S))
 
 
-def build_pause_s(waited_s: float) -> float:
+def compute_build_pause_s(waited_s: float) -> float:
     """Return when to look again for an environment: a trace waits at most twice as long as it is built."""
     return min(max(_BUILD_PAUSE_S, waited_s), _LONGEST_BUILD_PAUSE_S)
 
@@ -515,12 +515,12 @@ def share_limits(start: Start) -> list[Start]:
     return starts
 
 
-def _causes(evaluation: TraceEvaluation) -> set[NoReplayCause]:
+def _collect_causes(evaluation: TraceEvaluation) -> set[NoReplayCause]:
     """Return why runs of a trace were not replayed."""
     return {run.replay.cause for run in evaluation.runs if isinstance(run.replay, NoReplay)}
 
 
-def merged(former: CompleteTrace, later: CompleteTrace) -> CompleteTrace:
+def merge_states(former: CompleteTrace, later: CompleteTrace) -> CompleteTrace:
     """Return two states of a trace that wait for the same former one as one state."""
     return replace(
         later,

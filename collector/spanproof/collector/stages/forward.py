@@ -18,10 +18,10 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from spanproof.collector.receive.signals import Signal
 from spanproof.collector.sinks.lane import Lane
-from spanproof.collector.stages.attach import annotate, evaluation_events, evaluator_spans
+from spanproof.collector.stages.attach import annotate, build_evaluation_events, build_evaluator_spans
 from spanproof.collector.stages.evaluate import Evaluated
 from spanproof.collector.stages.otlp_client import Delivery, Target, open_target
-from spanproof.collector.stages.own_spans import own_spans
+from spanproof.collector.stages.own_spans import build_own_spans
 from spanproof.collector.stages.request_queue import RequestQueue
 from spanproof.collector.telemetry import Sparingly, Telemetry, log
 from spanproof.config.model import Forward
@@ -60,8 +60,8 @@ class Forwarder:
         """
         if not self._lanes:
             return
-        messages = [message for evaluated in batch for message in self._messages(evaluated)]
-        own = own_spans(batch, time.time_ns()).SerializeToString() if self._sends_own else b""
+        messages = [message for evaluated in batch for message in self._build_messages(evaluated)]
+        own = build_own_spans(batch, time.time_ns()).SerializeToString() if self._sends_own else b""
         for lane in self._lanes:
             lane.put(messages, own)
 
@@ -82,19 +82,19 @@ class Forwarder:
         for lane in self._lanes:
             lane.join(max(0.0, until - time.monotonic()))
 
-    def _messages(self, evaluated: Evaluated) -> list[tuple[Signal, bytes]]:
+    def _build_messages(self, evaluated: Evaluated) -> list[tuple[Signal, bytes]]:
         complete, evaluation = evaluated.complete, evaluated.evaluation
         fresh = ExportTraceServiceRequest.FromString(evaluated.body)
         if evaluation is None:
             return [(Signal.TRACES, fresh.SerializeToString())]
         annotate(fresh, evaluation.scores)
-        scores = self._unsent(complete.trace_id, evaluation.scores)
-        fresh.MergeFrom(evaluator_spans(evaluation, scores))
-        events = evaluation_events(evaluation, scores, time.time_ns())
+        scores = self._select_unsent(complete.trace_id, evaluation.scores)
+        fresh.MergeFrom(build_evaluator_spans(evaluation, scores))
+        events = build_evaluation_events(evaluation, scores, time.time_ns())
         return [(Signal.TRACES, fresh.SerializeToString()), (Signal.LOGS, events.SerializeToString())]
 
-    def _unsent(self, trace_id: str, scores: Sequence[Score]) -> list[Score]:
-        """The scores that are not as they were when this trace was forwarded before."""
+    def _select_unsent(self, trace_id: str, scores: Sequence[Score]) -> list[Score]:
+        """Return the scores that are not as they were when this trace was forwarded before."""
         before = self._sent.pop(trace_id, frozenset())
         marks = {hash((score.id, score.outcome)): score for score in scores}
         self._sent[trace_id] = frozenset(marks)

@@ -76,14 +76,14 @@ def index_request(request: ExportTraceServiceRequest, body: bytes) -> Index:
     ):
         for scope, raw_scope in zip(resource.scope_spans, raw_resource.scopes, strict=True):
             for span, raw in zip(scope.spans, raw_scope.spans, strict=True):
-                entry = span.span_id, isal_zlib.crc32(raw).to_bytes(4, "little"), _parent_of(span)
+                entry = span.span_id, isal_zlib.crc32(raw).to_bytes(4, "little"), _get_parent_id(span)
                 growing.setdefault(span.trace_id, []).extend(entry)
                 spans += 1
     fragments = tuple(Fragment(trace_id, b"".join(parts)) for trace_id, parts in growing.items())
     return Index(fragments, spans, rejected, own, changed)
 
 
-def spans_of_trace(request: ExportTraceServiceRequest, trace_id: bytes) -> ExportTraceServiceRequest:
+def extract_trace_spans(request: ExportTraceServiceRequest, trace_id: bytes) -> ExportTraceServiceRequest:
     """Return the spans of one trace out of a request, cleaned as `index_request` cleans them."""
     chosen = ExportTraceServiceRequest()
     for resource in request.resource_spans:
@@ -140,12 +140,12 @@ def _has_ids(span: OtlpSpan) -> bool:
     return len(trace_id) == 16 and trace_id != _NO_TRACE_ID and len(span_id) == 8 and span_id != NO_SPAN_ID
 
 
-def _parent_of(span: OtlpSpan) -> bytes:
+def _get_parent_id(span: OtlpSpan) -> bytes:
     parent: bytes = span.parent_span_id
     return parent if len(parent) == len(NO_SPAN_ID) else NO_SPAN_ID
 
 
-def _shallow_request() -> Any:
+def _build_shallow_class() -> Any:
     """Return a class that parses requests down to the bytes of each span and no further.
 
     It reads the same bytes as `ExportTraceServiceRequest`, in the same order, at a tenth of the cost.
@@ -172,4 +172,4 @@ def _shallow_request() -> Any:
     return message_factory.GetMessageClass(pool.FindMessageTypeByName("spanproof.shallow.Request"))
 
 
-_Shallow = _shallow_request()
+_Shallow = _build_shallow_class()

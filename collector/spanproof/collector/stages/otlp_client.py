@@ -74,15 +74,15 @@ class Target(Protocol):
 
 @contextmanager
 def open_target(target: Forward) -> Iterator[Target]:
-    """The target that an endpoint names."""
+    """Open the target that an endpoint names."""
     match target.scheme:
         case "file":
             yield _FileTarget(target)
         case "grpc" | "grpcs":
-            with _channel(target) as channel:
+            with _open_channel(target) as channel:
                 yield _GrpcTarget(target, channel)
         case _:
-            with _http_client(target) as client:
+            with _open_http_client(target) as client:
                 yield _HttpTarget(target, client)
 
 
@@ -110,7 +110,7 @@ class _HttpTarget:
     def send(self, signal: Signal, body: bytes) -> Delivery:
         headers = {}
         if len(body) >= _COMPRESS_FROM_BYTES:
-            body, headers["content-encoding"] = _gzipped(body), "gzip"
+            body, headers["content-encoding"] = _compress_body(body), "gzip"
         where = f"{self._endpoint}{signal.path}"
         try:
             response = self._client.post(where, content=body, headers=headers)
@@ -190,7 +190,7 @@ class _FileTarget:
             old.unlink(missing_ok=True)
 
 
-def _http_client(target: Forward) -> httpx.Client:
+def _open_http_client(target: Forward) -> httpx.Client:
     headers = {name: value.get_secret_value() for name, value in target.headers.items()}
     verify: ssl.SSLContext | bool = True
     if target.ca is not None or target.certificate is not None:
@@ -202,7 +202,7 @@ def _http_client(target: Forward) -> httpx.Client:
     )
 
 
-def _channel(target: Forward) -> grpc.Channel:
+def _open_channel(target: Forward) -> grpc.Channel:
     address = urlsplit(target.endpoint).netloc
     if target.scheme == "grpc":
         return grpc.insecure_channel(address)
@@ -230,7 +230,7 @@ def _read_answer(where: str, signal: Signal, answer: bytes) -> Delivery:
 
 
 def _retry_after_s(response: httpx.Response) -> float:
-    """The wait that an endpoint requires, given in seconds or as a date."""
+    """Return the wait that an endpoint requires, given in seconds or as a date."""
     given = response.headers.get("retry-after", "").strip()
     if given.isdecimal():
         return min(float(given), _LONGEST_WAIT_S)
@@ -254,6 +254,6 @@ def _retry_delay_s(call: Any) -> float | None:
     return None
 
 
-def _gzipped(body: bytes) -> bytes:
+def _compress_body(body: bytes) -> bytes:
     compressor = isal_zlib.compressobj(level=1, wbits=_GZIP_WINDOW)
     return compressor.compress(body) + compressor.flush()

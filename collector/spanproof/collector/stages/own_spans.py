@@ -26,7 +26,7 @@ _VERSION = version("spanproof")
 _NS = 1_000_000_000
 
 
-def own_spans(batch: Iterable[Evaluated], stored_ns: int) -> ExportTraceServiceRequest:
+def build_own_spans(batch: Iterable[Evaluated], stored_ns: int) -> ExportTraceServiceRequest:
     """Return the spans of a batch that was stored at this time."""
     request = ExportTraceServiceRequest()
     resource = request.resource_spans.add()
@@ -35,7 +35,7 @@ def own_spans(batch: Iterable[Evaluated], stored_ns: int) -> ExportTraceServiceR
         "service.version": _VERSION,
         "service.instance.id": f"{socket.gethostname()}:{os.getpid()}",
     }
-    resource.resource.attributes.extend(_pairs(named))
+    resource.resource.attributes.extend(_to_key_values(named))
     scope = resource.scope_spans.add()
     scope.scope.name, scope.scope.version = COLLECTOR_SCOPE, _VERSION
     for evaluated in batch:
@@ -54,8 +54,8 @@ def _add_trace(scope: ScopeSpans, evaluated: Evaluated, work: Work, stored_ns: i
         start_time_unix_nano=work.complete_ns,
         end_time_unix_nano=stored_ns,
     )
-    root.attributes.extend(_pairs(_facts(evaluated)))
-    linked = _linked(evaluated)
+    root.attributes.extend(_to_key_values(_build_attributes(evaluated)))
+    linked = _get_linked_ids(evaluated)
     if linked is not None:
         root.links.add(trace_id=linked[0], span_id=linked[1])
     if evaluated.letter is not None:
@@ -77,7 +77,7 @@ def _add_trace(scope: ScopeSpans, evaluated: Evaluated, work: Work, stored_ns: i
         )
 
 
-def _facts(evaluated: Evaluated) -> dict[str, str | int]:
+def _build_attributes(evaluated: Evaluated) -> dict[str, str | int]:
     facts: dict[str, str | int] = {
         ours.COLLECTOR_TRACE_ID: evaluated.complete.trace_id,
         ours.COLLECTOR_COMPLETE: evaluated.complete.why.value,
@@ -93,7 +93,7 @@ def _facts(evaluated: Evaluated) -> dict[str, str | int]:
     return facts
 
 
-def _linked(evaluated: Evaluated) -> tuple[bytes, bytes] | None:
+def _get_linked_ids(evaluated: Evaluated) -> tuple[bytes, bytes] | None:
     """Return the ids of the trace and of its first span, where they are ids."""
     if evaluated.evaluation is None or not evaluated.evaluation.trace.spans:
         return None
@@ -107,5 +107,5 @@ def _linked(evaluated: Evaluated) -> tuple[bytes, bytes] | None:
     return ids if (len(ids[0]), len(ids[1])) == (16, 8) else None
 
 
-def _pairs(facts: dict[str, str] | dict[str, str | int]) -> list[KeyValue]:
+def _to_key_values(facts: dict[str, str] | dict[str, str | int]) -> list[KeyValue]:
     return [KeyValue(key=name, value=any_value(value)) for name, value in facts.items()]

@@ -72,14 +72,14 @@ class SpanWriter:
     def _run(self) -> None:
         more = True
         while more:
-            batch, more = self._next_batch()
+            batch, more = self._take_batch()
             if batch:
                 try:
                     self._write(batch)
                 except Exception:
                     log.exception("writing the spans of %d requests failed; they stay in the log", len(batch))
 
-    def _next_batch(self) -> tuple[list[Accepted], bool]:
+    def _take_batch(self) -> tuple[list[Accepted], bool]:
         """Return what came within the waiting time; False where nothing more will come."""
         first = self._inbox.get()
         if first is None:

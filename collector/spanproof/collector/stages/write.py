@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 
 from spanproof.collector.receive.body import decode_record
 from spanproof.collector.stages.evaluate import Evaluated
-from spanproof.collector.stages.fragments import spans_of_trace
+from spanproof.collector.stages.fragments import extract_trace_spans
 from spanproof.collector.stages.patience import LONGEST_PAUSE_S, PatientWrites
 from spanproof.collector.telemetry import Telemetry
 from spanproof.collector.wal.log import Wal
@@ -82,14 +82,14 @@ class Writer:
         checkpointed = time.monotonic()
         more = True
         while more:
-            batch, more = self._next_batch()
+            batch, more = self._take_batch()
             if batch:
                 self._write_or_log(batch)
             if not more or time.monotonic() - checkpointed >= _CHECKPOINT_EVERY_S:
-                self._checkpoint()
+                self._write_checkpoint()
                 checkpointed = time.monotonic()
 
-    def _next_batch(self) -> tuple[list[Evaluated], bool]:
+    def _take_batch(self) -> tuple[list[Evaluated], bool]:
         """Return what came within the waiting time; False where nothing more will come."""
         batch: list[Evaluated] = []
         until = time.monotonic() + self._rules.store_every_s
@@ -115,8 +115,8 @@ class Writer:
         if refused is None:
             return
         letters = [evaluated.letter for evaluated in batch if evaluated.letter is not None]
-        letters += [self._letter_of(evaluated, why) for evaluated, why in refused.values()]
-        if letters and not self._patiently(lambda: self._store.write_dead_letters(letters)):
+        letters += [self._make_dead_letter(evaluated, why) for evaluated, why in refused.values()]
+        if letters and not self._write_patiently(lambda: self._store.write_dead_letters(letters)):
             return
         self._keep([evaluated for evaluated in batch if evaluated.complete.trace_id not in refused])
         for evaluated in batch:
@@ -150,23 +150,23 @@ class Writer:
         evaluations: list[TraceEvaluation] = [
             evaluated.evaluation for evaluated in batch if evaluated.evaluation is not None
         ]
-        return self._patiently(lambda: self._store.write(evaluations))
+        return self._write_patiently(lambda: self._store.write(evaluations))
 
-    def _patiently(self, write: Callable[[], None]) -> bool:
+    def _write_patiently(self, write: Callable[[], None]) -> bool:
         """Write; while the store cannot be reached try again. False when the collector gave up."""
         written = self._patience.write(write)
         if not written:
             log.warning("the traces that are not stored stay in the log")
         return written
 
-    def _letter_of(self, evaluated: Evaluated, refusal: Exception) -> DeadLetter:
+    def _make_dead_letter(self, evaluated: Evaluated, refusal: Exception) -> DeadLetter:
         """Return the dead letter of a trace whose evaluation the store refused, with its spans of the log."""
         complete = evaluated.complete
         body = evaluated.body
         if not body:
             requests = (decode_record(self._wal.read(number)) for number in complete.bodies)
             trace_id = bytes.fromhex(complete.trace_id)
-            body = b"".join(spans_of_trace(each, trace_id).SerializeToString() for each in requests)
+            body = b"".join(extract_trace_spans(each, trace_id).SerializeToString() for each in requests)
         return DeadLetter(
             complete.trace_id, "store", type(refusal).__name__, str(refusal), 1, body, time.time_ns()
         )
@@ -185,7 +185,7 @@ class Writer:
                 kind = "scored" if isinstance(outcome, Scored) else kind
                 self._telemetry.scores.labels(score.layer.value, kind).inc()
 
-    def _checkpoint(self) -> None:
+    def _write_checkpoint(self) -> None:
         try:
             self._wal.checkpoint()
         except OSError as failure:

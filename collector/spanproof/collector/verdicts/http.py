@@ -51,20 +51,20 @@ class VerdictService:
     def routes(self, endpoints: JsonEndpoints) -> list[Route]:
         """Return the endpoints."""
         return [
-            endpoints.post("/v1/verdict", self._verdict, self._max_bytes),
-            endpoints.post("/v1/route", self._route, self._max_bytes),
+            endpoints.post("/v1/verdict", self._answer_verdict, self._max_bytes),
+            endpoints.post("/v1/route", self._answer_route, self._max_bytes),
         ]
 
-    async def _verdict(self, body: bytes) -> bytes:
+    async def _answer_verdict(self, body: bytes) -> bytes:
         began = time.perf_counter()
         try:
-            scanned = await self._pool.scan(_job_of(parse_document(VerdictRequest, body)))
+            scanned = await self._pool.scan(_build_job(parse_document(VerdictRequest, body)))
         except ScanFull as full:
             raise Refused(Reason.FULL, str(full)) from full
         self._telemetry.verdicts_given.labels(scanned.verdict).inc()
         return orjson.dumps(_as_row(scanned, int((time.perf_counter() - began) * 1e6)))
 
-    async def _route(self, body: bytes) -> bytes:
+    async def _answer_route(self, body: bytes) -> bytes:
         request = parse_document(RouteRequest, body)
         try:
             route = await asyncio.to_thread(self._router.route, request)
@@ -74,7 +74,7 @@ class VerdictService:
         return route.model_dump_json().encode()
 
 
-def _job_of(request: VerdictRequest) -> Job:
+def _build_job(request: VerdictRequest) -> Job:
     if request.code is not None:
         subject = {**request.subject, "language": request.language}
         return SnippetJob(request.language, request.code, tuple(subject.items()))
@@ -86,7 +86,7 @@ def _job_of(request: VerdictRequest) -> Job:
 def _as_row(scanned: Scanned, elapsed_us: int) -> dict[str, object]:
     return {
         "verdict": scanned.verdict,
-        "findings": [_finding_row(position, finding) for position, finding in scanned.findings],
+        "findings": [_build_finding_row(position, finding) for position, finding in scanned.findings],
         "findings_left_out": scanned.left_out,
         "snippets": [
             {"span_id": span_id or None, "language": language, "verdict": verdict}
@@ -96,7 +96,7 @@ def _as_row(scanned: Scanned, elapsed_us: int) -> dict[str, object]:
     }
 
 
-def _finding_row(position: int, finding: Finding) -> dict[str, object]:
+def _build_finding_row(position: int, finding: Finding) -> dict[str, object]:
     return {
         "snippet": position,
         "rule": finding.rule,
@@ -114,5 +114,5 @@ def _finding_row(position: int, finding: Finding) -> dict[str, object]:
 
 
 def _clean(text: str) -> str:
-    """Code may hold lone surrogates, which JSON in UTF-8 cannot."""
+    """Return text without the lone surrogates that code may hold and JSON in UTF-8 cannot."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()

@@ -37,7 +37,7 @@ class VerdictRequest(_Body):
     subject: dict[_Name, _Name] = {}
 
     @model_validator(mode="after")
-    def _is_one_thing(self) -> Self:
+    def _check_exactly_one(self) -> Self:
         given = [name for name in ("code", "span", "trace") if getattr(self, name) is not None]
         if len(given) != 1:
             raise ValueError(f"give exactly one of code, span and trace, got {' and '.join(given) or 'none'}")

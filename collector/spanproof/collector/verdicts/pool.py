@@ -105,10 +105,10 @@ class ScanPool:
                 raise ScanFull("the request waited too long")
             return process.scan(job, came + self._rules.deadline_s)
         except ScannerGone as gone:
-            return _unscanned("scanner_error", str(gone))
+            return _build_unscanned("scanner_error", str(gone))
         except ScanLate as late:
             # A busy machine makes harmless code late.
-            return _unscanned("too-complex", str(late))
+            return _build_unscanned("too-complex", str(late))
         finally:
             self._free.put(process)
 
@@ -140,7 +140,7 @@ class _Process:
             )
         self._line = Connection(ours.detach())
         try:
-            self._exchange(self._greeting, time.monotonic() + _START_S)
+            self._send_and_receive(self._greeting, time.monotonic() + _START_S)
         except ScanLate:
             raise ScannerGone(f"the process that scans did not start within {_START_S:g} s") from None
 
@@ -156,8 +156,8 @@ class _Process:
         if self._line is None:
             self.start()
             until = max(until, time.monotonic() + _AFTER_START_S)
-        scanned = self._exchange([job], until)
-        return _unscanned("scanner_error", scanned.error) if scanned.error else scanned
+        scanned = self._send_and_receive([job], until)
+        return _build_unscanned("scanner_error", scanned.error) if scanned.error else scanned
 
     def end(self) -> None:
         """End the process, if there is one."""
@@ -173,7 +173,7 @@ class _Process:
                 process.kill()
                 process.wait()
 
-    def _exchange(self, messages: Sequence[object], until: float) -> Scanned:
+    def _send_and_receive(self, messages: Sequence[object], until: float) -> Scanned:
         line = self._line
         assert line is not None
         try:
@@ -190,7 +190,7 @@ class _Process:
         return answer
 
 
-def _unscanned(rule: str, reason: str) -> Scanned:
+def _build_unscanned(rule: str, reason: str) -> Scanned:
     """Return the verdict of a rule on code that could not be scanned."""
     described = find_rule(rule)
     log.warning("a request for a verdict is answered %s: %s", described.verdict, reason)

@@ -47,13 +47,13 @@ class Router:
         for rule in self._rules:
             if not rule.concerns(request.agent, request.model):
                 continue
-            failed, judged = self._counted(rule, request)
+            failed, judged = self._count_verdicts(rule, request)
             enough = judged >= (rule.min_count if rule.of == "agent" else 1)
             if enough and failed >= rule.threshold * judged:
-                return _answer(rule, failed, judged)
+                return _build_answer(rule, failed, judged)
         return RouteAnswer()
 
-    def _counted(self, rule: RouteRule, request: RouteRequest) -> Counted:
+    def _count_verdicts(self, rule: RouteRule, request: RouteRequest) -> Counted:
         key = (rule.name, request.model_copy(update={"trace_id": None}) if rule.of == "agent" else request)
         now_s = time.monotonic()
         with self._guard:
@@ -88,7 +88,7 @@ class Router:
         return labels.count(Label.FAIL), labels.count(Label.FAIL) + labels.count(Label.PASS)
 
 
-def _answer(rule: RouteRule, failed: int, judged: int) -> RouteAnswer:
+def _build_answer(rule: RouteRule, failed: int, judged: int) -> RouteAnswer:
     whose = "of the agent's runs" if rule.of == "agent" else "of the trace's verdicts"
     score = f"{rule.layer.value}.{'score' if rule.score_name == rule.layer.value else rule.score_name}"
     return RouteAnswer(

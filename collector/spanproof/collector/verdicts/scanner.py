@@ -15,7 +15,7 @@ from pathlib import Path
 
 from spanproof.collector.verdicts.model import MAX_FINDINGS, Job, Scanned, SnippetJob, TraceJob
 from spanproof.evaluators.detect import detect
-from spanproof.evaluators.engine import subject_of
+from spanproof.evaluators.engine import describe_subject
 from spanproof.evaluators.runs import runs_of
 from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.policy_file import load_policy
@@ -51,7 +51,7 @@ def _scan_trace(pipeline: Pipeline, job: TraceJob) -> Iterator[tuple[str, str, S
         if len(snippets) > _MAX_SNIPPETS:
             raise ValueError(f"{len(snippets)} snippets; at most {_MAX_SNIPPETS} are scanned at once")
         subjects = {
-            snippet.id: subject_of(trace, run, snippet)
+            snippet.id: describe_subject(trace, run, snippet)
             for run in runs_of(trace, snippets)
             for snippet in run.snippets
         }
@@ -67,17 +67,17 @@ def _combine(scans: Sequence[tuple[str, str, Scan]]) -> Scanned:
     return Scanned(
         min(verdicts, key=_STRICTNESS.__getitem__, default=Verdict.ALLOW).value,
         tuple((span_id, language, scan.verdict.value) for span_id, language, scan in scans),
-        tuple((position, _shortened(one)) for position, one in found[:MAX_FINDINGS]),
+        tuple((position, _shorten_finding(one)) for position, one in found[:MAX_FINDINGS]),
         max(0, len(found) - MAX_FINDINGS),
     )
 
 
-def _shortened(finding: Finding) -> Finding:
+def _shorten_finding(finding: Finding) -> Finding:
     return replace(finding, message=finding.message[:1000], remedy=finding.remedy[:1000])
 
 
-def _within(policy: Policy, seconds: float) -> Policy:
-    """The policy with these seconds at most for each scanner, so that what the others find is answered."""
+def _limit_scanner_time(policy: Policy, seconds: float) -> Policy:
+    """Return the policy with at most these seconds for each scanner, so that the others' findings come."""
     given = policy.scanner_time_s
     return replace(policy, scanner_time_s=seconds if given is None else min(given, seconds))
 
@@ -88,7 +88,7 @@ def main() -> None:
         try:
             sys.path[:] = line.recv()
             policy: Path | None = line.recv()
-            pipeline = Pipeline(_within(load_policy(policy) if policy else Policy(), line.recv()))
+            pipeline = Pipeline(_limit_scanner_time(load_policy(policy) if policy else Policy(), line.recv()))
             # The parsers are imported by the scans that need them: here, and not in the first request.
             for language in ("python", "bash", "sql", "javascript", "text"):
                 pipeline.scan(language, "1")

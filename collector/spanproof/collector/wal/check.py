@@ -15,9 +15,9 @@ from spanproof.collector.wal.file import (
     GapKind,
     Record,
     classify_gap,
+    list_segments,
     read_checkpoint,
     read_segment,
-    segments,
 )
 
 
@@ -51,7 +51,7 @@ class SegmentReport:
 def check_log(directory: Path) -> list[SegmentReport]:
     """Return a report for each segment, in order."""
     checkpoint = read_checkpoint(directory)
-    found = segments(directory)
+    found = list_segments(directory)
     reports: list[SegmentReport] = []
     expected: int | None = None
     for position, (first, path) in enumerate(found):
@@ -83,7 +83,7 @@ def check_log(directory: Path) -> list[SegmentReport]:
     return reports
 
 
-def readable_records(directory: Path, *, undone_only: bool) -> Iterator[Record]:
+def read_records(directory: Path, *, undone_only: bool) -> Iterator[Record]:
     """Yield the records that can be read, in order.
 
     Args:
@@ -91,7 +91,7 @@ def readable_records(directory: Path, *, undone_only: bool) -> Iterator[Record]:
         undone_only: leave out those whose spans and scores are stored.
     """
     checkpoint = read_checkpoint(directory)
-    for _, path in segments(directory):
+    for _, path in list_segments(directory):
         for part in read_segment(path):
             if not isinstance(part, Record):
                 continue

@@ -91,13 +91,13 @@ def pack(number: int, encoding: Encoding, payload: bytes, group: int) -> bytes:
     return b"".join((fields, _CHECKSUM.pack(isal_zlib.crc32(fields)), payload))
 
 
-def segments(directory: Path) -> list[tuple[int, Path]]:
+def list_segments(directory: Path) -> list[tuple[int, Path]]:
     """Return the segment files with the number of their first record, in order."""
     found = [(int(path.stem), path) for path in directory.glob(f"*{_SUFFIX}") if path.stem.isdigit()]
     return sorted(found)
 
 
-def segment_path(directory: Path, first: int) -> Path:
+def build_segment_path(directory: Path, first: int) -> Path:
     """Return the file of the segment that begins with this record."""
     return directory / f"{first:020d}{_SUFFIX}"
 
@@ -108,7 +108,7 @@ def read_segment(path: Path) -> Iterator[Record | Gap]:
         if not os.fstat(file.fileno()).st_size:
             return
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            yield from _records(content, int(path.stem) if path.stem.isdigit() else 0)
+            yield from _parse_records(content, int(path.stem) if path.stem.isdigit() else 0)
 
 
 def classify_gap(gap: Gap, records: list[Record], *, last: bool, durable: int) -> GapKind:
@@ -135,29 +135,29 @@ def read_record(path: Path, offset: int) -> Record | None:
         file.seek(offset)
         header = file.read(_HEADER_BYTES)
         length = _FIELDS.unpack_from(header)[2] if len(header) == _HEADER_BYTES else 0
-        return _record(header + file.read(length), 0, offset)
+        return _parse_record(header + file.read(length), 0, offset)
 
 
-def _records(content: mmap.mmap, first: int) -> Iterator[Record | Gap]:
+def _parse_records(content: mmap.mmap, first: int) -> Iterator[Record | Gap]:
     at, expected = 0, first
     while at < len(content):
-        record = _record(content, at, at)
+        record = _parse_record(content, at, at)
         if record is None:
-            record = _next_record(content, at + 1)
+            record = _find_next_record(content, at + 1)
             end = len(content) if record is None else record.offset
             yield Gap(at, end, expected, record is None and _is_cut(content, at))
             if record is None:
                 return
         yield record
         expected = record.number + 1
-        at = _end(content, record.offset)
+        at = _find_end(content, record.offset)
 
 
-def _record(content: mmap.mmap | bytes, at: int, offset: int) -> Record | None:
+def _parse_record(content: mmap.mmap | bytes, at: int, offset: int) -> Record | None:
     """Return the valid record at a position, None where there is none."""
     magic = content[at : at + 4]
     if magic == _OLD_MAGIC:
-        return _old_record(content, at, offset)
+        return _parse_old_record(content, at, offset)
     fields = content[at : at + _FIELDS.size]
     start = at + _HEADER_BYTES
     if magic != _MAGIC or start > len(content):
@@ -171,7 +171,7 @@ def _record(content: mmap.mmap | bytes, at: int, offset: int) -> Record | None:
     return Record(number, Encoding(encoding), payload, group, offset)
 
 
-def _old_record(content: mmap.mmap | bytes, at: int, offset: int) -> Record | None:
+def _parse_old_record(content: mmap.mmap | bytes, at: int, offset: int) -> Record | None:
     start = at + _OLD_HEADER.size
     if start > len(content):
         return None
@@ -183,19 +183,19 @@ def _old_record(content: mmap.mmap | bytes, at: int, offset: int) -> Record | No
     return Record(number, Encoding(encoding), payload, number, offset)
 
 
-def _end(content: mmap.mmap, at: int) -> int:
+def _find_end(content: mmap.mmap, at: int) -> int:
     """Return where the valid record at a position ends."""
     if content[at : at + 4] == _OLD_MAGIC:
         return at + _OLD_HEADER.size + int(_OLD_HEADER.unpack_from(content, at)[2])
     return at + _HEADER_BYTES + int(_FIELDS.unpack_from(content, at)[2])
 
 
-def _next_record(content: mmap.mmap, at: int) -> Record | None:
+def _find_next_record(content: mmap.mmap, at: int) -> Record | None:
     """Return the first valid record that begins at a position or later."""
     for magic in (_MAGIC, _OLD_MAGIC):
         found = content.find(magic, at)
         while found >= 0:
-            record = _record(content, found, found)
+            record = _parse_record(content, found, found)
             if record is not None:
                 return record
             found = content.find(magic, found + 1)

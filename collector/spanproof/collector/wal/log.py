@@ -137,7 +137,7 @@ class Wal:
         self._damaged_bytes = damaged_bytes
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         directory.chmod(0o700)
-        self._lock_file = _locked(directory)
+        self._lock_file = _lock_directory(directory)
         self._guard = threading.Lock()
         self._segments: dict[int, _Segment] = {}
         self._unread: list[_Segment] = []
@@ -304,7 +304,7 @@ class Wal:
         _forget_old_copies(self._directory / _DAMAGED, self._damaged_bytes, self._keep_damaged_s)
         checkpoint = wal_file.read_checkpoint(self._directory)
         following = max(checkpoint.below, checkpoint.durable, max(checkpoint.done, default=0) + 1, 1)
-        found = wal_file.segments(self._directory)
+        found = wal_file.list_segments(self._directory)
         damaged: list[Path] = []
         lost = 0
         for position, (first, path) in enumerate(found):
@@ -414,7 +414,7 @@ class Wal:
         file, segment = self._open_segment()
         numbers = list(range(self._next, self._next + len(group)))
         packed = [
-            wal_file.pack(number, *self._compressed(waiting), numbers[0])
+            wal_file.pack(number, *self._compress_payload(waiting), numbers[0])
             for number, waiting in zip(numbers, group, strict=True)
         ]
         _write_all(file, b"".join(packed))
@@ -427,7 +427,7 @@ class Wal:
                 segment.size += len(content)
         return numbers
 
-    def _compressed(self, waiting: _Append) -> tuple[Encoding, bytes]:
+    def _compress_payload(self, waiting: _Append) -> tuple[Encoding, bytes]:
         if waiting.encoding is not Encoding.PROTOBUF or len(waiting.payload) < _COMPRESS_FROM_BYTES:
             return waiting.encoding, waiting.payload
         return Encoding.PROTOBUF_ZSTD, self._compressor.compress(waiting.payload)
@@ -438,7 +438,7 @@ class Wal:
                 return self._file, self._current
             self._file.close()
             self._file = None
-        path = wal_file.segment_path(self._directory, self._next)
+        path = wal_file.build_segment_path(self._directory, self._next)
         file = wal_file.open_private(path, os.O_EXCL)
         wal_file.sync_directory(self._directory)
         segment = _Segment(path, self._next)
@@ -496,7 +496,7 @@ def _write_all(file: FileIO, content: bytes) -> None:
         view = view[file.write(view) :]
 
 
-def _locked(directory: Path) -> FileIO:
+def _lock_directory(directory: Path) -> FileIO:
     file = wal_file.open_private(directory / "lock", os.O_TRUNC)
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -18,7 +18,7 @@ from spanproof.benchmarks.errors import BenchmarkError
 from spanproof.benchmarks.files import read_rows, take_list, take_text
 from spanproof.benchmarks.formats.sources import Source
 from spanproof.benchmarks.formats.tool_calls import Call, read_calls
-from spanproof.benchmarks.model import PASSED, Answer, Graded, Place, Problem, failed
+from spanproof.benchmarks.model import PASSED, Answer, Graded, Place, Problem, make_failed_grade
 
 _PUNCTUATION = re.compile(r"[ ,./\-_*^]")
 
@@ -76,17 +76,21 @@ class CallProblem(Problem):
 
     def grade(self, answer: Answer, place: Place) -> Mapping[str, Graded]:
         """Return whether the calls are acceptable."""
-        return {"calls": failed(answer.error) if answer.error else self._grade(read_calls(answer.text))}
+        return {
+            "calls": make_failed_grade(answer.error)
+            if answer.error
+            else self._grade_calls(read_calls(answer.text))
+        }
 
-    def _grade(self, calls: list[Call] | None) -> Graded:
+    def _grade_calls(self, calls: list[Call] | None) -> Graded:
         if not self.must_call:
-            return failed(f"{calls[0].name} is called, and no function fits") if calls else PASSED
+            return make_failed_grade(f"{calls[0].name} is called, and no function fits") if calls else PASSED
         if not calls:
-            return failed("no call can be read from the answer")
+            return make_failed_grade("no call can be read from the answer")
         if not self.acceptable:
             return PASSED
         if len(calls) != len(self.acceptable):
-            return failed(f"{len(calls)} calls are made, {len(self.acceptable)} are expected")
+            return make_failed_grade(f"{len(calls)} calls are made, {len(self.acceptable)} are expected")
         left = list(calls)
         reason = ""
         for wanted in self.acceptable:
@@ -94,7 +98,7 @@ class CallProblem(Problem):
             fitting = next((call for call, misfit in misfits if not misfit), None)
             if fitting is None:
                 reason = next((why for call, why in misfits if call.name in wanted), misfits[0][1])
-                return failed(reason)
+                return make_failed_grade(reason)
             left.remove(fitting)
         return PASSED
 
@@ -125,15 +129,15 @@ def _is_same(found: Any, wanted: Any) -> bool:
     if isinstance(wanted, dict) and isinstance(found, dict):
         # Within an object, too, each value is a list of acceptable ones.
         return all(
-            any(_is_same(found[key], each) for each in _options(values))
+            any(_is_same(found[key], each) for each in _as_list(values))
             if key in found
-            else "" in _options(values)
+            else "" in _as_list(values)
             for key, values in wanted.items()
         ) and all(key in wanted for key in found)
     return bool(found == wanted)
 
 
-def _options(values: Any) -> Sequence[Any]:
+def _as_list(values: Any) -> Sequence[Any]:
     return values if isinstance(values, list) else [values]
 
 

@@ -12,7 +12,12 @@ from pathlib import Path
 from typing import Final
 
 from spanproof.benchmarks.files import read_rows, take_text
-from spanproof.benchmarks.formats.humaneval import assertions_in, imports_of, public_examples, reference_of
+from spanproof.benchmarks.formats.humaneval import (
+    extract_assertions,
+    extract_examples,
+    extract_imports,
+    read_reference,
+)
 from spanproof.benchmarks.model import Problem
 from spanproof.benchmarks.programs import Check, ProgramProblem
 
@@ -39,16 +44,16 @@ def read_bigcodebench(path: Path) -> Iterator[Problem]:
         yield ProgramProblem(
             id=identity,
             prompt=prompt,
-            reference=reference_of(row, identity),
+            reference=read_reference(row, identity),
             checks={"tests": (Check(tests=test + _RUN),)},
-            public=public_examples(prompt),
-            head=imports_of(prompt),
-            modules=_modules(prompt, test),
-            hidden=assertions_in(test),
+            public=extract_examples(prompt),
+            head=extract_imports(prompt),
+            modules=_find_imported_modules(prompt, test),
+            hidden=extract_assertions(test),
         )
 
 
-def _modules(prompt: str, test: str) -> tuple[str, ...]:
+def _find_imported_modules(prompt: str, test: str) -> tuple[str, ...]:
     """Return the modules that prompt and tests import, as far as they can be read."""
     found: set[str] = set()
     for text in (prompt + "    pass\n", test):

@@ -16,8 +16,13 @@ from threading import Lock
 from typing import Any, Final
 
 from spanproof.benchmarks.files import read_rows, take, take_list, take_text
-from spanproof.benchmarks.formats.humaneval import assertions_in, imports_of, public_examples, reference_of
-from spanproof.benchmarks.model import Answer, Graded, Place, Problem, Row, unjudged
+from spanproof.benchmarks.formats.humaneval import (
+    extract_assertions,
+    extract_examples,
+    extract_imports,
+    read_reference,
+)
+from spanproof.benchmarks.model import Answer, Graded, Place, Problem, Row, make_unjudged_grade
 from spanproof.benchmarks.programs import Check, ProgramProblem
 from spanproof.sandbox import FailureClass, Fixtures, Limits, Program
 
@@ -77,8 +82,8 @@ def _from_inputs(place: str, row: Row, identity: str) -> Problem:
         prompt=prompt,
         reference=Answer(identity, solution, is_whole=whole),
         checks={},
-        public=() if whole else public_examples(prompt),
-        head="" if whole else imports_of(prompt),
+        public=() if whole else extract_examples(prompt),
+        head="" if whole else extract_imports(prompt),
         entry_point=take_text(place, row, "entry_point"),
         inputs={
             "base": typed.apply(take_list(place, row, "base_input")),
@@ -87,7 +92,7 @@ def _from_inputs(place: str, row: Row, identity: str) -> Problem:
         },
         wrap=typed.wrap,
         atol=float(row.get("atol") or 0.0),
-        hidden=assertions_in(str(row.get("assertion") or "")) if whole else (),
+        hidden=extract_assertions(str(row.get("assertion") or "")) if whole else (),
     )
 
 
@@ -102,12 +107,12 @@ def _from_tests(place: str, row: Row, identity: str) -> Problem:
         prompt=prompt,
         reference=Answer(identity, code, is_whole=True)
         if isinstance(code, str)
-        else reference_of(row, identity),
+        else read_reference(row, identity),
         checks={**checks, "plus": (Check(tests=test, entry_point=entry_point),)},
-        public=public_examples(prompt) if not base else checks["base"],
-        head="" if base else imports_of(prompt),
+        public=extract_examples(prompt) if not base else checks["base"],
+        head="" if base else extract_imports(prompt),
         modules=("numpy",) if "numpy" in test else (),
-        hidden=assertions_in(test),
+        hidden=extract_assertions(test),
     )
 
 
@@ -145,10 +150,12 @@ class InputProblem(ProgramProblem):
         """Return a grade by base and by plus."""
         reason = self._make_results(place)
         if reason:
-            return dict.fromkeys(self.test_sets, unjudged(reason))
+            return dict.fromkeys(self.test_sets, make_unjudged_grade(reason))
         assert self.results.known is not None
         checks = {
-            name: (Check(tests=self._tests(name, self.results.known[name])),) if self.inputs[name] else ()
+            name: (Check(tests=self._format_tests(name, self.results.known[name])),)
+            if self.inputs[name]
+            else ()
             for name in ("base", "plus")
         }
         plain = ProgramProblem(
@@ -156,7 +163,7 @@ class InputProblem(ProgramProblem):
         )
         return plain.grade(answer, place)
 
-    def _tests(self, name: str, results: Sequence[str]) -> str:
+    def _format_tests(self, name: str, results: Sequence[str]) -> str:
         pairs = zip(self.inputs[name], results, strict=True)
         cases = ", ".join(f"({given!r}, {wanted})" for given, wanted in pairs)
         return _COMPARE.format(
@@ -169,7 +176,7 @@ class InputProblem(ProgramProblem):
             if self.results.known is None and not self.results.reason:
                 known: dict[str, Sequence[str]] = {}
                 for name, given in self.inputs.items():
-                    found = self._results_of(given, place)
+                    found = self._run_reference(given, place)
                     if isinstance(found, str):
                         self.results.reason = found
                         return found
@@ -177,7 +184,7 @@ class InputProblem(ProgramProblem):
                 self.results.known = known
             return self.results.reason
 
-    def _results_of(self, inputs: Sequence[Any], place: Place) -> list[str] | str:
+    def _run_reference(self, inputs: Sequence[Any], place: Place) -> list[str] | str:
         """Return the canonical solution's results as Python literals, or why there are none."""
         assert self.reference is not None, "a release has a canonical solution"
         if not inputs:
@@ -213,14 +220,16 @@ class Types:
 
     def apply(self, inputs: Sequence[Sequence[Any]]) -> list[list[Any]]:
         """Return the arguments with their types."""
-        return [[self._typed(value, number, 0) for number, value in enumerate(given)] for given in inputs]
+        return [
+            [self._apply_types(value, number, 0) for number, value in enumerate(given)] for given in inputs
+        ]
 
-    def _typed(self, value: Any, number: int, depth: int) -> Any:
+    def _apply_types(self, value: Any, number: int, depth: int) -> Any:
         kind = self.kinds.get((number, depth), "")
         if isinstance(value, dict):
-            return {key: self._typed(item, number, depth + 1) for key, item in value.items()}
+            return {key: self._apply_types(item, number, depth + 1) for key, item in value.items()}
         if isinstance(value, list):
-            items = [self._typed(item, number, depth + 1) for item in value]
+            items = [self._apply_types(item, number, depth + 1) for item in value]
             if kind == "set":
                 return set(items)
             return tuple(items) if kind == "tuple" else items
@@ -243,7 +252,7 @@ def read_types(assertion: str, entry_point: str) -> Types:
             wrap = "set" if inner.func.id == entry_point else wrap
         if node.func.id == entry_point:
             for number, argument in enumerate(node.args):
-                for depth, kind in _kinds_in(argument, 0):
+                for depth, kind in _find_kinds(argument, 0):
                     kinds.setdefault((number, depth), kind)
     return Types(kinds, wrap)
 
@@ -263,7 +272,7 @@ def _is_special(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "set"
 
 
-def _kinds_in(node: ast.expr, depth: int) -> Iterator[tuple[int, str]]:
+def _find_kinds(node: ast.expr, depth: int) -> Iterator[tuple[int, str]]:
     kind = {ast.Tuple: "tuple", ast.Set: "set", ast.List: "list"}.get(type(node), "")
     if isinstance(node, ast.BinOp | ast.Constant) and "j" in ast.unparse(node) and not _is_text(node):
         kind = "complex"
@@ -271,7 +280,7 @@ def _kinds_in(node: ast.expr, depth: int) -> Iterator[tuple[int, str]]:
         yield depth, kind
     children = node.values if isinstance(node, ast.Dict) else getattr(node, "elts", ())
     for child in children:
-        yield from _kinds_in(child, depth + 1)
+        yield from _find_kinds(child, depth + 1)
 
 
 def _is_text(node: ast.expr) -> bool:

@@ -18,7 +18,7 @@ from spanproof.benchmarks.files import read_rows, take_text
 from spanproof.benchmarks.languages import name_language
 from spanproof.benchmarks.model import Answer, Problem, Row
 from spanproof.benchmarks.programs import Check, ProgramProblem
-from spanproof.evaluators.casetests.text import text_of_doctests
+from spanproof.evaluators.casetests.text import render_doctests
 from spanproof.sandbox import Ecosystem, PackageSet
 
 _NPM: Final = {"js-md5": "js-md5@0.8.3"}
@@ -41,11 +41,11 @@ def read_humaneval(path: Path) -> Iterator[Problem]:
         yield ProgramProblem(
             id=identity,
             prompt=prompt,
-            reference=reference_of(row, identity),
+            reference=read_reference(row, identity),
             checks={"tests": (Check(tests=test, entry_point=entry_point),)},
-            public=public_examples(prompt),
-            head=imports_of(prompt),
-            hidden=assertions_in(test),
+            public=extract_examples(prompt),
+            head=extract_imports(prompt),
+            hidden=extract_assertions(test),
         )
 
 
@@ -69,13 +69,13 @@ def read_humaneval_x(path: Path) -> Iterator[Problem]:
             id=identity,
             prompt=prompt,
             language=language,
-            reference=reference_of(row, identity),
+            reference=read_reference(row, identity),
             checks={"tests": (Check(tests=test) if is_python else Check(after=test),)},
-            public=public_examples(prompt) if is_python else (Check(after=shown),) if shown else (),
-            head=imports_of(prompt) if is_python else "",
-            packages=_npm_packages(language, row, prompt, test),
+            public=extract_examples(prompt) if is_python else (Check(after=shown),) if shown else (),
+            head=extract_imports(prompt) if is_python else "",
+            packages=_select_npm_packages(language, row, prompt, test),
             groups={"language": language},
-            hidden=assertions_in(test),
+            hidden=extract_assertions(test),
         )
 
 
@@ -93,37 +93,37 @@ def read_multipl_e(path: Path) -> Iterator[Problem]:
             prompt=prompt,
             language=language,
             checks={"tests": (Check(tests=tests) if language == "python" else Check(after=tests),)},
-            head=imports_of(prompt) if language == "python" else "",
+            head=extract_imports(prompt) if language == "python" else "",
             groups={"language": language},
-            hidden=assertions_in(tests),
+            hidden=extract_assertions(tests),
         )
 
 
-def reference_of(row: Row, problem: str, name: str = "canonical_solution") -> Answer | None:
+def read_reference(row: Row, problem: str, name: str = "canonical_solution") -> Answer | None:
     """Return the project's own solution, a continuation of the prompt."""
     solution = row.get(name)
     return Answer(problem, solution) if isinstance(solution, str) and solution.strip() else None
 
 
-def imports_of(prompt: str) -> str:
+def extract_imports(prompt: str) -> str:
     """Return the imports at the start of a prompt, which a whole answer may leave out."""
     found = _HEAD.match(prompt)
     return found[0].strip() if found else ""
 
 
-def public_examples(prompt: str) -> tuple[Check, ...]:
+def extract_examples(prompt: str) -> tuple[Check, ...]:
     """Return the examples in the docstrings of a Python prompt as a check."""
-    found = text_of_doctests([prompt + "    pass\n"])
+    found = render_doctests([prompt + "    pass\n"])
     return (Check(tests=found.text),) if found else ()
 
 
-def assertions_in(tests: str) -> tuple[str, ...]:
+def extract_assertions(tests: str) -> tuple[str, ...]:
     """Return the lines of tests that assert something."""
     lines = (line.strip() for line in tests.split("\n"))
     return tuple(line for line in lines if "assert" in line and len(line) > len("assert x == 1"))
 
 
-def _npm_packages(language: str, row: Row, prompt: str, test: str) -> PackageSet | None:
+def _select_npm_packages(language: str, row: Row, prompt: str, test: str) -> PackageSet | None:
     if language not in ("javascript", "typescript"):
         return None
     text = prompt + str(row.get("canonical_solution") or "") + test

@@ -60,18 +60,20 @@ def read_livecodebench(path: Path) -> Iterator[Problem]:
         BenchmarkError: an entry lacks a field, or its tests cannot be read.
     """
     for place, row in read_rows(path):
-        public = _tests(place, row.get("public_test_cases") or "[]")
-        private = _tests(place, row.get("private_test_cases") or "[]")
-        function = _function(place, row)
+        public = _parse_tests(place, row.get("public_test_cases") or "[]")
+        private = _parse_tests(place, row.get("private_test_cases") or "[]")
+        function = _read_function_name(place, row)
         starter = str(row.get("starter_code") or "")
         prompt = take_text(place, row, "question_content")
         yield ProgramProblem(
             id=take_text(place, row, "question_id"),
             prompt=f"{prompt}\n\n{starter}" if starter else prompt,
-            checks={"tests": tuple(_check(place, each, function, starter) for each in (*public, *private))},
-            public=tuple(_check(place, each, function, starter) for each in public),
+            checks={
+                "tests": tuple(_build_check(place, each, function, starter) for each in (*public, *private))
+            },
+            public=tuple(_build_check(place, each, function, starter) for each in public),
             head=_HEAD,
-            published=_date(place, row),
+            published=_parse_date(place, row),
             groups={
                 name: str(row[name]) for name in ("difficulty", "platform") if isinstance(row.get(name), str)
             },
@@ -83,7 +85,7 @@ def read_livecodebench(path: Path) -> Iterator[Problem]:
         )
 
 
-def _check(place: str, test: Row, function: str, starter: str) -> Check:
+def _build_check(place: str, test: Row, function: str, starter: str) -> Check:
     given, wanted = str(test.get("input", "")), str(test.get("output", ""))
     if test.get("testtype") != "functional" and not function:
         return Check(stdin=given, stdout=wanted)
@@ -104,7 +106,7 @@ def _check(place: str, test: Row, function: str, starter: str) -> Check:
     )
 
 
-def _function(place: str, row: Row) -> str:
+def _read_function_name(place: str, row: Row) -> str:
     metadata = row.get("metadata") or "{}"
     try:
         read = json.loads(metadata) if isinstance(metadata, str) else metadata
@@ -116,7 +118,7 @@ def _function(place: str, row: Row) -> str:
     return name
 
 
-def _date(place: str, row: Row) -> date | None:
+def _parse_date(place: str, row: Row) -> date | None:
     given = row.get("contest_date")
     if given is None:
         return None
@@ -128,7 +130,7 @@ def _date(place: str, row: Row) -> date | None:
         raise BenchmarkError(f"{place}: contest_date {given!r:.40} is no date") from problem
 
 
-def _tests(place: str, packed: Any) -> list[dict[str, Any]]:
+def _parse_tests(place: str, packed: Any) -> list[dict[str, Any]]:
     if isinstance(packed, str):
         try:
             packed = json.loads(packed)

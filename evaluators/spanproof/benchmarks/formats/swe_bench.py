@@ -15,7 +15,15 @@ from typing import Final
 
 from spanproof.benchmarks.files import read_rows, take_list, take_text
 from spanproof.benchmarks.formats.sources import Source
-from spanproof.benchmarks.model import PASSED, Answer, Graded, Place, Problem, failed, unjudged
+from spanproof.benchmarks.model import (
+    PASSED,
+    Answer,
+    Graded,
+    Place,
+    Problem,
+    make_failed_grade,
+    make_unjudged_grade,
+)
 from spanproof.sandbox import Execution, FailureClass, Limits, Program, SandboxError
 
 _PYTEST: Final = "python -m pytest -rA --tb=no -p no:cacheprovider"
@@ -112,44 +120,48 @@ class PatchProblem(Problem):
     def grade(self, answer: Answer, place: Place) -> Mapping[str, Graded]:
         """Return whether the patch turns what it must and keeps the rest."""
         if answer.error or not answer.text.strip():
-            return dict.fromkeys(self.test_sets, failed(answer.error or "the patch is empty"))
+            return dict.fromkeys(self.test_sets, make_failed_grade(answer.error or "the patch is empty"))
         if place.open_image is None:
-            return dict.fromkeys(self.test_sets, unjudged("no backend here runs container images"))
+            return dict.fromkeys(self.test_sets, make_unjudged_grade("no backend here runs container images"))
         try:
             with place.open_image(self.image) as sandbox:
-                ran = sandbox.run(self._program(answer.text, place))
+                ran = sandbox.run(self._build_program(answer.text, place))
                 # Nothing ran: the patch is to blame only where tests run without it.
-                is_broken = _ran_nothing(ran) and _ran_nothing(sandbox.run(self._program(None, place)))
+                is_broken = _has_no_test_results(ran) and _has_no_test_results(
+                    sandbox.run(self._build_program(None, place))
+                )
         except SandboxError as problem:
-            return dict.fromkeys(self.test_sets, unjudged(str(problem)))
+            return dict.fromkeys(self.test_sets, make_unjudged_grade(str(problem)))
         output = ran.stdout
         if ran.failure_class is FailureClass.TIMEOUT:
             return dict.fromkeys(
-                self.test_sets, failed("the tests take too long", ran.failure_class, ran.wall_s)
+                self.test_sets, make_failed_grade("the tests take too long", ran.failure_class, ran.wall_s)
             )
         if _APPLIED not in output:
             if ran.exit_code == _NO_PATCH:
-                return dict.fromkeys(self.test_sets, failed("the patch does not apply", None, ran.wall_s))
+                return dict.fromkeys(
+                    self.test_sets, make_failed_grade("the patch does not apply", None, ran.wall_s)
+                )
             return dict.fromkeys(
-                self.test_sets, unjudged(_explain(self.image, ran.stderr), ran.failure_class)
+                self.test_sets, make_unjudged_grade(_explain(self.image, ran.stderr), ran.failure_class)
             )
         if _STARTED not in output:
             return dict.fromkeys(
-                self.test_sets, unjudged(f"the test patch does not apply: {ran.stderr[-300:]}")
+                self.test_sets, make_unjudged_grade(f"the test patch does not apply: {ran.stderr[-300:]}")
             )
         printed = output.partition(_STARTED)[2]
         statuses = read_statuses(printed)
         if is_broken:
             reason = f"no test runs in {self.image}, without the patch neither; the runner printed: "
-            return dict.fromkeys(self.test_sets, unjudged(reason + printed.strip()[-300:]))
+            return dict.fromkeys(self.test_sets, make_unjudged_grade(reason + printed.strip()[-300:]))
         if not statuses:
             reason = f"no test ran; without the patch they do; the runner printed: {printed.strip()[-300:]}"
-            return dict.fromkeys(self.test_sets, failed(reason, None, ran.wall_s))
+            return dict.fromkeys(self.test_sets, make_failed_grade(reason, None, ran.wall_s))
         turned = _grade_list("FAIL_TO_PASS", self.fail_to_pass, statuses, ran.wall_s)
         kept = _grade_list("PASS_TO_PASS", self.pass_to_pass, statuses, ran.wall_s)
         return {"resolved": kept if turned.passed else turned, "FAIL_TO_PASS": turned, "PASS_TO_PASS": kept}
 
-    def _program(self, patch: str | None, place: Place) -> Program:
+    def _build_program(self, patch: str | None, place: Place) -> Program:
         """Return the program that runs the tests with the patch, or without any."""
         files = list(dict.fromkeys(_FILE.findall(self.test_patch)))
         script = _SCRIPT.format(
@@ -159,7 +171,7 @@ class PatchProblem(Problem):
             base=shlex.quote(self.base),
             files=shlex.join(files),
             command=_COMMANDS.get(self.repository, _PYTEST),
-            targets=shlex.join(_targets(self.repository, files)),
+            targets=shlex.join(_derive_targets(self.repository, files)),
         )
         limits = Limits(
             wall_s=place.timeout_s,
@@ -189,7 +201,7 @@ def read_statuses(output: str) -> dict[str, bool]:
     return found
 
 
-def _ran_nothing(ran: Execution) -> bool:
+def _has_no_test_results(ran: Execution) -> bool:
     """Whether the tests were started and none of them was reported."""
     _, mark, printed = ran.stdout.partition(_STARTED)
     return bool(mark) and ran.failure_class is not FailureClass.TIMEOUT and not read_statuses(printed)
@@ -200,10 +212,12 @@ def _grade_list(name: str, tests: tuple[str, ...], statuses: Mapping[str, bool],
     if not bad:
         return PASSED
     what = "fails" if bad[0] in statuses else "did not run"
-    return failed(f"{name}: {len(bad)} of {len(tests)} do not pass; first: {bad[0]} {what}", None, wall_s)
+    return make_failed_grade(
+        f"{name}: {len(bad)} of {len(tests)} do not pass; first: {bad[0]} {what}", None, wall_s
+    )
 
 
-def _targets(repository: str, files: list[str]) -> list[str]:
+def _derive_targets(repository: str, files: list[str]) -> list[str]:
     tests = [each for each in files if each.endswith(".py")]
     if repository != "django/django":
         return tests

@@ -18,7 +18,7 @@ from spanproof.benchmarks.errors import BenchmarkError
 from spanproof.benchmarks.files import read_rows, take_list
 from spanproof.benchmarks.formats.sources import Source
 from spanproof.benchmarks.formats.tool_calls import Call, read_calls
-from spanproof.benchmarks.model import PASSED, Answer, Graded, Place, Problem, Row, failed
+from spanproof.benchmarks.model import PASSED, Answer, Graded, Place, Problem, Row, make_failed_grade
 
 _READS: Final = re.compile(r"(?:get|list|search|find|calculate|lookup|read|think|check|fetch|show)(?:_|$)")
 _FAILED: Final = "Error"
@@ -33,12 +33,12 @@ def read_tau(source: Source) -> Iterator[Problem]:
     """
     seen: set[str] = set()
     for number, (place, row) in enumerate(read_rows(source.problems)):
-        task = _task_of(row)
+        task = _read_task(row)
         identity = str(row.get("task_id", row.get("id", number)))
         if identity in seen:
             continue  # another trial of the same task
         seen.add(identity)
-        actions = [_action(place, each) for each in take_list(place, task, "actions")]
+        actions = [_parse_action(place, each) for each in take_list(place, task, "actions")]
         yield TauProblem(
             id=identity,
             prompt=str(task.get("instruction") or ""),
@@ -63,23 +63,23 @@ class TauProblem(Problem):
     def grade(self, answer: Answer, place: Place) -> Mapping[str, Graded]:
         """Return whether the calls and the words of a trajectory settle the task."""
         if answer.error:
-            return dict.fromkeys(self.test_sets, failed(answer.error))
+            return dict.fromkeys(self.test_sets, make_failed_grade(answer.error))
         try:
             messages = json.loads(answer.text)
         except ValueError:
             messages = None
         if not isinstance(messages, list) or not all(isinstance(each, dict) for each in messages):
-            return dict.fromkeys(self.test_sets, failed("the answer is no list of messages"))
+            return dict.fromkeys(self.test_sets, make_failed_grade("the answer is no list of messages"))
         calls, outputs = self._grade_calls(messages), self._grade_outputs(messages)
         return {"task": calls if not calls.passed else outputs, "calls": calls, "outputs": outputs}
 
     def _grade_calls(self, messages: Sequence[Row]) -> Graded:
-        made = Counter(map(_key, consequential_calls(messages)))
-        wanted = Counter(map(_key, self.wanted))
+        made = Counter(map(_format_call, find_consequential_calls(messages)))
+        wanted = Counter(map(_format_call, self.wanted))
         for missing in wanted - made:
-            return failed(f"not called: {missing:.200}")
+            return make_failed_grade(f"not called: {missing:.200}")
         for extra in made - wanted:
-            return failed(f"called, and not expected: {extra:.200}")
+            return make_failed_grade(f"called, and not expected: {extra:.200}")
         return PASSED
 
     def _grade_outputs(self, messages: Sequence[Row]) -> Graded:
@@ -89,11 +89,11 @@ class TauProblem(Problem):
         plain = said.lower().replace(",", "")
         for wanted in self.outputs:
             if wanted.lower().replace(",", "") not in plain:
-                return failed(f"the answer to the customer lacks {wanted!r:.80}")
+                return make_failed_grade(f"the answer to the customer lacks {wanted!r:.80}")
         return PASSED
 
 
-def consequential_calls(messages: Sequence[Row]) -> list[Call]:
+def find_consequential_calls(messages: Sequence[Row]) -> list[Call]:
     """Return the calls of a trajectory that changed something: no reads, and none that failed."""
     results = {
         str(each.get("tool_call_id")): str(each.get("content") or "")
@@ -110,18 +110,18 @@ def consequential_calls(messages: Sequence[Row]) -> list[Call]:
     return found
 
 
-def _task_of(row: Row) -> Row:
+def _read_task(row: Row) -> Row:
     info = row.get("info")
     task = info.get("task") if isinstance(info, dict) else None
     return task if isinstance(task, dict) else row
 
 
-def _action(place: str, given: Any) -> Call:
+def _parse_action(place: str, given: Any) -> Call:
     calls = read_calls([given])
     if not calls:
         raise BenchmarkError(f"{place}: an action is an object with 'name' and 'kwargs', got {given!r:.80}")
     return calls[0]
 
 
-def _key(call: Call) -> str:
+def _format_call(call: Call) -> str:
     return f"{call.name}({json.dumps(call.arguments, sort_keys=True, ensure_ascii=False)})"

@@ -16,7 +16,15 @@ from typing import Any
 from spanproof.benchmarks.errors import BenchmarkError
 from spanproof.benchmarks.files import read_rows, take_text
 from spanproof.benchmarks.formats.sources import Source
-from spanproof.benchmarks.model import PASSED, Answer, Graded, Place, Problem, failed, unjudged
+from spanproof.benchmarks.model import (
+    PASSED,
+    Answer,
+    Graded,
+    Place,
+    Problem,
+    make_failed_grade,
+    make_unjudged_grade,
+)
 from spanproof.sandbox import Database, Execution, FailureClass, Fixtures, Limits, Program
 from spanproof.sandbox.untrusted_files import UnsafeFileError, resolve_beneath
 
@@ -73,27 +81,29 @@ class QueryProblem(Problem):
 
     def grade(self, answer: Answer, place: Place) -> Mapping[str, Graded]:
         """Return whether the answer gives the rows of the published query."""
-        return {"rows": self._grade(answer, place)}
+        return {"rows": self._grade_calls(answer, place)}
 
-    def _grade(self, answer: Answer, place: Place) -> Graded:
+    def _grade_calls(self, answer: Answer, place: Place) -> Graded:
         if answer.error:
-            return failed(answer.error)
+            return make_failed_grade(answer.error)
         wanted, found = self._run(self.query, place), self._run(answer.text, place)
         if wanted.failure_class is not FailureClass.OK:
-            return unjudged(
+            return make_unjudged_grade(
                 f"the published query ends with {wanted.failure_class.value}", wanted.failure_class
             )
         if found.failure_class is not FailureClass.OK:
             why = found.raised.message if found.raised else found.failure_class.value
-            return failed(why, found.failure_class, found.wall_s)
-        theirs, ours = _rows_of(wanted), _rows_of(found)
+            return make_failed_grade(why, found.failure_class, found.wall_s)
+        theirs, ours = _extract_rows(wanted), _extract_rows(found)
         if theirs is None:
-            return unjudged("the published query gives more rows than are kept")
+            return make_unjudged_grade("the published query gives more rows than are kept")
         if ours is None:
-            return failed("the query gives no rows, or more than the published one")
+            return make_failed_grade("the query gives no rows, or more than the published one")
         same = ours == theirs if _ORDERED.search(self.query) else Counter(ours) == Counter(theirs)
         return (
-            PASSED if same else failed(f"gives {len(ours)} rows that differ from the {len(theirs)} expected")
+            PASSED
+            if same
+            else make_failed_grade(f"gives {len(ours)} rows that differ from the {len(theirs)} expected")
         )
 
     def _run(self, query: str, place: Place) -> Execution:
@@ -105,7 +115,7 @@ class QueryProblem(Problem):
         )
 
 
-def _rows_of(execution: Execution) -> list[str] | None:
+def _extract_rows(execution: Execution) -> list[str] | None:
     result: Any = execution.result
     if not isinstance(result, dict) or result.get("cut"):
         return None

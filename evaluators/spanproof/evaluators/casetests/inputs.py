@@ -29,14 +29,14 @@ class IntegerShape(_Shape):
     max: int = 1_000
 
     @model_validator(mode="after")
-    def _ordered(self) -> IntegerShape:
+    def _validate_bounds(self) -> IntegerShape:
         _check_order(self.min, self.max)
         return self
 
     def draw(self, random: Random, size: int) -> JsonValue:
-        """One value; `size` from 0 (an edge) to 100 (anything)."""
+        """Draw one value; `size` from 0 (an edge) to 100 (anything)."""
         nearest = min(max(0, self.min), self.max)
-        low, high = _window(nearest, self.min, self.max, size)
+        low, high = _scale_range(nearest, self.min, self.max, size)
         return random.randint(round(low), round(high))
 
 
@@ -48,13 +48,13 @@ class NumberShape(_Shape):
     max: float = 1_000.0
 
     @model_validator(mode="after")
-    def _ordered(self) -> NumberShape:
+    def _validate_bounds(self) -> NumberShape:
         _check_order(self.min, self.max)
         return self
 
     def draw(self, random: Random, size: int) -> JsonValue:
-        """One value."""
-        low, high = _window(min(max(0.0, self.min), self.max), self.min, self.max, size)
+        """Draw one value."""
+        low, high = _scale_range(min(max(0.0, self.min), self.max), self.min, self.max, size)
         return random.uniform(low, high)
 
 
@@ -67,13 +67,13 @@ class TextShape(_Shape):
     max_size: int = Field(20, ge=0, le=10_000)
 
     @model_validator(mode="after")
-    def _ordered(self) -> TextShape:
+    def _validate_bounds(self) -> TextShape:
         _check_order(self.min_size, self.max_size)
         return self
 
     def draw(self, random: Random, size: int) -> JsonValue:
-        """One value."""
-        return "".join(random.choice(self.alphabet) for _ in range(_length(self, random, size)))
+        """Draw one value."""
+        return "".join(random.choice(self.alphabet) for _ in range(_draw_length(self, random, size)))
 
 
 class BooleanShape(_Shape):
@@ -82,7 +82,7 @@ class BooleanShape(_Shape):
     kind: Literal["boolean"]
 
     def draw(self, random: Random, size: int) -> JsonValue:
-        """One value."""
+        """Draw one value."""
         return random.random() < 0.5
 
 
@@ -93,7 +93,7 @@ class OneOfShape(_Shape):
     values: list[JsonValue] = Field(min_length=1)
 
     def draw(self, random: Random, size: int) -> JsonValue:
-        """One value."""
+        """Draw one value."""
         return random.choice(self.values)
 
 
@@ -106,13 +106,13 @@ class ListShape(_Shape):
     max_size: int = Field(10, ge=0, le=10_000)
 
     @model_validator(mode="after")
-    def _ordered(self) -> ListShape:
+    def _validate_bounds(self) -> ListShape:
         _check_order(self.min_size, self.max_size)
         return self
 
     def draw(self, random: Random, size: int) -> JsonValue:
-        """One value."""
-        return [self.items.draw(random, size) for _ in range(_length(self, random, size))]
+        """Draw one value."""
+        return [self.items.draw(random, size) for _ in range(_draw_length(self, random, size))]
 
 
 class ObjectShape(_Shape):
@@ -122,7 +122,7 @@ class ObjectShape(_Shape):
     fields: dict[str, Shape]
 
     def draw(self, random: Random, size: int) -> JsonValue:
-        """One value."""
+        """Draw one value."""
         return {name: shape.draw(random, size) for name, shape in self.fields.items()}
 
 
@@ -136,7 +136,7 @@ ObjectShape.model_rebuild()
 
 
 def draw(given: Mapping[str, Shape], examples: int, seed: int) -> list[dict[str, JsonValue]]:
-    """Inputs for a property, the smallest first."""
+    """Draw inputs for a property, the smallest first."""
     random = Random(seed)  # noqa: S311 - inputs, no secrets
     return [
         {name: shape.draw(random, round(100 * at / max(1, examples - 1))) for name, shape in given.items()}
@@ -149,11 +149,11 @@ def _check_order(low: float, high: float) -> None:
         raise ValueError(f"its least ({low:g}) is above its greatest ({high:g})")
 
 
-def _window(near: float, low: float, high: float, size: int) -> tuple[float, float]:
-    """A part of the range around the value nearest to zero: that value alone at size 0, all at 100."""
+def _scale_range(near: float, low: float, high: float, size: int) -> tuple[float, float]:
+    """Return part of the range around the value nearest to zero: that value alone at size 0, all at 100."""
     return near - (near - low) * size / 100, near + (high - near) * size / 100
 
 
-def _length(shape: TextShape | ListShape, random: Random, size: int) -> int:
+def _draw_length(shape: TextShape | ListShape, random: Random, size: int) -> int:
     most = shape.min_size + (shape.max_size - shape.min_size) * size // 100
     return random.randint(shape.min_size, most)

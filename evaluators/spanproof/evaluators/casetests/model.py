@@ -24,7 +24,7 @@ class TestsError(ValueError):
 _NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def _python(text: str) -> str:
+def _check_python(text: str) -> str:
     try:
         counted = plan_tests(text, None, "_").names
     except SyntaxError as problem:
@@ -40,7 +40,7 @@ def _python(text: str) -> str:
     return text
 
 
-def _expression(text: str) -> str:
+def _check_expression(text: str) -> str:
     try:
         ast.parse(text.strip(), mode="eval")
     except SyntaxError as problem:
@@ -48,23 +48,23 @@ def _expression(text: str) -> str:
     return text.strip()
 
 
-def _relative(path: str) -> str:
+def _check_relative_path(path: str) -> str:
     parts = PurePosixPath(path).parts
     if not parts or path.startswith("/") or ".." in parts:
         raise ValueError("it must be a path below the work directory")
     return path
 
 
-def _dotted(name: str) -> str:
+def _check_dotted_name(name: str) -> str:
     if not all(part.isidentifier() for part in name.split(".")):
         raise ValueError("it must be a name")
     return name
 
 
-Name = Annotated[str, AfterValidator(_dotted)]
-Expression = Annotated[str, AfterValidator(_expression)]
-Path = Annotated[str, AfterValidator(_relative)]
-PythonText = Annotated[str, AfterValidator(_python)]
+Name = Annotated[str, AfterValidator(_check_dotted_name)]
+Expression = Annotated[str, AfterValidator(_check_expression)]
+Path = Annotated[str, AfterValidator(_check_relative_path)]
+PythonText = Annotated[str, AfterValidator(_check_python)]
 
 
 class _Part(BaseModel):
@@ -72,7 +72,7 @@ class _Part(BaseModel):
 
 
 class Pair(_Part):
-    """An input with what must come of it: arguments and a result, or stdin and stdout.
+    """An input with its expected outcome: arguments and a result, or stdin and stdout.
 
     Attributes:
         call: the function; that of the tests as a whole where it is not given.
@@ -92,7 +92,7 @@ class Pair(_Part):
     tolerance: float = Field(0.0, ge=0)
 
     @model_validator(mode="after")
-    def _one_kind(self) -> Pair:
+    def _require_one_kind(self) -> Pair:
         by_stream = self.stdout is not None
         of_call = {"args", "kwargs", "result", "raises", "call"} & self.model_fields_set
         if by_stream and of_call:
@@ -123,7 +123,7 @@ class Artifact(_Part):
     any_row_order: bool = False
 
     @model_validator(mode="after")
-    def _one_form(self) -> Artifact:
+    def _require_one_form(self) -> Artifact:
         given = {"text", "json_value", "table"} & self.model_fields_set
         if len(given) != 1:
             raise ValueError("an artifact needs one of text, json and table")
@@ -194,7 +194,7 @@ class CaseTests(_Part):
         return bool(self.unit is not None or self.doctests or self.pairs or self.artifacts or self.properties)
 
     @model_validator(mode="after")
-    def _callable(self) -> CaseTests:
+    def _require_functions(self) -> CaseTests:
         for number, pair in enumerate(self.pairs, 1):
             if pair.stdout is None and pair.call is None and self.entry_point is None:
                 raise ValueError(
@@ -203,7 +203,7 @@ class CaseTests(_Part):
         return self
 
     @model_validator(mode="after")
-    def _has_inputs(self) -> CaseTests:
+    def _require_inputs(self) -> CaseTests:
         if (
             self.inputs_unchanged
             and not self.properties

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from spanproof.evaluators.casetests.model import CaseTests, TestsError
-from spanproof.evaluators.invalid import in_words
+from spanproof.evaluators.invalid import describe_error
 from spanproof.sandbox.untrusted_files import (
     MAX_DOCUMENT_BYTES,
     MalformedYamlError,
@@ -20,7 +20,7 @@ from spanproof.sandbox.untrusted_files import (
 
 
 def load_tests(path: Path) -> CaseTests:
-    """The tests in a file.
+    """Load the tests in a file.
 
     Raises:
         TestsError: the file cannot be read, or is not what it must be.
@@ -37,7 +37,7 @@ def load_tests(path: Path) -> CaseTests:
 
 
 def read_tests(document: Any, place: str) -> CaseTests:
-    """Tests from what a YAML or JSON document says.
+    """Build tests from what a YAML or JSON document says.
 
     Raises:
         TestsError: it is not what it must be; the message starts with `place`.
@@ -51,7 +51,7 @@ def read_tests(document: Any, place: str) -> CaseTests:
     except ValidationError as problems:
         first = problems.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        message = _in_words(first)
+        message = _describe_problem(first)
         if first["type"] == "extra_forbidden":
             known = ", ".join(CaseTests.model_fields) if len(first["loc"]) == 1 else "those in docs/suites.md"
             message = f"there is no such key; known are {known}"
@@ -61,12 +61,12 @@ def read_tests(document: Any, place: str) -> CaseTests:
         ) from problems
 
 
-def _in_words(error: ErrorDetails) -> str:
+def _describe_problem(error: ErrorDetails) -> str:
     if error["loc"][-1:] == ("[key]",) and error["type"] == "string_type":
         return "keys are texts: put it in quotes"
     if error["type"] == "union_tag_invalid":
         return f"there is no such kind of input; known are {error['ctx']['expected_tags']}"
-    message = in_words(error)
+    message = describe_error(error)
     if error["type"] != "invalid-json-value":
         return message
     return f"{message}: write it as JSON would, or make it in tests of your own under `unit`"

@@ -14,20 +14,20 @@ from dataclasses import dataclass, field, replace
 
 from spanproof.evaluators.casetests import artifacts
 from spanproof.evaluators.casetests.model import CaseTests, Pair
-from spanproof.evaluators.casetests.subject import Subject, subject_of
+from spanproof.evaluators.casetests.subject import Subject, build_subject
 from spanproof.evaluators.casetests.text import (
     CHANGES,
     FALSIFIED,
     NO_FORM,
     TestText,
-    text_of_doctests,
-    text_of_pairs,
-    text_of_property,
-    text_of_unit,
+    render_doctests,
+    render_pair_tests,
+    render_property_test,
+    render_unit_tests,
 )
 from spanproof.evaluators.model import Budget, TestReport
 from spanproof.evaluators.replay.fixtures import NO_FIXTURES, FixtureSet
-from spanproof.evaluators.replay.plan import plan_of
+from spanproof.evaluators.replay.plan import plan_replay
 from spanproof.evaluators.replay.tape import DIVERGED
 from spanproof.sandbox import Execution, FailureClass, Limits, Program, Sandbox, SessionSpec
 from spanproof.sandbox.guest.testing import plan_tests
@@ -73,17 +73,17 @@ def run_tests(tests: CaseTests, run: Run, sandbox: Sandbox, given: FixtureSet = 
         SandboxBroken: it failed; worth one retry.
     """
     if not tests.has_any:
-        return _report(tests)
-    subject = subject_of(run, tests.snippet)
+        return _build_report(tests)
+    subject = build_subject(run, tests.snippet)
     if isinstance(subject, str):
         return untested(tests, subject)
-    testing = _Testing(tests, subject, sandbox, plan_of(run, given).spec)
+    testing = _Testing(tests, subject, sandbox, plan_replay(run, given).spec)
     try:
-        testing.take_all()
+        testing.run_all()
     except _CannotJudge as reason:
         return untested(tests, str(reason))
     return replace(
-        _report(tests),
+        _build_report(tests),
         results=tuple(testing.results),
         changed_inputs=tuple(testing.changed),
         why=testing.why,
@@ -91,12 +91,12 @@ def run_tests(tests: CaseTests, run: Run, sandbox: Sandbox, given: FixtureSet = 
 
 
 def untested(tests: CaseTests, reason: str) -> TestReport:
-    """The report where nothing could be run, and why; a case that has a budget alone had no test to run."""
-    return replace(_report(tests), unrun=reason if tests.has_any else None)
+    """Build the report where nothing could be run, with the reason; a budget alone has no test to run."""
+    return replace(_build_report(tests), unrun=reason if tests.has_any else None)
 
 
-def _report(tests: CaseTests) -> TestReport:
-    """What a case demands, before anything was run."""
+def _build_report(tests: CaseTests) -> TestReport:
+    """Build the report of what a case demands, before anything was run."""
     given = tests.budget
     budget = Budget(given.wall_s, given.memory_mb) if given is not None else None
     return TestReport(inputs_must_stay=tests.inputs_unchanged, budget=budget)
@@ -104,7 +104,7 @@ def _report(tests: CaseTests) -> TestReport:
 
 @dataclass(slots=True)
 class _Testing:
-    """Tests at work."""
+    """The tests of one case, their subject, and the results so far."""
 
     tests: CaseTests
     subject: Subject
@@ -114,45 +114,45 @@ class _Testing:
     changed: list[str] = field(default_factory=list)
     why: str | None = None
 
-    def take_all(self) -> None:
+    def run_all(self) -> None:
         if self.tests.unit is not None:
             names = plan_tests(self.tests.unit, self.tests.entry_point, "_").names
-            self._take(text_of_unit(self.tests.unit, names))
+            self._run_text(render_unit_tests(self.tests.unit, names))
         if self.tests.doctests:
-            found = text_of_doctests(self.subject.own)
+            found = render_doctests(self.subject.own)
             if found is not None:
-                self._take(found)
-        self._pairs()
+                self._run_text(found)
+        self._run_pairs()
         if self.tests.artifacts:
-            self._artifacts()
+            self._check_artifacts()
         for tested in self.tests.properties:
-            self._take(text_of_property(tested))
+            self._run_text(render_property_test(tested))
 
-    def _pairs(self) -> None:
+    def _run_pairs(self) -> None:
         named = [(pair.name or f"pair {number}", pair) for number, pair in enumerate(self.tests.pairs, 1)]
         of_calls = [(name, pair) for name, pair in named if pair.stdout is None]
         if of_calls:
-            self._pairs_of_calls(of_calls)
+            self._run_call_pairs(of_calls)
         for name, pair in named:
             if pair.stdout is not None:
-                self._pair_of_streams(name, pair)
+                self._run_stream_pair(name, pair)
 
-    def _pairs_of_calls(self, named: Sequence[tuple[str, Pair]]) -> None:
-        together = self._tested(text_of_pairs(named, self.tests.entry_point))
+    def _run_call_pairs(self, named: Sequence[tuple[str, Pair]]) -> None:
+        together = self._execute_tests(render_pair_tests(named, self.tests.entry_point))
         if together.failure_class not in _STOPPED or len(named) == 1:
-            self._note(text_of_pairs(named, self.tests.entry_point), together)
+            self._record_results(render_pair_tests(named, self.tests.entry_point), together)
             return
         for one in named:
-            alone = text_of_pairs([one], self.tests.entry_point)
-            self._note(alone, self._tested(alone))
+            alone = render_pair_tests([one], self.tests.entry_point)
+            self._record_results(alone, self._execute_tests(alone))
 
-    def _pair_of_streams(self, name: str, pair: Pair) -> None:
-        execution = self._ran(self.subject.source, stdin=(pair.stdin or "").encode())
-        as_expected = artifacts.same_text(execution.stdout, pair.stdout or "", pair.tolerance)
+    def _run_stream_pair(self, name: str, pair: Pair) -> None:
+        execution = self._execute(self.subject.source, stdin=(pair.stdin or "").encode())
+        as_expected = artifacts.is_same_text(execution.stdout, pair.stdout or "", pair.tolerance)
         ended_well = execution.failure_class is FailureClass.OK and not execution.stdout_cut
         self.results.append((name, ended_well and as_expected))
 
-    def _artifacts(self) -> None:
+    def _check_artifacts(self) -> None:
         wanted = self.tests.artifacts
         mark = secrets.token_hex(16)
         source = _COLLECT.format(
@@ -161,19 +161,19 @@ class _Testing:
             paths=[artifact.path for artifact in wanted],
             most=_MAX_ARTIFACT,
         )
-        execution = self._ran(source, output_bytes=16 * 1024 * 1024)
-        found = _collected(execution.stdout, mark)
+        execution = self._execute(source, output_bytes=16 * 1024 * 1024)
+        found = _parse_artifacts(execution.stdout, mark)
         for artifact in wanted:
-            as_expected = artifacts.agrees(artifact, found.get(artifact.path))
+            as_expected = artifacts.matches_artifact(artifact, found.get(artifact.path))
             self.results.append((artifact.name or artifact.path, as_expected))
 
-    def _take(self, text: TestText) -> None:
-        self._note(text, self._tested(text))
+    def _run_text(self, text: TestText) -> None:
+        self._record_results(text, self._execute_tests(text))
 
-    def _tested(self, text: TestText) -> Execution:
-        return self._ran(self.subject.source, tests=text.text)
+    def _execute_tests(self, text: TestText) -> Execution:
+        return self._execute(self.subject.source, tests=text.text)
 
-    def _note(self, text: TestText, execution: Execution) -> None:
+    def _record_results(self, text: TestText, execution: Execution) -> None:
         total, passed = execution.tests_total, execution.tests_passed or 0
         if total and passed + len(execution.tests_failed) != total:
             raise _CannotJudge("the sandbox does not report which tests failed")
@@ -182,13 +182,13 @@ class _Testing:
         for number, name in enumerate(text.names):
             if name is not None:
                 self.results.append((name, number not in failed))
-            elif number in failed and (number - 1 not in failed or _by_assertion(execution)):
+            elif number in failed and (number - 1 not in failed or _is_assertion_failure(execution)):
                 self._note_change(passed=number - 1 not in failed)
         if first and not all(passed for _, passed in self.results):
-            self.why = _why(execution) or self.why
+            self.why = _explain_failure(execution) or self.why
 
     def _note_change(self, *, passed: bool) -> None:
-        """The test noted last changed an argument; `passed` apart from that."""
+        """Record that the test noted last changed an argument; `passed` apart from that."""
         name, _ = self.results[-1]
         self.changed.append(name)
         if passed and self.tests.inputs_unchanged:
@@ -196,7 +196,7 @@ class _Testing:
                 self.why = CHANGES
             self.results[-1] = (name, False)
 
-    def _ran(
+    def _execute(
         self, source: str, *, tests: str | None = None, stdin: bytes = b"", output_bytes: int = 256 * 1024
     ) -> Execution:
         seconds = self.tests.timeout_s
@@ -225,8 +225,8 @@ class _Testing:
         return execution
 
 
-def _why(execution: Execution) -> str | None:
-    """Why the first of its tests failed, where that reveals nothing of what was expected."""
+def _explain_failure(execution: Execution) -> str | None:
+    """Return why the first of its tests failed, where that reveals nothing of what was expected."""
     if execution.failure_class in _STOPPED:
         return execution.failure_class.value
     message = execution.raised.message if execution.raised is not None else ""
@@ -236,13 +236,13 @@ def _why(execution: Execution) -> str | None:
     return words if len(words) <= _MAX_WHY else f"{words[: _MAX_WHY - 1]}…"
 
 
-def _by_assertion(execution: Execution) -> bool:
+def _is_assertion_failure(execution: Execution) -> bool:
     """Whether a test failed on what came back: then the code before it had run, and its call returned."""
     return execution.raised is not None and execution.raised.type == "AssertionError"
 
 
-def _collected(stdout: str, mark: str) -> dict[str, bytes]:
-    """Files as the program printed them; what is no base64 is none."""
+def _parse_artifacts(stdout: str, mark: str) -> dict[str, bytes]:
+    """Return the files as the program printed them; what is no base64 is none."""
     found = {}
     for line in stdout.splitlines():
         said = line.split(" ")

@@ -12,9 +12,9 @@ import json
 from dataclasses import dataclass
 
 from spanproof.evaluators import call_matching
-from spanproof.evaluators.replay.names import Names, called_unbound, names_in, up_to_final_answer
-from spanproof.evaluators.replay.prelude import FINAL_ANSWER, prelude_of
-from spanproof.evaluators.replay.record import record_of
+from spanproof.evaluators.replay.names import Names, find_unbound_calls, read_names, trim_to_final_answer
+from spanproof.evaluators.replay.prelude import FINAL_ANSWER, build_prelude
+from spanproof.evaluators.replay.record import read_record
 from spanproof.evaluators.replay.tape import DIVERGED, Tape
 from spanproof.sandbox import FailureClass, ToolRequest
 from spanproof.trace import Language, RecordedCall, Run, Snippet
@@ -27,7 +27,7 @@ class {diverged}(Exception): pass
 def _stub(tool, calls, rule):
     import builtins, json
     recorded = [(call["args"], call["kwargs"]) for call in calls]
-    known, used = rule["RecordedCalls"](rule["parameters_seen"](recorded), recorded), set()
+    known, used = rule["RecordedCalls"](rule["collect_parameters"](recorded), recorded), set()
     def plain(value):
         return json.loads(json.dumps(value, default=lambda other: getattr(other, "tolist", other.__repr__)()))
     def stub(*args, **kwargs):
@@ -82,14 +82,14 @@ class Subject:
     own: tuple[str, ...]
 
 
-def subject_of(run: Run, number: int | None) -> Subject | str:
-    """The code tests are about; the reason where there is none.
+def build_subject(run: Run, number: int | None) -> Subject | str:
+    """Build the code that the tests are about; return the reason where there is none.
 
     Args:
         run: with its snippets.
         number: of the one that is meant, from 1; None takes what ran, or the last that was proposed.
     """
-    chosen = _chosen(run, number)
+    chosen = _choose_snippets(run, number)
     if isinstance(chosen, str):
         return chosen
     cut = next((snippet for snippet in chosen if snippet.truncated), None)
@@ -99,20 +99,20 @@ def subject_of(run: Run, number: int | None) -> Subject | str:
     if hidden is not None and hidden.tool != FINAL_ANSWER:
         return f"its tool call {hidden.tool} cannot be answered: {hidden.reason or 'content is hidden'}"
     own = tuple(
-        up_to_final_answer(snippet.source) if snippet.is_final else snippet.source for snippet in chosen
+        trim_to_final_answer(snippet.source) if snippet.is_final else snippet.source for snippet in chosen
     )
-    names = [names_in(source) for source in own]
-    stubs = _stubs(run, names)
+    names = [read_names(source) for source in own]
+    stubs = _build_stubs(run, names)
     if len(own) == 1 and not stubs and FINAL_ANSWER not in names[0].called:
         return Subject(own[0], own)
     steps = [
-        [source, snippet.executed and record_of(snippet).failure_class not in (FailureClass.OK, None)]
+        [source, snippet.executed and read_record(snippet).failure_class not in (FailureClass.OK, None)]
         for source, snippet in zip(own, chosen, strict=True)
     ]
-    return Subject(prelude_of(own, 0) + stubs + _STEPS.format(steps=json.dumps(steps)), own)
+    return Subject(build_prelude(own, 0) + stubs + _STEPS.format(steps=json.dumps(steps)), own)
 
 
-def _chosen(run: Run, number: int | None) -> list[Snippet] | str:
+def _choose_snippets(run: Run, number: int | None) -> list[Snippet] | str:
     if number is not None:
         if number > len(run.snippets):
             return f"the tests are for snippet {number}, and the run has {len(run.snippets)}"
@@ -127,10 +127,10 @@ def _chosen(run: Run, number: int | None) -> list[Snippet] | str:
     return executed or python[-1:] or "the run has no Python to test"
 
 
-def _stubs(run: Run, names: list[Names]) -> str:
-    """Functions for the tools the code calls, each with what was recorded of it."""
-    called = called_unbound(names) - {FINAL_ANSWER}
-    recorded = [call for call in _calls_of(run) if call.tool in called]
+def _build_stubs(run: Run, names: list[Names]) -> str:
+    """Build functions for the tools the code calls, each with what was recorded of it."""
+    called = find_unbound_calls(names) - {FINAL_ANSWER}
+    recorded = [call for call in _collect_calls(run) if call.tool in called]
     if not recorded:
         return ""
     tape: dict[str, list[dict[str, object]]] = {}
@@ -147,7 +147,7 @@ def _stubs(run: Run, names: list[Names]) -> str:
     return _STUBS.format(diverged=DIVERGED, tape=json.dumps(tape), matching=_MATCHING)
 
 
-def _calls_of(run: Run) -> list[RecordedCall]:
+def _collect_calls(run: Run) -> list[RecordedCall]:
     calls: list[RecordedCall] = []
     for step in run.steps:
         own = [call for snippet in step.snippets if snippet.executed for call in snippet.tape]

@@ -164,8 +164,8 @@ class TestText:
     __test__ = False
 
 
-def text_of_pairs(pairs: Sequence[tuple[str, Pair]], entry_point: str | None) -> TestText:
-    """Named pairs of arguments and results."""
+def render_pair_tests(pairs: Sequence[tuple[str, Pair]], entry_point: str | None) -> TestText:
+    """Return tests of named pairs of arguments and results."""
     parts, names = [_SAME], []
     for number, (name, pair) in enumerate(pairs):
         form = _RAISES if pair.raises is not None else _RESULT
@@ -173,9 +173,9 @@ def text_of_pairs(pairs: Sequence[tuple[str, Pair]], entry_point: str | None) ->
             form.format(
                 n=number,
                 call=pair.call or entry_point,
-                args=_literal(list(pair.args or ())),
-                kwargs=_literal(pair.kwargs),
-                result=_literal(pair.result),
+                args=_to_literal(list(pair.args or ())),
+                kwargs=_to_literal(pair.kwargs),
+                result=_to_literal(pair.result),
                 raises=pair.raises,
                 tolerance=repr(pair.tolerance),
                 no_form=NO_FORM,
@@ -185,23 +185,23 @@ def text_of_pairs(pairs: Sequence[tuple[str, Pair]], entry_point: str | None) ->
     return TestText("".join(parts), tuple(names))
 
 
-def text_of_property(tested: Property) -> TestText:
-    """One property over its inputs."""
+def render_property_test(tested: Property) -> TestText:
+    """Return the test of one property over its inputs."""
     examples = draw(tested.given, tested.examples, tested.seed)
     text = _PROPERTY.format(
         n=0,
         names=", ".join(tested.given),
         where=f"({tested.where})",
         holds=f"({tested.holds})",
-        examples=_literal(examples),
+        examples=_to_literal(examples),
         falsified=FALSIFIED,
         changes=f": {CHANGES}",
     )
     return TestText(f"import json\n{text}", (tested.name, None))
 
 
-def text_of_unit(unit: str, names: Sequence[str]) -> TestText:
-    """Unit tests; where they use hypothesis, its inputs are the same in every run, and it reports them.
+def render_unit_tests(unit: str, names: Sequence[str]) -> TestText:
+    """Return unit tests; hypothesis, where used, draws the same inputs in every run and reports them.
 
     Args:
         unit: as it was written.
@@ -222,10 +222,10 @@ def _imports(node: ast.AST, package: str) -> bool:
     return isinstance(node, ast.Import) and any(each.name.partition(".")[0] == package for each in node.names)
 
 
-def text_of_doctests(sources: Iterable[str]) -> TestText | None:
-    """The docstrings with examples, a test each, by their dotted names; None where there are none."""
+def render_doctests(sources: Iterable[str]) -> TestText | None:
+    """Return a test for each docstring with examples, by its dotted name; None where there are none."""
     # A function that a later step defines anew is the later one's.
-    written = {name: text for source in sources for name, text in _docstrings(source)}
+    written = {name: text for source in sources for name, text in _find_docstrings(source)}
     found = [(name, text) for name, text in written.items() if ">>>" in text]
     if not found:
         return None
@@ -233,24 +233,24 @@ def text_of_doctests(sources: Iterable[str]) -> TestText | None:
     return TestText(_DOCTEST + "".join(tests), tuple(f"doctest of {name}" for name, _ in found))
 
 
-def _docstrings(source: str) -> Iterator[tuple[str, str]]:
+def _find_docstrings(source: str) -> Iterator[tuple[str, str]]:
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     yield "the module", ast.get_docstring(tree) or ""
-    yield from _docstrings_below(tree, "")
+    yield from _walk_docstrings(tree, "")
 
 
-def _docstrings_below(node: ast.AST, prefix: str) -> Iterator[tuple[str, str]]:
+def _walk_docstrings(node: ast.AST, prefix: str) -> Iterator[tuple[str, str]]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             yield f"{prefix}{child.name}", ast.get_docstring(child) or ""
-            yield from _docstrings_below(child, f"{prefix}{child.name}.")
+            yield from _walk_docstrings(child, f"{prefix}{child.name}.")
         else:
-            yield from _docstrings_below(child, prefix)
+            yield from _walk_docstrings(child, prefix)
 
 
-def _literal(value: object) -> str:
-    """A Python string that holds the value as JSON."""
+def _to_literal(value: object) -> str:
+    """Return the source of a Python string that holds the value as JSON."""
     return repr(json.dumps(value))

@@ -43,21 +43,21 @@ class Attach:
         if self.kind is not None and self.kind not in kinds:
             return False
         known = {**span.resource, **span.attributes}
-        if self.tags and not set(self.tags) & set(_tags(known.get(EVAL_TAGS))):
+        if self.tags and not set(self.tags) & set(_parse_tags(known.get(EVAL_TAGS))):
             return False
-        return any(fnmatchcase(name, self.name) for name in _names(span, run)) and all(
+        return any(fnmatchcase(name, self.name) for name in _list_names(span, run)) and all(
             key in known and fnmatchcase(str(known[key]), wanted) for key, wanted in self.attributes.items()
         )
 
 
-def _tags(given: object) -> list[str]:
+def _parse_tags(given: object) -> list[str]:
     """Return the tags of a span: a list, or a text with commas."""
     if isinstance(given, str):
         return [each.strip() for each in given.split(",")]
     return [str(each) for each in given] if isinstance(given, list | tuple) else []
 
 
-def _names(span: Span, run: Run) -> list[str]:
-    """What a user may call it: a span is named `invoke_agent shop`, the agent `shop`."""
+def _list_names(span: Span, run: Run) -> list[str]:
+    """Return what a user may call it: a span is named `invoke_agent shop`, the agent `shop`."""
     own = [run.name] if span.span_id == run.span_id else []
     return [span.name, *own, *([span.tool.name] if span.tool else [])]

@@ -9,8 +9,8 @@ _GIVEN_APART = 2
 """`completion` and `target` come first, by position."""
 
 
-def why_not_callable(main: ast.FunctionDef | ast.AsyncFunctionDef, given: Collection[str]) -> str | None:
-    """Why `main(completion, target, **variables)` would raise; None where it would not or may not.
+def find_call_problem(main: ast.FunctionDef | ast.AsyncFunctionDef, given: Collection[str]) -> str | None:
+    """Return why `main(completion, target, **variables)` would raise; None where it would not or may not.
 
     Variables that it does not name are not given to it.
 

@@ -20,7 +20,7 @@ _INT64: Final = 2**63
 
 
 @cache
-def _environment() -> cel.Env:
+def _create_environment() -> cel.Env:
     from cel_expr_python import cel
 
     return cel.NewEnv()
@@ -34,9 +34,9 @@ def compile_cel(text: str) -> cel.Expression:
         ValueError: it is none.
     """
     try:
-        return _environment().compile(text.encode("utf-8", "replace").decode(), disable_check=True)
+        return _create_environment().compile(text.encode("utf-8", "replace").decode(), disable_check=True)
     except RuntimeError as problem:
-        raise ValueError(f"no expression of CEL: {_first_line(problem)}") from problem
+        raise ValueError(f"no expression of CEL: {_format_problem(problem)}") from problem
 
 
 def evaluate_cel(text: str, values: Mapping[str, Any]) -> Any:
@@ -49,15 +49,15 @@ def evaluate_cel(text: str, values: Mapping[str, Any]) -> Any:
 
     expression = compile_cel(text)
     try:
-        found = expression.eval(data={name: _plain(value) for name, value in values.items()})
+        found = expression.eval(data={name: _to_cel_value(value) for name, value in values.items()})
     except RuntimeError as problem:
-        raise ValueError(f"CEL: {_first_line(problem)}") from problem
+        raise ValueError(f"CEL: {_format_problem(problem)}") from problem
     if found.type() == cel.Type.ERROR:
-        raise ValueError(f"CEL: {_first_line(found.value())}")
+        raise ValueError(f"CEL: {_format_problem(found.value())}")
     return found.plain_value()
 
 
-def _plain(value: Any, depth: int = 0) -> Any:
+def _to_cel_value(value: Any, depth: int = 0) -> Any:
     """Return a JSON value as the runtime can hold it.
 
     Raises:
@@ -70,9 +70,9 @@ def _plain(value: Any, depth: int = 0) -> Any:
     if isinstance(value, int) and not -_INT64 <= value < _INT64:
         return _as_double(value)
     if isinstance(value, Mapping):
-        return {_plain(str(key)): _plain(each, depth + 1) for key, each in value.items()}
+        return {_to_cel_value(str(key)): _to_cel_value(each, depth + 1) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(each, depth + 1) for each in value]
+        return [_to_cel_value(each, depth + 1) for each in value]
     return value
 
 
@@ -83,5 +83,5 @@ def _as_double(value: int) -> float:
         return float("inf") if value > 0 else float("-inf")
 
 
-def _first_line(problem: object) -> str:
+def _format_problem(problem: object) -> str:
     return str(problem).partition("\n")[0]

@@ -10,11 +10,11 @@ from typing import Any, Final
 from spanproof.evaluators.answers import (
     check_schema,
     compile_pattern,
+    extract_numbers,
     find_misfit,
     is_near,
     is_number,
-    numbers_in,
-    text_of,
+    to_text,
 )
 from spanproof.evaluators.check_kinds import Check
 from spanproof.evaluators.custom.cel import compile_cel, evaluate_cel
@@ -68,15 +68,15 @@ class BuiltIn:
     def _read_target(self, target: JsonValue) -> None:
         match self.check_kind:
             case Check.REGEX:
-                compile_pattern(text_of(target))
+                compile_pattern(to_text(target))
             case Check.JSON_SCHEMA:
-                check_schema(_object(target))
+                check_schema(_parse_schema(target))
             case Check.NUMERIC:
-                _number(target)
+                _parse_number(target)
             case Check.EXPRESSION:
-                compile_expression(text_of(target))
+                compile_expression(to_text(target))
             case Check.CEL:
-                compile_cel(text_of(target))
+                compile_cel(to_text(target))
             case Check.EXACT_MATCH | Check.CONTAINS if target is None:
                 raise ValueError("there is none to compare with")
 
@@ -89,36 +89,38 @@ class BuiltIn:
         try:
             if self.check_kind in _EXPRESSIONS:
                 values = {**call.variables, "completion": call.completion}
-                found = _EXPRESSIONS[self.check_kind](text_of(call.target), values)
-                return _returned(found, text_of(call.target))
+                found = _EXPRESSIONS[self.check_kind](to_text(call.target), values)
+                return _score_value(found, to_text(call.target))
             holds, why = self._compare(call.completion, call.target)
         except ValueError as problem:
             return Returned(error_type="BadTarget", message=str(problem))
         return Returned(float(holds), why)
 
     def _compare(self, completion: JsonValue, target: JsonValue) -> tuple[bool, str]:
-        text, shown = text_of(completion), _shorten(text_of(completion))
+        text, shown = to_text(completion), _shorten(to_text(completion))
         match self.check_kind:
             case Check.EXACT_MATCH:
-                holds = self._folded(text).strip() == self._folded(text_of(target)).strip()
-                return holds, f"{shown} is{'' if holds else ' not'} {_shorten(text_of(target))}"
+                holds = self._fold_case(text).strip() == self._fold_case(to_text(target)).strip()
+                return holds, f"{shown} is{'' if holds else ' not'} {_shorten(to_text(target))}"
             case Check.CONTAINS:
                 wanted = target if isinstance(target, list) else [target]
-                missing = [each for each in wanted if self._folded(text_of(each)) not in self._folded(text)]
-                lacks = ", ".join(_shorten(text_of(each)) for each in missing)
+                missing = [
+                    each for each in wanted if self._fold_case(to_text(each)) not in self._fold_case(text)
+                ]
+                lacks = ", ".join(_shorten(to_text(each)) for each in missing)
                 return not missing, f"{shown} lacks {lacks}" if missing else f"{shown} has all of it"
             case Check.REGEX:
-                pattern = f"(?i){text_of(target)}" if self.ignore_case else text_of(target)
+                pattern = f"(?i){to_text(target)}" if self.ignore_case else to_text(target)
                 holds = compile_pattern(pattern).search(text) is not None
                 return holds, f"{shown} {'matches' if holds else 'does not match'} {_shorten(pattern)}"
             case Check.JSON_VALID:
                 problem = _find_json_problem(completion)
                 return problem is None, problem or "it is JSON"
             case Check.JSON_SCHEMA:
-                return _fit(completion, _object(target))
+                return _fit(completion, _parse_schema(target))
             case Check.NUMERIC:
-                wanted_number = _number(target)
-                found = [completion] if is_number(completion) else numbers_in(text)
+                wanted_number = _parse_number(target)
+                found = [completion] if is_number(completion) else extract_numbers(text)
                 holds = any(is_near(each, wanted_number, self.tolerance) for each in found)
                 return (
                     holds,
@@ -127,11 +129,11 @@ class BuiltIn:
             case Check.EXPRESSION | Check.CEL:
                 raise AssertionError("an expression compares nothing")
 
-    def _folded(self, text: str) -> str:
+    def _fold_case(self, text: str) -> str:
         return text.casefold() if self.ignore_case else text
 
 
-def _returned(value: object, expression: str) -> Returned:
+def _score_value(value: object, expression: str) -> Returned:
     """Return the score that an expression gives: true or false, or a number from 0 to 1."""
     if isinstance(value, bool):
         return Returned(float(value), f"{_shorten(expression)} is {'true' if value else 'false'}")
@@ -167,7 +169,7 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no number of JSON")
 
 
-def _object(target: JsonValue) -> dict[str, JsonValue]:
+def _parse_schema(target: JsonValue) -> dict[str, JsonValue]:
     """Return a schema; one that an attribute holds is text."""
     if isinstance(target, str):
         try:
@@ -179,13 +181,13 @@ def _object(target: JsonValue) -> dict[str, JsonValue]:
     return target
 
 
-def _number(target: JsonValue) -> float:
+def _parse_number(target: JsonValue) -> float:
     try:
         if isinstance(target, str) or is_number(target):
             return float(target)  # type: ignore[arg-type]
     except ValueError:
         pass
-    raise ValueError(f"expected a number, got {_shorten(text_of(target))}")
+    raise ValueError(f"expected a number, got {_shorten(to_text(target))}")
 
 
 def _shorten(text: str, limit: int = 120) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from spanproof.evaluators.custom.attach import Attach
 from spanproof.evaluators.custom.checks import BuiltIn
 from spanproof.evaluators.custom.function import UNIT, Call, Function, Returned, evaluate, normalise
-from spanproof.evaluators.evaluator import Cost, Evaluator, Needs, where_record_is_silent
+from spanproof.evaluators.evaluator import Cost, Evaluator, Needs, require_replay_if_silent
 from spanproof.evaluators.layers.groundedness import outputs_of
 from spanproof.evaluators.model import RunEvidence
 from spanproof.evaluators.runs import spans_of
@@ -89,7 +89,7 @@ class CustomEvaluator(Evaluator):
             return []
         spans = [span for span in spans_of(evidence.trace, run) if attach.fits(span, run)]
         judged, rest = spans[:MAX_SPANS], spans[MAX_SPANS:]
-        outcomes: list[Outcome] = [*self._outcomes(evidence, judged)]
+        outcomes: list[Outcome] = [*self._evaluate_spans(evidence, judged)]
         outcomes += [Skipped(f"only the first {MAX_SPANS} spans of a run are judged")] * len(rest)
         return [
             Judgement(self.layer, self._function.name, span.span_id, outcome, self.name, self.version)
@@ -97,26 +97,26 @@ class CustomEvaluator(Evaluator):
         ]
 
     def needs(self, run: Run) -> Needs:
-        """The function gets the outcome of the code; a built-in check looks at the completion alone."""
+        """Return what it needs: a function, the outcome of the code; a built-in check, nothing."""
         if isinstance(self._function, BuiltIn):
             return Needs.NOTHING
-        return where_record_is_silent(run) if self._wiring.attach.takes(run, self.name) else Needs.NOTHING
+        return require_replay_if_silent(run) if self._wiring.attach.takes(run, self.name) else Needs.NOTHING
 
-    def _outcomes(self, evidence: RunEvidence, spans: Sequence[Span]) -> list[Outcome]:
+    def _evaluate_spans(self, evidence: RunEvidence, spans: Sequence[Span]) -> list[Outcome]:
         function = self._function
-        calls = [self._call(evidence, span) for span in spans]
+        calls = [self._build_call(evidence, span) for span in spans]
         if isinstance(function, BuiltIn):
-            return [self._outcome(function.evaluate(call)) for call in calls]
+            return [self._to_outcome(function.evaluate(call)) for call in calls]
         if self._sandbox is None:
             return [Skipped("there is no sandbox to run the evaluator in")] * len(spans)
         try:
-            returned = _tried_twice(function, calls, self._sandbox)
+            returned = _evaluate_with_retry(function, calls, self._sandbox)
         except (SandboxUnavailable, UnsupportedLanguage, UnsupportedFixtures) as reason:
             self._warn(str(reason))
             return [Skipped(f"the evaluator cannot run: {reason}")] * len(spans)
         except SandboxBroken as failure:
             return [Errored("SandboxBroken", str(failure))] * len(spans)
-        return [self._outcome(each) for each in returned]
+        return [self._to_outcome(each) for each in returned]
 
     def _warn(self, reason: str) -> None:
         """Log once what every score of this evaluator will say."""
@@ -124,7 +124,7 @@ class CustomEvaluator(Evaluator):
             self._warned.add(reason)
             log.warning("evaluator %r cannot run, its scores are skipped: %s", self._function.name, reason)
 
-    def _outcome(self, returned: Returned) -> Outcome:
+    def _to_outcome(self, returned: Returned) -> Outcome:
         if returned.skipped:
             return Skipped(returned.skipped)
         if returned.score is None:
@@ -137,7 +137,7 @@ class CustomEvaluator(Evaluator):
         explanation = returned.explanation or f"{self._function.name} says so"
         return Scored(returned.score, label, explanation, raw=returned.raw)
 
-    def _call(self, evidence: RunEvidence, span: Span) -> Call:
+    def _build_call(self, evidence: RunEvidence, span: Span) -> Call:
         run = evidence.run
         answer = run.answer.value if run.answer else None
         is_run = span.span_id == run.span_id
@@ -146,33 +146,35 @@ class CustomEvaluator(Evaluator):
             "input": span.input.value if span.input else None,
             "task": run.task,
             "answer": answer,
-            "code": _code(evidence, None if is_run else span.span_id),
+            "code": _list_snippets(evidence, None if is_run else span.span_id),
             "outputs": list(outputs_of(evidence)),
-            "attributes": {key: _plain(value) for key, value in span.attributes.items()},
+            "attributes": {key: _to_json(value) for key, value in span.attributes.items()},
         }
         assert variables.keys() == VARIABLES
         completion = answer if is_run and answer is not None else output
-        return Call(completion, self._target(evidence, span), variables | dict(self._wiring.variables))
+        return Call(
+            completion, self._resolve_target(evidence, span), variables | dict(self._wiring.variables)
+        )
 
-    def _target(self, evidence: RunEvidence, span: Span) -> JsonValue:
+    def _resolve_target(self, evidence: RunEvidence, span: Span) -> JsonValue:
         target = self._wiring.target
         if not (isinstance(target, str) and target.startswith("attribute:")):
             return target
         key = target.removeprefix("attribute:")
         run = evidence.trace.by_id[evidence.run.span_id]
-        return _plain(span.attributes.get(key, run.attributes.get(key)))
+        return _to_json(span.attributes.get(key, run.attributes.get(key)))
 
 
-def _tried_twice(function: Function, calls: Sequence[Call], sandbox: Sandbox) -> list[Returned]:
-    """The sandbox's own trouble is worth one more try."""
+def _evaluate_with_retry(function: Function, calls: Sequence[Call], sandbox: Sandbox) -> list[Returned]:
+    """Evaluate the calls, and once more where the sandbox itself failed."""
     try:
         return evaluate(function, calls, sandbox)
     except SandboxBroken:
         return evaluate(function, calls, sandbox)
 
 
-def _code(evidence: RunEvidence, span_id: str | None) -> list[JsonValue]:
-    """The snippets of a span, or of the whole run."""
+def _list_snippets(evidence: RunEvidence, span_id: str | None) -> list[JsonValue]:
+    """Return the snippets of a span, or of the whole run."""
     return [
         {
             "language": snippet.language.value,
@@ -185,8 +187,8 @@ def _code(evidence: RunEvidence, span_id: str | None) -> list[JsonValue]:
     ]
 
 
-def _plain(value: object) -> JsonValue:
-    """An attribute as JSON: bytes and the like as their text."""
+def _to_json(value: object) -> JsonValue:
+    """Return an attribute as JSON: bytes and the like as their text."""
     if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
+        return [_to_json(item) for item in value]
     return value if isinstance(value, bool | int | float | str | None) else str(value)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @cache
-def _environment() -> ImmutableSandboxedEnvironment:
+def _create_environment() -> ImmutableSandboxedEnvironment:
     from jinja2 import StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
@@ -34,7 +34,7 @@ def compile_expression(text: str) -> TemplateExpression:
     from jinja2 import TemplateError
 
     try:
-        return _environment().compile_expression(text, undefined_to_none=False)
+        return _create_environment().compile_expression(text, undefined_to_none=False)
     except TemplateError as problem:
         raise ValueError(f"no expression of Jinja: {problem}") from problem
 

@@ -18,7 +18,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from spanproof.evaluators.custom.calling import why_not_callable
+from spanproof.evaluators.custom.calling import find_call_problem
 from spanproof.evaluators.custom.drivers import DRIVERS, ENDED_LATE, MAX_ANSWER
 from spanproof.evaluators.custom.modules import join_namespaces
 from spanproof.evaluators.evaluator import EvaluatorError
@@ -33,7 +33,7 @@ from spanproof.sandbox import (
     Program,
     Sandbox,
 )
-from spanproof.sandbox.environments.lock import pins_of
+from spanproof.sandbox.environments.lock import parse_pins
 from spanproof.trace import digest
 
 _MAIN = re.compile(r"\bfunction\s+main\s*\(|\b(?:const|let|var)\s+main\s*=")
@@ -92,7 +92,7 @@ class Function:
             )
         if self.packages is not None:
             try:
-                pins_of(self.packages)
+                parse_pins(self.packages)
             except EnvironmentUnavailable as problem:
                 raise EvaluatorError(f"evaluator {self.name!r}: packages: {problem}") from problem
         if self.language != "python":
@@ -100,8 +100,8 @@ class Function:
                 form = "async function main({completion, target})"
                 raise EvaluatorError(f"evaluator {self.name!r} defines no main; write {form}")
             return
-        main = _main_of(self)
-        wrong = "defines no main" if main is None else why_not_callable(main, given)
+        main = _find_main(self)
+        wrong = "defines no main" if main is None else find_call_problem(main, given)
         if wrong is not None:
             form = "def main(completion, target, **variables)"
             raise EvaluatorError(f"evaluator {self.name!r}: {wrong}; write {form}")
@@ -154,14 +154,14 @@ def evaluate(function: Function, calls: Sequence[Call], sandbox: Sandbox) -> lis
         waiting = calls[len(answers) :]
         if not waiting:
             return answers
-        found = _one_program(function, waiting, sandbox)
+        found = _run_program(function, waiting, sandbox)
         answers += found
     message = f"the function ended {_PROGRAMS} programs before this call"
     return answers + [Returned(error_type="NotCalled", message=message)] * (len(calls) - len(answers))
 
 
-def _one_program(function: Function, calls: Sequence[Call], sandbox: Sandbox) -> list[Returned]:
-    """What became of the first calls: up to the one that ended the program, or all of them."""
+def _run_program(function: Function, calls: Sequence[Call], sandbox: Sandbox) -> list[Returned]:
+    """Return what the first calls gave: up to the one that ended the program, or all of them."""
     mark = secrets.token_hex(16)
     requested = [
         {"completion": call.completion, "target": call.target, "variables": dict(call.variables)}
@@ -174,7 +174,7 @@ def _one_program(function: Function, calls: Sequence[Call], sandbox: Sandbox) ->
     execution = sandbox.run(
         Program(
             function.language,
-            f"{_source_of(function)}\n{DRIVERS[function.language]}",
+            f"{_prepare_source(function)}\n{DRIVERS[function.language]}",
             stdin=json.dumps(sent).encode("utf-8", "replace"),
             limits=Limits(wall_s=seconds, cpu_s=seconds, output_bytes=2 * MAX_ANSWER * (len(calls) + 1)),
             fixtures=Fixtures(seed=0, packages=function.packages),
@@ -182,17 +182,17 @@ def _one_program(function: Function, calls: Sequence[Call], sandbox: Sandbox) ->
     )
     lines = [line.removeprefix(mark) for line in execution.stdout.splitlines() if line.startswith(mark)]
     if not lines:
-        return [_unanswered(execution, f"it was not ready within {seconds:g} s")] * len(calls)
-    answers = [_returned(line, function) for line in lines[1:]]
+        return [_explain_missing_answer(execution, f"it was not ready within {seconds:g} s")] * len(calls)
+    answers = [_parse_answer(line, function) for line in lines[1:]]
     if len(answers) > len(calls):
         message = "it answered more often than it was called"
         return [Returned(error_type="BadAnswer", message=message)] * len(calls)
     if len(answers) < len(calls) and lines[-1] != ENDED_LATE:
-        answers.append(_unanswered(execution, _late(function.timeout_s)))
+        answers.append(_explain_missing_answer(execution, _format_timeout(function.timeout_s)))
     return answers
 
 
-def _main_of(function: Function) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+def _find_main(function: Function) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
     try:
         tree = ast.parse(function.source)
     except SyntaxError as problem:
@@ -204,14 +204,14 @@ def _main_of(function: Function) -> ast.FunctionDef | ast.AsyncFunctionDef | Non
     return next((node for node in defined if node.name == "main"), None)
 
 
-def _source_of(function: Function) -> str:
+def _prepare_source(function: Function) -> str:
     if function.language == "python":
         return function.source
     return join_namespaces(function.language, function.source)
 
 
-def _returned(line: str, function: Function) -> Returned:
-    """One answer, checked: what it says comes from inside."""
+def _parse_answer(line: str, function: Function) -> Returned:
+    """Parse and check one answer: what it says comes from inside the sandbox."""
     try:
         said = json.loads(line)
     except ValueError:
@@ -219,7 +219,7 @@ def _returned(line: str, function: Function) -> Returned:
     if not isinstance(said, dict):
         return Returned(error_type="BadAnswer", message="the answer is no JSON")
     if said.get("late"):
-        return Returned(error_type=FailureClass.TIMEOUT.value, message=_late(function.timeout_s))
+        return Returned(error_type=FailureClass.TIMEOUT.value, message=_format_timeout(function.timeout_s))
     if "long" in said:
         most = f"the answer is longer than {MAX_ANSWER} characters"
         return Returned(error_type="BadAnswer", message=most)
@@ -227,11 +227,11 @@ def _returned(line: str, function: Function) -> Returned:
         return Returned(
             error_type=str(raised[0])[:200], message=str(raised[1])[:_MAX_EXPLANATION] or "no message"
         )
-    return _scored(said.get("answer"), function.range)
+    return _read_score(said.get("answer"), function.range)
 
 
-def _scored(answer: JsonValue, bounds: Range) -> Returned:
-    """What `main` returned."""
+def _read_score(answer: JsonValue, bounds: Range) -> Returned:
+    """Return the score in what `main` returned."""
     whole = answer if isinstance(answer, dict) else {"score": answer}
     score, skipped, explanation = whole.get("score"), whole.get("skipped"), whole.get("explanation")
     if isinstance(skipped, str) and skipped.strip() and score is None:
@@ -240,25 +240,25 @@ def _scored(answer: JsonValue, bounds: Range) -> Returned:
         score = float(score)
     low, high = min(bounds), max(bounds)
     if not isinstance(score, int | float) or not math.isfinite(score) or not low <= score <= high:
-        return Returned(error_type="BadScore", message=_bad_score(answer, bounds))
+        return Returned(error_type="BadScore", message=_format_bad_score(answer, bounds))
     said = "" if explanation is None else str(explanation)[:_MAX_EXPLANATION]
     raw = None if bounds == UNIT else float(score)
     return Returned(normalise(float(score), bounds), said, raw=raw)
 
 
-def _bad_score(answer: JsonValue, bounds: Range) -> str:
+def _format_bad_score(answer: JsonValue, bounds: Range) -> str:
     low, high = min(bounds), max(bounds)
     hint = "; another range is declared by `range`" if bounds == UNIT else ""
     form = f'{{"score": a number from {low:g} to {high:g}}}'
     return f"main must return {form}, it returned {str(answer)[:200]}{hint}"
 
 
-def _late(allowed_s: float) -> str:
+def _format_timeout(allowed_s: float) -> str:
     return f"no answer within {allowed_s:g} s (`timeout_s` for each span)"
 
 
-def _unanswered(execution: Execution, late: str) -> Returned:
-    """Why a program that ended owes an answer."""
+def _explain_missing_answer(execution: Execution, late: str) -> Returned:
+    """Explain why a program that ended owes an answer."""
     failure = execution.failure_class
     if failure is FailureClass.OK:
         return Returned(error_type="NoAnswer", message="the function ended the program before it answered")

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from spanproof.evaluators.detect.blocks import MARKS, words
+from spanproof.evaluators.detect.blocks import MARKS, split_words
 from spanproof.evaluators.detect.language import identify
 from spanproof.evaluators.detect.unscanned import UNSCANNED
 from spanproof.trace import JsonValue, Language, ToolCall
@@ -48,16 +48,16 @@ _CODE_TOOL: Final = re.compile(
 
 
 _CODE_KEYS: Final = frozenset(
-    words(
+    split_words(
         "code source source_code script program snippet cell code_action code_block python python_code py"
         " javascript js typescript expression function"
     )
 )
 _SHELL_KEYS: Final = frozenset(
-    words("command cmd commands bash shell shell_command bash_command command_line")
+    split_words("command cmd commands bash shell shell_command bash_command command_line")
 )
-_SQL_KEYS: Final = frozenset(words("sql sql_query query statement sql_statement"))
-_WHOLE_KEYS: Final = frozenset(words("input __arg1 tool_input text query code_input value"))
+_SQL_KEYS: Final = frozenset(split_words("sql sql_query query statement sql_statement"))
+_WHOLE_KEYS: Final = frozenset(split_words("input __arg1 tool_input text query code_input value"))
 """Names frameworks give to a tool's only argument."""
 
 _LANGUAGE_KEYS: Final = ("language", "lang", "kernel", "runtime")
@@ -85,96 +85,96 @@ class ArgumentCode:
     runs: bool = True
 
 
-def code_in_call(call: ToolCall) -> list[ArgumentCode]:
-    """The code this call carries; empty for a call that carries data only."""
-    return list(_in_value(_plain_name(call.name), call.arguments, ""))
+def extract_code(call: ToolCall) -> list[ArgumentCode]:
+    """Return the code this call carries; empty for a call that carries data only."""
+    return list(_find_in_value(_normalise_name(call.name), call.arguments, ""))
 
 
-def _plain_name(name: str) -> str:
-    """A tool's name in lower case with one mark between its words, however it was written."""
+def _normalise_name(name: str) -> str:
+    """Return a tool's name in lower case with one mark between its words, however it was written."""
     return _BETWEEN_WORDS.sub("_", name.lower())
 
 
-def _in_value(tool: str, value: JsonValue, path: str) -> Iterator[ArgumentCode]:
+def _find_in_value(tool: str, value: JsonValue, path: str) -> Iterator[ArgumentCode]:
     if isinstance(value, str):
-        language = _of_only_argument(tool, value)
+        language = _classify_only_argument(tool, value)
         if language is not None:
             yield ArgumentCode(path or "arguments", language, value)
     elif isinstance(value, list):
         for index, item in enumerate(value[:1]):
-            yield from _in_value(tool, item, f"{path or 'arguments'}[{index}]")
+            yield from _find_in_value(tool, item, f"{path or 'arguments'}[{index}]")
     elif isinstance(value, dict):
-        yield from _in_object(tool, value, path or "arguments")
+        yield from _find_in_object(tool, value, path or "arguments")
 
 
-def _in_object(tool: str, arguments: dict[str, JsonValue], path: str) -> Iterator[ArgumentCode]:
-    declared = _declared(arguments)
+def _find_in_object(tool: str, arguments: dict[str, JsonValue], path: str) -> Iterator[ArgumentCode]:
+    declared = _read_declared_language(arguments)
     for key, value in arguments.items():
         place = f"{path}.{key}"
         if key in ("args", "kwargs", "action") and isinstance(value, list | dict):
-            yield from _in_value(tool, value, place)
+            yield from _find_in_value(tool, value, place)
         source = value
         if key.lower() in _SHELL_KEYS:
-            source = _command_text(value, several=key.lower() == "commands")
+            source = _join_command(value, several=key.lower() == "commands")
         if not isinstance(source, str) or not source.strip():
             continue
-        language = _of_argument(tool, key.lower(), source, declared, only=len(arguments) == 1)
+        language = _classify_argument(tool, key.lower(), source, declared, only=len(arguments) == 1)
         if language is not None:
             yield ArgumentCode(place, language, source)
         elif key.lower() in _CONTENT_KEYS:
-            written = _written_language(arguments)
+            written = _derive_file_language(arguments)
             if written is not None:
                 yield ArgumentCode(place, written, source, runs=False)
 
 
-def _of_argument(
+def _classify_argument(
     tool: str, key: str, source: str, declared: Language | None, *, only: bool
 ) -> Language | None:
-    hinted = _tool_language(tool)
+    hinted = _find_tool_language(tool)
     if key in _CODE_KEYS:
         found = declared or _recognise_language(source, hinted)
         return found or (Language.OTHER if _CODE_TOOL.search(tool) else None)
     if key in _SHELL_KEYS:
-        return Language.BASH if hinted is Language.BASH else declared or _code(source)
+        return Language.BASH if hinted is Language.BASH else declared or _identify_code(source)
     if key in _SQL_KEYS and (hinted is Language.SQL or "sql" in key) and _SQL_VERB.match(source):
         return Language.SQL
     if key in _SQL_KEYS and identify(source) is Language.SQL:
         return Language.SQL
     if key in _WHOLE_KEYS and only:
-        return _of_only_argument(tool, source)
+        return _classify_only_argument(tool, source)
     return None
 
 
-def _of_only_argument(tool: str, source: str) -> Language | None:
-    """The language of a tool's only argument: a tool that takes code takes nothing else."""
-    hinted = _tool_language(tool)
+def _classify_only_argument(tool: str, source: str) -> Language | None:
+    """Return the language of a tool's only argument: a tool that takes code takes nothing else."""
+    hinted = _find_tool_language(tool)
     if hinted is Language.SQL:
         return Language.SQL if _SQL_VERB.match(source) else None
     if hinted is not None:
         return hinted if hinted is Language.BASH else _recognise_language(source, hinted)
-    return _code(source) if _CODE_TOOL.search(tool) else None
+    return _identify_code(source) if _CODE_TOOL.search(tool) else None
 
 
 def _recognise_language(source: str, hinted: Language | None) -> Language | None:
-    """The language of code given to a tool whose name says one: short JavaScript parses as Python too."""
-    found = _code(source)
+    """Return the language of code for a tool whose name says one: short JavaScript parses as Python too."""
+    found = _identify_code(source)
     is_script = hinted in (Language.JAVASCRIPT, Language.TYPESCRIPT)
     if is_script and (found is Language.PYTHON or found in UNSCANNED):
         return hinted
     return found or hinted
 
 
-def _code(source: str) -> Language | None:
-    """The language of code proper: documents of data are none."""
+def _identify_code(source: str) -> Language | None:
+    """Return the language of code proper: documents of data are none."""
     language = identify(source)
     return None if language in (Language.JSON, Language.YAML, Language.HTML) else language
 
 
-def _tool_language(tool: str) -> Language | None:
+def _find_tool_language(tool: str) -> Language | None:
     return next((language for language, name in _TOOL_LANGUAGES if name.search(tool)), None)
 
 
-def _declared(arguments: dict[str, JsonValue]) -> Language | None:
+def _read_declared_language(arguments: dict[str, JsonValue]) -> Language | None:
     for key in _LANGUAGE_KEYS:
         value = arguments.get(key)
         if isinstance(value, str) and value.lower() in MARKS:
@@ -182,8 +182,8 @@ def _declared(arguments: dict[str, JsonValue]) -> Language | None:
     return None
 
 
-def _command_text(value: JsonValue, *, several: bool) -> JsonValue:
-    """A command as one text: an argument vector is joined, `bash -lc X` is X."""
+def _join_command(value: JsonValue, *, several: bool) -> JsonValue:
+    """Return a command as one text: an argument vector is joined, `bash -lc X` is X."""
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         return value
     words = [str(item) for item in value]
@@ -194,17 +194,17 @@ def _command_text(value: JsonValue, *, several: bool) -> JsonValue:
     return shlex.join(words)
 
 
-def _written_language(arguments: dict[str, JsonValue]) -> Language | None:
-    """The language of a file being written: code the agent made, though this call does not run it."""
-    path = path_in(arguments) or ""
+def _derive_file_language(arguments: dict[str, JsonValue]) -> Language | None:
+    """Return the language of a file being written: the agent's code, though this call does not run it."""
+    path = find_path(arguments) or ""
     return _SUFFIXES.get("." + path.rpartition(".")[2].lower() if "." in path else "")
 
 
-def path_in(arguments: Mapping[str, JsonValue]) -> str | None:
+def find_path(arguments: Mapping[str, JsonValue]) -> str | None:
     """Return the path of the file that a tool call names, None where it names none."""
     return next((path for key in _PATH_KEYS if isinstance(path := arguments.get(key), str)), None)
 
 
-def content_in(arguments: Mapping[str, JsonValue]) -> str | None:
+def find_content(arguments: Mapping[str, JsonValue]) -> str | None:
     """Return the text that a tool call writes to a file as a whole, None where it writes none."""
     return next((text for key in _CONTENT_KEYS if isinstance(text := arguments.get(key), str)), None)

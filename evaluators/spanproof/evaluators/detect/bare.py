@@ -13,8 +13,8 @@ from itertools import islice
 from typing import Final
 
 from spanproof.evaluators.detect.language import ENOUGH, identify, is_yaml
-from spanproof.evaluators.detect.lines import LineKind, line_kinds
-from spanproof.evaluators.detect.python_syntax import python_weight
+from spanproof.evaluators.detect.lines import LineKind, classify_lines
+from spanproof.evaluators.detect.python_syntax import weigh_python
 from spanproof.trace import Language
 
 _MAX_RUNS: Final = 500
@@ -41,25 +41,25 @@ class BareSnippet:
     end: int
 
 
-def bare_snippets(text: str) -> list[BareSnippet]:
-    """The code in this text, in order."""
-    if python_weight(text) >= ENOUGH:
+def find_bare_snippets(text: str) -> list[BareSnippet]:
+    """Return the code in this text, in order."""
+    if weigh_python(text) >= ENOUGH:
         # Prose does not parse: a whole program is recognised before its comments can be taken for headings.
-        return [BareSnippet(identify(text) or Language.PYTHON, *_span_of_lines(text))]
+        return [BareSnippet(identify(text) or Language.PYTHON, *_trim_blank_lines(text))]
     if is_yaml(text):
-        return [BareSnippet(Language.YAML, *_span_of_lines(text))]
-    found = list(_yaml_paragraphs(text))
+        return [BareSnippet(Language.YAML, *_trim_blank_lines(text))]
+    found = list(_find_yaml_paragraphs(text))
     for snippet in found:
         # Blanked, not cut out: positions stay those of the text.
         blank = _BLANK.sub(" ", text[snippet.start : snippet.end])
         text = text[: snippet.start] + blank + text[snippet.end :]
-    for start, end in islice(_runs(text[:_MAX_CHARS]), _MAX_RUNS):
-        found.extend(_in_run(text, start, end))
+    for start, end in islice(_find_runs(text[:_MAX_CHARS]), _MAX_RUNS):
+        found.extend(_identify_run(text, start, end))
     return sorted(found, key=lambda snippet: snippet.start)
 
 
-def _yaml_paragraphs(text: str) -> Iterator[BareSnippet]:
-    """YAML between sentences: its lines by themselves look like a list of facts, its nesting does not."""
+def _find_yaml_paragraphs(text: str) -> Iterator[BareSnippet]:
+    """Yield YAML between sentences: line by line it looks like a list of facts, its nesting does not."""
     for paragraph in islice(_PARAGRAPH.finditer(text[:_MAX_CHARS]), _MAX_PARAGRAPHS):
         start, end = (
             text.rfind("\n", 0, paragraph.start()) + 1,
@@ -69,8 +69,8 @@ def _yaml_paragraphs(text: str) -> Iterator[BareSnippet]:
             yield BareSnippet(Language.YAML, start, end)
 
 
-def _in_run(text: str, start: int, end: int) -> Iterator[BareSnippet]:
-    """The run as one snippet; where it is none as a whole, those of its paragraphs that are."""
+def _identify_run(text: str, start: int, end: int) -> Iterator[BareSnippet]:
+    """Yield the run as one snippet; where it is none as a whole, those of its paragraphs that are."""
     if _is_quoted_line(text, start, end):
         return
     language = identify(text[start:end])
@@ -82,24 +82,24 @@ def _in_run(text: str, start: int, end: int) -> Iterator[BareSnippet]:
         span = paragraph.span()
         if language is None:
             # A sentence that was cut, or one without its full stop, may touch the code.
-            span = _code_lines(text, *span)
+            span = _trim_to_code(text, *span)
             language = identify(text[span[0] : span[1]]) if "\n" in text[span[0] : span[1]] else None
         if language is not None:
             yield BareSnippet(language, *span)
 
 
-def _code_lines(text: str, start: int, end: int) -> tuple[int, int]:
-    """The part from the first line that is code by itself to the last one."""
+def _trim_to_code(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the part from the first line that is code by itself to the last one."""
     lines = text[start:end].splitlines(keepends=True)
-    code = [at for at, kind in enumerate(line_kinds(lines)) if kind is LineKind.CODE]
+    code = [at for at, kind in enumerate(classify_lines(lines)) if kind is LineKind.CODE]
     if not code:
         return start, end
     first = start + sum(map(len, lines[: code[0]]))
     return first, first + len("".join(lines[code[0] : code[-1] + 1]).rstrip())
 
 
-def _span_of_lines(text: str) -> tuple[int, int]:
-    """The text without blank lines around it; the first line keeps its indentation."""
+def _trim_blank_lines(text: str) -> tuple[int, int]:
+    """Return the span of the text without blank lines around it; the first line keeps its indentation."""
     start = len(text) - len(text.lstrip())
     return text.rfind("\n", 0, start) + 1, len(text.rstrip())
 
@@ -133,12 +133,12 @@ class _Run:
         self.paragraph, self.has_code = None, False
 
 
-def _runs(text: str) -> Iterator[tuple[int, int]]:
-    """Spans of lines between prose, paragraphs without a line of code cut off at both ends."""
+def _find_runs(text: str) -> Iterator[tuple[int, int]]:
+    """Yield spans of lines between prose, paragraphs without a line of code cut off at both ends."""
     run = _Run()
     at = 0
     lines = text.splitlines(keepends=True)
-    for line, kind in zip(lines, line_kinds(lines), strict=True):
+    for line, kind in zip(lines, classify_lines(lines), strict=True):
         if kind is LineKind.PROSE:
             run.end_paragraph()
             if run.start is not None:

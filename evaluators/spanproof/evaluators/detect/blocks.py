@@ -26,38 +26,40 @@ class Block:
     around: tuple[int, int]
 
 
-def words(text: str) -> list[str]:
-    """The words of a list written in one line."""
+def split_words(text: str) -> list[str]:
+    """Return the words of a list written in one line."""
     return text.split()
 
 
 MARKS: Final[dict[str, Language]] = {
-    **dict.fromkeys(words("python py python3 ipython pycon py3 jupyter"), Language.PYTHON),
-    **dict.fromkeys(words("bash sh shell zsh console shell-session terminal shellscript"), Language.BASH),
-    **dict.fromkeys(words("sql postgresql postgres mysql sqlite tsql plsql duckdb"), Language.SQL),
-    **dict.fromkeys(words("javascript js node mjs jsx cjs"), Language.JAVASCRIPT),
-    **dict.fromkeys(words("typescript ts tsx"), Language.TYPESCRIPT),
-    **dict.fromkeys(words("json jsonc json5 jsonl"), Language.JSON),
-    **dict.fromkeys(words("yaml yml"), Language.YAML),
-    **dict.fromkeys(words("html xhtml htm"), Language.HTML),
-    **dict.fromkeys(words("c h"), Language.C),
-    **dict.fromkeys(words("cpp c++ cc cxx hpp hxx"), Language.CPP),
-    **dict.fromkeys(words("csharp cs c#"), Language.CSHARP),
-    **dict.fromkeys(words("go golang"), Language.GO),
-    **dict.fromkeys(words("java"), Language.JAVA),
-    **dict.fromkeys(words("julia jl"), Language.JULIA),
-    **dict.fromkeys(words("kotlin kt kts"), Language.KOTLIN),
-    **dict.fromkeys(words("lua"), Language.LUA),
-    **dict.fromkeys(words("perl pl"), Language.PERL),
-    **dict.fromkeys(words("php"), Language.PHP),
-    **dict.fromkeys(words("powershell ps1 pwsh"), Language.POWERSHELL),
-    **dict.fromkeys(words("r rscript"), Language.R),
-    **dict.fromkeys(words("ruby rb"), Language.RUBY),
-    **dict.fromkeys(words("rust rs"), Language.RUST),
-    **dict.fromkeys(words("scala"), Language.SCALA),
-    **dict.fromkeys(words("swift"), Language.SWIFT),
+    **dict.fromkeys(split_words("python py python3 ipython pycon py3 jupyter"), Language.PYTHON),
     **dict.fromkeys(
-        words(
+        split_words("bash sh shell zsh console shell-session terminal shellscript"), Language.BASH
+    ),
+    **dict.fromkeys(split_words("sql postgresql postgres mysql sqlite tsql plsql duckdb"), Language.SQL),
+    **dict.fromkeys(split_words("javascript js node mjs jsx cjs"), Language.JAVASCRIPT),
+    **dict.fromkeys(split_words("typescript ts tsx"), Language.TYPESCRIPT),
+    **dict.fromkeys(split_words("json jsonc json5 jsonl"), Language.JSON),
+    **dict.fromkeys(split_words("yaml yml"), Language.YAML),
+    **dict.fromkeys(split_words("html xhtml htm"), Language.HTML),
+    **dict.fromkeys(split_words("c h"), Language.C),
+    **dict.fromkeys(split_words("cpp c++ cc cxx hpp hxx"), Language.CPP),
+    **dict.fromkeys(split_words("csharp cs c#"), Language.CSHARP),
+    **dict.fromkeys(split_words("go golang"), Language.GO),
+    **dict.fromkeys(split_words("java"), Language.JAVA),
+    **dict.fromkeys(split_words("julia jl"), Language.JULIA),
+    **dict.fromkeys(split_words("kotlin kt kts"), Language.KOTLIN),
+    **dict.fromkeys(split_words("lua"), Language.LUA),
+    **dict.fromkeys(split_words("perl pl"), Language.PERL),
+    **dict.fromkeys(split_words("php"), Language.PHP),
+    **dict.fromkeys(split_words("powershell ps1 pwsh"), Language.POWERSHELL),
+    **dict.fromkeys(split_words("r rscript"), Language.R),
+    **dict.fromkeys(split_words("ruby rb"), Language.RUBY),
+    **dict.fromkeys(split_words("rust rs"), Language.RUST),
+    **dict.fromkeys(split_words("scala"), Language.SCALA),
+    **dict.fromkeys(split_words("swift"), Language.SWIFT),
+    **dict.fromkeys(
+        split_words(
             "haskell hs dart matlab dockerfile makefile css scss xml toml ini hcl terraform proto graphql"
             " solidity vb elixir clojure groovy fortran asm diff"
         ),
@@ -66,7 +68,7 @@ MARKS: Final[dict[str, Language]] = {
 }
 """What people write behind a fence, by language."""
 
-_NO_CODE: Final = frozenset(words("text txt plaintext plain markdown md output log csv none"))
+_NO_CODE: Final = frozenset(split_words("text txt plaintext plain markdown md output log csv none"))
 
 _FENCE: Final = re.compile(
     r"^(?P<indent>[ \t]*(?:>[ ]?)?)(?P<fence>`{3,}|~{3,})[ \t]*(?P<mark>[\w+#.-]*)[^\n`]*\n"
@@ -105,8 +107,8 @@ _MAX_BLOCKS: Final = 1_000
 """Blocks read of one text, of each kind: more is no agent's words, and each costs time."""
 
 
-def blocks_in(text: str) -> list[Block]:
-    """The delimited regions of this text; one within another is part of it."""
+def find_blocks(text: str) -> list[Block]:
+    """Return the delimited regions of this text; one within another is part of it."""
     taken: list[tuple[int, int]] = []
     found: list[Block] = []
     for mark, pattern in _KINDS:
@@ -114,7 +116,7 @@ def blocks_in(text: str) -> list[Block]:
             continue
         matches = [match for match in islice(pattern.finditer(text), _MAX_BLOCKS) if _is_free(match, taken)]
         taken = sorted([*taken, *(match.span() for match in matches)])
-        found.extend(_block(match) for match in matches)
+        found.extend(_make_block(match) for match in matches)
     return sorted(found, key=lambda block: block.around)
 
 
@@ -124,19 +126,19 @@ def _is_free(match: re.Match[str], taken: list[tuple[int, int]]) -> bool:
     return (at == 0 or taken[at - 1][1] <= start) and (at == len(taken) or end <= taken[at][0])
 
 
-def _block(match: re.Match[str]) -> Block:
+def _make_block(match: re.Match[str]) -> Block:
     body, start = match["body"], match.start("body")
     for mark in _END_MARKS:
         body = body.partition(mark)[0]
     start += len(body) - len(body.lstrip("\r\n"))
     source = body.strip("\r\n").rstrip()
-    language = _language(match, source) if source.strip() else None
+    language = _determine_language(match, source) if source.strip() else None
     return Block(language, source, start, match.span())
 
 
-def _language(match: re.Match[str], source: str) -> Language | None:
+def _determine_language(match: re.Match[str], source: str) -> Language | None:
     if match.re is _CODE_TAG:
-        return _tagged_language(match, source)
+        return _determine_tag_language(match, source)
     if match.re is _ACTION_TAG:
         named = next((language for word, language in _ACTION_LANGUAGES if word in match["mark"]), None)
         return named or identify(source, least=1) or Language.PYTHON
@@ -146,7 +148,7 @@ def _language(match: re.Match[str], source: str) -> Language | None:
     return None if mark in _NO_CODE else identify(source, least=ENOUGH - 1)
 
 
-def _tagged_language(match: re.Match[str], source: str) -> Language | None:
+def _determine_tag_language(match: re.Match[str], source: str) -> Language | None:
     if match["body"].startswith(("\n", "\r\n")):
         return identify(source, least=1) or Language.PYTHON
     line_start = match.string.rfind("\n", 0, match.start()) + 1

@@ -7,28 +7,28 @@ from collections.abc import Iterator
 from spanproof.trace import JsonValue, RecordedCall, Span, SpanKind, Trace
 
 
-def tape_of(trace: Trace, span_id: str) -> tuple[RecordedCall, ...]:
-    """The tool calls made right by the code that ran within this span, in order.
+def collect_tape(trace: Trace, span_id: str) -> tuple[RecordedCall, ...]:
+    """Return the tool calls made right by the code that ran within this span, in order.
 
     Calls made by tools themselves, or within agents that were called, are not the code's own.
     """
-    return tuple(recorded_call(span) for span in calls_below(trace, span_id))
+    return tuple(to_recorded_call(span) for span in find_calls_below(trace, span_id))
 
 
-def calls_below(trace: Trace, span_id: str) -> Iterator[Span]:
-    """TOOL spans and called agents below this span, without what is below those."""
+def find_calls_below(trace: Trace, span_id: str) -> Iterator[Span]:
+    """Yield TOOL spans and called agents below this span, without what is below those."""
     for child in trace.children(span_id):
         if child.kind in (SpanKind.TOOL, SpanKind.AGENT):
             yield child
         else:
-            yield from calls_below(trace, child.span_id)
+            yield from find_calls_below(trace, child.span_id)
 
 
-def recorded_call(span: Span) -> RecordedCall:
-    """The call that a TOOL span records, or that a called agent's span represents."""
+def to_recorded_call(span: Span) -> RecordedCall:
+    """Return the call that a TOOL span records, or that a called agent's span represents."""
     if span.kind is SpanKind.AGENT:
-        return _agent_call(span)
-    args, kwargs = positional_and_named(span.tool.arguments if span.tool is not None else None)
+        return _make_agent_call(span)
+    args, kwargs = split_arguments(span.tool.arguments if span.tool is not None else None)
     reason = None
     if span.hidden:
         reason = "the producer kept the arguments and the result of this call back"
@@ -48,8 +48,8 @@ def recorded_call(span: Span) -> RecordedCall:
     )
 
 
-def positional_and_named(arguments: JsonValue) -> tuple[tuple[JsonValue, ...], dict[str, JsonValue]]:
-    """Decoded arguments as positional and keyword ones."""
+def split_arguments(arguments: JsonValue) -> tuple[tuple[JsonValue, ...], dict[str, JsonValue]]:
+    """Return decoded arguments as positional and keyword ones."""
     if arguments is None:
         return (), {}
     if isinstance(arguments, list):
@@ -62,7 +62,7 @@ def positional_and_named(arguments: JsonValue) -> tuple[tuple[JsonValue, ...], d
     return (), arguments
 
 
-def _agent_call(span: Span) -> RecordedCall:
+def _make_agent_call(span: Span) -> RecordedCall:
     task = span.input.value if span.input is not None else None
     return RecordedCall(
         tool=span.agent or span.name,

@@ -12,9 +12,9 @@ import json
 import re
 from typing import Final
 
-from spanproof.evaluators.detect.learned import likeliest
-from spanproof.evaluators.detect.python_syntax import python_weight
-from spanproof.evaluators.detect.signs import SIGNS, weight_of
+from spanproof.evaluators.detect.learned import predict_language
+from spanproof.evaluators.detect.python_syntax import weigh_python
+from spanproof.evaluators.detect.signs import SIGNS, weigh_signs
 from spanproof.evaluators.detect.unscanned import name_unscanned
 from spanproof.trace import Language
 
@@ -122,7 +122,7 @@ _FAMILY: Final = (Language.JAVASCRIPT, Language.TYPESCRIPT, Language.OTHER)
 
 
 def identify(source: str, least: int = ENOUGH) -> Language | None:
-    """The language this text is code in; None where it is not plainly code.
+    """Return the language this text is code in; None where it is not plainly code.
 
     Args:
         source: a text without its fences.
@@ -141,32 +141,32 @@ def _identify(source: str, least: int) -> Language | None:
         return Language.JSON
     if is_yaml(stripped):
         return Language.YAML
-    weights = {language: weight_of(signs, source) for language, signs in SIGNS.items()}
+    weights = {language: weigh_signs(signs, source) for language, signs in SIGNS.items()}
     if "/*" in source and not stripped.startswith("#!"):
         # Examples in other languages' comments look like prompts and sessions of an interpreter.
         outside = _BLOCK_COMMENT.sub("", source)
         for language in (Language.BASH, Language.PYTHON):
-            weights[language] = weight_of(SIGNS[language], outside)
-    weights[Language.BASH] += command_weight(source)
+            weights[language] = weigh_signs(SIGNS[language], outside)
+    weights[Language.BASH] += weigh_commands(source)
     if weights[Language.BASH] and "<<" in source and _HEREDOC.search(source):
         return Language.BASH
     rivals = max(weights[language] for language in _FAMILY)
-    parsed = python_weight(source) if weights[Language.PYTHON] or rivals < ENOUGH else 0
+    parsed = weigh_python(source) if weights[Language.PYTHON] or rivals < ENOUGH else 0
     weights[Language.PYTHON] += parsed
-    family = sum(weights[language] for language in _FAMILY) + _braced_weight(source)
+    family = sum(weights[language] for language in _FAMILY) + _weigh_braces(source)
     alone: dict[Language, int] = {one: weight for one, weight in weights.items() if one not in _FAMILY}
-    family = _with_what_they_hold(alone, family, stripped, parsed)
+    family = _merge_embedded_weights(alone, family, stripped, parsed)
     best = max(alone, key=lambda language: alone[language])
-    needed = least + _prose_weight(source, in_query=best is Language.SQL and alone[best] > family)
+    needed = least + _weigh_prose(source, in_query=best is Language.SQL and alone[best] > family)
     if max(family, alone[best]) < needed:
-        return _learned(source, least, max(family, alone[best])) if needed <= ENOUGH else None
+        return _identify_by_model(source, least, max(family, alone[best])) if needed <= ENOUGH else None
     if _is_undisputed(best, alone, family, parsed):
         return best
-    return _by_vote(source, weights, alone, family)
+    return _choose_by_vote(source, weights, alone, family)
 
 
-def _prose_weight(source: str, *, in_query: bool) -> int:
-    """What speaks for prose outside of comments: sentences, and words in a row that begin no string."""
+def _weigh_prose(source: str, *, in_query: bool) -> int:
+    """Return the weight of prose outside comments: sentences, and words in a row that begin no string."""
     text = _COMMENT.sub("", source)
     rows = sum(match["words"] is not None for match in _WORDS_IN_A_ROW.finditer(text))
     return 2 * len(_SENTENCE.findall(text)) + (0 if in_query else rows)
@@ -182,9 +182,9 @@ def _is_undisputed(best: Language, alone: dict[Language, int], family: int, pars
     return best is not Language.PYTHON or bool(parsed and (parsed < alone[best] or not family))
 
 
-def _learned(source: str, least: int, signs: int) -> Language | None:
-    """What the model says where structure leaves it open whether this is code; None where it is not sure."""
-    language, lead = likeliest(source)
+def _identify_by_model(source: str, least: int, signs: int) -> Language | None:
+    """Return what the model says where structure does not decide whether this is code; None if not sure."""
+    language, lead = predict_language(source)
     if not signs and least >= ENOUGH:
         return None
     # What looks like none of ours is code only where it is plain, or something else says so: a fence, a name.
@@ -192,8 +192,10 @@ def _learned(source: str, least: int, signs: int) -> Language | None:
     return language if lead >= (_PLAIN_LEAD if is_likely else _SURE_LEAD) else None
 
 
-def _by_vote(source: str, weights: dict[Language, int], alone: dict[Language, int], family: int) -> Language:
-    """The language by its own signs and the model's vote together.
+def _choose_by_vote(
+    source: str, weights: dict[Language, int], alone: dict[Language, int], family: int
+) -> Language:
+    """Return the language by its own signs and the model's vote together.
 
     Args:
         source: the text.
@@ -205,7 +207,7 @@ def _by_vote(source: str, weights: dict[Language, int], alone: dict[Language, in
     script: float = weights[Language.JAVASCRIPT] + weights[Language.TYPESCRIPT]
     if other > ENOUGH and not script and family > max(alone.values()):
         return Language.OTHER
-    voted, lead = likeliest(source)
+    voted, lead = predict_language(source)
     vote = min(_MOST_VOTES, lead / _VOTE)
     other += vote if voted is Language.OTHER else 0
     script += vote if voted in (Language.JAVASCRIPT, Language.TYPESCRIPT) else 0
@@ -269,8 +271,8 @@ def is_yaml(text: str) -> bool:
     )
 
 
-def command_weight(source: str) -> int:
-    """What lines that are shell commands weigh, prose that begins like one left out."""
+def weigh_commands(source: str) -> int:
+    """Return the weight of lines that are shell commands, prose that begins like one left out."""
     weight = 0
     for line in _COMMAND.finditer(source):
         whole, rest = line["whole"].strip(), line["rest"]
@@ -284,8 +286,8 @@ def command_weight(source: str) -> int:
     return weight
 
 
-def _braced_weight(source: str) -> int:
-    """What lines that end in semicolons and braces say: code of the C family, whatever the language."""
+def _weigh_braces(source: str) -> int:
+    """Return the weight of lines ending in semicolons and braces: code of the C family, of any language."""
     lines = [line for line in source.splitlines() if line.strip()]
     ended = [line for line in lines if line.rstrip().endswith((";", "{", "}"))]
     # Lists in contracts end their lines in semicolons too, without a brace or an assignment anywhere.
@@ -295,8 +297,8 @@ def _braced_weight(source: str) -> int:
     return ENOUGH if is_statement or (is_code and is_many) else 0
 
 
-def _with_what_they_hold(alone: dict[Language, int], family: int, source: str, parsed: int) -> int:
-    """Signs that stand in a string or a script count for what holds it.
+def _merge_embedded_weights(alone: dict[Language, int], family: int, source: str, parsed: int) -> int:
+    """Count signs in a string or a script for what holds it; return the C family's weight.
 
     Args:
         alone: weights of the languages outside the C family; changed in place.

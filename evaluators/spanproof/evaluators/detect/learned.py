@@ -31,10 +31,10 @@ _OFFSET: Final = 128
 """Added to each weight in the file, so that none is below zero."""
 
 
-def likeliest(text: str) -> tuple[Language | None, float]:
-    """The kind a text is most like (None is prose), and its lead over the next; 0 where nothing is known."""
-    kinds, rows, bias, scale = _model()
-    known = [row for row in map(rows.get, trigrams(text), repeat(0)) if row]
+def predict_language(text: str) -> tuple[Language | None, float]:
+    """Return the likeliest kind (None is prose) and its lead over the next; 0 where nothing is known."""
+    kinds, rows, bias, scale = _load_model()
+    known = [row for row in map(rows.get, extract_trigrams(text), repeat(0)) if row]
     if not known:
         return None, 0.0
     packed, mask = sum(known), (1 << _LANE) - 1
@@ -52,8 +52,8 @@ _SAID: Final = re.compile(
 """What comments and docstrings say, without their marks: the marks reveal a language, the words do not."""
 
 
-def trigrams(text: str) -> set[str]:
-    """The distinct trigrams of a beginning, comments emptied; digits count as one, so that none is learnt."""
+def extract_trigrams(text: str) -> set[str]:
+    """Return the distinct trigrams of a beginning, comments emptied; all digits count as one."""
     text = _SAID.sub("", text[:MAX_READ_CHARS])[:MAX_CHARS]
     text = f"\n{text}\n".translate(_DIGITS)
     return {text[at : at + 3] for at in range(len(text) - 2)}
@@ -63,7 +63,7 @@ _DIGITS: Final = str.maketrans("123456789", "0" * 9)
 
 
 @lru_cache(maxsize=1)
-def _model() -> tuple[list[Language | None], dict[str, int], list[int], float]:
+def _load_model() -> tuple[list[Language | None], dict[str, int], list[int], float]:
     head, *lines = files(__package__).joinpath(WEIGHTS).read_text("utf-8").splitlines()
     names, bias, scale = head.split(" ")
     rows = {}

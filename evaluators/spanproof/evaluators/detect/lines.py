@@ -11,7 +11,7 @@ import re
 from enum import Enum
 from typing import Final
 
-from spanproof.evaluators.detect.language import command_weight
+from spanproof.evaluators.detect.language import weigh_commands
 
 _MAX_LINE_READ: Final = 400
 """What a line is shows in its beginning; the pattern for sentences takes time by the square of the length."""
@@ -64,8 +64,8 @@ _FED: Final = re.compile(r"\s*(?:\$ )?[a-z][\w./-]* [^=;(]*<<-?['\"]?(?P<tag>[A-
 _TRIPLE_QUOTES: Final = ('"""', "'''")
 
 
-def line_kinds(lines: list[str]) -> list[LineKind]:
-    """The kind of each line, in order."""
+def classify_lines(lines: list[str]) -> list[LineKind]:
+    """Return the kind of each line, in order."""
     kinds: list[LineKind] = []
     closing: str | None = None
     for number, line in enumerate(lines):
@@ -75,45 +75,47 @@ def line_kinds(lines: list[str]) -> list[LineKind]:
             closing = None if closing in line else closing
             continue
         below = lines[number + 1][:_MAX_LINE_READ] if number + 1 < len(lines) else ""
-        kinds.append(_kind(line, below, kinds[-1] if kinds else LineKind.BLANK, _last_said(kinds)))
-        closing = _opened(line) if kinds[-1] is not LineKind.PROSE else None
+        kinds.append(
+            _classify_line(line, below, kinds[-1] if kinds else LineKind.BLANK, _find_last_kind(kinds))
+        )
+        closing = _find_closing_mark(line) if kinds[-1] is not LineKind.PROSE else None
     return kinds
 
 
-def _last_said(kinds: list[LineKind]) -> LineKind:
-    """The kind of the last line that is not blank."""
+def _find_last_kind(kinds: list[LineKind]) -> LineKind:
+    """Return the kind of the last line that is not blank."""
     return next((kind for kind in reversed(kinds[-4:]) if kind is not LineKind.BLANK), LineKind.BLANK)
 
 
-def _kind(line: str, below: str, above: LineKind, said: LineKind) -> LineKind:
+def _classify_line(line: str, below: str, above: LineKind, said: LineKind) -> LineKind:
     bare = line.strip()
     if not bare:
         return LineKind.BLANK
     if bare.startswith(("/*", *_TRIPLE_QUOTES)):
         return LineKind.CODE
     in_code = said in (LineKind.CODE, LineKind.EITHER)
-    if _BLOCK_HEADER.match(line) and _indent(below) > _indent(line):
+    if _BLOCK_HEADER.match(line) and _measure_indent(below) > _measure_indent(line):
         return LineKind.CODE
     if bare.startswith(("#!", "#include", "#define", "#if")):
         return LineKind.CODE
     if bare.startswith("#"):
         touches_code = in_code and above is not LineKind.BLANK
         return LineKind.CODE if touches_code or below.strip() else LineKind.PROSE
-    if in_code and _indent(line) > 0:
+    if in_code and _measure_indent(line) > 0:
         return LineKind.CODE if _CODE.match(line) else LineKind.EITHER
     is_sentence = _LIST_OR_SENTENCE.match(line) or _LONG_SENTENCE.match(line)
     if (is_sentence and not _SQL_LINE.match(line)) or _FORMULA.match(line):
         return LineKind.PROSE
-    is_code = _CODE.match(line) is not None or command_weight(line) > 0
+    is_code = _CODE.match(line) is not None or weigh_commands(line) > 0
     return LineKind.CODE if is_code else LineKind.EITHER
 
 
-def _indent(line: str) -> int:
+def _measure_indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _opened(line: str) -> str | None:
-    """What closes the comment, docstring or heredoc that this line opens and does not close."""
+def _find_closing_mark(line: str) -> str | None:
+    """Return what closes the comment, docstring or heredoc that this line opens and does not close."""
     fed = _FED.match(line)
     if fed:
         return fed["tag"]

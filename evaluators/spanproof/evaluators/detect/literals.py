@@ -33,18 +33,18 @@ class JsonString:
     end: int
 
 
-def json_strings(text: str) -> list[JsonString] | None:
-    """Every string value of this JSON document, inner documents opened; None where it is no document."""
+def find_json_strings(text: str) -> list[JsonString] | None:
+    """Return every string value of a JSON document, inner ones opened; None where it is no document."""
     try:
         orjson.loads(text)
     except (orjson.JSONDecodeError, UnicodeEncodeError):
         return None
-    found = list(_strings(text, 0))
-    return _cells(found) if '"cell_type"' in text else found
+    found = list(_scan_json(text, 0))
+    return _join_cells(found) if '"cell_type"' in text else found
 
 
-def repr_strings(text: str) -> list[JsonString] | None:
-    """Every string of this dict, list or object as Python prints it; None where it is none."""
+def find_repr_strings(text: str) -> list[JsonString] | None:
+    """Return every string of this dict, list or object as Python prints it; None where it is none."""
     if len(text) > _MAX_REPR_CHARS:
         return None
     try:
@@ -53,12 +53,12 @@ def repr_strings(text: str) -> list[JsonString] | None:
             printed = ast.parse(text.strip(), mode="eval")
         if not all(isinstance(node, _PRINTED) for node in ast.walk(printed)):
             return None
-        return list(_repr_strings(text))
+        return list(_scan_repr(text))
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
         return None
 
 
-def _repr_strings(text: str) -> Iterator[JsonString]:
+def _scan_repr(text: str) -> Iterator[JsonString]:
     key = ""
     for token in _REPR_TOKEN.finditer(text):
         value = ast.literal_eval(token["literal"])
@@ -66,7 +66,7 @@ def _repr_strings(text: str) -> Iterator[JsonString]:
             key = value
             continue
         start, end = token.span("literal")
-        yield from _opened(JsonString(key, value, start + 1, end - 1), 0)
+        yield from _expand_string(JsonString(key, value, start + 1, end - 1), 0)
 
 
 _PRINTED: Final = (
@@ -83,8 +83,8 @@ _REPR_TOKEN: Final = re.compile(
 )
 
 
-def _cells(strings: list[JsonString]) -> list[JsonString]:
-    """Strings with the lines of each notebook cell, which nbformat keeps in an array, as one."""
+def _join_cells(strings: list[JsonString]) -> list[JsonString]:
+    """Return strings with the lines of each notebook cell, which nbformat keeps in an array, as one."""
     found = []
     for key, group in groupby(strings, key=lambda string: string.key):
         lines = list(group)
@@ -96,7 +96,7 @@ def _cells(strings: list[JsonString]) -> list[JsonString]:
     return found
 
 
-def _strings(text: str, depth: int) -> Iterator[JsonString]:
+def _scan_json(text: str, depth: int) -> Iterator[JsonString]:
     key = ""
     for token in _TOKEN.finditer(text):
         try:
@@ -106,25 +106,25 @@ def _strings(text: str, depth: int) -> Iterator[JsonString]:
         if token["colon"] is not None:
             key = value
             continue
-        yield from _opened(JsonString(key, value, *token.span("inside")), depth)
+        yield from _expand_string(JsonString(key, value, *token.span("inside")), depth)
 
 
-def _opened(string: JsonString, depth: int) -> Iterator[JsonString]:
-    """The strings of the document that this string holds, at this string's place; else the string."""
+def _expand_string(string: JsonString, depth: int) -> Iterator[JsonString]:
+    """Yield the strings of the document that this string holds, at this string's place; else the string."""
     if depth < _MAX_DEPTH and string.value.lstrip().startswith(("{", "[")):
         try:
             inner = orjson.loads(string.value)
         except (orjson.JSONDecodeError, UnicodeEncodeError):
             inner = None
         if isinstance(inner, dict | list):
-            for found in _strings(string.value, depth + 1):
+            for found in _scan_json(string.value, depth + 1):
                 yield JsonString(found.key, found.value, string.start, string.end)
             return
     yield string
 
 
-def embedded_documents(text: str) -> list[tuple[int, int]]:
-    """Spans of JSON objects that stand in a text, each beginning a line or following a colon."""
+def find_embedded_documents(text: str) -> list[tuple[int, int]]:
+    """Return the spans of JSON objects within a text, each beginning a line or following a colon."""
     found: list[tuple[int, int]] = []
     at = 0
     for _ in range(_MAX_EMBEDDED):
@@ -132,7 +132,7 @@ def embedded_documents(text: str) -> list[tuple[int, int]]:
         if opened is None:
             break
         start = opened.end()
-        end = _end_of(text, start)
+        end = _find_end(text, start)
         if end is None:
             at = start + 1
             continue
@@ -141,8 +141,8 @@ def embedded_documents(text: str) -> list[tuple[int, int]]:
     return found
 
 
-def _end_of(text: str, start: int) -> int | None:
-    """Where the JSON document that begins here ends, or the dict as Python prints it; None for neither."""
+def _find_end(text: str, start: int) -> int | None:
+    """Return the end of the JSON document that begins here, or of a dict as Python prints it; else None."""
     try:
         return _DECODER.raw_decode(text, start)[1]
     except (ValueError, RecursionError):

@@ -23,8 +23,8 @@ class Observation:
     output: Payload | None = None
 
 
-def parts_of(text: str | None) -> Observation:
-    """The logs and the output in an observation."""
+def split_observation(text: str | None) -> Observation:
+    """Return the logs and the output in an observation."""
     if text is None:
         return Observation()
     text = text.removeprefix("Observation:\n")

@@ -24,20 +24,20 @@ _ENOUGH: Final = 3
 """The weight of a statement that only code has."""
 
 
-def python_weight(source: str) -> int:
-    """What it says for Python that the text parses: nothing where a word or a list of values does too."""
+def weigh_python(source: str) -> int:
+    """Return how far parsing speaks for Python: not at all where a word or a list of values parses too."""
     if len(source) > _MAX_PARSED_CHARS:
         return 0
     source = textwrap.dedent(source).strip()
     if _ends_in_semicolons(source):
         return 0
-    tree = _parsed(source)
+    tree = _parse_source(source)
     if tree is None:
         return 0
     weight = sums = 0
     bound: set[str] = set()
     for statement in tree.body:
-        said = _ENOUGH if _goes_on(statement, bound) else _statement_weight(statement, source)
+        said = _ENOUGH if _uses_bound_names(statement, bound) else _weigh_statement(statement, source)
         sums += said == 1
         weight += said if said > 1 else 0
         if weight >= 2 * _ENOUGH:
@@ -45,7 +45,7 @@ def python_weight(source: str) -> int:
     return weight + min(sums, _ENOUGH - 1)
 
 
-def _goes_on(statement: ast.stmt, bound: set[str]) -> bool:
+def _uses_bound_names(statement: ast.stmt, bound: set[str]) -> bool:
     """Whether an assignment works with what one before it bound, by names longer than a formula's letters.
 
     Args:
@@ -67,8 +67,8 @@ def _ends_in_semicolons(source: str) -> bool:
     return 2 * sum(line.rstrip().endswith(";") for line in lines) >= len(lines)
 
 
-def _parsed(source: str) -> ast.Module | None:
-    """The syntax tree; of a program that was cut, of what is before the cut."""
+def _parse_source(source: str) -> ast.Module | None:
+    """Return the syntax tree; of a program that was cut, of what is before the cut."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)
         try:
@@ -86,8 +86,8 @@ def _parsed(source: str) -> ast.Module | None:
             return None
 
 
-def _statement_weight(statement: ast.stmt, source: str) -> int:
-    """3 for a statement that only code has, 1 for what a formula may be too, 0 for words."""
+def _weigh_statement(statement: ast.stmt, source: str) -> int:
+    """Return 3 for a statement that only code has, 1 for what a formula may be too, 0 for words."""
     if isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Return):
         return _ENOUGH if _does_something(statement.value, source) else 1
     if not isinstance(statement, ast.Expr):

@@ -223,8 +223,8 @@ SIGNS: Final[dict[Language, tuple[Sign, ...]]] = {
 }
 
 
-def weight_of(signs: tuple[Sign, ...], source: str) -> int:
-    """What these signs weigh together in this text."""
+def weigh_signs(signs: tuple[Sign, ...], source: str) -> int:
+    """Return what these signs weigh together in this text."""
     total = 0
     for sign in signs:
         found = 0

@@ -29,8 +29,8 @@ class StepCode:
     observation: str | None
 
 
-def step_code(trace: Trace, step: Span, following: Span | None) -> StepCode | None:
-    """The code that ran in this step; None where the step ran none or it cannot be known.
+def find_step_code(trace: Trace, step: Span, following: Span | None) -> StepCode | None:
+    """Return the code that ran in this step; None where the step ran none or it cannot be known.
 
     Args:
         trace: that the step is of.
@@ -40,19 +40,19 @@ def step_code(trace: Trace, step: Span, following: Span | None) -> StepCode | No
     if step.error is not None and step.error.type in _BEFORE_RUNNING:
         return None
     history = following.input_messages if following is not None else ()
-    own = _own_blocks(trace, step)
-    source = _source_in_history(history)
-    observation = step.observation or _shown_last(history)
+    own = _find_own_code(trace, step)
+    source = _find_source(history)
+    observation = step.observation or _find_last_observation(history)
     if source is not None and following is not None:
         place = own[1] if own is not None else f"{following.span_id}/input_messages"
         return StepCode(source, place, observation)
-    if own is not None and _ran_code(step, observation):
+    if own is not None and _has_run_code(step, observation):
         return StepCode(own[0], own[1], observation)
     return None
 
 
-def _source_in_history(history: Sequence[Message]) -> str | None:
-    """The source of the last interpreter call, if it is the last thing the agent did."""
+def _find_source(history: Sequence[Message]) -> str | None:
+    """Return the source of the last interpreter call, if it is the last thing the agent did."""
     for message in reversed(history):
         if message.role == "assistant":
             call = next((call for call in message.tool_calls if call.name == _INTERPRETER), None)
@@ -65,8 +65,8 @@ def _source_in_history(history: Sequence[Message]) -> str | None:
     return None
 
 
-def _own_blocks(trace: Trace, step: Span) -> tuple[str, str] | None:
-    """The code in what the step's first model call said, and where that is."""
+def _find_own_code(trace: Trace, step: Span) -> tuple[str, str] | None:
+    """Return the code in what the step's first model call said, and where that is."""
     call = next((span for span in trace.descendants(step.span_id) if span.kind is SpanKind.LLM), None)
     if call is None:
         return None
@@ -77,15 +77,15 @@ def _own_blocks(trace: Trace, step: Span) -> tuple[str, str] | None:
     return "\n\n".join(blocks), f"{call.span_id}/output_messages"
 
 
-def _ran_code(step: Span, observation: str | None) -> bool:
+def _has_run_code(step: Span, observation: str | None) -> bool:
     """Whether code ran: the observation has the interpreter's form, or the interpreter failed."""
     if step.error is not None and step.error.type == "AgentExecutionError":
         return True
     return observation is not None and observation.startswith(_SHOWN)
 
 
-def _shown_last(history: Sequence[Message]) -> str | None:
-    """What the agent was shown last, as its next model call has it."""
+def _find_last_observation(history: Sequence[Message]) -> str | None:
+    """Return what the agent was shown last, as its next model call has it."""
     if history and history[-1].role == "tool":
         return history[-1].text
     return None

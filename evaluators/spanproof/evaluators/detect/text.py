@@ -12,11 +12,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from spanproof.evaluators.detect.arguments import code_in_call
-from spanproof.evaluators.detect.bare import bare_snippets
-from spanproof.evaluators.detect.blocks import Block, blocks_in, words
+from spanproof.evaluators.detect.arguments import extract_code
+from spanproof.evaluators.detect.bare import find_bare_snippets
+from spanproof.evaluators.detect.blocks import Block, find_blocks, split_words
 from spanproof.evaluators.detect.language import ENOUGH, identify, is_structured_json, is_tool_call
-from spanproof.evaluators.detect.literals import JsonString, embedded_documents, json_strings, repr_strings
+from spanproof.evaluators.detect.literals import (
+    JsonString,
+    find_embedded_documents,
+    find_json_strings,
+    find_repr_strings,
+)
 from spanproof.trace import Language, ToolCall
 
 
@@ -37,7 +42,7 @@ class TextSnippet:
 
 
 _CODE_KEYS: Final = frozenset(
-    words(
+    split_words(
         "code source script snippet program python command cmd sql query action_input tool_input"
         " function expression javascript js typescript python_code sql_query statement"
     )
@@ -76,31 +81,31 @@ _ACTION: Final = re.compile(
 
 
 def snippets_in(text: str) -> list[TextSnippet]:
-    """Every piece of code in this text, in the order of the text."""
+    """Return every piece of code in this text, in the order of the text."""
     if not text or text.isspace():
         return []
     start = len(text) - len(text.lstrip())
     if text[start] in '{["' or _PRINTED_OBJECT.match(text, start):
-        in_document = _in_document(text)
+        in_document = _search_document(text)
         if in_document is not None:
             return in_document
-    blocks = blocks_in(text)
-    found = [snippet for block in blocks for snippet in _in_block(block)]
-    for begin, end in _gaps([block.around for block in blocks], len(text)):
-        found.extend(_moved(snippet, begin) for snippet in _undelimited(text[begin:end]))
+    blocks = find_blocks(text)
+    found = [snippet for block in blocks for snippet in _search_block(block)]
+    for begin, end in _find_gaps([block.around for block in blocks], len(text)):
+        found.extend(_shift_snippet(snippet, begin) for snippet in _search_undelimited(text[begin:end]))
     return sorted(found, key=lambda snippet: snippet.start)
 
 
-def _in_document(text: str) -> list[TextSnippet] | None:
-    """Code in the strings of a document, or the JSON document itself; None where the text is no document.
+def _search_document(text: str) -> list[TextSnippet] | None:
+    """Return code in the strings of a document, or a JSON document itself; None where the text is neither.
 
     A document is JSON, or what Python prints of a call, a message, an object.
     """
-    found = _in_strings(text)
+    found = _search_json(text)
     start, end = len(text) - len(text.lstrip()), len(text.rstrip())
     if found is None:
-        is_object = _PRINTED_OBJECT.match(text, start) is not None and repr_strings(text) is not None
-        return _in_printed_call(text) or ([] if is_object else None)
+        is_object = _PRINTED_OBJECT.match(text, start) is not None and find_repr_strings(text) is not None
+        return _search_printed_call(text) or ([] if is_object else None)
     if found:
         return found
     if text[start] == '"':
@@ -112,43 +117,45 @@ def _in_document(text: str) -> list[TextSnippet] | None:
     return []
 
 
-def _in_strings(text: str) -> list[TextSnippet] | None:
-    strings = json_strings(text)
-    return None if strings is None else list(_code_among(strings))
+def _search_json(text: str) -> list[TextSnippet] | None:
+    strings = find_json_strings(text)
+    return None if strings is None else list(_search_strings(strings))
 
 
-def _in_printed_call(text: str) -> list[TextSnippet]:
-    """Code in a tool call or a message as Python prints it, which smolagents writes into its history."""
+def _search_printed_call(text: str) -> list[TextSnippet]:
+    """Return code in a tool call or message as Python prints it, as smolagents writes it into history."""
     if any(key.replace('"', "'") in text for key in _CALL_KEYS):
-        return list(_code_among(repr_strings(text) or []))
-    return _in_words(repr_strings(text)) if any(mark in text for mark in _BLOCK_MARKS) else []
+        return list(_search_strings(find_repr_strings(text) or []))
+    return (
+        _search_marked_strings(find_repr_strings(text)) if any(mark in text for mark in _BLOCK_MARKS) else []
+    )
 
 
-def _in_words(strings: list[JsonString] | None) -> list[TextSnippet]:
-    """Code that marks delimit in the strings of a message."""
-    return [snippet for string in strings or [] for snippet in _in_message(string)]
+def _search_marked_strings(strings: list[JsonString] | None) -> list[TextSnippet]:
+    """Return the code that marks delimit in the strings of a message."""
+    return [snippet for string in strings or [] for snippet in _search_message(string)]
 
 
-def _code_among(strings: list[JsonString]) -> Iterator[TextSnippet]:
+def _search_strings(strings: list[JsonString]) -> Iterator[TextSnippet]:
     for string in strings:
-        in_message = _in_message(string)
+        in_message = _search_message(string)
         if in_message:
             yield from in_message
             continue
-        language = _argument_language(string.key, string.value)
+        language = _identify_argument(string.key, string.value)
         if language is not None:
             yield TextSnippet(language, string.value, string.start, string.end)
 
 
-def _in_message(string: JsonString) -> list[TextSnippet]:
-    """What a model says around its code, where a string holds that: the code, at the place of the string."""
+def _search_message(string: JsonString) -> list[TextSnippet]:
+    """Return the code within what a model says, where a string holds that, at the place of the string."""
     if string.key.lower() in _CODE_KEYS or not any(mark in string.value for mark in _BLOCK_MARKS):
         return []
-    inner = (snippet for block in blocks_in(string.value) for snippet in _in_block(block))
+    inner = (snippet for block in find_blocks(string.value) for snippet in _search_block(block))
     return [TextSnippet(snippet.language, snippet.source, string.start, string.end) for snippet in inner]
 
 
-def _argument_language(key: str, value: str) -> Language | None:
+def _identify_argument(key: str, value: str) -> Language | None:
     if key.lower() not in _CODE_KEYS and "\n" not in value:
         return None
     is_code = key.lower() in _CODE_KEYS
@@ -156,53 +163,53 @@ def _argument_language(key: str, value: str) -> Language | None:
     return None if language is Language.JSON or (language is Language.YAML and not is_code) else language
 
 
-def _in_block(block: Block) -> list[TextSnippet]:
-    """The block as a snippet; of a tool call in JSON, the code in its arguments."""
+def _search_block(block: Block) -> list[TextSnippet]:
+    """Return the block as a snippet; of a tool call in JSON, the code in its arguments."""
     if block.language is None:
         return []
     if block.language is Language.JSON and any(key in block.source for key in _CALL_KEYS):
-        inner = _in_strings(block.source)
+        inner = _search_json(block.source)
         if inner:
-            return [_moved(snippet, block.start) for snippet in inner]
+            return [_shift_snippet(snippet, block.start) for snippet in inner]
     return [TextSnippet(block.language, block.source, block.start, block.start + len(block.source))]
 
 
-def _undelimited(text: str) -> Iterator[TextSnippet]:
-    """Code that no mark delimits: the input of an action, in JSON between sentences, and bare."""
+def _search_undelimited(text: str) -> Iterator[TextSnippet]:
+    """Yield code that no mark delimits: the input of an action, in JSON between sentences, and bare."""
     documents = []
     for action in _ACTION.finditer(text):
-        found = list(_in_action(action))
+        found = list(_search_action(action))
         if found:
             documents.append(action.span("input"))
             yield from found
-    for start, end in embedded_documents(text):
-        found = _in_strings(text[start:end]) or _in_printed_call(text[start:end])
+    for start, end in find_embedded_documents(text):
+        found = _search_json(text[start:end]) or _search_printed_call(text[start:end])
         begins_its_line = not text[text.rfind("\n", 0, start) + 1 : start].strip()
         if not found and begins_its_line and is_structured_json(text[start:end]):
             found = [TextSnippet(Language.JSON, text[start:end], 0, end - start)]
         if found:
             documents.append((start, end))
-            yield from (_moved(snippet, start) for snippet in found)
-    for begin, end in _gaps(documents, len(text)):
-        for bare in bare_snippets(text[begin:end]):
+            yield from (_shift_snippet(snippet, start) for snippet in found)
+    for begin, end in _find_gaps(documents, len(text)):
+        for bare in find_bare_snippets(text[begin:end]):
             start, stop = begin + bare.start, begin + bare.end
             yield TextSnippet(bare.language, text[start:stop], start, stop)
 
 
-def _in_action(action: re.Match[str]) -> Iterator[TextSnippet]:
-    """The input of an action that is code as it is, by what its tool takes."""
+def _search_action(action: re.Match[str]) -> Iterator[TextSnippet]:
+    """Yield the input of an action that is code as it is, by what its tool takes."""
     source, start = action["input"].strip(), action.start("input")
     start += len(action["input"]) - len(action["input"].lstrip())
     if source and not source.startswith(("{", "[", "`", "<")):
-        for code in code_in_call(ToolCall(action["tool"].strip(), source)):
+        for code in extract_code(ToolCall(action["tool"].strip(), source)):
             yield TextSnippet(code.language, source, start, start + len(source))
 
 
-def _moved(snippet: TextSnippet, by: int) -> TextSnippet:
+def _shift_snippet(snippet: TextSnippet, by: int) -> TextSnippet:
     return TextSnippet(snippet.language, snippet.source, snippet.start + by, snippet.end + by)
 
 
-def _gaps(regions: list[tuple[int, int]], length: int) -> Iterator[tuple[int, int]]:
+def _find_gaps(regions: list[tuple[int, int]], length: int) -> Iterator[tuple[int, int]]:
     at = 0
     for start, end in sorted(regions):
         if at < start:

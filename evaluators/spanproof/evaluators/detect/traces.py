@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from textwrap import dedent
 
-from spanproof.evaluators.detect.arguments import code_in_call
+from spanproof.evaluators.detect.arguments import extract_code
 from spanproof.evaluators.detect.blocks import MARKS
-from spanproof.evaluators.detect.calls import tape_of
+from spanproof.evaluators.detect.calls import collect_tape
 from spanproof.evaluators.detect.language import identify
-from spanproof.evaluators.detect.observation import parts_of
-from spanproof.evaluators.detect.steps import step_code
+from spanproof.evaluators.detect.observation import split_observation
+from spanproof.evaluators.detect.steps import find_step_code
 from spanproof.evaluators.detect.text import snippets_in
 from spanproof.semconv import genai
 from spanproof.semconv import openinference as oi
@@ -58,20 +58,22 @@ class _Candidate:
 
 
 def detect(trace: Trace) -> list[Snippet]:
-    """Every snippet of this trace, in order of its spans."""
-    ran = _one_per_run(trace, [*_recorded(trace), *_steps(trace), *_tools(trace)])
-    requested = list(_requested_calls(trace, ran))
+    """Return every snippet of this trace, in order of its spans."""
+    ran = _keep_strongest(
+        trace, [*_gather_recorded(trace), *_gather_steps(trace), *_gather_tool_calls(trace)]
+    )
+    requested = list(_gather_requested(trace, ran))
     ran += [candidate for candidate in requested if candidate.executed]
     said = [candidate for candidate in requested if not candidate.executed]
-    proposed = _only_proposed([*said, *_words(trace)], ran)
+    proposed = _select_proposed([*said, *_gather_words(trace)], ran)
     order = {span.span_id: index for index, span in enumerate(trace.spans)}
     found = sorted([*ran, *proposed], key=lambda one: order[one.span.span_id])
-    return [_snippet(trace, candidate) for candidate in found]
+    return [_build_snippet(trace, candidate) for candidate in found]
 
 
-def _snippet(trace: Trace, found: _Candidate) -> Snippet:
+def _build_snippet(trace: Trace, found: _Candidate) -> Snippet:
     span = found.span
-    tape = tape_of(trace, span.span_id) if found.executed and span.kind is not SpanKind.LLM else ()
+    tape = collect_tape(trace, span.span_id) if found.executed and span.kind is not SpanKind.LLM else ()
     ended = any(call.tool == _FINAL_ANSWER and call.error is None for call in tape)
     return Snippet(
         id=snippet_id(trace.trace_id, span.span_id, found.path, found.source),
@@ -108,13 +110,13 @@ def _may_be_cut(span: Span, found: _Candidate) -> bool:
     return any(name == found.path or name in holders for name in clipped if isinstance(name, str))
 
 
-def _recorded(trace: Trace) -> Iterator[_Candidate]:
+def _gather_recorded(trace: Trace) -> Iterator[_Candidate]:
     for span in trace.spans:
         code = span.code
         if code is None or not code.source.strip():
             continue
         named = MARKS.get((code.language or "").lower())
-        parts = parts_of(span.observation)
+        parts = split_observation(span.observation)
         yield _Candidate(
             span,
             code.path,
@@ -122,7 +124,7 @@ def _recorded(trace: Trace) -> Iterator[_Candidate]:
             code.source,
             executed=True,
             strength=3,
-            observation=span.observation if span.observation is not None else _output_text(span),
+            observation=span.observation if span.observation is not None else _read_output(span),
             logs=code.logs if code.logs is not None else parts.logs,
             output=code.output or parts.output,
             error=span.error,
@@ -131,16 +133,16 @@ def _recorded(trace: Trace) -> Iterator[_Candidate]:
         )
 
 
-def _steps(trace: Trace) -> Iterator[_Candidate]:
+def _gather_steps(trace: Trace) -> Iterator[_Candidate]:
     stepped = [span for span in trace.spans if span.step is not None and span.code is None]
-    calls = _calls_by_agent(trace) if stepped else {}
+    calls = _group_calls(trace) if stepped else {}
     for span in stepped:
         of_agent = calls.get(span.parent_id, ())
         after = bisect_left(of_agent, span.end_ns, key=lambda call: call.start_ns)
-        found = step_code(trace, span, of_agent[after] if after < len(of_agent) else None)
+        found = find_step_code(trace, span, of_agent[after] if after < len(of_agent) else None)
         if found is None:
             continue
-        parts = parts_of(found.observation)
+        parts = split_observation(found.observation)
         yield _Candidate(
             span,
             found.path,
@@ -155,8 +157,8 @@ def _steps(trace: Trace) -> Iterator[_Candidate]:
         )
 
 
-def _calls_by_agent(trace: Trace) -> Mapping[str | None, Sequence[Span]]:
-    """Model calls in order of their start, by the agent nearest above them."""
+def _group_calls(trace: Trace) -> Mapping[str | None, Sequence[Span]]:
+    """Return model calls in order of their start, by the agent nearest above them."""
     found: dict[str | None, list[Span]] = {}
     for span in trace.spans:
         if span.kind is SpanKind.LLM:
@@ -166,11 +168,11 @@ def _calls_by_agent(trace: Trace) -> Mapping[str | None, Sequence[Span]]:
     return found
 
 
-def _tools(trace: Trace) -> Iterator[_Candidate]:
+def _gather_tool_calls(trace: Trace) -> Iterator[_Candidate]:
     for span in trace.spans:
         if span.kind is not SpanKind.TOOL or span.tool is None or span.code is not None:
             continue
-        for code in code_in_call(span.tool):
+        for code in extract_code(span.tool):
             yield _Candidate(
                 span,
                 f"tool.{code.path}",
@@ -178,18 +180,18 @@ def _tools(trace: Trace) -> Iterator[_Candidate]:
                 code.source,
                 executed=code.runs,
                 strength=1,
-                observation=_output_text(span) if code.runs else None,
+                observation=_read_output(span) if code.runs else None,
                 error=span.error if code.runs else None,
             )
 
 
-def _one_per_run(trace: Trace, candidates: Sequence[_Candidate]) -> list[_Candidate]:
-    """One candidate for each time code ran: of spans within one another with the same code, the strongest."""
+def _keep_strongest(trace: Trace, candidates: Sequence[_Candidate]) -> list[_Candidate]:
+    """Return one candidate per time code ran: of nested spans with the same code, the strongest."""
     kept: list[_Candidate] = []
     taken: dict[str, set[str]] = {}
     above_taken: dict[str, set[str]] = {}
     for candidate in sorted(candidates, key=lambda one: -one.strength):
-        source, own = _plain(candidate.source), candidate.span.span_id
+        source, own = _normalise_source(candidate.source), candidate.span.span_id
         above = {span.span_id for span in trace.ancestors(own)}
         spans, outer = taken.setdefault(source, set()), above_taken.setdefault(source, set())
         if own in spans or own in outer or above & spans:
@@ -200,19 +202,19 @@ def _one_per_run(trace: Trace, candidates: Sequence[_Candidate]) -> list[_Candid
     return kept
 
 
-def _requested_calls(trace: Trace, ran: Sequence[_Candidate]) -> Iterator[_Candidate]:
-    """Calls with code that a model requested and that no span records as run.
+def _gather_requested(trace: Trace, ran: Sequence[_Candidate]) -> Iterator[_Candidate]:
+    """Yield calls with code that a model requested and that no span records as run.
 
     Answered by a `tool` message they ran all the same: at the provider, or where nothing is recorded.
     """
     by_call = {span.tool.call_id: span for span in trace.spans if span.tool is not None and span.tool.call_id}
-    answers = _answers(trace)
-    sources = {_plain(candidate.source) for candidate in ran}
-    for span, number, message in _spoken(trace):
+    answers = _map_answers(trace)
+    sources = {_normalise_source(candidate.source) for candidate in ran}
+    for span, number, message in _iterate_messages(trace):
         for index, call in enumerate(message.tool_calls):
             path = f"output_messages[{number}].tool_calls[{index}]"
-            for code in code_in_call(call):
-                if _plain(code.source) in sources:
+            for code in extract_code(call):
+                if _normalise_source(code.source) in sources:
                     continue
                 at = by_call.get(call.call_id, span) if call.call_id else span
                 answer = answers.get(call.call_id) if call.call_id else None
@@ -223,13 +225,13 @@ def _requested_calls(trace: Trace, ran: Sequence[_Candidate]) -> Iterator[_Candi
                     code.language,
                     code.source,
                     executed=executed,
-                    observation=(_output_text(at) if at is not span else answer) if executed else None,
+                    observation=(_read_output(at) if at is not span else answer) if executed else None,
                     error=at.error if executed and at is not span else None,
                 )
 
 
-def _answers(trace: Trace) -> Mapping[str, str]:
-    """What tools answered, by the id of the call: from any message a model said or was sent."""
+def _map_answers(trace: Trace) -> Mapping[str, str]:
+    """Return what tools answered, by the id of the call: from any message a model said or was sent."""
     return {
         message.tool_call_id: message.text
         for span in trace.spans
@@ -239,9 +241,9 @@ def _answers(trace: Trace) -> Mapping[str, str]:
     }
 
 
-def _words(trace: Trace) -> Iterator[_Candidate]:
-    """Code in a model's own words, and in an agent's or a chain's answer."""
-    for span, place, text in (*_texts(trace), *_answers_alone(trace)):
+def _gather_words(trace: Trace) -> Iterator[_Candidate]:
+    """Yield code in a model's own words, and in an agent's or a chain's answer."""
+    for span, place, text in (*_iterate_texts(trace), *_find_unrepeated_answers(trace)):
         for index, block in enumerate(snippets_in(text)):
             if block.language in _DATA:
                 continue
@@ -250,16 +252,16 @@ def _words(trace: Trace) -> Iterator[_Candidate]:
             yield _Candidate(span, path, block.language, dedent(block.source), executed=False)
 
 
-def _texts(trace: Trace) -> Iterator[tuple[Span, str, str]]:
-    for span, number, message in _spoken(trace):
+def _iterate_texts(trace: Trace) -> Iterator[tuple[Span, str, str]]:
+    for span, number, message in _iterate_messages(trace):
         yield span, f"output_messages[{number}]", message.text
 
 
-def _answers_alone(trace: Trace) -> Iterator[tuple[Span, str, str]]:
-    """What agents and topmost chains answered; a text that a model call below said is not repeated."""
+def _find_unrepeated_answers(trace: Trace) -> Iterator[tuple[Span, str, str]]:
+    """Yield answers of agents and topmost chains; a text that a model call below said is not repeated."""
     below: dict[str, list[str]] = {}
     for span in reversed(trace.spans):
-        own = _answer_text(trace, span)
+        own = _read_answer(trace, span)
         said = list(below.get(span.span_id, ()))
         if own and not any(own in text for text in said):
             yield span, "output", own
@@ -270,8 +272,8 @@ def _answers_alone(trace: Trace) -> Iterator[tuple[Span, str, str]]:
             below.setdefault(span.parent_id, []).extend(dict.fromkeys(text for text in said if text))
 
 
-def _answer_text(trace: Trace, span: Span) -> str:
-    """The words an agent or a topmost chain ended with; empty where its output is a document."""
+def _read_answer(trace: Trace, span: Span) -> str:
+    """Return the words an agent or a topmost chain ended with; empty where its output is a document."""
     if span.kind not in _ANSWERING or span.step is not None or span.code is not None:
         return ""
     if span.kind is SpanKind.CHAIN and any(each.kind in _ANSWERING for each in trace.ancestors(span.span_id)):
@@ -283,8 +285,8 @@ def _answer_text(trace: Trace, span: Span) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _spoken(trace: Trace) -> Iterator[tuple[Span, int, Message]]:
-    """What models said, once: a call within a call repeats it."""
+def _iterate_messages(trace: Trace) -> Iterator[tuple[Span, int, Message]]:
+    """Yield what models said, once: a call within a call repeats it."""
     for span in trace.spans:
         if span.kind is not SpanKind.LLM:
             continue
@@ -295,22 +297,22 @@ def _spoken(trace: Trace) -> Iterator[tuple[Span, int, Message]]:
                 yield span, number, message
 
 
-def _only_proposed(candidates: Sequence[_Candidate], ran: Sequence[_Candidate]) -> list[_Candidate]:
-    """Candidates that are not what ran, nor part of it, each source once."""
-    whole = {_plain(candidate.source) for candidate in ran}
+def _select_proposed(candidates: Sequence[_Candidate], ran: Sequence[_Candidate]) -> list[_Candidate]:
+    """Return candidates that are not what ran, nor part of it, each source once."""
+    whole = {_normalise_source(candidate.source) for candidate in ran}
     sources = sorted(whole)
     kept: dict[str, _Candidate] = {}
     for candidate in candidates:
-        plain = _plain(candidate.source)
+        plain = _normalise_source(candidate.source)
         if plain not in kept and plain not in whole and not any(plain in source for source in sources):
             kept[plain] = candidate
     return list(kept.values())
 
 
-def _plain(source: str) -> str:
-    """A source without the white space that copying changes."""
+def _normalise_source(source: str) -> str:
+    """Return a source without the white space that copying changes."""
     return "\n".join(line.rstrip() for line in source.strip().splitlines())
 
 
-def _output_text(span: Span) -> str | None:
+def _read_output(span: Span) -> str | None:
     return span.output.text if span.output is not None else None

@@ -182,7 +182,7 @@ UNSCANNED: Final = frozenset({*_SIGNS, Language.OTHER})
 
 
 def name_unscanned(source: str) -> Language:
-    """The language of a text that is code in none of those that are scanned; `OTHER` where it is open."""
+    """Return the language of code in none of those that are scanned; `OTHER` where it is open."""
     found = {
         language: sum(sign.search(source) is not None for sign in signs)
         for language, signs in _PATTERNS.items()

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from spanproof.evaluators.intervals import wilson
+from spanproof.evaluators.intervals import compute_wilson_interval
 
 _Z_95 = 1.959963984540054
 _NO_ERROR = 1e-9
@@ -45,7 +45,7 @@ class Agreement:
     confusion: Confusion
 
 
-def agreement(people: Sequence[bool], judge: Sequence[bool]) -> Agreement:
+def measure_agreement(people: Sequence[bool], judge: Sequence[bool]) -> Agreement:
     """Compare two sequences of verdicts about the same things, in the same order.
 
     Raises:
@@ -60,12 +60,12 @@ def agreement(people: Sequence[bool], judge: Sequence[bool]) -> Agreement:
         pairs.count((False, True)),
         pairs.count((False, False)),
     )
-    kappa, low, high = _kappa(counted)
+    kappa, low, high = _compute_kappa(counted)
     return Agreement(kappa, max(-1.0, low), min(1.0, high), counted)
 
 
-def best_threshold(people: Sequence[bool], scores: Sequence[float]) -> float:
-    """The lowest score to pass at which kappa is highest; the middle of the gap below it.
+def choose_threshold(people: Sequence[bool], scores: Sequence[float]) -> float:
+    """Return the lowest score to pass at which kappa is highest; the middle of the gap below it.
 
     Raises:
         ValueError: there is nothing to compare, or the lengths differ.
@@ -75,14 +75,14 @@ def best_threshold(people: Sequence[bool], scores: Sequence[float]) -> float:
     candidates = between or [0.5]
 
     def reached(threshold: float) -> float:
-        kappa = agreement(people, [score >= threshold for score in scores]).kappa
+        kappa = measure_agreement(people, [score >= threshold for score in scores]).kappa
         return -1.0 if math.isnan(kappa) else kappa
 
     return max(candidates, key=lambda threshold: (reached(threshold), -abs(threshold - 0.5)))
 
 
-def _kappa(counted: Confusion) -> tuple[float, float, float]:
-    """Kappa and the ends of its interval."""
+def _compute_kappa(counted: Confusion) -> tuple[float, float, float]:
+    """Return kappa and the ends of its interval."""
     total = counted.total
     cells = [
         [counted.both_pass / total, counted.only_people_pass / total],
@@ -105,7 +105,7 @@ def _kappa(counted: Confusion) -> tuple[float, float, float]:
     error = math.sqrt(max(0.0, spread) / total) / (1 - expected) ** 2
     if error > _NO_ERROR:
         return kappa, kappa - _Z_95 * error, kappa + _Z_95 * error
-    interval = wilson(observed * total, total)
+    interval = compute_wilson_interval(observed * total, total)
     assert interval is not None, "there is at least one pair"
     low, high = ((share - expected) / (1 - expected) for share in (interval.low, interval.high))
     return kappa, min(low, kappa), max(high, kappa)

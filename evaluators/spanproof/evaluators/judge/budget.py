@@ -93,14 +93,14 @@ class Budget:
         allowed = self._limits[limit]
         if allowed is None or spent + dollars <= allowed:
             return
-        budget = f"the judge's budget of ${_plain(allowed)} {words}"
+        budget = f"the judge's budget of ${_format_dollars(allowed)} {words}"
         if dollars > allowed:
-            raise OverBudget(f"one question may cost ${_plain(dollars)}, more than {budget}")
+            raise OverBudget(f"one question may cost ${_format_dollars(dollars)}, more than {budget}")
         raise OverBudget(f"{budget} is used up")
 
 
-def _plain(dollars: float) -> str:
-    """Without an exponent, however little it is."""
+def _format_dollars(dollars: float) -> str:
+    """Return an amount without an exponent, however little it is."""
     return f"{dollars:.6f}".rstrip("0").rstrip(".")
 
 

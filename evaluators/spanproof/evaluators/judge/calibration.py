@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import StrEnum
 
-from spanproof.evaluators.judge.agreement import Agreement, agreement, best_threshold
+from spanproof.evaluators.judge.agreement import Agreement, choose_threshold, measure_agreement
 from spanproof.evaluators.judge.client import Judge
 from spanproof.evaluators.judge.errors import JudgeError, JudgeUnavailable
 from spanproof.evaluators.judge.question import question_of
@@ -58,7 +58,7 @@ class Calibration:
     errors: Mapping[str, str]
 
 
-def labels_in(lines: Iterable[str], rubrics: Mapping[str, Rubric]) -> list[Labelled]:
+def read_labels(lines: Iterable[str], rubrics: Mapping[str, Rubric]) -> list[Labelled]:
     """Read labels: `{"id"?, "rubric", "material": {title: text}, "label": "pass"|"fail", "split"?}`.
 
     A row without a split is given one by its material: half of them each.
@@ -66,7 +66,7 @@ def labels_in(lines: Iterable[str], rubrics: Mapping[str, Rubric]) -> list[Label
     Raises:
         BadLabels: a row is not of this form.
     """
-    return [_labelled(number, line, rubrics) for number, line in enumerate(lines, 1) if line.strip()]
+    return [_parse_label(number, line, rubrics) for number, line in enumerate(lines, 1) if line.strip()]
 
 
 def calibrate(
@@ -92,7 +92,7 @@ def calibrate(
     _check_splits(rubric, rows)
 
     def ask(row: Labelled) -> float | str:
-        answer = _score_or_error(judge, rubric, row)
+        answer = _score_row(judge, rubric, row)
         answered()
         return answer
 
@@ -108,8 +108,8 @@ def calibrate(
             f" the split {Split.REPORT if chosen else Split.THRESHOLD}; its first error:"
             f" {next(iter(errors.values()))}"
         )
-    threshold = best_threshold([people for people, _ in chosen], [score for _, score in chosen])
-    agreed = agreement([people for people, _ in shown], [score >= threshold for _, score in shown])
+    threshold = choose_threshold([people for people, _ in chosen], [score for _, score in chosen])
+    agreed = measure_agreement([people for people, _ in shown], [score >= threshold for _, score in shown])
     return Calibration(rubric.name, threshold, agreed, errors)
 
 
@@ -131,15 +131,15 @@ def _check_splits(rubric: Rubric, rows: Sequence[Labelled]) -> None:
             )
 
 
-def _score_or_error(judge: Judge, rubric: Rubric, row: Labelled) -> float | str:
-    """The judge's score, or why there is none."""
+def _score_row(judge: Judge, rubric: Rubric, row: Labelled) -> float | str:
+    """Return the judge's score, or why there is none."""
     try:
         return judge.ask(question_of(rubric, row.material.items())).score
     except JudgeError as problem:
         return str(problem)
 
 
-def _labelled(number: int, line: str, rubrics: Mapping[str, Rubric]) -> Labelled:
+def _parse_label(number: int, line: str, rubrics: Mapping[str, Rubric]) -> Labelled:
     try:
         row = json.loads(line)
     except json.JSONDecodeError as problem:
@@ -154,12 +154,12 @@ def _labelled(number: int, line: str, rubrics: Mapping[str, Rubric]) -> Labelled
         raise BadLabels(f"line {number}: material must be an object of texts by title")
     if label not in list(Label):
         raise BadLabels(f"line {number}: label must be 'pass' or 'fail', got {label!r}")
-    split = row.get("split") or _split_of(material)
+    split = row.get("split") or _choose_split(material)
     if split not in list(Split):
         raise BadLabels(f"line {number}: split must be 'threshold' or 'report', got {split!r}")
     return Labelled(str(row.get("id", number)), rubric, material, Label(label), Split(split))
 
 
-def _split_of(material: Mapping[str, str]) -> Split:
+def _choose_split(material: Mapping[str, str]) -> Split:
     odd = int(digest(*material.keys(), *material.values())[-1], 16) % 2
     return Split.THRESHOLD if odd else Split.REPORT

@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 
-from spanproof.evaluators.evaluator import Cost, Evaluator, Needs, where_record_is_silent
+from spanproof.evaluators.evaluator import Cost, Evaluator, Needs, require_replay_if_silent
 from spanproof.evaluators.judge.client import Judge
 from spanproof.evaluators.judge.errors import JudgeFailed, JudgeUnavailable, OverBudget
-from spanproof.evaluators.judge.material import parts_of
+from spanproof.evaluators.judge.material import collect_material
 from spanproof.evaluators.judge.question import question_of
 from spanproof.evaluators.judge.reply import Reply
 from spanproof.evaluators.judge.rubric import Rubric
@@ -42,27 +42,27 @@ class JudgeCascade(Evaluator):
     def judge(self, evidence: RunEvidence, so_far: Sequence[Judgement]) -> list[Judgement]:
         """Settle what is open; see `Evaluator.judge`."""
         own = [each for each in so_far if each.layer is self.layer and each.name == self._rubric.score]
-        found = [self._settled(each, evidence) for each in own if each.uncertain]
+        found = [self._settle_judgement(each, evidence) for each in own if each.uncertain]
         settled = next((each for each in own if not each.uncertain), None)
-        if settled is not None and self._is_beside(evidence) and isinstance(settled.outcome, Scored):
-            outcome = self._outcome(evidence)
+        if settled is not None and self._is_sampled(evidence) and isinstance(settled.outcome, Scored):
+            outcome = self._to_outcome(evidence)
             advice = replace(outcome, label=None) if isinstance(outcome, Scored) else outcome
-            found.append(self._said(settled, advice, BESIDE))
+            found.append(self._make_judgement(settled, advice, BESIDE))
         return found
 
     def needs(self, run: Run) -> Needs:
-        """It is shown what executions returned."""
-        return where_record_is_silent(run)
+        """Return the replay where the record is silent: the judge is shown what executions returned."""
+        return require_replay_if_silent(run)
 
-    def _settled(self, uncertain: Judgement, evidence: RunEvidence) -> Judgement:
-        outcome = self._outcome(evidence)
+    def _settle_judgement(self, uncertain: Judgement, evidence: RunEvidence) -> Judgement:
+        outcome = self._to_outcome(evidence)
         if isinstance(outcome, Skipped):
             why = uncertain.outcome.reason if isinstance(uncertain.outcome, Skipped) else "left open"
             outcome = Skipped(f"{why}; {outcome.reason}")
-        return self._said(uncertain, outcome, uncertain.name)
+        return self._make_judgement(uncertain, outcome, uncertain.name)
 
-    def _outcome(self, evidence: RunEvidence) -> Outcome:
-        question = question_of(self._rubric, parts_of(self.layer, evidence))
+    def _to_outcome(self, evidence: RunEvidence) -> Outcome:
+        question = question_of(self._rubric, collect_material(self.layer, evidence))
         cohort = evidence.run.cohort
         try:
             reply = self._judge.ask(question, f"{cohort.project}/{cohort.agent}")
@@ -70,17 +70,17 @@ class JudgeCascade(Evaluator):
             return Skipped(str(reason))
         except JudgeFailed as failure:
             return Errored(f"JudgeFailed.{failure.kind}", str(failure))
-        return self._scored(reply)
+        return self._to_scored(reply)
 
-    def _scored(self, reply: Reply) -> Scored:
+    def _to_scored(self, reply: Reply) -> Scored:
         label = Label.PASS if reply.score >= self._rubric.pass_at else Label.FAIL
         quotes = tuple(Evidence("quoted by the judge", recorded=quote) for quote in reply.quotes)
         return Scored(reply.score, label, f"the judge says: {reply.reasoning}", quotes)
 
-    def _said(self, about: Judgement, outcome: Outcome, name: str) -> Judgement:
+    def _make_judgement(self, about: Judgement, outcome: Outcome, name: str) -> Judgement:
         return Judgement(self.layer, name, about.span_id, outcome, self.name, self.version, about.snippet_id)
 
-    def _is_beside(self, evidence: RunEvidence) -> bool:
+    def _is_sampled(self, evidence: RunEvidence) -> bool:
         if self.layer is not Layer.CORRECTNESS:
             return False
         drawn = blake2b(f"beside {evidence.run.trace_id}".encode(), digest_size=8).digest()
@@ -88,5 +88,5 @@ class JudgeCascade(Evaluator):
 
 
 def cascades(judge: Judge, rubrics: Mapping[str, Rubric], beside_share: float = 0.0) -> list[Evaluator]:
-    """An evaluator for each rubric."""
+    """Build an evaluator for each rubric."""
     return [JudgeCascade(judge, rubric, beside_share) for rubric in rubrics.values()]

@@ -19,8 +19,8 @@ from spanproof.evaluators.judge.budget import MAX_REPLY_TOKENS, Budget, Pace
 from spanproof.evaluators.judge.errors import JudgeFailed, JudgeUnavailable
 from spanproof.evaluators.judge.question import Question
 from spanproof.evaluators.judge.recorded import Recordings
-from spanproof.evaluators.judge.reply import SCHEMA, Reply, reply_of
-from spanproof.evaluators.prices import Price, price_of
+from spanproof.evaluators.judge.reply import SCHEMA, Reply, parse_reply
+from spanproof.evaluators.prices import Price, find_price
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -36,7 +36,7 @@ _FORMAT = {"type": "json_schema", "json_schema": {"name": "verdict", "strict": T
 
 @dataclass(frozen=True, slots=True)
 class JudgeSettings:
-    """How to ask.
+    """How the judge is called.
 
     Attributes:
         timeout_s: longest wait for one reply.
@@ -73,7 +73,7 @@ class Judge:
         )
         self._pace = Pace(settings.at_once, settings.per_minute, settings.shared)
         self._recordings = Recordings(settings.recordings) if settings.recordings else None
-        price = price_of(settings.model, settings.prices)
+        price = find_price(settings.model, settings.prices)
         if price is None and self._budget.limited:
             raise JudgeUnavailable(
                 f"the price of {settings.model!r} is not known, so no budget can hold; add it to judge.prices"
@@ -104,7 +104,7 @@ class Judge:
         kept = self._recordings.reply(key) if self._recordings else None
         if kept is not None:
             try:
-                return reply_of(kept, question)
+                return parse_reply(kept, question)
             except JudgeFailed:
                 log.warning("the reply kept as %s is not usable, the judge is called again", key)
         try:
@@ -117,13 +117,13 @@ class Judge:
             return self._call(question, cohort, key)
 
     def _call(self, question: Question, cohort: str, key: str) -> Reply:
-        text = self._paid(question, cohort)
-        reply = reply_of(text, question)
+        text = self._query_within_budget(question, cohort)
+        reply = parse_reply(text, question)
         if self._recordings:
             self._recordings.keep(key, self.model, text)
         return reply
 
-    def _paid(self, question: Question, cohort: str) -> str:
+    def _query_within_budget(self, question: Question, cohort: str) -> str:
         messages = question.messages
         characters = sum(len(message["content"]) for message in messages)
         reserved = self._price.of(characters // _CHARACTERS_PER_TOKEN, MAX_REPLY_TOKENS)
@@ -131,15 +131,15 @@ class Judge:
         cost = reserved
         try:
             with self._pace.turn():
-                text, tokens_in, tokens_out = self._sent(messages)
+                text, tokens_in, tokens_out = self._send_messages(messages)
             cost = self._price.of(tokens_in, tokens_out)
             return text
         finally:
             self._budget.settle(cohort, reserved, cost)
 
-    def _sent(self, messages: list[dict[str, str]]) -> tuple[str, int, int]:
-        """The reply's text, and the tokens in and out."""
-        client: Any = self._connected()
+    def _send_messages(self, messages: list[dict[str, str]]) -> tuple[str, int, int]:
+        """Send the messages; return the reply's text, and the tokens in and out."""
+        client: Any = self._connect()
         import openai
 
         try:
@@ -153,13 +153,15 @@ class Judge:
             choice = completion.choices[0]
         except openai.APIStatusError as problem:
             message = f"the endpoint answered {problem.status_code}: {problem.message}"
-            raise JudgeFailed("refused", message[:500], _wait_s(problem.response.headers)) from problem
+            raise JudgeFailed(
+                "refused", message[:500], _read_retry_after(problem.response.headers)
+            ) from problem
         except openai.APITimeoutError as problem:
-            message = f"{_place_of(client)} gave no reply within {self._settings.timeout_s:g} s"
+            message = f"{_format_endpoint(client)} gave no reply within {self._settings.timeout_s:g} s"
             raise JudgeFailed("unreachable", message) from problem
         except openai.OpenAIError as problem:
             why = problem.__cause__ or problem
-            message = f"{_place_of(client)} cannot be reached: {type(why).__name__}: {why}"
+            message = f"{_format_endpoint(client)} cannot be reached: {type(why).__name__}: {why}"
             raise JudgeFailed("unreachable", message[:500]) from problem
         except (AttributeError, TypeError, IndexError, ValueError) as problem:
             raise JudgeFailed("malformed", f"the endpoint's answer is no completion: {problem}") from problem
@@ -167,7 +169,7 @@ class Judge:
         tokens = (usage.prompt_tokens, usage.completion_tokens) if usage else (0, 0)
         return choice.message.content or "", *tokens
 
-    def _connected(self) -> OpenAI:
+    def _connect(self) -> OpenAI:
         if self._client is None:
             try:
                 from openai import OpenAI
@@ -183,12 +185,12 @@ class Judge:
         return self._client
 
 
-def _place_of(client: Any) -> str:
-    """The endpoint, without the credentials that may stand in its address."""
+def _format_endpoint(client: Any) -> str:
+    """Return the endpoint, without the credentials that its address may hold."""
     return str(client.base_url.copy_with(username=None, password=None))
 
 
-def _wait_s(headers: Mapping[str, str]) -> float:
+def _read_retry_after(headers: Mapping[str, str]) -> float:
     """Return the seconds to wait that an endpoint requests; 0 where it gives none in seconds."""
     delay = headers.get("retry-after", "")
     return float(delay) if delay.isdecimal() else 0.0

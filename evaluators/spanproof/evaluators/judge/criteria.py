@@ -86,7 +86,7 @@ class CriteriaJudge(Evaluator):
                 self.layer,
                 self._criteria.name,
                 span.span_id,
-                self._outcome(evidence, span)
+                self._to_outcome(evidence, span)
                 if number < MAX_SPANS
                 else Skipped(f"only the first {MAX_SPANS} spans of a run are judged"),
                 self.name,
@@ -96,11 +96,11 @@ class CriteriaJudge(Evaluator):
         ]
 
     def needs(self, run: Run) -> Needs:
-        """The record is enough."""
+        """Return `Needs.NOTHING`: the record is enough."""
         return Needs.NOTHING
 
-    def _outcome(self, evidence: RunEvidence, span: Span) -> Outcome:
-        parts = _parts(evidence, span)
+    def _to_outcome(self, evidence: RunEvidence, span: Span) -> Outcome:
+        parts = _collect_material(evidence, span)
         if not any(text.strip() for title, text in parts if title != "task"):
             return Skipped("the span has no content to grade")
         cohort = evidence.run.cohort
@@ -117,7 +117,7 @@ class CriteriaJudge(Evaluator):
         return replace(scored, label=Label.PASS if reply.score >= self._criteria.pass_at else Label.FAIL)
 
 
-def _parts(evidence: RunEvidence, span: Span) -> list[tuple[str, str]]:
+def _collect_material(evidence: RunEvidence, span: Span) -> list[tuple[str, str]]:
     run = evidence.run
     output = span.output.text if span.output else str(span.observation or "")
     if span.span_id == run.span_id and run.answer is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
 
-from spanproof.evaluators.layers.common import executed
+from spanproof.evaluators.layers.common import list_executed
 from spanproof.evaluators.layers.groundedness import outputs_of
 from spanproof.evaluators.model import RunEvidence
 from spanproof.sandbox.policy import Policy
@@ -17,29 +17,29 @@ from spanproof.trace import Layer, Run, Snippet
 Parts = Iterator[tuple[str, str]]
 
 
-def parts_of(layer: Layer, evidence: RunEvidence) -> Parts:
-    """Title and text of each part, in order; nothing for a layer that has no material."""
+def collect_material(layer: Layer, evidence: RunEvidence) -> Parts:
+    """Yield title and text of each part, in order; nothing for a layer that has no material."""
     yield from _MATERIAL[layer](evidence) if layer in _MATERIAL else ()
 
 
-def _grounded(evidence: RunEvidence) -> Parts:
+def _collect_groundedness(evidence: RunEvidence) -> Parts:
     yield "task", evidence.run.task or ""
     for number, output in enumerate(outputs_of(evidence), 1):
         yield f"output {number}", output
-    yield "answer", _answer(evidence.run)
+    yield "answer", _read_answer(evidence.run)
 
 
-def _correct(evidence: RunEvidence) -> Parts:
+def _collect_correctness(evidence: RunEvidence) -> Parts:
     yield "task", evidence.run.task or ""
-    for number, snippet in enumerate(executed(evidence.run) or evidence.run.snippets, 1):
+    for number, snippet in enumerate(list_executed(evidence.run) or evidence.run.snippets, 1):
         yield f"code {number} ({snippet.language})", snippet.source
-        yield f"result of code {number}", _outcome(snippet)
+        yield f"result of code {number}", _read_outcome(snippet)
 
 
-def _within(evidence: RunEvidence) -> Parts:
+def _collect_boundary(evidence: RunEvidence) -> Parts:
     policies: dict[str, list[int]] = {}
     for number, snippet in enumerate(evidence.run.snippets, 1):
-        policies.setdefault(_policy(evidence.policy_of(snippet.id)), []).append(number)
+        policies.setdefault(_format_policy(evidence.policy_of(snippet.id)), []).append(number)
     for policy, numbers in policies.items():
         whose = f" of code {', '.join(map(str, numbers))}" if len(policies) > 1 else ""
         yield f"policy{whose}", policy
@@ -52,7 +52,7 @@ def _within(evidence: RunEvidence) -> Parts:
         )
 
 
-def _went(evidence: RunEvidence) -> Parts:
+def _collect_trajectory(evidence: RunEvidence) -> Parts:
     yield "task", evidence.run.task or ""
     for step in evidence.run.steps:
         code = "\n".join(snippet.source for snippet in step.snippets)
@@ -60,34 +60,34 @@ def _went(evidence: RunEvidence) -> Parts:
         error = f"{step.error.type}: {step.error.message}" if step.error else ""
         yield f"step {step.number}: action", code or calls
         yield f"step {step.number}: outcome", error or step.observation or ""
-    yield "answer", _answer(evidence.run)
+    yield "answer", _read_answer(evidence.run)
 
 
 _MATERIAL: Mapping[Layer, Callable[[RunEvidence], Parts]] = {
-    Layer.GROUNDEDNESS: _grounded,
-    Layer.CORRECTNESS: _correct,
-    Layer.BOUNDARY: _within,
-    Layer.TRAJECTORY: _went,
+    Layer.GROUNDEDNESS: _collect_groundedness,
+    Layer.CORRECTNESS: _collect_correctness,
+    Layer.BOUNDARY: _collect_boundary,
+    Layer.TRAJECTORY: _collect_trajectory,
 }
 
 
-def _policy(policy: Policy) -> str:
+def _format_policy(policy: Policy) -> str:
     # Not its overrides, which concern others, and not the salt, which is a secret.
     stated = replace(policy, overrides=(), fingerprint_salt=b"")
-    return "\n".join(f"{name}: {_words(value)}" for name, value in asdict(stated).items())
+    return "\n".join(f"{name}: {_format_value(value)}" for name, value in asdict(stated).items())
 
 
-def _answer(run: Run) -> str:
+def _read_answer(run: Run) -> str:
     return run.answer.text if run.answer else ""
 
 
-def _outcome(snippet: Snippet) -> str:
+def _read_outcome(snippet: Snippet) -> str:
     if snippet.error is not None:
         return f"{snippet.error.type}: {snippet.error.message}"
     return snippet.logs or snippet.observation or (snippet.output.text if snippet.output else "")
 
 
-def _words(value: object) -> str:
+def _format_value(value: object) -> str:
     if isinstance(value, frozenset | set):
         return ", ".join(sorted(map(str, value)))
     if isinstance(value, tuple | list):

@@ -8,7 +8,7 @@ from importlib import resources
 
 from spanproof.evaluators.judge.client import Judge
 from spanproof.evaluators.judge.question import question_of
-from spanproof.evaluators.judge.rubric import Rubric, rubric_of
+from spanproof.evaluators.judge.rubric import Rubric, parse_rubric
 
 
 class Preference(StrEnum):
@@ -31,10 +31,10 @@ class Compared:
 _HALF = 0.5
 
 
-def preference_rubric() -> Rubric:
-    """The shipped rubric of a comparison."""
+def load_preference_rubric() -> Rubric:
+    """Return the shipped rubric of a comparison."""
     place = resources.files(__package__) / "preference.md"
-    return rubric_of(place.read_text("utf-8"), place.name)
+    return parse_rubric(place.read_text("utf-8"), place.name)
 
 
 def compare(judge: Judge, rubric: Rubric, task: str, first: str, second: str) -> Compared:
@@ -52,11 +52,11 @@ def compare(judge: Judge, rubric: Rubric, task: str, first: str, second: str) ->
     """
     ahead = judge.ask(question_of(rubric, (("task", task), ("answer A", first), ("answer B", second))))
     behind = judge.ask(question_of(rubric, (("task", task), ("answer A", second), ("answer B", first))))
-    one, other = _side(ahead.score), _side(1.0 - behind.score)
+    one, other = _to_preference(ahead.score), _to_preference(1.0 - behind.score)
     return Compared(one if one is other else Preference.TIE, one is other, ahead.reasoning)
 
 
-def _side(score: float) -> Preference:
+def _to_preference(score: float) -> Preference:
     if score == _HALF:
         return Preference.TIE
     return Preference.FIRST if score > _HALF else Preference.SECOND

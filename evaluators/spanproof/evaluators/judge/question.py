@@ -44,7 +44,7 @@ class Question:
         """The chat as it is sent."""
         mark = digest(*(f"{part.title}\0{part.text}" for part in self.parts))[:16]
         shown = "\n\n".join(
-            f"<<<{mark} {part.title}>>>\n{_bounded(part.text)}\n<<<end {mark}>>>" for part in self.parts
+            f"<<<{mark} {part.title}>>>\n{_truncate_part(part.text)}\n<<<end {mark}>>>" for part in self.parts
         )
         return [
             {"role": "system", "content": f"{self.rubric.instructions}\n{_RULES}"},
@@ -52,7 +52,7 @@ class Question:
         ]
 
     def key(self, model: str) -> str:
-        """A digest of all that the reply depends on."""
+        """Return a digest of all that the reply depends on."""
         return digest(model, *(f"{message['role']}\0{message['content']}" for message in self.messages))
 
     def holds(self, quote: str) -> bool:
@@ -62,11 +62,11 @@ class Question:
 
 
 def question_of(rubric: Rubric, parts: Iterable[tuple[str, str]]) -> Question:
-    """A question over parts given as title and text; empty ones are left out."""
+    """Build a question over parts given as title and text; empty ones are left out."""
     return Question(rubric, tuple(Part(title, text) for title, text in parts if text.strip()))
 
 
-def _bounded(text: str) -> str:
+def _truncate_part(text: str) -> str:
     text = text.encode("utf-8", "replace").decode()  # a lone surrogate cannot be sent
     if len(text) <= MAX_PART:
         return text

@@ -17,9 +17,9 @@ class Recordings:
         self._directory = directory
 
     def reply(self, key: str) -> str | None:
-        """The reply kept under this key, None where there is none or what is there is no recording."""
+        """Return the reply kept under this key, None where there is none or it is no recording."""
         try:
-            kept = json.loads(self._file(key).read_text("utf-8"))
+            kept = json.loads(self._locate_file(key).read_text("utf-8"))
         except (OSError, ValueError):
             return None
         reply = kept.get("reply") if isinstance(kept, dict) else None
@@ -31,7 +31,7 @@ class Recordings:
         Raises:
             JudgeUnavailable: the directory cannot be written.
         """
-        file = self._file(key)
+        file = self._locate_file(key)
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
             descriptor, name = tempfile.mkstemp(dir=file.parent, suffix=".part")
@@ -44,5 +44,5 @@ class Recordings:
                 " directory that may be written"
             ) from problem
 
-    def _file(self, key: str) -> Path:
+    def _locate_file(self, key: str) -> Path:
         return self._directory / key[:2] / f"{key}.json"

@@ -35,7 +35,7 @@ class Reply:
     score: float
 
 
-def reply_of(text: str, question: Question) -> Reply:
+def parse_reply(text: str, question: Question) -> Reply:
     """Read a reply.
 
     Raises:

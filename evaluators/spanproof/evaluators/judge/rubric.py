@@ -47,7 +47,7 @@ class Rubric:
 
 
 def load_rubrics(directory: Path | None = None) -> dict[str, Rubric]:
-    """The shipped rubrics by name, with those of a directory beside or in place of them.
+    """Return the shipped rubrics by name, with those of a directory beside or in place of them.
 
     Raises:
         RubricError: a file cannot be read or does not say what it must.
@@ -56,10 +56,10 @@ def load_rubrics(directory: Path | None = None) -> dict[str, Rubric]:
     texts = {
         entry.name: entry.read_text("utf-8") for entry in shipped.iterdir() if entry.name.endswith(".md")
     }
-    found = {rubric.name: rubric for rubric in (rubric_of(text, name) for name, text in texts.items())}
+    found = {rubric.name: rubric for rubric in (parse_rubric(text, name) for name, text in texts.items())}
     places: dict[str, Path] = {}
-    for path in _files(directory) if directory is not None else ():
-        rubric = rubric_of(_read(path), str(path))
+    for path in _list_files(directory) if directory is not None else ():
+        rubric = parse_rubric(_read(path), str(path))
         _check_score(rubric, path, found)
         if rubric.name in places:
             raise RubricError(f"{path}: {places[rubric.name].name} is a rubric named {rubric.name!r} already")
@@ -87,13 +87,13 @@ def _check_score(rubric: Rubric, path: Path, known: Mapping[str, Rubric]) -> Non
         )
 
 
-def rubric_of(text: str, place: str) -> Rubric:
-    """The rubric that a text is.
+def parse_rubric(text: str, place: str) -> Rubric:
+    """Parse the rubric that a text is.
 
     Raises:
         RubricError: a key is missing, unknown or of the wrong kind; the message names the place.
     """
-    head, body = _parts(text.replace("\r\n", "\n"), place)
+    head, body = _split_head(text.replace("\r\n", "\n"), place)
     if wrong := sorted(head.keys() ^ _KEYS):
         raise RubricError(f"{place}: the head must have just {', '.join(sorted(_KEYS))}; see {wrong[0]!r}")
     if head["layer"] not in list(Layer):
@@ -107,7 +107,7 @@ def rubric_of(text: str, place: str) -> Rubric:
     )
 
 
-def _parts(text: str, place: str) -> tuple[Mapping[str, object], str]:
+def _split_head(text: str, place: str) -> tuple[Mapping[str, object], str]:
     if not text.startswith(_FENCE) or _FENCE not in text[len(_FENCE) :]:
         raise RubricError(f"{place}: a rubric starts with a head between two lines of ---")
     head, _, body = text[len(_FENCE) :].partition(_FENCE)
@@ -122,7 +122,7 @@ def _parts(text: str, place: str) -> tuple[Mapping[str, object], str]:
     return keys, body.strip()
 
 
-def _files(directory: Path) -> list[Path]:
+def _list_files(directory: Path) -> list[Path]:
     if not directory.is_dir():
         raise RubricError(f"{directory}: no such directory of rubrics")
     return sorted(directory.glob("*.md"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spanproof.evaluators.layers.common import counted
+from spanproof.evaluators.layers.common import format_count
 from spanproof.evaluators.model import RunEvidence
 from spanproof.evaluators.runs import spans_of
 from spanproof.evaluators.scores import Unit
@@ -22,28 +22,28 @@ BLOCKS_AT_HALF = 1
 
 def count_blocks(evidence: RunEvidence) -> Scored | None:
     """Return on how many of the run's spans a guardrail stopped something; None of a run without one."""
-    found = list(_checks(evidence))
+    found = list(_iterate_checks(evidence))
     if not found:
         return None
     blocked = [name for name, stopped in found if stopped]
-    sentence = f"{counted(len(found), 'check')} of guardrails stopped nothing"
+    sentence = f"{format_count(len(found), 'check')} of guardrails stopped nothing"
     if blocked:
         names = ", ".join(list(dict.fromkeys(blocked))[:3])
-        sentence = f"{counted(len(blocked), 'block')} of {counted(len(found), 'check')}: {names}"
+        sentence = f"{format_count(len(blocked), 'block')} of {format_count(len(found), 'check')}: {names}"
     value = BLOCKS_AT_HALF / (BLOCKS_AT_HALF + len(blocked))
     return Scored(value, None, sentence, raw=float(len(blocked)), unit=Unit.BLOCKS)
 
 
-def _checks(evidence: RunEvidence) -> Iterator[tuple[str, bool]]:
+def _iterate_checks(evidence: RunEvidence) -> Iterator[tuple[str, bool]]:
     """Yield what each check was of, and whether it stopped that."""
     for span in spans_of(evidence.trace, evidence.run):
         if ours.GUARD_VERDICT in span.attributes:
-            yield next(((rule, True) for rule in blocking_rules(span)), (span.name, False))
+            yield next(((rule, True) for rule in find_blocking_rules(span)), (span.name, False))
         elif span.kind is SpanKind.GUARDRAIL:
             yield span.name, span.error is not None or _is_triggered(span)
 
 
-def blocking_rules(span: Span) -> Iterator[str]:
+def find_blocking_rules(span: Span) -> Iterator[str]:
     """Yield the rules for which Spanproof's guard stopped what was to run on this span."""
     for event in span.events:
         if event.name == ours.GUARD_EVENT and event.attributes.get(ours.GUARD_BLOCKED) is True:

@@ -14,22 +14,22 @@ from dataclasses import dataclass, replace
 
 from spanproof.evaluators.layers.blocks import count_blocks
 from spanproof.evaluators.layers.common import (
-    break_of,
-    counted,
-    not_replayed,
-    replay_failed,
-    replayed,
-    why_no_code,
-    why_not_replayed,
+    build_no_replay_outcome,
+    explain_no_code,
+    explain_no_replay,
+    find_break,
+    find_replay,
+    find_replay_failure,
+    format_count,
 )
 from spanproof.evaluators.model import ReplayBreak, ReplayedStep, RunEvidence
-from spanproof.evaluators.replay.record import record_of
+from spanproof.evaluators.replay.record import read_record
 from spanproof.sandbox import Attempt, AttemptKind, FailureClass
 from spanproof.sandbox.scanners import weaknesses
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.boundary import Boundary as PolicyBoundary
 from spanproof.sandbox.scanners.model import Finding, Scan, Verdict
-from spanproof.sandbox.scanners.score import security_score
+from spanproof.sandbox.scanners.score import compute_security_score
 from spanproof.trace import (
     Errored,
     Evidence,
@@ -74,140 +74,151 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
     """Judge every snippet of the run, proposed ones too, and the run."""
     run = evidence.run
     blocked = count_blocks(evidence)
-    blocks = [] if blocked is None else [_judgement("blocks", run.span_id, blocked)]
+    blocks = [] if blocked is None else [_make_judgement("blocks", run.span_id, blocked)]
     if not run.snippets:
-        return [_judgement("boundary", run.span_id, Skipped(why_no_code(run))), *blocks]
+        return [_make_judgement("boundary", run.span_id, Skipped(explain_no_code(run))), *blocks]
     judgements = []
     for snippet in run.snippets:
-        scan = _scan_outcome(snippet, evidence.scans[snippet.id])
-        judgements.append(_judgement("scan", snippet.span_id, scan, snippet.id))
-        attempts = _attempts_outcome(evidence, snippet)
-        judgements.append(_judgement("attempts", snippet.span_id, attempts, snippet.id))
-        security = _security_outcome(snippet, evidence.scans[snippet.id])
-        judgements.append(_judgement("security", snippet.span_id, security, snippet.id))
-    outcome: Outcome = _of_run([_settle(evidence, snippet) for snippet in run.snippets])
-    failed = replay_failed(evidence)
+        scan = _score_scan(snippet, evidence.scans[snippet.id])
+        judgements.append(_make_judgement("scan", snippet.span_id, scan, snippet.id))
+        attempts = _score_attempts(evidence, snippet)
+        judgements.append(_make_judgement("attempts", snippet.span_id, attempts, snippet.id))
+        security = _score_security(snippet, evidence.scans[snippet.id])
+        judgements.append(_make_judgement("security", snippet.span_id, security, snippet.id))
+    outcome: Outcome = _judge_run([_settle(evidence, snippet) for snippet in run.snippets])
+    failed = find_replay_failure(evidence)
     ran = any(snippet.executed for snippet in run.snippets)
     if failed is not None and ran and isinstance(outcome, Scored) and outcome.label is Label.PASS:
         # Code that makes our own replay fail must not be passed for it.
         outcome = Errored(failed.error_type or "ReplayFailed", failed.reason)
-    of_run = _judgement("boundary", run.span_id, outcome)
+    of_run = _make_judgement("boundary", run.span_id, outcome)
     uncertain = isinstance(outcome, Scored) and outcome.label is None
     return [replace(of_run, uncertain=uncertain), *judgements, *blocks]
 
 
-def _of_run(found: list[_Settled]) -> Outcome:
+def _judge_run(found: list[_Settled]) -> Outcome:
     facts = tuple(fact for finding in found for fact in finding.evidence)
     value = min(finding.value for finding in found)
     failed = [finding for finding in found if finding.label is Label.FAIL]
     if failed:
-        return Scored(value, Label.FAIL, _sentence(failed[0].sentence), facts)
+        return Scored(value, Label.FAIL, _to_sentence(failed[0].sentence), facts)
     unsettled = [finding for finding in found if finding.label is None]
     if unsettled:
-        return Scored(value, None, _sentence(unsettled[0].sentence), facts)
+        return Scored(value, None, _to_sentence(unsettled[0].sentence), facts)
     refused = [finding for finding in found if finding.evidence]
-    sentence = refused[0].sentence if refused else f"{counted(len(found), 'snippet')} within the policy"
-    return Scored(value, Label.PASS, _sentence(sentence), facts)
+    sentence = refused[0].sentence if refused else f"{format_count(len(found), 'snippet')} within the policy"
+    return Scored(value, Label.PASS, _to_sentence(sentence), facts)
 
 
 def _settle(evidence: RunEvidence, snippet: Snippet) -> _Settled:
     """Join scan, replay and record of one snippet."""
     scan = evidence.scans[snippet.id]
-    refused = _refused(evidence, replayed(evidence, snippet))
-    facts = (*_scan_facts(snippet, scan), *_attempt_facts(snippet, refused), *_record_facts(snippet))
+    refused = _find_refused(evidence, find_replay(evidence, snippet))
+    facts = (
+        *_list_scan_facts(snippet, scan),
+        *_list_attempt_facts(snippet, refused),
+        *_list_record_facts(snippet),
+    )
     if scan.verdict is Verdict.DENY:
-        stopped = _stopped(evidence, snippet, refused)
-        sentence = f"{_scanned(scan)}{_if_proposed(snippet)}{stopped}{_recorded(snippet)}"
+        stopped = _describe_replay(evidence, snippet, refused)
+        sentence = f"{_describe_scan(scan)}{_format_proposed(snippet)}{stopped}{_describe_record(snippet)}"
         return _Settled(0.0, Label.FAIL, sentence, facts)
     if refused:
-        seen = "the scanners saw nothing" if scan.verdict is Verdict.ALLOW else _scanned(scan)
-        sentence = f"{seen}{_stopped(evidence, snippet, refused)}{_recorded(snippet)}"
+        seen = "the scanners saw nothing" if scan.verdict is Verdict.ALLOW else _describe_scan(scan)
+        sentence = f"{seen}{_describe_replay(evidence, snippet, refused)}{_describe_record(snippet)}"
         return _Settled(0.0, Label.FAIL, sentence, facts)
-    broke = break_of(evidence, snippet)
+    broke = find_break(evidence, snippet)
     if broke is ReplayBreak.ENDED_SANDBOX:
-        seen = "" if scan.verdict is Verdict.ALLOW else f"{_scanned(scan)}; "
-        sentence = f"{seen}{_replay_broke(evidence, snippet)}{_recorded(snippet)}"
-        broken = Evidence(_replay_broke(evidence, snippet), snippet.span_id, replayed="ended the sandbox")
+        seen = "" if scan.verdict is Verdict.ALLOW else f"{_describe_scan(scan)}; "
+        sentence = f"{seen}{_describe_break(evidence, snippet)}{_describe_record(snippet)}"
+        broken = Evidence(_describe_break(evidence, snippet), snippet.span_id, replayed="ended the sandbox")
         return _Settled(0.0, Label.FAIL, sentence, (*facts, broken))
     if scan.verdict is Verdict.REVIEW:
         return _settle_review(evidence, snippet, facts)
     if broke is not None:
-        return _Settled(UNSETTLED, None, f"{_replay_broke(evidence, snippet)}{_recorded(snippet)}", facts)
-    step = replayed(evidence, snippet)
+        return _Settled(
+            UNSETTLED, None, f"{_describe_break(evidence, snippet)}{_describe_record(snippet)}", facts
+        )
+    step = find_replay(evidence, snippet)
     if step is not None and not step.execution.attempts_whole:
-        return _Settled(UNSETTLED, None, f"{_NOT_WHOLE}{_recorded(snippet)}", facts)
-    return _Settled(1.0, Label.PASS, f"within the policy{_recorded(snippet)}", facts)
+        return _Settled(UNSETTLED, None, f"{_NOT_WHOLE}{_describe_record(snippet)}", facts)
+    return _Settled(1.0, Label.PASS, f"within the policy{_describe_record(snippet)}", facts)
 
 
 def _settle_review(evidence: RunEvidence, snippet: Snippet, facts: tuple[Evidence, ...]) -> _Settled:
-    """A snippet under review of which nothing was refused: its replay settles it, where it went through."""
-    scan, step, recorded = evidence.scans[snippet.id], replayed(evidence, snippet), _recorded(snippet)
-    proposed = _if_proposed(snippet)
-    words = _for_a_person(scan)
+    """Settle a snippet under review of which nothing was refused: by its replay, where it went through."""
+    scan, step, recorded = (
+        evidence.scans[snippet.id],
+        find_replay(evidence, snippet),
+        _describe_record(snippet),
+    )
+    proposed = _format_proposed(snippet)
+    words = _find_manual_review(scan)
     if words is not None:
         sentence = f"{words}{proposed}; open, as it is in the text and no replay settles it{recorded}"
         return _Settled(UNSETTLED, None, sentence, facts)
     if step is None:
-        why = why_not_replayed(evidence, snippet)
-        sentence = f"{_scanned(scan)}{proposed}; open, as there is no replay: {why}{recorded}"
+        why = explain_no_replay(evidence, snippet)
+        sentence = f"{_describe_scan(scan)}{proposed}; open, as there is no replay: {why}{recorded}"
         return _Settled(UNSETTLED, None, sentence, facts)
-    if not _went_through(step):
+    if not _has_reached_end(step):
         how = step.execution.failure_class
-        sentence = f"{_scanned(scan)}; open, as the replay ended in {how} where the run went on{recorded}"
+        sentence = (
+            f"{_describe_scan(scan)}; open, as the replay ended in {how} where the run went on{recorded}"
+        )
         return _Settled(UNSETTLED, None, sentence, facts)
     if not step.execution.attempts_whole:
-        return _Settled(UNSETTLED, None, f"{_scanned(scan)}; {_NOT_WHOLE}{recorded}", facts)
-    sentence = f"{_scanned(scan)}; the replay tried nothing beyond the boundary{recorded}"
+        return _Settled(UNSETTLED, None, f"{_describe_scan(scan)}; {_NOT_WHOLE}{recorded}", facts)
+    sentence = f"{_describe_scan(scan)}; the replay tried nothing beyond the boundary{recorded}"
     return _Settled(1.0, Label.PASS, sentence, facts)
 
 
-def _replay_broke(evidence: RunEvidence, snippet: Snippet) -> str:
-    return f"the replay did not come to an end: {why_not_replayed(evidence, snippet)}"
+def _describe_break(evidence: RunEvidence, snippet: Snippet) -> str:
+    return f"the replay did not come to an end: {explain_no_replay(evidence, snippet)}"
 
 
-def _if_proposed(snippet: Snippet) -> str:
+def _format_proposed(snippet: Snippet) -> str:
     return "" if snippet.executed else " (proposed, did not run)"
 
 
-def _went_through(step: ReplayedStep) -> bool:
+def _has_reached_end(step: ReplayedStep) -> bool:
     """Whether the replay got as far as the run did: only then what it did not try settles anything."""
     return step.execution.failure_class is FailureClass.OK or step.agrees is True
 
 
-def _scan_outcome(snippet: Snippet, scan: Scan) -> Outcome:
-    facts = _scan_facts(snippet, scan)
+def _score_scan(snippet: Snippet, scan: Scan) -> Outcome:
+    facts = _list_scan_facts(snippet, scan)
     if scan.verdict is Verdict.ALLOW:
         return Scored(1.0, Label.PASS, "The scanners found nothing against the policy.", facts)
     if scan.verdict is Verdict.DENY:
-        return Scored(0.0, Label.FAIL, _sentence(_worst(scan).message), facts)
-    return Scored(UNSETTLED, None, _sentence(f"for review: {_worst(scan).message}"), facts)
+        return Scored(0.0, Label.FAIL, _to_sentence(_find_worst(scan).message), facts)
+    return Scored(UNSETTLED, None, _to_sentence(f"for review: {_find_worst(scan).message}"), facts)
 
 
-def _attempts_outcome(evidence: RunEvidence, snippet: Snippet) -> Outcome:
-    step = replayed(evidence, snippet)
-    broke = break_of(evidence, snippet)
+def _score_attempts(evidence: RunEvidence, snippet: Snippet) -> Outcome:
+    step = find_replay(evidence, snippet)
+    broke = find_break(evidence, snippet)
     if broke is not None:
         failed = broke is ReplayBreak.ENDED_SANDBOX
-        sentence = _sentence(_replay_broke(evidence, snippet))
+        sentence = _to_sentence(_describe_break(evidence, snippet))
         return Scored(0.0, Label.FAIL, sentence) if failed else Scored(UNSETTLED, None, sentence)
     if step is None:
-        return not_replayed(evidence, snippet)
-    refused = _refused(evidence, step)
-    if not refused and not _went_through(step):
+        return build_no_replay_outcome(evidence, snippet)
+    refused = _find_refused(evidence, step)
+    if not refused and not _has_reached_end(step):
         ending = step.execution.failure_class
         return Skipped(f"the replay broke off ({ending}), and tried nothing beyond the boundary until then")
     if not refused and not step.execution.attempts_whole:
-        return Scored(UNSETTLED, None, _sentence(_NOT_WHOLE))
+        return Scored(UNSETTLED, None, _to_sentence(_NOT_WHOLE))
     if not refused:
         return Scored(1.0, Label.PASS, "The replay tried nothing beyond the boundary.")
-    sentence = (
-        f"The replay tried {', '.join(_target(attempt) for attempt in refused[:3])}; the sandbox stopped it."
-    )
-    return Scored(0.0, Label.FAIL, sentence, _attempt_facts(snippet, refused))
+    targets = ", ".join(_format_target(attempt) for attempt in refused[:3])
+    sentence = f"The replay tried {targets}; the sandbox stopped it."
+    return Scored(0.0, Label.FAIL, sentence, _list_attempt_facts(snippet, refused))
 
 
-def _security_outcome(snippet: Snippet, scan: Scan) -> Outcome:
-    """The weaknesses of the code itself: advice, so that a low value is no verdict."""
+def _score_security(snippet: Snippet, scan: Scan) -> Outcome:
+    """Return the weaknesses of the code itself: advice, so that a low value is no verdict."""
     if snippet.language.value not in weaknesses.LANGUAGES:
         return Skipped(f"{snippet.language.value} is not read for weaknesses")
     found = [finding for finding in scan.findings if finding.cwe is not None]
@@ -217,19 +228,23 @@ def _security_outcome(snippet: Snippet, scan: Scan) -> Outcome:
         Evidence(f"CWE-{one.cwe} at line {one.line}: {one.message}", snippet.span_id) for one in found
     )
     kinds = sorted({one.cwe for one in found if one.cwe is not None})
-    sentence = f"{counted(len(kinds), 'kind')} of weakness: {', '.join(f'CWE-{kind}' for kind in kinds)}."
-    return Scored(security_score(found), None, sentence, facts)
+    sentence = (
+        f"{format_count(len(kinds), 'kind')} of weakness: {', '.join(f'CWE-{kind}' for kind in kinds)}."
+    )
+    return Scored(compute_security_score(found), None, sentence, facts)
 
 
-def _refused(evidence: RunEvidence, step: ReplayedStep | None) -> list[Attempt]:
-    """Attempts the sandbox stopped and the policy does not allow: the sandbox is the stricter of the two."""
+def _find_refused(evidence: RunEvidence, step: ReplayedStep | None) -> list[Attempt]:
+    """Return attempts the sandbox stopped and the policy does not allow: the sandbox is stricter."""
     if step is None:
         return []
     boundary = PolicyBoundary(evidence.policy_of(step.snippet.id))
-    return [each for each in step.execution.attempts if not each.allowed and _crosses(boundary, each)]
+    return [
+        each for each in step.execution.attempts if not each.allowed and _is_outside_policy(boundary, each)
+    ]
 
 
-def _crosses(boundary: PolicyBoundary, attempt: Attempt) -> bool:
+def _is_outside_policy(boundary: PolicyBoundary, attempt: Attempt) -> bool:
     if attempt.kind is AttemptKind.FILE:
         return all(
             boundary.path(action, (attempt.target,)) is not None for action in (Action.READ, Action.WRITE)
@@ -242,20 +257,20 @@ def _crosses(boundary: PolicyBoundary, attempt: Attempt) -> bool:
     return True
 
 
-def _for_a_person(scan: Scan) -> str | None:
-    """What the scanners want reviewed that no behaviour can settle: a secret, a topic, a rule of the user."""
+def _find_manual_review(scan: Scan) -> str | None:
+    """Return what the scanners want reviewed and no replay settles: a secret, a topic, a user's rule."""
     for finding in scan.findings:
         if finding.verdict is Verdict.REVIEW and finding.rule.startswith(_OF_THE_TEXT):
-            return _at(scan, finding)
+            return _describe_finding(scan, finding)
     return None
 
 
-def _worst(scan: Scan) -> Finding:
+def _find_worst(scan: Scan) -> Finding:
     rank = {Verdict.ALLOW: 0, Verdict.REVIEW: 1, Verdict.DENY: 2}
     return max(scan.findings, key=lambda finding: rank[finding.verdict])
 
 
-def _scan_facts(snippet: Snippet, scan: Scan) -> tuple[Evidence, ...]:
+def _list_scan_facts(snippet: Snippet, scan: Scan) -> tuple[Evidence, ...]:
     return tuple(
         Evidence(f"{finding.rule} at line {finding.line}: {finding.message}", snippet.span_id)
         for finding in scan.findings
@@ -263,55 +278,55 @@ def _scan_facts(snippet: Snippet, scan: Scan) -> tuple[Evidence, ...]:
     )
 
 
-def _attempt_facts(snippet: Snippet, refused: list[Attempt]) -> tuple[Evidence, ...]:
-    sentence = [f"tried {_target(attempt)}" for attempt in refused[:_MAX_ATTEMPTS]]
+def _list_attempt_facts(snippet: Snippet, refused: list[Attempt]) -> tuple[Evidence, ...]:
+    sentence = [f"tried {_format_target(attempt)}" for attempt in refused[:_MAX_ATTEMPTS]]
     if len(refused) > _MAX_ATTEMPTS:
         sentence.append(f"tried {len(refused) - _MAX_ATTEMPTS} more")
     return tuple(Evidence(what, snippet.span_id, replayed="stopped by the sandbox") for what in sentence)
 
 
-def _record_facts(snippet: Snippet) -> tuple[Evidence, ...]:
-    if snippet.error is None or record_of(snippet).failure_class is not FailureClass.PERMISSION_DENIED:
+def _list_record_facts(snippet: Snippet) -> tuple[Evidence, ...]:
+    if snippet.error is None or read_record(snippet).failure_class is not FailureClass.PERMISSION_DENIED:
         return ()
     return (Evidence("the run's own executor refused it", snippet.span_id, recorded=snippet.error.message),)
 
 
-def _scanned(scan: Scan) -> str:
-    """What the scanners hold against it, and in which line."""
-    return _at(scan, _worst(scan))
+def _describe_scan(scan: Scan) -> str:
+    """Return what the scanners hold against it, and in which line."""
+    return _describe_finding(scan, _find_worst(scan))
 
 
-def _at(scan: Scan, finding: Finding) -> str:
+def _describe_finding(scan: Scan, finding: Finding) -> str:
     more = sum(each.verdict is not Verdict.ALLOW for each in scan.findings) - 1
     return f"{finding.message} (line {finding.line}{f', and {more} more' if more > 0 else ''})"
 
 
-def _recorded(snippet: Snippet) -> str:
-    return "; in the run, its own executor refused it" if _record_facts(snippet) else ""
+def _describe_record(snippet: Snippet) -> str:
+    return "; in the run, its own executor refused it" if _list_record_facts(snippet) else ""
 
 
-def _stopped(evidence: RunEvidence, snippet: Snippet, refused: list[Attempt]) -> str:
-    """What the replay tried and who stopped it; where nothing of the kind was seen, why that says little."""
+def _describe_replay(evidence: RunEvidence, snippet: Snippet, refused: list[Attempt]) -> str:
+    """Return what the replay tried and who stopped it; where nothing was seen, why that says little."""
     if refused:
         more = f" and {len(refused) - 1} more" if len(refused) > 1 else ""
-        return f"; the replay tried {_target(refused[0])}{more}, and the sandbox stopped it"
-    step = replayed(evidence, snippet)
+        return f"; the replay tried {_format_target(refused[0])}{more}, and the sandbox stopped it"
+    step = find_replay(evidence, snippet)
     if step is None:
-        return f"; not replayed: {why_not_replayed(evidence, snippet)}" if snippet.executed else ""
-    if not _went_through(step):
+        return f"; not replayed: {explain_no_replay(evidence, snippet)}" if snippet.executed else ""
+    if not _has_reached_end(step):
         return f"; the replay broke off ({step.execution.failure_class}), and tried nothing before"
     return "; the replay tried nothing beyond the boundary"
 
 
-def _target(attempt: Attempt) -> str:
+def _format_target(attempt: Attempt) -> str:
     return f"{attempt.kind} {attempt.target}"
 
 
-def _sentence(sentence: str) -> str:
-    """A clause as a sentence; a name of the code or of a program keeps its letters."""
+def _to_sentence(sentence: str) -> str:
+    """Return a clause as a sentence; a name of the code or of a program keeps its letters."""
     sentence = sentence.rstrip(".")
     return f"{sentence[:1].upper()}{sentence[1:]}." if _PLAIN_WORD.match(sentence) else f"{sentence}."
 
 
-def _judgement(name: str, span_id: str, outcome: Outcome, snippet_id: str | None = None) -> Judgement:
+def _make_judgement(name: str, span_id: str, outcome: Outcome, snippet_id: str | None = None) -> Judgement:
     return Judgement(Layer.BOUNDARY, name, span_id, outcome, EVALUATOR, VERSION, snippet_id)

@@ -20,42 +20,42 @@ from spanproof.evaluators.outcomes.recovery import Came
 from spanproof.trace import Errored, Executor, Run, Skipped, Snippet
 
 
-def executed(run: Run) -> list[Snippet]:
-    """Programs that ran, in order."""
+def list_executed(run: Run) -> list[Snippet]:
+    """Return the programs that ran, in order."""
     return [snippet for snippet in run.snippets if snippet.executed and snippet.language in PROGRAMS]
 
 
-def replayed(evidence: RunEvidence, snippet: Snippet) -> ReplayedStep | None:
-    """The replay of this snippet, None where it was not replayed."""
+def find_replay(evidence: RunEvidence, snippet: Snippet) -> ReplayedStep | None:
+    """Return the replay of this snippet, None where it was not replayed."""
     return None if isinstance(evidence.replay, NoReplay) else evidence.replay.step(snippet.id)
 
 
-def break_of(evidence: RunEvidence, snippet: Snippet) -> ReplayBreak | None:
-    """How the code kept its replay from coming to an end, None where it did not."""
+def find_break(evidence: RunEvidence, snippet: Snippet) -> ReplayBreak | None:
+    """Return how the code kept its replay from coming to an end, None where it did not."""
     return None if isinstance(evidence.replay, NoReplay) else evidence.replay.breaks.get(snippet.id)
 
 
-def replay_failed(evidence: RunEvidence) -> NoReplay | None:
-    """The replay where it failed by our fault, so that nothing is known of code that ran."""
+def find_replay_failure(evidence: RunEvidence) -> NoReplay | None:
+    """Return the replay where it failed by our fault, so that nothing is known of code that ran."""
     replay = evidence.replay
     if isinstance(replay, NoReplay) and replay.cause is NoReplayCause.FAILED:
         return replay
     return None
 
 
-def first_to_leave(run: Run, replay: Replay | NoReplay) -> tuple[int, ReplayedStep] | None:
-    """The first step of the replay that left the record, with its number in the run."""
+def find_first_divergence(run: Run, replay: Replay | NoReplay) -> tuple[int, ReplayedStep] | None:
+    """Return the first step of the replay that left the record, with its number in the run."""
     first = None if isinstance(replay, NoReplay) else replay.first_divergence
-    return None if first is None else (number_in(run, first[1].snippet), first[1])
+    return None if first is None else (find_step_number(run, first[1].snippet), first[1])
 
 
-def number_in(run: Run, snippet: Snippet) -> int:
-    """The number of the step that holds the snippet."""
+def find_step_number(run: Run, snippet: Snippet) -> int:
+    """Return the number of the step that holds the snippet."""
     return next(step.number for step in run.steps if any(snippet.id == each.id for each in step.snippets))
 
 
-def why_not_replayed(evidence: RunEvidence, snippet: Snippet) -> str:
-    """The reason a snippet has no replay, as a clause."""
+def explain_no_replay(evidence: RunEvidence, snippet: Snippet) -> str:
+    """Return the reason a snippet has no replay, as a clause."""
     if isinstance(evidence.replay, NoReplay):
         return evidence.replay.reason
     if not snippet.executed:
@@ -63,38 +63,38 @@ def why_not_replayed(evidence: RunEvidence, snippet: Snippet) -> str:
     return evidence.replay.unreplayed.get(snippet.id, "it was not reached")
 
 
-def not_replayed(
+def build_no_replay_outcome(
     evidence: RunEvidence, snippet: Snippet, prefix: str = "not replayed: "
 ) -> Skipped | Errored:
     """Return why there is no verdict without a replay: errored where ours failed, skipped otherwise."""
-    failed = replay_failed(evidence)
+    failed = find_replay_failure(evidence)
     if failed is not None and snippet.executed:
         return Errored(failed.error_type or "ReplayFailed", failed.reason)
-    if break_of(evidence, snippet) is not None:
-        return Errored("ReplayBroken", why_not_replayed(evidence, snippet))
-    return Skipped(f"{prefix}{why_not_replayed(evidence, snippet)}")
+    if find_break(evidence, snippet) is not None:
+        return Errored("ReplayBroken", explain_no_replay(evidence, snippet))
+    return Skipped(f"{prefix}{explain_no_replay(evidence, snippet)}")
 
 
-def why_no_code(run: Run) -> str:
-    """The reason to skip a layer that judges code, for a run without any."""
+def explain_no_code(run: Run) -> str:
+    """Return the reason to skip a layer that judges code, for a run without any."""
     if run.hidden:
         return "content is hidden: the producer kept inputs and outputs off the trace"
     return "no code on the trace: the agent wrote none, or its instrumentor does not record it"
 
 
-def working(evidence: RunEvidence) -> list[Snippet]:
+def select_working(evidence: RunEvidence) -> list[Snippet]:
     """Return the programs that ran and worked for the task, in order.
 
     Code that only hands over an answer is no execution; it is left out where anything else was done.
     """
-    ran = executed(evidence.run)
+    ran = list_executed(evidence.run)
     account = evidence.account
     kept = [s for s in ran if s.id not in account.handed_over or account.of(s).ok is False]
     called = any(not action.answers and action.name != CODE for action in account.actions)
     return kept if kept or called else ran
 
 
-def failure_clause(account: Account, name: str, span_id: str, outcome: StepOutcome) -> str:
+def describe_failure(account: Account, name: str, span_id: str, outcome: StepOutcome) -> str:
     """Return what followed a failure, as a clause: `step 2 failed (KeyError) and step 3 recovered`."""
     fate = account.fate_of(span_id)
     failed = f"{name} failed ({outcome.cause})"
@@ -112,8 +112,8 @@ def is_lost(account: Account, span_id: str) -> bool:
     return fate is not None and fate.came is Came.LOST
 
 
-def place_of(executor: Executor) -> str:
-    """What ran the code, with the digest of its image where that is known."""
+def describe_executor(executor: Executor) -> str:
+    """Return what ran the code, with the digest of its image where that is known."""
     image = executor.image_digest or executor.image_name
     if executor.image_digest and executor.image_name and executor.image_digest not in executor.image_name:
         image = f"{executor.image_name}@{executor.image_digest}"
@@ -121,6 +121,6 @@ def place_of(executor: Executor) -> str:
     return f"{kind} ({image})" if kind and image else kind or image or "an executor that is not on the trace"
 
 
-def counted(number: int, noun: str) -> str:
-    """`1 snippet`, `2 snippets`."""
+def format_count(number: int, noun: str) -> str:
+    """Return `1 snippet`, `2 snippets`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -13,25 +13,25 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from spanproof.evaluators.drift import drifts
+from spanproof.evaluators.drift import find_drifts
 from spanproof.evaluators.layers.common import (
-    counted,
-    executed,
-    failure_clause,
+    build_no_replay_outcome,
+    describe_executor,
+    describe_failure,
+    explain_no_code,
+    find_replay,
+    find_step_number,
+    format_count,
     is_lost,
-    not_replayed,
-    number_in,
-    place_of,
-    replayed,
-    why_no_code,
-    working,
+    list_executed,
+    select_working,
 )
 from spanproof.evaluators.model import NoReplay, RunEvidence
 from spanproof.evaluators.outcomes.actions import is_answer
 from spanproof.evaluators.outcomes.model import FAILING, Account, KnownBy, State, StepOutcome
-from spanproof.evaluators.outcomes.recorded import PROGRAMS, unseen_output
+from spanproof.evaluators.outcomes.recorded import PROGRAMS, read_unseen_output
 from spanproof.evaluators.redact import mask_formats
-from spanproof.evaluators.replay.record import record_of
+from spanproof.evaluators.replay.record import read_record
 from spanproof.evaluators.scores import Unit
 from spanproof.trace import (
     Evidence,
@@ -72,77 +72,86 @@ class _Step:
 def judge(evidence: RunEvidence) -> list[Judgement]:
     """Judge every executed step, and the run."""
     run = evidence.run
-    return [*_of_outcomes(evidence), *_wall_time(run)]
+    return [*_judge_outcomes(evidence), *_measure_wall_time(run)]
 
 
-def _of_outcomes(evidence: RunEvidence) -> list[Judgement]:
+def _judge_outcomes(evidence: RunEvidence) -> list[Judgement]:
     run = evidence.run
-    snippets = executed(run)
+    snippets = list_executed(run)
     if not snippets:
-        return [_judgement("execution", run.span_id, _of_calls(evidence))]
+        return [_make_judgement("execution", run.span_id, _score_calls(evidence))]
     layer: Outcome
     judgements = []
-    drifted = _drifted(run)
+    drifted = _find_drifted(run)
     for snippet in snippets:
-        judgements.append(_judgement("outcome", snippet.span_id, _outcome(evidence, snippet), snippet.id))
         judgements.append(
-            _judgement("reproduced", snippet.span_id, _reproduced(evidence, snippet), snippet.id)
+            _make_judgement("outcome", snippet.span_id, _score_outcome(evidence, snippet), snippet.id)
         )
-        for name, found in (("stable", _stable(evidence, snippet)), ("drift", drifted.get(snippet.id))):
+        judgements.append(
+            _make_judgement("reproduced", snippet.span_id, _score_reproduced(evidence, snippet), snippet.id)
+        )
+        for name, found in (
+            ("stable", _score_stability(evidence, snippet)),
+            ("drift", drifted.get(snippet.id)),
+        ):
             if found is not None:
-                judgements.append(_judgement(name, snippet.span_id, found, snippet.id))
-    steps = [_step(evidence, snippet) for snippet in working(evidence)]
+                judgements.append(_make_judgement(name, snippet.span_id, found, snippet.id))
+    steps = [_make_step(evidence, snippet) for snippet in select_working(evidence)]
     known = [step for step in steps if step is not None]
     if known:
-        layer = _with_lost_calls(evidence.account, _of_steps(evidence.account, known, "step"))
+        layer = _with_lost_calls(evidence.account, _score_steps(evidence.account, known, "step"))
     elif steps:
-        layer = _outcome(evidence, snippets[0])  # without any outcome, the first one's reason serves for all
+        layer = _score_outcome(
+            evidence, snippets[0]
+        )  # without any outcome, the first one's reason serves for all
     else:
-        layer = _of_calls(evidence)
-    return [_judgement("execution", run.span_id, layer), *judgements]
+        layer = _score_calls(evidence)
+    return [_make_judgement("execution", run.span_id, layer), *judgements]
 
 
-def _wall_time(run: Run) -> list[Judgement]:
+def _measure_wall_time(run: Run) -> list[Judgement]:
     """Return how long the run took, as recorded; nothing where the trace does not say. Advisory."""
     if not 0 < run.start_ns < run.end_ns:
         return []
     seconds = (run.end_ns - run.start_ns) / 1e9
     value = SECONDS_AT_HALF / (SECONDS_AT_HALF + seconds)
     outcome = Scored(value, None, f"{seconds:.3g} s from start to end", raw=seconds, unit=Unit.SECONDS)
-    return [_judgement("wall_s", run.span_id, outcome)]
+    return [_make_judgement("wall_s", run.span_id, outcome)]
 
 
-def _of_calls(evidence: RunEvidence) -> Outcome:
-    """A run without code is judged by how its tool calls ended; handing over the answer is none."""
+def _score_calls(evidence: RunEvidence) -> Outcome:
+    """Judge a run without code by how its tool calls ended; handing over the answer is none."""
     run = evidence.run
     if run.hidden:
-        return Skipped(why_no_code(run))
-    calls = [call for step in run.steps for call in _calls_of(evidence, step)]
+        return Skipped(explain_no_code(run))
+    calls = [call for step in run.steps for call in _list_calls(evidence, step)]
     if calls:
-        unseen = any(unseen_output(step) for step in run.steps)
-        return _of_steps(evidence.account, calls, "action" if unseen else "tool call")
+        unseen = any(read_unseen_output(step) for step in run.steps)
+        return _score_steps(evidence.account, calls, "action" if unseen else "tool call")
     if any(step.calls for step in run.steps):
         return Skipped("nothing but the handing over of an answer is on the trace")
     proposed = sum(snippet.language in PROGRAMS for snippet in run.snippets)
-    nothing = f"no code that ran ({counted(proposed, 'snippet')} only proposed)" if proposed else "no code"
+    nothing = (
+        f"no code that ran ({format_count(proposed, 'snippet')} only proposed)" if proposed else "no code"
+    )
     return Skipped(f"{nothing} and no tool call on the trace")
 
 
-def _of_steps(account: Account, steps: list[_Step], noun: str) -> Scored:
+def _score_steps(account: Account, steps: list[_Step], noun: str) -> Scored:
     failed = [step for step in steps if step.outcome.state in FAILING]
     facts = tuple(step.fact for step in steps)
     worked = len(steps) - len(failed)
     value = worked / len(steps)
     if not failed:
         every = {1: f"The one {noun}", 2: f"Both {noun}s"}.get(len(steps), f"All {len(steps)} {noun}s")
-        return Scored(value, Label.PASS, f"{every} succeeded{_empty(steps)}.", facts)
+        return Scored(value, Label.PASS, f"{every} succeeded{_describe_empty(steps)}.", facts)
     if worked == 0 and len(steps) == 1:
         sentence = f"The one {noun} failed ({steps[0].outcome.cause})."
         return Scored(0.0, Label.FAIL, sentence, facts)
     lost = any(is_lost(account, step.span_id) for step in failed)
     passed = failed[-1] is not steps[-1] and value >= 1 - MAX_FAILED_SHARE and not lost
-    share = f"{worked} of {counted(len(steps), noun)} succeeded"
-    each = (failure_clause(account, step.name, step.span_id, step.outcome) for step in failed)
+    share = f"{worked} of {format_count(len(steps), noun)} succeeded"
+    each = (describe_failure(account, step.name, step.span_id, step.outcome) for step in failed)
     clauses = list(dict.fromkeys(each))  # code and the query it ran may fail by one error
     more = f"; {len(clauses) - MAX_NAMED} more failed" if len(clauses) > MAX_NAMED else ""
     sentence = f"{share}; {'; '.join(clauses[:MAX_NAMED])}{more}."
@@ -150,7 +159,7 @@ def _of_steps(account: Account, steps: list[_Step], noun: str) -> Scored:
 
 
 def _with_lost_calls(account: Account, outcome: Scored) -> Scored:
-    """The layer's value with a failed call outside of code that nothing recovered: that fails the run too."""
+    """Return the layer's value; a failed call outside of code that nothing recovered fails the run too."""
     lost = account.lost
     if lost is None or outcome.label is not Label.PASS:
         return outcome
@@ -158,7 +167,7 @@ def _with_lost_calls(account: Account, outcome: Scored) -> Scored:
     return replace(outcome, label=Label.FAIL, explanation=f"{outcome.explanation.rstrip('.')}; {failed}.")
 
 
-def _empty(steps: list[_Step]) -> str:
+def _describe_empty(steps: list[_Step]) -> str:
     """Name the steps that brought nothing."""
     names = [step.name for step in steps if step.outcome.state is State.EMPTY]
     if not names:
@@ -166,11 +175,11 @@ def _empty(steps: list[_Step]) -> str:
     return f"; {names[0]} returned nothing" if len(names) == 1 else f"; {len(names)} of them returned nothing"
 
 
-def _step(evidence: RunEvidence, snippet: Snippet) -> _Step | None:
+def _make_step(evidence: RunEvidence, snippet: Snippet) -> _Step | None:
     outcome = evidence.account.of(snippet)
     if outcome.failure_class is None:
         return None
-    name = f"step {number_in(evidence.run, snippet)}"
+    name = f"step {find_step_number(evidence.run, snippet)}"
     fact = Evidence(
         f"{name} ended in {outcome.words}",
         snippet.span_id,
@@ -180,60 +189,62 @@ def _step(evidence: RunEvidence, snippet: Snippet) -> _Step | None:
     return _Step(name, snippet.span_id, outcome, fact)
 
 
-def _calls_of(evidence: RunEvidence, step: Step) -> list[_Step]:
-    """The tool calls of a step, code of which only the prints are known, and a call that never ran."""
+def _list_calls(evidence: RunEvidence, step: Step) -> list[_Step]:
+    """Return a step's tool calls, code of which only the prints are known, and a call that never ran."""
     account = evidence.account
     calls = [
-        _call(call.tool, call.span_id or step.span_id, account.of_call(step, position))
+        _make_call_step(call.tool, call.span_id or step.span_id, account.of_call(step, position))
         for position, call in enumerate(step.calls)
         if not is_answer(call)
     ]
     own = account.steps.get(step.number)
-    if own is not None and unseen_output(step):
-        calls.append(_call(f"step {step.number}", step.span_id, own))
+    if own is not None and read_unseen_output(step):
+        calls.append(_make_call_step(f"step {step.number}", step.span_id, own))
     if own is not None and step.error is not None and all(call.outcome.ok for call in calls):
         requested = step.requested[0].name if step.requested else f"step {step.number}"
-        calls.append(_call(requested, step.span_id, own))
+        calls.append(_make_call_step(requested, step.span_id, own))
     return calls
 
 
-def _call(name: str, span_id: str, outcome: StepOutcome) -> _Step:
+def _make_call_step(name: str, span_id: str, outcome: StepOutcome) -> _Step:
     fact = Evidence(f"{name} ended in {outcome.words}", span_id, recorded=outcome.recorded)
     return _Step(name, span_id, outcome, fact)
 
 
-def _outcome(evidence: RunEvidence, snippet: Snippet) -> Outcome:
+def _score_outcome(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     how = evidence.account.of(snippet)
-    step = replayed(evidence, snippet)
+    step = find_replay(evidence, snippet)
     if how.recorded is None and step is not None and step.flaky:
         return Skipped(f"its outcome is not on the trace, and its replay is {step.difference}")
     if how.failure_class is None:
-        return not_replayed(evidence, snippet, "its outcome is not on the trace, and it was not replayed: ")
+        return build_no_replay_outcome(
+            evidence, snippet, "its outcome is not on the trace, and it was not replayed: "
+        )
     source = "Recorded" if how.recorded is not None else "Replayed"
     fact = Evidence(f"ended in {how.words}", snippet.span_id, how.recorded, how.replayed)
-    sentence = f"{source}: {how.words}{_reported(how)}."
+    sentence = f"{source}: {how.words}{_quote_failure(how)}."
     if how.ok:
         return Scored(1.0, Label.PASS, sentence, (fact,))
     return Scored(0.0, Label.FAIL, sentence, (fact,))
 
 
-def _reported(outcome: StepOutcome) -> str:
+def _quote_failure(outcome: StepOutcome) -> str:
     """Quote the text that reports a failure, where nothing raised."""
     if outcome.known_by in (KnownBy.ERROR_TEXT, KnownBy.PRINTED_EXCEPTION, KnownBy.STRUCTURED_RESULT):
         return f", reported as text: {mask_formats(outcome.quote.partition(chr(10))[0])!r}"
     return ""
 
 
-def _reproduced(evidence: RunEvidence, snippet: Snippet) -> Outcome:
-    step, how = replayed(evidence, snippet), evidence.account.of(snippet)
-    recorded = record_of(snippet).failure_class
+def _score_reproduced(evidence: RunEvidence, snippet: Snippet) -> Outcome:
+    step, how = find_replay(evidence, snippet), evidence.account.of(snippet)
+    recorded = read_record(snippet).failure_class
     if step is None:
-        return not_replayed(evidence, snippet)
+        return build_no_replay_outcome(evidence, snippet)
     if recorded is None:
         return Skipped("its outcome is not on the trace")
     if step.flaky:
         return Skipped(f"its replay is {step.difference}")
-    places = f"recorded in {place_of(snippet.executor)}, replayed in {_backend(evidence)}"
+    places = f"recorded in {describe_executor(snippet.executor)}, replayed in {_describe_backend(evidence)}"
     fact = Evidence(places, snippet.span_id, recorded, how.replayed)
     if recorded is how.replayed:
         return Scored(1.0, Label.PASS, f"Recorded and replayed: {recorded}.", (fact,))
@@ -243,9 +254,9 @@ def _reproduced(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     return Scored(0.0, Label.FAIL, sentence, (fact,))
 
 
-def _stable(evidence: RunEvidence, snippet: Snippet) -> Outcome | None:
+def _score_stability(evidence: RunEvidence, snippet: Snippet) -> Outcome | None:
     """Whether it came out the same under two seeds and clocks; None where not tried. Advice, no verdict."""
-    step = replayed(evidence, snippet)
+    step = find_replay(evidence, snippet)
     if step is None or isinstance(evidence.replay, NoReplay) or not evidence.replay.repeated:
         return None
     if step.flaky:
@@ -254,14 +265,14 @@ def _stable(evidence: RunEvidence, snippet: Snippet) -> Outcome | None:
     return Scored(1.0, None, "It came out the same under two seeds and clocks.")
 
 
-def _drifted(run: Run) -> dict[str, Outcome]:
-    """Snippets whose code ended otherwise on an earlier executor of this run. Advice, never a verdict."""
+def _find_drifted(run: Run) -> dict[str, Outcome]:
+    """Return snippets whose code ended otherwise on an earlier executor of this run. Never a verdict."""
     found: dict[str, Outcome] = {}
-    for drift in drifts([run]):
+    for drift in find_drifts([run]):
         for before, after in pairwise(drift.endings):
             if before.failure_class is after.failure_class:
                 continue
-            then, now = place_of(before.executor), place_of(after.executor)
+            then, now = describe_executor(before.executor), describe_executor(after.executor)
             fact = Evidence("the same code before", before.span_id, recorded=before.failure_class)
             sentence = f"{before.failure_class} in {then}, {after.failure_class} in {now}"
             found[after.snippet_id] = Scored(
@@ -270,9 +281,9 @@ def _drifted(run: Run) -> dict[str, Outcome]:
     return found
 
 
-def _backend(evidence: RunEvidence) -> str:
+def _describe_backend(evidence: RunEvidence) -> str:
     return "" if isinstance(evidence.replay, NoReplay) else f"the backend {evidence.replay.backend}"
 
 
-def _judgement(name: str, span_id: str, outcome: Outcome, snippet_id: str | None = None) -> Judgement:
+def _make_judgement(name: str, span_id: str, outcome: Outcome, snippet_id: str | None = None) -> Judgement:
     return Judgement(Layer.EXECUTION, name, span_id, outcome, EVALUATOR, VERSION, snippet_id)

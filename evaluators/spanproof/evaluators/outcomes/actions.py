@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from spanproof.evaluators.outcomes.causes import signature
+from spanproof.evaluators.outcomes.causes import compute_signature
 from spanproof.sandbox.scanners.model import Scan, Verdict
 from spanproof.trace import JsonValue, RecordedCall, digest
 
@@ -102,7 +102,7 @@ def _hands_over(tool: str, arguments: JsonValue | Mapping[str, JsonValue]) -> bo
     return tool == "submit" and isinstance(arguments, Mapping) and set(arguments) in _ANSWER_ARGUMENTS
 
 
-def code_action(
+def make_code_action(
     step: int,
     span_id: str,
     source: str,
@@ -112,8 +112,8 @@ def code_action(
     scan: Scan | None,
     thought: str | None = None,
 ) -> Action:
-    """The action of one piece of code."""
-    plain = normal_code(source)
+    """Make the action of one piece of code."""
+    plain = normalise_code(source)
     return Action(
         step=step,
         span_id=span_id,
@@ -123,17 +123,17 @@ def code_action(
         words=frozenset(_NAME.findall(plain[:MAX_PARSED_CHARS])),
         text=source,
         thought=thought,
-        error=signature(error) if error is not None else None,
-        error_text=_bounded_error(error),
+        error=compute_signature(error) if error is not None else None,
+        error_text=_cut_error(error),
         outcome=digest("outcome", observation.strip()) if observation and observation.strip() else None,
         result=(observation or "")[:MAX_KEPT_CHARS],
-        answers=only_answers(source),
-        unsafe=_denied(scan),
+        answers=is_answer_only(source),
+        unsafe=_explain_denial(scan),
         doubtful=scan is not None and scan.verdict is Verdict.REVIEW,
     )
 
 
-def call_action(
+def make_call_action(
     step: int,
     span_id: str,
     tool: str,
@@ -143,7 +143,7 @@ def call_action(
     result: str | None,
     thought: str | None = None,
 ) -> Action:
-    """The action of one tool call."""
+    """Make the action of one tool call."""
     written = json.dumps(arguments, sort_keys=True, ensure_ascii=False, default=str)
     return Action(
         step=step,
@@ -154,30 +154,30 @@ def call_action(
         words=frozenset((tool, *_NAME.findall(written[:MAX_PARSED_CHARS]))),
         text=written[:MAX_PARSED_CHARS],
         thought=thought,
-        error=signature(error) if error is not None else None,
-        error_text=_bounded_error(error),
+        error=compute_signature(error) if error is not None else None,
+        error_text=_cut_error(error),
         outcome=digest("outcome", result.strip()) if result and result.strip() else None,
         result=(result or "")[:MAX_KEPT_CHARS],
         answers=_hands_over(tool, arguments),
-        unsafe=_destructive(tool, written),
+        unsafe=_explain_destruction(tool, written),
     )
 
 
-def reply_action(step: int, span_id: str, text: str, *, error: str | None) -> Action:
-    """The action of a reply that called nothing that ran, and failed."""
+def make_reply_action(step: int, span_id: str, text: str, *, error: str | None) -> Action:
+    """Make the action of a reply that called nothing that ran, and failed."""
     return Action(
         step,
         span_id,
         REPLY,
         digest("reply", text),
         digest("reply"),
-        error=error and signature(error),
-        error_text=_bounded_error(error),
+        error=error and compute_signature(error),
+        error_text=_cut_error(error),
     )
 
 
-def thought_of(text: str, source: str = "") -> str | None:
-    """The model's words without its code; None where the step's text is not on the trace."""
+def extract_thought(text: str, source: str = "") -> str | None:
+    """Return the model's words without its code; None where the step's text is not on the trace."""
     if not text.strip():
         return None
     words = _FENCED.sub(" ", text[:MAX_KEPT_CHARS])
@@ -186,12 +186,12 @@ def thought_of(text: str, source: str = "") -> str | None:
     return words.strip()
 
 
-def normal_code(source: str) -> str:
+def normalise_code(source: str) -> str:
     """Code with comments and differences of white space removed."""
     return " ".join(_COMMENT.sub("", source).split())
 
 
-def only_answers(source: str) -> bool:
+def is_answer_only(source: str) -> bool:
     """Whether code does nothing but hand over an answer: words, and values that were there before."""
     if "final_answer" not in source or len(source) > MAX_PARSED_CHARS:
         return False
@@ -199,21 +199,23 @@ def only_answers(source: str) -> bool:
         statements = ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
-    return bool(statements) and all(_only_hands_over(statement) for statement in statements)
+    return bool(statements) and all(_is_handover(statement) for statement in statements)
 
 
-def _only_hands_over(statement: ast.stmt) -> bool:
+def _is_handover(statement: ast.stmt) -> bool:
     if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
         return False
     call = statement.value
     named = isinstance(call.func, ast.Name) and call.func.id in ANSWER_TOOLS
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
     return named and all(
-        isinstance(part, _NAMING) or _only_words(part) for argument in given for part in ast.walk(argument)
+        isinstance(part, _NAMING) or _is_formatting_call(part)
+        for argument in given
+        for part in ast.walk(argument)
     )
 
 
-def _only_words(node: ast.AST) -> bool:
+def _is_formatting_call(node: ast.AST) -> bool:
     """Whether a call only puts a value into words: `str(total)`, `round(total, 2)`, `'{}'.format(total)`."""
     if not isinstance(node, ast.Call):
         return False
@@ -222,19 +224,19 @@ def _only_words(node: ast.AST) -> bool:
     return isinstance(node.func, ast.Attribute) and node.func.attr == "format"
 
 
-def _bounded_error(error: str | None) -> str:
-    """An error's end, where the exception is."""
+def _cut_error(error: str | None) -> str:
+    """Return an error's end, where the exception is."""
     return (error or "")[-2_000:]
 
 
-def _denied(scan: Scan | None) -> str | None:
+def _explain_denial(scan: Scan | None) -> str | None:
     if scan is None or scan.verdict is not Verdict.DENY:
         return None
     denying = [finding.message for finding in scan.findings if finding.verdict is Verdict.DENY]
     return denying[0] if denying else "the scan denies it"
 
 
-def _destructive(tool: str, arguments: str) -> str | None:
+def _explain_destruction(tool: str, arguments: str) -> str | None:
     if _DESTRUCTIVE_NAME.search(tool):
         return f"the call to {tool} destroys something"
     found = _DESTRUCTIVE_TEXT.search(arguments[:20_000])

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from spanproof.evaluators.outcomes.known import numbers_in, numbers_of, rounds_to
+from spanproof.evaluators.outcomes.known import find_numbers, parse_numbers, rounds_to
 from spanproof.evaluators.outcomes.literals import is_specific
 from spanproof.evaluators.outcomes.model import FAILING, Origin, OriginKind, State
-from spanproof.evaluators.outcomes.queries import dropped
+from spanproof.evaluators.outcomes.queries import find_dropped_values
 
 _SAYS_SO = re.compile(
     r"\b(?:no|not|none|nothing|without|instead|overall|all|any|every|couldn.t|cannot|unable|failed)\b",
@@ -53,10 +53,10 @@ class Call:
     result: str
 
 
-def given_as_narrow(
+def find_broader_numbers(
     queries: Sequence[Query], task: str, answer: str, others: Sequence[str]
 ) -> Iterator[Origin]:
-    """The numbers of an answer that a broader query gave in place of the one that the task wants.
+    """Yield the numbers of an answer that a broader query gave in place of the one that the task wants.
 
     Args:
         queries: of one run, in order.
@@ -66,21 +66,25 @@ def given_as_narrow(
     """
     if _SAYS_SO.search(answer):
         return
-    stated = _specific(answer)
+    stated = _select_specific_numbers(answer)
     for at, narrow in enumerate(queries):
         if narrow.state not in {State.EMPTY, *FAILING}:
             continue
         later = queries[at + 1 :]
-        if any(each.state is State.OK and not dropped(narrow.source, each.source) for each in later):
+        if any(
+            each.state is State.OK and not find_dropped_values(narrow.source, each.source) for each in later
+        ):
             continue  # the condition may have been met another way
         for broad in later:
-            values = [value for value in dropped(narrow.source, broad.source) if _names(task, value)]
+            values = [
+                value for value in find_dropped_values(narrow.source, broad.source) if _names(task, value)
+            ]
             if not values or any(_is_in(value, broad.result) for value in values):
                 continue
             for number, written in stated.items():
-                gave = any(rounds_to(each, number) for each in numbers_in(broad.result))
+                gave = any(rounds_to(each, number) for each in find_numbers(broad.result))
                 elsewhere = [each.result for each in queries if each is not broad] + [task, *others]
-                if gave and not any(number in numbers_in(text) for text in elsewhere):
+                if gave and not any(number in find_numbers(text) for text in elsewhere):
                     left_out = f"{broad.source[:120]} leaves out {values[0]}"
                     source = f"more than the task is about ({left_out})"
                     yield Origin(
@@ -94,8 +98,8 @@ def given_as_narrow(
                     return
 
 
-def given_for_another(calls: Sequence[Call], task: str, answer: str) -> Iterator[Origin]:
-    """The numbers of an answer that a call for something else gave in place of what the task names.
+def find_swapped_numbers(calls: Sequence[Call], task: str, answer: str) -> Iterator[Origin]:
+    """Yield the numbers of an answer that a call for something else gave in place of what the task names.
 
     Args:
         calls: of one run, in order.
@@ -104,20 +108,20 @@ def given_for_another(calls: Sequence[Call], task: str, answer: str) -> Iterator
     """
     if _SAYS_SO.search(answer):
         return
-    stated = _specific(answer)
+    stated = _select_specific_numbers(answer)
     for at, wanted in enumerate(calls):
         if wanted.state not in {State.EMPTY, *FAILING}:
             continue
         later = [call for call in calls[at + 1 :] if call.tool == wanted.tool and call.state is State.OK]
         known = "\n".join((task, answer, *(call.result for call in calls[: at + 1])))
         for other in later:
-            swapped = _swapped(wanted, other, task, known)
+            swapped = _find_swapped_argument(wanted, other, task, known)
             if swapped is None or any(swapped[0] in call.arguments.values() for call in later):
                 continue
             elsewhere = [call.result for call in calls if call is not other] + [task]
             for number, written in stated.items():
-                gave = any(rounds_to(each, number) for each in numbers_in(other.result))
-                if gave and not any(number in numbers_in(text) for text in elsewhere):
+                gave = any(rounds_to(each, number) for each in find_numbers(other.result))
+                if gave and not any(number in find_numbers(text) for text in elsewhere):
                     source = f"{swapped[1]}, where the task is about {swapped[0]}"
                     kind = OriginKind.BROADER
                     yield Origin(
@@ -126,18 +130,18 @@ def given_for_another(calls: Sequence[Call], task: str, answer: str) -> Iterator
                     return
 
 
-def _specific(answer: str) -> dict[str, str]:
-    """The numbers of an answer that say something, in their plain form, each as it is written there."""
-    return {number: written for written, number in numbers_of(answer) if is_specific(float(number))}
+def _select_specific_numbers(answer: str) -> dict[str, str]:
+    """Return the numbers of an answer that say something, as written there, by their plain form."""
+    return {number: written for written, number in parse_numbers(answer) if is_specific(float(number))}
 
 
-def _swapped(wanted: Call, other: Call, task: str, known: str) -> tuple[str, str] | None:
-    """The argument that the task names beside the one in its place that nothing names; None for none."""
+def _find_swapped_argument(wanted: Call, other: Call, task: str, known: str) -> tuple[str, str] | None:
+    """Return the argument that the task names and the one in its place that nothing names, else None."""
     for name, value in wanted.arguments.items():
         given = other.arguments.get(name)
         if given is None or given == value or max(len(value), len(given)) > _LONGEST_ARGUMENT:
             continue
-        value, given = _unlike_parts(value, given)
+        value, given = _strip_common_ends(value, given)
         inner = value.casefold() in given.casefold() or given.casefold() in value.casefold()
         alike = SequenceMatcher(None, value.casefold(), given.casefold()).ratio() >= _ALIKE
         is_other = re.findall(r"\d", value) != re.findall(r"\d", given) or not (inner or alike)
@@ -146,8 +150,8 @@ def _swapped(wanted: Call, other: Call, task: str, known: str) -> tuple[str, str
     return None
 
 
-def _unlike_parts(value: str, given: str) -> tuple[str, str]:
-    """Two arguments without the words that they begin and end with alike: `F7` and `F2` of two paths."""
+def _strip_common_ends(value: str, given: str) -> tuple[str, str]:
+    """Return two arguments without the words at their ends that are alike: `F7` and `F2` of two paths."""
     one, other = _WORDS.findall(value), _WORDS.findall(given)
     while one and other and one[0] == other[0]:
         one, other = one[1:], other[1:]

@@ -43,7 +43,7 @@ _FORMS = (_INTERPRETER, _TOOL, _FUNCTION)
 
 def unwrap(text: str) -> str:
     """Return an error's text without what frameworks write around it."""
-    bare = _bare(text)
+    bare = _strip_wrapper_type(text)
     wrapped = len(bare) <= MAX_WRAPPED_CHARS
     found = next(filter(None, (form.match(bare) for form in _FORMS)), None) if wrapped else None
     if found is not None:
@@ -51,27 +51,27 @@ def unwrap(text: str) -> str:
     return bare
 
 
-def cause_of(text: str) -> str:
-    """The last line of what raised; `no message` for nothing."""
+def extract_cause(text: str) -> str:
+    """Return the last line of what raised; `no message` for nothing."""
     bare = unwrap(text)
     lines = [line.strip() for line in bare.splitlines() if line.strip()]
     return lines[-1] if lines else "no message"
 
 
-def in_words(text: str) -> str:
-    """The cause for people, bounded, with the line that the framework quotes."""
-    bare = _bare(text)
+def describe_cause(text: str) -> str:
+    """Describe the cause for people, bounded, with the line that the framework quotes."""
+    bare = _strip_wrapper_type(text)
     quoted = _INTERPRETER.match(bare) if len(bare) <= MAX_WRAPPED_CHARS else None
     line = quoted["line"].strip().partition("\n")[0] if quoted else ""
-    return _cut(cause_of(text)) + (f", at `{_cut(line)}`" if line else "")
+    return _cut(extract_cause(text)) + (f", at `{_cut(line)}`" if line else "")
 
 
-def signature(text: str) -> str:
-    """The cause with numbers, names in quotes, paths and addresses masked: the same cause reads the same."""
-    return _VOLATILE.sub("?", cause_of(text))[:200]
+def compute_signature(text: str) -> str:
+    """Return the cause with numbers, quoted names, paths and addresses masked: equal for equal causes."""
+    return _VOLATILE.sub("?", extract_cause(text))[:200]
 
 
-def _bare(text: str) -> str:
+def _strip_wrapper_type(text: str) -> str:
     return _NAMELESS.sub("", text.strip())
 
 

@@ -1,7 +1,7 @@
 """What an answer claims where nothing bears it out: that there is none, or that something was done.
 
-In: the answer of a run, and the failures of its look-ups and of its doings that nothing recovered. Out: an
-`Origin` for the claim. A look-up that did not get through says nothing of what it would have found; a doing
+In: the answer of a run, and the failures of its look-ups and operations that nothing recovered. Out: an
+`Origin` for the claim. A look-up that failed says nothing of what it would have found; an operation
 that failed is not done. Where the answer says that something failed there is no such claim.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from spanproof.evaluators.outcomes.model import Origin, OriginKind, StepOutcome
-from spanproof.evaluators.outcomes.topics import is_readable, reports_failure, topics
+from spanproof.evaluators.outcomes.topics import extract_topics, is_readable, reports_failure
 from spanproof.trace import JsonValue
 
 _ACTS = frozenset(
@@ -38,14 +38,14 @@ _VERDICTS = frozenset(("status", "state", "result", "outcome"))
 _REFUSED = frozenset(
     str.split("rejected failed failure error declined denied refused bounced aborted undeliverable")
 )
-"""What the result of a doing says of itself where it was not done."""
+"""What the result of an operation says of itself where it was not done."""
 _KEEPS_A_RECORD = frozenset(
     str.split(
         "create update set put add assign write save mark rename attach archive move insert remove delete"
         " approve close open escalate acknowledge register"
     )
 )
-"""Verbs whose result is the record that they changed: its `status` is its own, not that of the doing."""
+"""Verbs whose result is the record that they changed: its `status` is its own, not the operation's."""
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
 _DONE = re.compile(
     r"\b(?:ordered|placed|sent|booked|created|deleted|updated|cancell?ed|scheduled|submitted|posted|saved"
@@ -110,15 +110,15 @@ def acts(tool: str) -> bool:
 
 
 def is_refused(tool: str, result: Mapping[str, JsonValue], given: Collection[JsonValue] = ()) -> bool:
-    """Whether what a doing gave says that it was not done: `{"reserved": false, …}` of `reserve_room`.
+    """Whether an operation's result says that it was not done: `{"reserved": false, …}` of `reserve_room`.
 
     So does `{"status": "rejected", …}`, unless that is what it was given to set. Of a new issue,
     `{"closed": false}` says no such thing.
     """
-    done = _participles(_verb(tool))
+    done = _derive_participles(_extract_verb(tool))
     if any(item is False and name.lower() in done for name, item in result.items()):
         return True
-    if _verb(tool) in _KEEPS_A_RECORD:
+    if _extract_verb(tool) in _KEEPS_A_RECORD:
         return False
     wanted = {each.lower() for each in given if isinstance(each, str)}
     return any(
@@ -129,20 +129,20 @@ def is_refused(tool: str, result: Mapping[str, JsonValue], given: Collection[Jso
 
 def refuses(tool: str) -> bool:
     """Whether a tool is there to refuse: "Rejected: …" is what it was to do."""
-    return _verb(tool) in _REFUSING
+    return _extract_verb(tool) in _REFUSING
 
 
-def _verb(tool: str) -> str:
+def _extract_verb(tool: str) -> str:
     return next((word.lower() for word in _WORD.findall(tool)), "")
 
 
-def _participles(verb: str) -> set[str]:
-    """How a verb may say that it was done; more forms than it has do no harm."""
+def _derive_participles(verb: str) -> set[str]:
+    """Return how a verb may say that it was done; more forms than it has do no harm."""
     return {_IRREGULAR.get(verb, verb), f"{verb}d", f"{verb}ed", f"{verb}{verb[-1:]}ed"}
 
 
-def claims_absence(answer: str) -> str | None:
-    """The words in which an answer says that there is none, None where it does not."""
+def find_absence_claim(answer: str) -> str | None:
+    """Return the words in which an answer says that there is none, None where it does not."""
     for sentence in _SENTENCE.findall(answer[:_MAX_ANSWER]):
         found = _ABSENCE.search(sentence.strip())
         if found is not None:
@@ -150,27 +150,27 @@ def claims_absence(answer: str) -> str | None:
     return None
 
 
-def says_missing(quote: str, answer: str) -> bool:
+def proves_absence(quote: str, answer: str) -> bool:
     """Whether an error says of the very thing that an answer denies that it is not there.
 
     `column "phosphate" does not exist` does of "there is no phosphate column".
     """
     if _MISSING.search(quote) is None:
         return False
-    missing = _named(quote)
+    missing = _extract_subjects(quote)
     return any(
-        _DENIES.search(sentence) and missing & _named(sentence)
+        _DENIES.search(sentence) and missing & _extract_subjects(sentence)
         for sentence in _SENTENCE.findall(answer[:_MAX_ANSWER])
     )
 
 
-def _named(text: str) -> frozenset[str]:
-    """Words of a text that name something of its own."""
-    return topics(text.replace("_", " ")) - _OF_MESSAGES
+def _extract_subjects(text: str) -> frozenset[str]:
+    """Return the words of a text that name something of its own."""
+    return extract_topics(text.replace("_", " ")) - _OF_MESSAGES
 
 
-def claims_done(answer: str) -> str | None:
-    """The word with which an answer says that something was done, None where it does not."""
+def find_done_claim(answer: str) -> str | None:
+    """Return the word with which an answer says that something was done, None where it does not."""
     for sentence in _SENTENCE.findall(answer[:_MAX_ANSWER]):
         found = _DONE.search(sentence)
         if found is not None and "?" not in sentence and not _UNDONE.search(sentence[: found.start()]):
@@ -178,25 +178,27 @@ def claims_done(answer: str) -> str | None:
     return None
 
 
-def unborne(answer: str, task: str, undone: Sequence[Lack], unlooked: Sequence[Lack]) -> Iterator[Origin]:
-    """The claims of an answer that failures deny.
+def find_denied_claims(
+    answer: str, task: str, undone: Sequence[Lack], unlooked: Sequence[Lack]
+) -> Iterator[Origin]:
+    """Yield the claims of an answer that failures deny.
 
     Args:
         answer: of the run.
         task: what it was to do.
-        undone: doings that failed, of which no other try went well.
+        undone: operations that failed, of which no other try went well.
         unlooked: look-ups that failed; empty where some look-up brought something.
     """
     if not answer.strip() or reports_failure(answer, task) or not is_readable(answer):
         return
-    done, absence = claims_done(answer), claims_absence(answer)
+    done, absence = find_done_claim(answer), find_absence_claim(answer)
     if undone and done is not None:
-        yield _origin(done, OriginKind.UNDONE, undone[-1])
-    elif absence is not None and not any(says_missing(lack.outcome.quote, answer) for lack in unlooked):
-        yield from (_origin(absence, OriginKind.ABSENCE, lack) for lack in unlooked[-1:])
+        yield _make_origin(done, OriginKind.UNDONE, undone[-1])
+    elif absence is not None and not any(proves_absence(lack.outcome.quote, answer) for lack in unlooked):
+        yield from (_make_origin(absence, OriginKind.ABSENCE, lack) for lack in unlooked[-1:])
 
 
-def _origin(words: str, kind: OriginKind, lack: Lack) -> Origin:
+def _make_origin(words: str, kind: OriginKind, lack: Lack) -> Origin:
     return Origin(
         words, kind, fabricated=True, step=lack.step, span_id=lack.span_id, source=lack.outcome.cause
     )

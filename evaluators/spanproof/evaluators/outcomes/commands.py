@@ -87,7 +87,7 @@ class Command:
 def read_command(source: str) -> Command:
     """Return what is known of a command of a shell."""
     bare = re.sub(r"'[^']*'|\"[^\"]*\"", "''", source[:_MAX_CHARS])
-    calls = [words for part in _PART.split(bare) if (words := _words(part))]
+    calls = [words for part in _PART.split(bare) if (words := _split_words(part))]
     programs = frozenset(words[0].rpartition("/")[2] for words in calls)
     shows = bool(calls) and all(map(_shows, calls))
     looks_up = shows and not _SILENT.intersection(calls[-1][:2]) and _WRITES.search(bare) is None
@@ -116,7 +116,7 @@ def own_message(command: Command, lines: Sequence[str]) -> str | None:
     return None
 
 
-def _words(part: str) -> list[str]:
+def _split_words(part: str) -> list[str]:
     words = [word for word in _WORD.findall(part) if not _ASSIGNMENT.match(word)]
     while words and words[0] in {
         "sudo",

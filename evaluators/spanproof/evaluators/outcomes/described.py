@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from spanproof.evaluators.outcomes.queries import conditions_of, statements
+from spanproof.evaluators.outcomes.queries import find_conditions, parse_statements
 from spanproof.trace import JsonValue
-from spanproof.trace.dialects.decode import decoded
+from spanproof.trace.dialects.decode import decode_document
 
 Table = tuple[str, frozenset[str]]
 
@@ -63,58 +63,58 @@ class Result:
     value: JsonValue = None
 
 
-def tables_described(result: Result) -> Iterator[Table]:
+def parse_described_tables(result: Result) -> Iterator[Table]:
     """Return the tables whose columns a result lists, all of them."""
     text = result.text.strip()
     if not text or len(text) > _MAX_TEXT or any(mark in text for mark in _CUT):
         return
-    value = result.value if isinstance(result.value, dict | list) else decoded(text)
+    value = result.value if isinstance(result.value, dict | list) else decode_document(text)
     named = _PRAGMA.fullmatch(result.source) or _DESCRIBE.fullmatch(result.source)
     if named is not None:
-        yield from _table(named["table"], _columns_in(text, value, pragma="(" in named[0]))
+        yield from _make_table(named["table"], _parse_columns(text, value, pragma="(" in named[0]))
     elif "information_schema" in result.source.lower():
-        yield from _of_catalogue(result.source, _records(text, value))
+        yield from _parse_catalogue(result.source, _parse_records(text, value))
     elif _OF_A_SCHEMA.search(result.tool):
-        yield from _of_schema_tool(result, text, value)
+        yield from _parse_schema_tool(result, text, value)
     else:
-        yield from _self_described(value)
+        yield from _parse_self_described(value)
     for match in _PSQL.finditer(text):
         block = takewhile(lambda line: line.strip(), text[match.end() :].splitlines())
-        yield from _table(match["table"], _first_cells("\n".join(block)))
+        yield from _make_table(match["table"], _parse_first_cells("\n".join(block)))
     frame, dtypes = _OF_A_FRAME.findall(result.source), _DTYPES.match(f"{text}\n")
     if len(frame) == 1 and dtypes is not None:
-        yield from _table(frame[0], [line.split()[0] for line in dtypes["lines"].splitlines()])
+        yield from _make_table(frame[0], [line.split()[0] for line in dtypes["lines"].splitlines()])
 
 
-def _table(name: str, columns: Sequence[str]) -> Iterator[Table]:
-    """The table, where each of its columns has a name."""
+def _make_table(name: str, columns: Sequence[str]) -> Iterator[Table]:
+    """Yield the table, where each of its columns has a name."""
     if columns and all(map(_IDENTIFIER.match, columns)):
         yield name.lower(), frozenset(column.lower() for column in columns)
 
 
-def _columns_in(text: str, value: JsonValue, *, pragma: bool) -> list[str]:
-    """The columns of the one table that a result describes row by row."""
+def _parse_columns(text: str, value: JsonValue, *, pragma: bool) -> list[str]:
+    """Return the columns of the one table that a result describes row by row."""
     if isinstance(value, list) and value and all(isinstance(row, list) for row in value):
         place = 1 if pragma else 0
         return [str(row[place]) for row in value if isinstance(row, list) and len(row) > place]
-    records = _records(text, value)
+    records = _parse_records(text, value)
     if records:
-        return [name for record in records if (name := _cell(record, _COLUMN_KEYS))]
+        return [name for record in records if (name := _find_cell(record, _COLUMN_KEYS))]
     if pragma:
         rows = [line.split("|") for line in text.splitlines()]
         return [row[1] for row in rows] if all(len(row) == 6 and row[0].isdigit() for row in rows) else []
-    return _first_cells(text)
+    return _parse_first_cells(text)
 
 
-def _first_cells(text: str) -> list[str]:
-    """The first cells of a printed table under a head that names a column."""
+def _parse_first_cells(text: str) -> list[str]:
+    """Return the first cells of a printed table under a head that names a column."""
     rows = [line.strip().strip("|").split("|")[0].strip() for line in text.splitlines() if "|" in line]
     rows = [row for row in rows if not _RULE.fullmatch(row)]
     return rows[1:] if rows and rows[0].lower() in _COLUMN_KEYS else []
 
 
-def _records(text: str, value: JsonValue) -> list[dict[str, str]]:
-    """The rows of a result by the names of their columns, in lower case."""
+def _parse_records(text: str, value: JsonValue) -> list[dict[str, str]]:
+    """Return the rows of a result by the names of their columns, in lower case."""
     if isinstance(value, dict):
         value = next((each for each in value.values() if isinstance(each, list)), None)
     if isinstance(value, list):
@@ -133,15 +133,15 @@ def _records(text: str, value: JsonValue) -> list[dict[str, str]]:
     return [dict(zip(head, row, strict=True)) for row in table[1:] if len(row) == len(head)]
 
 
-def _cell(record: Mapping[str, str], keys: Sequence[str]) -> str:
+def _find_cell(record: Mapping[str, str], keys: Sequence[str]) -> str:
     return next((record[key] for key in keys if key in record), "")
 
 
-def _of_catalogue(query: str, records: Sequence[Mapping[str, str]]) -> Iterator[Table]:
-    """Tables out of `information_schema.columns`, where the query selects all columns of its tables."""
+def _parse_catalogue(query: str, records: Sequence[Mapping[str, str]]) -> Iterator[Table]:
+    """Yield tables out of `information_schema.columns`, where the query selects all their columns."""
     from sqlglot import exp
 
-    found = statements(query)
+    found = parse_statements(query)
     if len(found) != 1 or found[0].find(exp.Limit, exp.Join, exp.Or, exp.Group) is not None:
         return
     used = {
@@ -149,32 +149,37 @@ def _of_catalogue(query: str, records: Sequence[Mapping[str, str]]) -> Iterator[
     }
     if not used <= _FILTERS:
         return
-    wanted = re.findall(r"table_name = '(\w+)'", " ".join(conditions_of(found[0])))
+    wanted = re.findall(r"table_name = '(\w+)'", " ".join(find_conditions(found[0])))
     columns: defaultdict[str, list[str]] = defaultdict(list)
     for record in records:
-        table = _cell(record, _TABLE_KEYS) or (wanted[0] if len(wanted) == 1 else "")
-        columns[table].append(_cell(record, ("column_name",)))
+        table = _find_cell(record, _TABLE_KEYS) or (wanted[0] if len(wanted) == 1 else "")
+        columns[table].append(_find_cell(record, ("column_name",)))
     for table, names in columns.items():
         if table:
-            yield from _table(table, names)
+            yield from _make_table(table, names)
 
 
-def _of_schema_tool(result: Result, text: str, value: JsonValue) -> Iterator[Table]:
-    """Tables that a tool whose name says so describes: by its argument, or by their names in the result."""
-    described = list(_self_described(value))
+def _parse_schema_tool(result: Result, text: str, value: JsonValue) -> Iterator[Table]:
+    """Yield the tables that a schema tool describes: by its argument, or by their names in the result."""
+    described = list(_parse_self_described(value))
     names = [each for each in result.arguments if _IDENTIFIER.match(each)]
     if not described and isinstance(value, dict):
         for name, columns in value.items():
-            described += _table(name, _names_in(columns)) if isinstance(columns, list | dict) else ()
+            described += (
+                _make_table(name, _parse_column_names(columns)) if isinstance(columns, list | dict) else ()
+            )
     if not described and len(names) == 1:
-        described += _table(
-            names[0], _names_in(value) or _columns_in(text, value, pragma=False) or _typed_lines(text)
+        described += _make_table(
+            names[0],
+            _parse_column_names(value)
+            or _parse_columns(text, value, pragma=False)
+            or _parse_typed_lines(text),
         )
     yield from described
 
 
-def _self_described(value: JsonValue) -> Iterator[Table]:
-    """Tables of a document that names them beside their columns and these columns' types."""
+def _parse_self_described(value: JsonValue) -> Iterator[Table]:
+    """Yield the tables of a document that names them beside their columns and these columns' types."""
     for each in value if isinstance(value, list) else [value]:
         if not isinstance(each, dict):
             continue
@@ -182,13 +187,13 @@ def _self_described(value: JsonValue) -> Iterator[Table]:
         table = next((named[key] for key in (*_TABLE_KEYS, "name") if isinstance(named.get(key), str)), None)
         columns = next((named[key] for key in _LISTS if isinstance(named.get(key), list | dict)), None)
         if isinstance(table, str) and columns and "rows" not in named and "data" not in named:
-            yield from _table(table, _names_in(columns))
+            yield from _make_table(table, _parse_column_names(columns))
         elif isinstance(named.get("tables"), list):
-            yield from _self_described(named["tables"])
+            yield from _parse_self_described(named["tables"])
 
 
-def _names_in(columns: JsonValue) -> list[str]:
-    """The names of columns: of texts, of objects with a name, or of the keys of types."""
+def _parse_column_names(columns: JsonValue) -> list[str]:
+    """Return the names of columns: of texts, of objects with a name, or of the keys of types."""
     if isinstance(columns, dict):
         return list(columns) if all(isinstance(kind, str) for kind in columns.values()) else []
     if not isinstance(columns, list):
@@ -202,12 +207,12 @@ def _names_in(columns: JsonValue) -> list[str]:
     named = [
         {key.lower(): str(item) for key, item in each.items()} for each in columns if isinstance(each, dict)
     ]
-    found = [_cell(each, _COLUMN_KEYS) for each in named]
+    found = [_find_cell(each, _COLUMN_KEYS) for each in named]
     return found if len(found) == len(columns) and all(found) else []
 
 
-def _typed_lines(text: str) -> list[str]:
-    """The columns of a list with a column and its type on each line, under one line of a heading at most."""
+def _parse_typed_lines(text: str) -> list[str]:
+    """Return the columns of a list of columns and types, one a line, under one line of heading at most."""
     parts = text.splitlines() if "\n" in text else text.partition(":")[2].split(",")
     matches = [_TYPED.fullmatch(line) for line in parts if line.strip()]
     if matches and matches[0] is None:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS, Action
-from spanproof.evaluators.outcomes.failing import COMMON, Aim, bound, is_literal, parsed
+from spanproof.evaluators.outcomes.failing import COMMON, Aim, find_bound_names, is_literal, parse_python
 
 _MAKERS = frozenset(
     {
@@ -46,41 +46,45 @@ _MAX_CONSTANTS = 10
 """Values of an expression that are looked for in what was known: each failure is held against much code."""
 
 
-def dodge(failure: Action, aim: Aim, action: Action, known: Sequence[str]) -> str | None:
-    """Why a later success is none for this failure.
+def explain_dodge(failure: Action, aim: Aim, action: Action, known: Sequence[str]) -> str | None:
+    """Explain why a later success is none for this failure.
 
     Args:
         failure: code that failed.
         aim: what it was after.
         action: code that succeeded later.
-        known: the task and all that the run had been shown before: values that stand there are not made up.
+        known: the task and all that the run had been shown before: values found there are not made up.
     """
-    tree, before = parsed(action.text), parsed(failure.text)
+    tree, before = parse_python(action.text), parse_python(failure.text)
     if _SILENCED.search(action.text) and not _SILENCED.search(failure.text):
         return "silences the error"
     if _drops_condition(failure, action):
         return "drops the condition of the query that failed"
     if tree is None:
         return None
-    if only_literals(tree):
+    if has_only_literals(tree):
         return "writes values down and works nothing out"
     missing = aim.cause if "NameError" in failure.error_text else frozenset()
     wanted = (aim.names if aim.computed else frozenset()) | missing
     if makes_up(tree, wanted, [failure.text, *known]):
         return "writes a value down where the failed code was to work it out"
-    if before is not None and "AssertionError" in failure.error_text and _checked(before) == _checked(tree):
+    if (
+        before is not None
+        and "AssertionError" in failure.error_text
+        and _dump_without_checks(before) == _dump_without_checks(tree)
+    ):
         return "drops or changes the check, and not what it checks"
-    left_out = missed(before, tree, aim.task_words) if before is not None else []
+    left_out = find_missed_words(before, tree, aim.task_words) if before is not None else []
     if left_out:
         return f"leaves out what failed, and the task requires it ({', '.join(left_out[:3])})"
-    default = _default(tree, aim)
+    default = _find_default(tree, aim)
     if default is not None and action.result.strip() == default:
         return f"takes {default} where what the failed code looked up is not there"
     return None
 
 
-def missed(before: ast.Module, tree: ast.Module, task_words: frozenset[str]) -> list[str]:
-    """What the task requires of the statements that code leaves out, where all the others are unchanged.
+def find_missed_words(before: ast.Module, tree: ast.Module, task_words: frozenset[str]) -> list[str]:
+    """Return what the task requires of the statements left out, where all the others are unchanged.
 
     Those ended well this time: so it was one of the left-out that failed.
     """
@@ -88,18 +92,18 @@ def missed(before: ast.Module, tree: ast.Module, task_words: frozenset[str]) -> 
     gone = [part for part in before.body if ast.dump(part) not in kept]
     if not gone or not kept or len(gone) + len(kept) != len(before.body):
         return []
-    words = _words(gone) - _words(tree.body)
-    return sorted(word for word in words if any(_alike(word, other) for other in task_words))
+    words = _collect_words(gone) - _collect_words(tree.body)
+    return sorted(word for word in words if any(_are_alike(word, other) for other in task_words))
 
 
-def _alike(word: str, other: str) -> bool:
+def _are_alike(word: str, other: str) -> bool:
     """Whether these are one word, of which code has a shorter or a longer form: `hist`, `savefig`."""
     short, long = sorted((word, other), key=len)
     return word == other or (len(short) >= _LEAST_ALIKE and long.startswith(short))
 
 
-def _words(statements: Sequence[ast.stmt]) -> frozenset[str]:
-    """The words that statements name, call or write down."""
+def _collect_words(statements: Sequence[ast.stmt]) -> frozenset[str]:
+    """Return the words that statements name, call or write down."""
     nodes = [node for part in statements for node in ast.walk(part)]
     names = {node.id for node in nodes if isinstance(node, ast.Name)}
     names |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
@@ -111,12 +115,12 @@ def _words(statements: Sequence[ast.stmt]) -> frozenset[str]:
     )
 
 
-def only_literals(tree: ast.Module) -> bool:
+def has_only_literals(tree: ast.Module) -> bool:
     """Whether code does nothing but write down: it binds and prints literals and works nothing out."""
     names: set[str] = set()
     for statement in tree.body:
         if isinstance(statement, ast.Assign) and is_literal(statement.value):
-            names |= bound(statement)
+            names |= find_bound_names(statement)
         elif not _prints_literals(statement, names):
             return False
     return True
@@ -150,10 +154,10 @@ def makes_up(tree: ast.Module, names: frozenset[str], known: Sequence[str]) -> b
     got: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign):
-            (invented if _is_invented(node.value, invented, known) else got).update(bound(node))
+            (invented if _is_invented(node.value, invented, known) else got).update(find_bound_names(node))
         elif _replaces(node, names, known):
             return True
-    return bool(names & invented) and not names & (got | _filled(tree))
+    return bool(names & invented) and not names & (got | _find_filled_names(tree))
 
 
 def _is_invented(value: ast.expr, invented: set[str], known: Sequence[str]) -> bool:
@@ -169,7 +173,7 @@ def _is_made(value: ast.expr, invented: set[str]) -> bool:
     names = [node for node in ast.walk(value) if isinstance(node, ast.Name)]
     own = {node.id for node in names if isinstance(node.ctx, ast.Store)}
     read = {node.id for node in names}
-    return read <= modules | own | invented and all(_only_makes(call) for call in calls)
+    return read <= modules | own | invented and all(_is_maker_call(call) for call in calls)
 
 
 def _replaces(node: ast.AST, names: frozenset[str], known: Sequence[str]) -> bool:
@@ -183,7 +187,7 @@ def _replaces(node: ast.AST, names: frozenset[str], known: Sequence[str]) -> boo
     return bool(given) and not works and all(_is_invented(value, set(), known) for value in given)
 
 
-def _only_makes(call: ast.Call) -> bool:
+def _is_maker_call(call: ast.Call) -> bool:
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     reads_a_file = name == "read_csv" and not any("StringIO" in ast.dump(each) for each in call.args)
     return name in _MAKERS and not reads_a_file
@@ -202,17 +206,17 @@ def _is_in_text(value: str, text: str) -> bool:
     return value in text and re.search(rf"(?<![\w.]){re.escape(value)}{zeros}(?!\w)", text) is not None
 
 
-def _filled(tree: ast.Module) -> frozenset[str]:
-    """Names that code goes on to fill: by a loop, a method, an item, by adding to them."""
-    return frozenset(_filling(tree))
+def _find_filled_names(tree: ast.Module) -> frozenset[str]:
+    """Return the names that code goes on to fill: by a loop, a method, an item, by adding to them."""
+    return frozenset(_yield_filled_names(tree))
 
 
-def _filling(tree: ast.Module) -> Iterator[str]:
+def _yield_filled_names(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
             yield node.target.id
         elif isinstance(node, ast.For):
-            yield from bound(node.target)
+            yield from find_bound_names(node.target)
         elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             if node.attr in {"append", "extend", "add", "update", "insert", "setdefault"}:
                 yield node.value.id
@@ -220,8 +224,8 @@ def _filling(tree: ast.Module) -> Iterator[str]:
             yield from (part.id for part in ast.walk(node.value) if isinstance(part, ast.Name))
 
 
-def _checked(tree: ast.Module) -> list[str]:
-    """What code does beside its assertions and what it prints."""
+def _dump_without_checks(tree: ast.Module) -> list[str]:
+    """Return what code does beside its assertions and what it prints."""
     return [ast.dump(part) for part in tree.body if not isinstance(part, ast.Assert) and not _is_print(part)]
 
 
@@ -230,8 +234,8 @@ def _is_print(statement: ast.stmt) -> bool:
     return isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "print"
 
 
-def _default(tree: ast.Module, aim: Aim) -> str | None:
-    """What `.get(KEY, DEFAULT)` gives for the key that was missing, as it prints; None where it is not so."""
+def _find_default(tree: ast.Module, aim: Aim) -> str | None:
+    """Return what `.get(KEY, DEFAULT)` gives for the missing key, as it prints; None where it is not so."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get":
             key = node.args[0] if node.args else None

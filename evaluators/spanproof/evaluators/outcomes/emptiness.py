@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from spanproof.evaluators.outcomes.places import Giver
 from spanproof.trace import JsonValue
-from spanproof.trace.dialects.decode import decoded
+from spanproof.trace.dialects.decode import decode_document
 
 _NOTHING = frozenset(
     {"", "None", "[]", "{}", "()", "set()", "null", "nan", "NaN", "<empty>", '""', "''", "undefined", "NULL"}
@@ -126,7 +126,7 @@ def is_empty(
     if plain in _NOTHING:
         return True
     if plain[0] in "[{(" and len(plain) < 2_000:
-        document = decoded(plain)
+        document = decode_document(plain)
         if isinstance(document, dict | list) and _holds_nothing(document, given):
             return True
     if len(plain) < 2_000 and (_BARE.match(plain) or _HEAD_ALONE.match(plain)):

@@ -64,15 +64,19 @@ class Aim:
         return bool(self.task_words) and words.isdisjoint(self.task_words)
 
 
-def aim_of(source: str, error: str, task: str = "") -> Aim:
+def derive_aim(source: str, error: str, task: str = "") -> Aim:
     """Read an error beside the code it came from."""
     cause = frozenset(part for found in _QUOTED.findall(error[-4_000:]) for part in found.split("."))
-    words = distinctive_names(source) - cause
-    tree = parsed(source)
-    statement = _failing(tree, source, error, cause) if tree is not None else None
+    words = find_distinctive_names(source) - cause
+    tree = parse_python(source)
+    statement = _find_failing_statement(tree, source, error, cause) if tree is not None else None
     failing = statement if statement is not None else tree
     if failing is not None:
-        names = (bound(failing) | called(failing) - cause) - COMMON - _given(failing)
+        names = (
+            (find_bound_names(failing) | find_called_names(failing) - cause)
+            - COMMON
+            - _find_literal_names(failing)
+        )
     else:
         names = frozenset((*_BOUND.findall(source), *_CALLED.findall(source))) - COMMON - cause
     computed = statement is None or any(
@@ -88,14 +92,14 @@ def is_passing(error: str) -> bool:
 
 
 @lru_cache(maxsize=128)
-def distinctive_names(source: str) -> frozenset[str]:
-    """The names in a text that are neither built in nor keywords."""
+def find_distinctive_names(source: str) -> frozenset[str]:
+    """Return the names in a text that are neither built in nor keywords."""
     return frozenset(_NAME.findall(source[:MAX_PARSED_CHARS])) - COMMON
 
 
 @lru_cache(maxsize=32)
-def parsed(source: str) -> ast.Module | None:
-    """The tree of Python code, None where it is none."""
+def parse_python(source: str) -> ast.Module | None:
+    """Return the tree of Python code, None where it is none."""
     if len(source) > _MAX_READ_CHARS:
         return None
     try:
@@ -104,12 +108,12 @@ def parsed(source: str) -> ast.Module | None:
         return None
 
 
-def bound(tree: ast.AST) -> frozenset[str]:
-    """Names that code binds; those of a comprehension are gone with it."""
-    return frozenset(_bound(tree))
+def find_bound_names(tree: ast.AST) -> frozenset[str]:
+    """Return the names that code binds; those of a comprehension are gone with it."""
+    return frozenset(_yield_bound_names(tree))
 
 
-def _bound(tree: ast.AST) -> Iterator[str]:
+def _yield_bound_names(tree: ast.AST) -> Iterator[str]:
     waiting = [tree]
     while waiting:
         node = waiting.pop()
@@ -124,14 +128,14 @@ def _bound(tree: ast.AST) -> Iterator[str]:
 
 
 @lru_cache(maxsize=128)
-def called_in(source: str) -> frozenset[str]:
-    """Names of the functions and methods that Python code calls; none where it cannot be read."""
-    tree = parsed(source)
-    return called(tree) if tree is not None else frozenset()
+def parse_called_names(source: str) -> frozenset[str]:
+    """Return the functions and methods that Python code calls, by name; none where it cannot be read."""
+    tree = parse_python(source)
+    return find_called_names(tree) if tree is not None else frozenset()
 
 
-def called(tree: ast.AST) -> frozenset[str]:
-    """Names of the functions and methods that code calls."""
+def find_called_names(tree: ast.AST) -> frozenset[str]:
+    """Return the names of the functions and methods that code calls."""
     functions = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
     return frozenset(
         func.id if isinstance(func, ast.Name) else func.attr
@@ -140,11 +144,11 @@ def called(tree: ast.AST) -> frozenset[str]:
     )
 
 
-def _given(tree: ast.AST) -> frozenset[str]:
-    """Names that code binds to literals: what it starts from, not what it is after."""
+def _find_literal_names(tree: ast.AST) -> frozenset[str]:
+    """Return the names that code binds to literals: what it starts from, not what it is after."""
     assigned = [node for node in ast.walk(tree) if isinstance(node, ast.Assign)]
-    literal = [bound(node) for node in assigned if is_literal(node.value)]
-    other = [bound(node) for node in assigned if not is_literal(node.value)]
+    literal = [find_bound_names(node) for node in assigned if is_literal(node.value)]
+    other = [find_bound_names(node) for node in assigned if not is_literal(node.value)]
     return frozenset().union(*literal) - frozenset().union(*other)
 
 
@@ -161,8 +165,8 @@ class Caught:
     goes_on: bool
 
 
-def caught(tree: ast.Module, names: frozenset[str]) -> Caught | None:
-    """How code catches errors where it calls or binds one of these names; None where it does not."""
+def find_error_handling(tree: ast.Module, names: frozenset[str]) -> Caught | None:
+    """Return how code catches errors where it calls or binds one of these names; None where it does not."""
     for node in ast.walk(tree):
         if isinstance(node, ast.With) and _suppresses(node):
             handlers: list[ast.ExceptHandler] = []
@@ -170,15 +174,17 @@ def caught(tree: ast.Module, names: frozenset[str]) -> Caught | None:
             handlers = node.handlers
         else:
             continue
-        if names & frozenset(name for part in node.body for name in bound(part) | called(part)):
-            return _handled(handlers)
+        if names & frozenset(
+            name for part in node.body for name in find_bound_names(part) | find_called_names(part)
+        ):
+            return _summarise_handlers(handlers)
     return None
 
 
-def _handled(handlers: list[ast.ExceptHandler]) -> Caught:
+def _summarise_handlers(handlers: list[ast.ExceptHandler]) -> Caught:
     parts = [part for handler in handlers for part in ast.walk(handler)]
     texts = [part.value for part in parts if isinstance(part, ast.Constant)]
-    calls = frozenset(name for handler in handlers for name in called(handler))
+    calls = frozenset(name for handler in handlers for name in find_called_names(handler))
     return Caught(
         tuple(text for text in texts if isinstance(text, str) and len(text) > 2),
         any(isinstance(part, ast.Continue) for part in parts) or bool(calls - COMMON),
@@ -186,7 +192,7 @@ def _handled(handlers: list[ast.ExceptHandler]) -> Caught:
 
 
 def _suppresses(node: ast.With) -> bool:
-    return any("suppress" in called(item.context_expr) for item in node.items)
+    return any("suppress" in find_called_names(item.context_expr) for item in node.items)
 
 
 def _raises(handler: ast.ExceptHandler) -> bool:
@@ -202,8 +208,10 @@ def is_literal(node: ast.expr) -> bool:
     return True
 
 
-def _failing(tree: ast.Module, source: str, error: str, cause: frozenset[str]) -> ast.stmt | None:
-    """The statement that raised, as far as the error has its line or names a part of it."""
+def _find_failing_statement(
+    tree: ast.Module, source: str, error: str, cause: frozenset[str]
+) -> ast.stmt | None:
+    """Return the statement that raised, as far as the error has its line or names a part of it."""
     lines = source.splitlines()
     quoted = _AT_LINE.search(error)
     if quoted:

@@ -14,22 +14,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS
-from spanproof.evaluators.outcomes.failing import bound, called, parsed
-from spanproof.evaluators.outcomes.known import Known, numbers_in
+from spanproof.evaluators.outcomes.failing import find_bound_names, find_called_names, parse_python
+from spanproof.evaluators.outcomes.known import Known, find_numbers
 from spanproof.evaluators.outcomes.literals import (
     FROM_SOURCE,
     Mark,
     Role,
     Written,
-    of_collection,
-    of_default,
-    of_number,
-    of_query,
-    of_text,
+    find_collection_data,
+    find_default_data,
+    find_number_data,
+    find_query_data,
+    find_text_data,
 )
 from spanproof.evaluators.outcomes.model import OriginKind
 from spanproof.evaluators.outcomes.queries import is_constant
-from spanproof.evaluators.outcomes.topics import calls_made_up, topics
+from spanproof.evaluators.outcomes.topics import calls_made_up, extract_topics
 
 Roots = frozenset[Mark]
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -141,36 +141,38 @@ class Flow:
     def read(self, code: CodeStep) -> None:
         """Follow the values through one snippet."""
         if code.is_query:
-            self._query(code)
+            self._follow_query(code)
             return
-        tree = parsed(code.source)
+        tree = parse_python(code.source)
         if tree is None:
             return
         self.code, self.made_up = code, calls_made_up(code.source)
         try:
-            self._block(tree.body)
+            self._follow_block(tree.body)
         except RecursionError:
             self.shown.append(Shown(code, _SOURCED, answers=False))
 
-    def _query(self, code: CodeStep) -> None:
+    def _follow_query(self, code: CodeStep) -> None:
         """Take the values that a query writes down."""
         self.code, self.made_up = code, calls_made_up(code.source)
         node = ast.Constant(code.source, lineno=1)
-        self.shown.append(Shown(code, self._placed(of_query(code.source, self.known), node), answers=False))
+        self.shown.append(
+            Shown(code, self._place_mark(find_query_data(code.source, self.known), node), answers=False)
+        )
 
-    def _block(self, statements: Iterable[ast.stmt]) -> None:
+    def _follow_block(self, statements: Iterable[ast.stmt]) -> None:
         for statement in statements:
-            self._statement(statement)
+            self._follow_statement(statement)
 
-    def _statement(self, node: ast.stmt) -> None:
+    def _follow_statement(self, node: ast.stmt) -> None:
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 self.functions[node.name] = (node, self.code)
             case ast.ClassDef():
-                self._block(part for part in node.body if isinstance(part, ast.FunctionDef))
+                self._follow_block(part for part in node.body if isinstance(part, ast.FunctionDef))
                 self.functions.setdefault(node.name, (node, self.code))
             case ast.Import() | ast.ImportFrom():
-                self._import(node)
+                self._record_import(node)
             case ast.Assign():
                 for target in node.targets:
                     with self._named(target):
@@ -180,87 +182,89 @@ class Flow:
                     self._assign(node.target, node.value)
             case ast.AugAssign():
                 with self._named(node.target):
-                    self._add(node.target, self._roots(node.value))
+                    self._add(node.target, self._find_roots(node.value))
             case ast.For() | ast.AsyncFor():
-                self._bind(node.target, self._roots(node.iter))
+                self._bind(node.target, self._find_roots(node.iter))
                 with self._looping():
-                    self._block(node.body)
-                    self._block(node.body)  # what a turn leaves the next one finds
-                self._block(node.orelse)
+                    self._follow_block(node.body)
+                    self._follow_block(node.body)  # what a turn leaves the next one finds
+                self._follow_block(node.orelse)
             case ast.While():
                 with self._looping():
-                    self._block(node.body)
-                self._block(node.orelse)
+                    self._follow_block(node.body)
+                self._follow_block(node.orelse)
             case ast.If():
-                self._branches([node.body, node.orelse])
+                self._follow_branches([node.body, node.orelse])
             case ast.Match():
-                self._branches([case.body for case in node.cases])
+                self._follow_branches([case.body for case in node.cases])
             case ast.With() | ast.AsyncWith():
                 for item in node.items:
                     if item.optional_vars is not None:
-                        self._bind(item.optional_vars, self._roots(item.context_expr))
-                self._block(node.body)
+                        self._bind(item.optional_vars, self._find_roots(item.context_expr))
+                self._follow_block(node.body)
             case ast.Try():
-                self._try(node)
+                self._follow_try(node)
             case ast.Return():
-                self.returned.append(self._roots(node.value) if node.value is not None else _NONE)
+                self.returned.append(self._find_roots(node.value) if node.value is not None else _NONE)
             case ast.Expr():
-                self._expression(node.value)
+                self._follow_expression(node.value)
             case _:
                 pass
 
-    def _branches(self, blocks: Iterable[list[ast.stmt]]) -> None:
+    def _follow_branches(self, blocks: Iterable[list[ast.stmt]]) -> None:
         """Follow each branch from the same start; a name then has the roots of all of them."""
         before, after = dict(self.names), dict[str, Roots]()
         for block in blocks:
             self.names = dict(before)
-            self._block(block)
+            self._follow_block(block)
             for name, roots in self.names.items():
                 after[name] = after.get(name, _NONE) | roots
         self.names = after
 
-    def _try(self, node: ast.Try) -> None:
+    def _follow_try(self, node: ast.Try) -> None:
         start = dict(self.names)
-        self._block([*node.body, *node.orelse])
+        self._follow_block([*node.body, *node.orelse])
         if self._may_fail(node.body):
             # What a name held before is what is left of it where the body did not come to its end.
-            for name in frozenset(name for part in node.body for name in bound(part)) & start.keys():
-                self.names[name] = self.names.get(name, _NONE) | _in_place(start[name])
+            for name in (
+                frozenset(name for part in node.body for name in find_bound_names(part)) & start.keys()
+            ):
+                self.names[name] = self.names.get(name, _NONE) | _mark_as_defaults(start[name])
         before, self.in_handler = self.in_handler, True
         for handler in node.handlers:
             if handler.name:
                 self.names[handler.name] = _NONE
-            self._block(handler.body)
+            self._follow_block(handler.body)
         self.in_handler = before
-        self._block(node.finalbody)
+        self._follow_block(node.finalbody)
 
     def _may_fail(self, body: Iterable[ast.stmt]) -> bool:
         """Whether statements call a tool that failed in this code."""
-        return self.code.swallowed and any(called(part) & self.code.failing_tools for part in body)
+        return self.code.swallowed and any(find_called_names(part) & self.code.failing_tools for part in body)
 
-    def _import(self, node: ast.Import | ast.ImportFrom) -> None:
+    def _record_import(self, node: ast.Import | ast.ImportFrom) -> None:
         for alias in node.names:
             module = node.module or "" if isinstance(node, ast.ImportFrom) else alias.name
             self.modules[(alias.asname or alias.name).partition(".")[0]] = module.partition(".")[0]
 
-    def _expression(self, node: ast.expr) -> None:
+    def _follow_expression(self, node: ast.expr) -> None:
         if isinstance(node, ast.Await):
             node = node.value
         if not isinstance(node, ast.Call):
-            self._show(self._roots(node), [node], answers=False)
+            self._record_shown(self._find_roots(node), [node], answers=False)
             return
         given = [*node.args, *(each.value for each in node.keywords)]
         if isinstance(node.func, ast.Name) and node.func.id in {"print", "display", *ANSWER_TOOLS}:
-            roots = _union(map(self._roots, given))
-            self._show(roots, given, answers=node.func.id in ANSWER_TOOLS)
+            roots = _join_roots(map(self._find_roots, given))
+            self._record_shown(roots, given, answers=node.func.id in ANSWER_TOOLS)
             return
-        roots = self._roots(node)
+        roots = self._find_roots(node)
         if isinstance(node.func, ast.Attribute) and node.func.attr in _FILLS:
             self._add(node.func.value, roots)
         else:
-            self._show(roots, given, answers=False)
+            self._record_shown(roots, given, answers=False)
 
-    def _show(self, roots: Roots, given: Iterable[ast.expr], *, answers: bool) -> None:
+    def _record_shown(self, roots: Roots, given: Iterable[ast.expr], *, answers: bool) -> None:
         texts = [
             part.value
             for each in given
@@ -268,7 +272,7 @@ class Flow:
             if isinstance(part, ast.Constant) and isinstance(part.value, str)
         ]
         label = next((text.strip() for text in texts if len(text.strip()) > 2), "")
-        said = frozenset[str]().union(*map(numbers_in, texts))
+        said = frozenset[str]().union(*map(find_numbers, texts))
         self.shown.append(Shown(self.code, roots, answers, label, said))
 
     @contextmanager
@@ -290,11 +294,11 @@ class Flow:
             found = []
             for part, given in pairs:
                 with self._named(part):
-                    found.append((part, self._roots(given)))
+                    found.append((part, self._find_roots(given)))
             for part, roots in found:
                 self._bind(part, roots)
         else:
-            self._bind(target, self._roots(value))
+            self._bind(target, self._find_roots(value))
 
     def _bind(self, target: ast.expr, roots: Roots) -> None:
         if isinstance(target, ast.Name) and not self.in_handler:
@@ -314,91 +318,95 @@ class Flow:
             joined = self.names.get(target.id, _NONE) | roots
             self.names[target.id] = joined if len(joined) <= _MAX_MARKS else joined | _SOURCED
 
-    def _roots(self, node: ast.AST) -> Roots:
+    def _find_roots(self, node: ast.AST) -> Roots:
         match node:
             case ast.Constant():
-                return self._constant(node)
+                return self._find_constant_roots(node)
             case ast.Name():
-                return self._name(node.id)
+                return self._find_name_roots(node.id)
             case ast.Call():
-                return self._called(node)
+                return self._find_call_roots(node)
             case ast.List() | ast.Tuple() | ast.Set() | ast.Dict():
-                return self._collection(node)
+                return self._find_collection_roots(node)
             case ast.Lambda():
-                return self._roots(node.body)
+                return self._find_roots(node.body)
             case ast.NamedExpr():
-                self._bind(node.target, self._roots(node.value))
-                return self._roots(node.target)
+                self._bind(node.target, self._find_roots(node.value))
+                return self._find_roots(node.target)
             case ast.Compare() | ast.Slice():
                 parts = [part for part in ast.iter_child_nodes(node) if not isinstance(part, ast.Constant)]
-                return _union(map(self._roots, parts))
+                return _join_roots(map(self._find_roots, parts))
             case ast.Subscript():
-                return self._roots(node.value)
+                return self._find_roots(node.value)
             case ast.BoolOp() if isinstance(node.op, ast.Or):
-                return self._roots(node.values[0]) | self._defaults(node.values[1:])
+                return self._find_roots(node.values[0]) | self._find_default_roots(node.values[1:])
             case ast.IfExp():
-                return self._roots(node.body) | self._defaults([node.orelse])
+                return self._find_roots(node.body) | self._find_default_roots([node.orelse])
             case ast.FormattedValue():
-                return self._roots(node.value)
+                return self._find_roots(node.value)
             case ast.JoinedStr():
                 # A number of the task in the words around a value bears nothing out of that value.
                 words = [part for part in node.values if isinstance(part, ast.Constant)]
                 values = [part for part in node.values if not isinstance(part, ast.Constant)]
-                return _union(map(self._roots, values)) | (_union(map(self._roots, words)) - _SOURCED)
+                return _join_roots(map(self._find_roots, values)) | (
+                    _join_roots(map(self._find_roots, words)) - _SOURCED
+                )
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
                 for generator in node.generators:
-                    self._bind(generator.target, self._roots(generator.iter))
+                    self._bind(generator.target, self._find_roots(generator.iter))
                 with self._looping():
                     inner = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
-                    return _union(map(self._roots, inner)) | self._roots(node.generators[0].iter)
-        return _union(self._roots(part) for part in ast.iter_child_nodes(node))
+                    return _join_roots(map(self._find_roots, inner)) | self._find_roots(
+                        node.generators[0].iter
+                    )
+        return _join_roots(self._find_roots(part) for part in ast.iter_child_nodes(node))
 
-    def _defaults(self, nodes: Iterable[ast.expr]) -> Roots:
+    def _find_default_roots(self, nodes: Iterable[ast.expr]) -> Roots:
         before, self.as_default = self.as_default, True
-        found = _union(map(self._roots, nodes))
+        found = _join_roots(map(self._find_roots, nodes))
         self.as_default = before
         return found
 
-    def _name(self, name: str) -> Roots:
+    def _find_name_roots(self, name: str) -> Roots:
         if name in self.names:
             found = self.names[name]
-            return _in_place(found) if self.in_handler and self.code.swallowed else found
+            return _mark_as_defaults(found) if self.in_handler and self.code.swallowed else found
         is_own = name in self.functions or name in self.modules or name in _BUILTIN
         return _NONE if is_own else _SOURCED  # given from outside the code: a variable of the task
 
-    def _constant(self, node: ast.Constant) -> Roots:
+    def _find_constant_roots(self, node: ast.Constant) -> Roots:
         value = node.value
         if isinstance(value, str):
             is_default = (self.in_handler and self.code.swallowed) or (
                 self.as_default and (self.code.swallowed or self.code.found_nothing)
             )
-            written = of_default(value, self.known) if is_default else None
-            return self._placed(written or of_text(value, self.known), node)
+            written = find_default_data(value, self.known) if is_default else None
+            return self._place_mark(written or find_text_data(value, self.known), node)
         if isinstance(value, bool) or not isinstance(value, int | float):
             return _NONE
-        return self._placed(of_number(value, self.naming, self.known), node)
+        return self._place_mark(find_number_data(value, self.naming, self.known), node)
 
-    def _collection(self, node: ast.List | ast.Tuple | ast.Set | ast.Dict) -> Roots:
-        written = of_collection(node, self.known)
+    def _find_collection_roots(self, node: ast.List | ast.Tuple | ast.Set | ast.Dict) -> Roots:
+        written = find_collection_data(node, self.known)
         moving = [part for part in ast.walk(node) if isinstance(part, ast.Name | ast.Call)]
-        roots = _union(self._roots(part) for part in moving) if moving else _NONE
+        roots = _join_roots(self._find_roots(part) for part in moving) if moving else _NONE
         if written is not None:
-            return roots | self._placed(written, node)
-        return roots if moving else _union(self._roots(part) for part in ast.iter_child_nodes(node))
+            return roots | self._place_mark(written, node)
+        return roots if moving else _join_roots(self._find_roots(part) for part in ast.iter_child_nodes(node))
 
-    def _placed(self, written: Written | None, node: ast.expr) -> Roots:
-        """The mark of data at its place in the code."""
+    def _place_mark(self, written: Written | None, node: ast.expr) -> Roots:
+        """Return the mark of data at its place in the code."""
         if written is None:
             return _NONE
         if written.sourced:
             return _SOURCED
         kind = OriginKind.DEFAULT if self.in_handler or self.as_default else OriginKind.LITERAL
-        return frozenset({self._mark(kind, written, node)})
+        return frozenset({self._make_mark(kind, written, node)})
 
-    def _mark(self, kind: OriginKind, written: Written, node: ast.expr) -> Mark:
+    def _make_mark(self, kind: OriginKind, written: Written, node: ast.expr) -> Mark:
         lines = self.code.source.splitlines()
         text = lines[node.lineno - 1].strip() if 0 < node.lineno <= len(lines) else ""
-        words = written.words | topics(self.naming)
+        words = written.words | extract_topics(self.naming)
         return Mark(
             kind,
             written.role,
@@ -414,7 +422,7 @@ class Flow:
             (self.in_handler and self.code.swallowed) or bool(written.cells and written.role is Role.TEXT),
         )
 
-    def _called(self, node: ast.Call) -> Roots:
+    def _find_call_roots(self, node: ast.Call) -> Roots:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         if name in self.code.failing_tools:
             return _NONE
@@ -422,42 +430,48 @@ class Flow:
             queries = [part for part in ast.walk(node) if isinstance(part, ast.Constant)]
             for part in queries:
                 if isinstance(part.value, str) and is_constant(part.value):
-                    return self._placed(of_query(part.value, self.known), part)
+                    return self._place_mark(find_query_data(part.value, self.known), part)
             return _SOURCED
-        receiver = self._roots(node.func.value) if isinstance(node.func, ast.Attribute) else _NONE
-        module = self._module_of(node.func)
-        given = self._given(node, name)
+        receiver = self._find_roots(node.func.value) if isinstance(node.func, ast.Attribute) else _NONE
+        module = self._find_module(node.func)
+        given = self._find_argument_roots(node, name)
         if name in _CHANCE and (module in {"random", "numpy", "np", "secrets", ""} or not receiver):
             many = self.loops > 0 or any(each.arg == "size" for each in node.keywords) or len(node.args) > 2
             role = Role.DRAWS if many else Role.DRAW
-            return receiver | frozenset({self._mark(OriginKind.CHANCE, Written(role), node)})
+            return receiver | frozenset({self._make_mark(OriginKind.CHANCE, Written(role), node)})
         if name in _CLOCK and module in {"datetime", "time", "pandas", "pd"}:
-            return frozenset({self._mark(OriginKind.CLOCK, Written(Role.CLOCK), node)})
+            return frozenset({self._make_mark(OriginKind.CLOCK, Written(Role.CLOCK), node)})
         if name in _READS and not (module in _PURE and given and FROM_SOURCE not in given):
             return receiver | _SOURCED
         function = self.functions.get(name)
         if function is not None:
-            return receiver | given | self._run(*function, name, node)
+            return receiver | given | self._follow_function(*function, name, node)
         if module is not None and module not in _PURE and not self._is_in_memory(node, module):
             return receiver | given | _SOURCED
         if isinstance(node.func, ast.Name) and name not in _BUILTIN and module is None:
-            return given | self._name(name)
+            return given | self._find_name_roots(name)
         return receiver | given
 
-    def _given(self, node: ast.Call, name: str) -> Roots:
-        """The roots of a call's arguments; those that only say how it is to be done have none."""
+    def _find_argument_roots(self, node: ast.Call, name: str) -> Roots:
+        """Return the roots of a call's arguments; those that only say how it is to be done have none."""
         if name in _PARAMETRISED:
-            return _union(self._roots(each) for each in node.args if not isinstance(each, ast.Constant))
-        roots = _union(map(self._roots, node.args[:1]))
+            return _join_roots(
+                self._find_roots(each) for each in node.args if not isinstance(each, ast.Constant)
+            )
+        roots = _join_roots(map(self._find_roots, node.args[:1]))
         is_lookup = name in {"get", "pop", "getattr", "next", "setdefault", "fillna"}
-        rest = self._defaults(node.args[1:]) if is_lookup else _union(map(self._roots, node.args[1:]))
+        rest = (
+            self._find_default_roots(node.args[1:])
+            if is_lookup
+            else _join_roots(map(self._find_roots, node.args[1:]))
+        )
         if name in {"range", "round", "seed", "RandomState", "default_rng", "linspace"}:
             return _NONE if name in {"range", "seed", "RandomState", "default_rng", "linspace"} else roots
         named = [each.value for each in node.keywords if not isinstance(each.value, ast.Constant)]
-        return roots | rest | _union(map(self._roots, named))
+        return roots | rest | _join_roots(map(self._find_roots, named))
 
-    def _module_of(self, func: ast.expr) -> str | None:
-        """The module a function is of, None where it is of none."""
+    def _find_module(self, func: ast.expr) -> str | None:
+        """Return the module a function is of, None where it is of none."""
         while isinstance(func, ast.Attribute):
             func = func.value
         if isinstance(func, ast.Name) and func.id in self.modules and func.id not in self.names:
@@ -470,8 +484,8 @@ class Flow:
             return False
         return all(isinstance(each, ast.Constant) and each.value == ":memory:" for each in node.args)
 
-    def _run(self, function: _Definition, defined: CodeStep, name: str, node: ast.Call) -> Roots:
-        """The roots of what a function of the code returns; what it writes down is on its own lines."""
+    def _follow_function(self, function: _Definition, defined: CodeStep, name: str, node: ast.Call) -> Roots:
+        """Return the roots of what a function of the code returns; its literals are on its own lines."""
         if self.depth >= _MAX_DEPTH or isinstance(function, ast.ClassDef):
             return _NONE
         names, naming, returned = dict(self.names), self.naming, self.returned
@@ -479,26 +493,26 @@ class Flow:
         parameters = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
         for parameter in parameters:
             self.names[parameter.arg] = _NONE
-        for given_name, default in _default_arguments(function.args):
+        for given_name, default in _find_default_arguments(function.args):
             with self._named(ast.Name(given_name)):
-                self.names[given_name] = self._roots(default)
+                self.names[given_name] = self._find_roots(default)
         for parameter, value in zip(parameters, node.args, strict=False):
-            self.names[parameter.arg] = self._roots(value)
+            self.names[parameter.arg] = self._find_roots(value)
         for each in node.keywords:
             if each.arg is not None:
-                self.names[each.arg] = self._roots(each.value)
+                self.names[each.arg] = self._find_roots(each.value)
         self.naming = f"{naming} {name}"
         code = self.code
         self.code = replace(code, step=defined.step, span_id=defined.span_id, source=defined.source)
-        self._block(function.body)
-        found = _union(self.returned)
+        self._follow_block(function.body)
+        found = _join_roots(self.returned)
         self.names, self.naming, self.returned, self.code = names, naming, returned, code
         self.depth -= 1
         return found
 
 
-def _default_arguments(given: ast.arguments) -> Iterator[tuple[str, ast.expr]]:
-    """The parameters that have a default, with it."""
+def _find_default_arguments(given: ast.arguments) -> Iterator[tuple[str, ast.expr]]:
+    """Yield the parameters that have a default, with it."""
     plain = [*given.posonlyargs, *given.args]
     yield from (
         (each.arg, default)
@@ -511,13 +525,13 @@ def _default_arguments(given: ast.arguments) -> Iterator[tuple[str, ast.expr]]:
     )
 
 
-def _in_place(roots: Roots) -> Roots:
-    """Literals, in place of what failed."""
+def _mark_as_defaults(roots: Roots) -> Roots:
+    """Return the roots with literals marked as put in place of what failed."""
     return frozenset(
         replace(mark, kind=OriginKind.DEFAULT, instead=True) if mark.kind is OriginKind.LITERAL else mark
         for mark in roots
     )
 
 
-def _union(roots: Iterable[Roots]) -> Roots:
+def _join_roots(roots: Iterable[Roots]) -> Roots:
     return frozenset[Mark]().union(*roots)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from spanproof.evaluators.outcomes.known import numbers_in
+from spanproof.evaluators.outcomes.known import find_numbers
 from spanproof.evaluators.outcomes.model import FAILING, Account, Origin, OriginKind, State
 from spanproof.trace import Evidence, Judgement, Label, Layer, Scored, Skipped
 
@@ -25,7 +25,7 @@ _WANTED = {OriginKind.ABSENCE: "to look that up", OriginKind.UNDONE: "to do it"}
 
 def settle_groundedness(account: Account, judgements: Sequence[Judgement]) -> list[Judgement]:
     """Return the judgements with the layer's own one settled by the account, where it is sure."""
-    settled = _outcome(account)
+    settled = _derive_outcome(account)
     return [_settle(account, settled, each) if _is_own(each) else each for each in judgements]
 
 
@@ -48,7 +48,7 @@ def _settle(account: Account, settled: Scored | None, judgement: Judgement) -> J
     return judgement
 
 
-def _outcome(account: Account) -> Scored | None:
+def _derive_outcome(account: Account) -> Scored | None:
     made_up = account.fabricated
     if made_up:
         facts = tuple(Evidence(explain_origin(origin), origin.span_id) for origin in made_up[:10])
@@ -86,7 +86,7 @@ def explain_origin(origin: Origin) -> str:
         return f"The answer says {origin.value}; no source holds it, and nothing the run did succeeded"
     verb = _VERBS.get(origin.kind, "writes {} down")
     line = f"line {origin.line} of step {origin.step}"
-    if numbers_in(origin.value) & numbers_in(origin.source) or origin.value in origin.source:
+    if find_numbers(origin.value) & find_numbers(origin.source) or origin.value in origin.source:
         return f"The answer says {origin.value}; {line} {verb.format('it')} (`{origin.source}`)"
     rests = f"it rests on what {line} {verb.format('').replace('  ', ' ')}"
     return f"The answer says {origin.value}; {rests} (`{origin.source}`)"

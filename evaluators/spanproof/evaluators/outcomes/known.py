@@ -59,13 +59,13 @@ class Known:
     def __post_init__(self) -> None:
         """Take the task, and what two of its numbers give."""
         self.add(self.task)
-        self.add(" ".join(_spelled_out(self.task)))
-        given = [float(number) for number in numbers_in(self.task)][:_MAX_TASK_NUMBERS]
+        self.add(" ".join(_read_spelled_numbers(self.task)))
+        given = [float(number) for number in find_numbers(self.task)][:_MAX_TASK_NUMBERS]
         for left, right in combinations(given, 2):
             found = [left + right, abs(left - right), left * right]
             found += [left / right] if right else []
             found += [right / left] if left else []
-            self._worked_out.update(map(plain, found))
+            self._worked_out.update(map(normalise_number, found))
 
     def add(self, text: str) -> None:
         """Take a source's text."""
@@ -76,9 +76,9 @@ class Known:
         if number in self.numbers or number in self._worked_out:
             return True
         value = float(number)
-        if value < 1 and plain(round(value * 100, _PLACES)) in self.numbers:
+        if value < 1 and normalise_number(round(value * 100, _PLACES)) in self.numbers:
             return True  # 0.19 is 19 %
-        if 0 < value < 2 and plain(round(abs(value - 1) * 100, _PLACES)) in self.numbers:
+        if 0 < value < 2 and normalise_number(round(abs(value - 1) * 100, _PLACES)) in self.numbers:
             return True  # 1.19 is 19 % more
         digits = number.replace(".", "").strip("0")
         if len(digits) < _FEWEST_DIGITS:
@@ -97,7 +97,7 @@ class Known:
         if not text:
             return frozenset()
         self.words.append(text[:_MAX_TEXT].casefold())
-        numbers = numbers_in(text)
+        numbers = find_numbers(text)
         for number in numbers - self.numbers:
             self.numbers.add(number)
             insort(self._values, float(number))
@@ -107,7 +107,7 @@ class Known:
         """Whether a tool or sourced code gave a number, given in its plain form."""
         if number in self._given:
             return True
-        margin = _margin(number)
+        margin = _compute_margin(number)
         if margin is None:
             return False
         wanted = float(number)
@@ -132,8 +132,8 @@ class Known:
         return bisect_right(self._values, value + margin) > low
 
 
-def _spelled_out(text: str) -> Iterator[str]:
-    """The numbers that a text writes in English words, in digits."""
+def _read_spelled_numbers(text: str) -> Iterator[str]:
+    """Yield the numbers that a text writes in English words, in digits."""
     for match in _IN_WORDS.finditer(text[:_MAX_TEXT]):
         tens, unit = _SPELLED[match["first"].lower()], match["unit"]
         yield str(tens)
@@ -141,29 +141,29 @@ def _spelled_out(text: str) -> Iterator[str]:
             yield str(tens + _SPELLED[unit.lower()])
 
 
-def numbers_in(text: str) -> frozenset[str]:
-    """The numbers of a text in plain form, read both ways where a comma or a space groups digits or cells."""
-    found = {number for _, number in numbers_of(text)}
+def find_numbers(text: str) -> frozenset[str]:
+    """Return a text's numbers in plain form, read both ways if a comma or space groups digits or cells."""
+    found = {number for _, number in parse_numbers(text)}
     if "," in text or _SPACED.search(text[:_MAX_TEXT]):
-        found |= {number for _, number in numbers_of(_PARTING.sub(" | ", text))}
+        found |= {number for _, number in parse_numbers(_PARTING.sub(" | ", text))}
     return frozenset(found)
 
 
-def numbers_of(text: str) -> Iterator[tuple[str, str]]:
-    """The numbers of a text in order: as written, and in their plain form."""
+def parse_numbers(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the numbers of a text in order: as written, and in their plain form."""
     for match in _NUMBER.finditer(text[:_MAX_TEXT]):
         written = match[0].rstrip(",_")
-        yield written, plain(_with_point(written) if match.lastgroup else written)
+        yield written, normalise_number(_with_point(written) if match.lastgroup else written)
 
 
 def _with_point(written: str) -> str:
-    """A number in the spelling of another language, with a point before its decimals and no groups."""
+    """Return a number of another language's spelling with a point before its decimals and no groups."""
     whole, separator, decimals = re.sub(r"\s", "", written).replace(",", ".").rpartition(".")
     return f"{whole.replace('.', '')}.{decimals}" if separator else decimals
 
 
-def plain(number: str | float) -> str:
-    """One spelling of a number: `1,200.50` and `1_200.5` are `1200.5`."""
+def normalise_number(number: str | float) -> str:
+    """Return one spelling of a number: `1,200.50` and `1_200.5` are `1200.5`."""
     text = number.replace(",", "").replace("_", "") if isinstance(number, str) else repr(float(number))
     if "e" in text.lower() or not isinstance(number, str):
         try:
@@ -177,12 +177,12 @@ def rounds_to(number: str, written: str) -> bool:
     """Whether a number is, at the precision of the other, that other: 56833.333 and 56,833.33."""
     if number == written:
         return True
-    margin = _margin(written)
+    margin = _compute_margin(written)
     return margin is not None and abs(float(number) - float(written)) <= margin
 
 
-def _margin(written: str) -> float | None:
-    """How far a number may be from this one, to be it at its precision; None where it has too few digits."""
+def _compute_margin(written: str) -> float | None:
+    """Return how far a number may be from this one to be it, rounded; None where it has too few digits."""
     if len(written.replace(".", "")) < _FEWEST_DIGITS:
         return None
     return float(0.5 * 10.0 ** -len(written.partition(".")[2]))

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeGuard
 
-from spanproof.evaluators.outcomes.known import Known, numbers_of, plain
+from spanproof.evaluators.outcomes.known import Known, normalise_number, parse_numbers
 from spanproof.evaluators.outcomes.model import OriginKind
-from spanproof.evaluators.outcomes.queries import names_in
-from spanproof.evaluators.outcomes.topics import reports_failure, topics
+from spanproof.evaluators.outcomes.queries import find_aliases
+from spanproof.evaluators.outcomes.topics import extract_topics, reports_failure
 
 SMALL = 12
 """Numbers up to this are counts and indices: they say nothing of where a value comes from."""
@@ -145,7 +145,7 @@ def is_specific(number: float) -> bool:
         return False
     if any(math.isclose(value, each, rel_tol=1e-3) for each in _OF_THE_PROBLEM):
         return False
-    digits = plain(value).replace(".", "").strip("0")
+    digits = normalise_number(value).replace(".", "").strip("0")
     if len(digits) >= _FEWEST_OF_A_FACTOR and any(
         math.isclose(value, each, rel_tol=1e-3) for each in _BETWEEN_UNITS
     ):
@@ -153,8 +153,8 @@ def is_specific(number: float) -> bool:
     return len(digits) > 2 or (len(digits) == 2 and digits[1] != "5")
 
 
-def of_collection(node: ast.expr, known: Known) -> Written | None:
-    """The data of a list, tuple, set or dict display; None where it holds none of its own."""
+def find_collection_data(node: ast.expr, known: Known) -> Written | None:
+    """Return the data of a list, tuple, set or dict display; None where it holds none of its own."""
     constants = [each for each in ast.walk(node) if isinstance(each, ast.Constant)][:_MAX_CONSTANTS]
     keys = [
         key.value
@@ -172,21 +172,21 @@ def of_collection(node: ast.expr, known: Known) -> Written | None:
     is_table = bool(keys) or bool(texts and values)
     if not is_table and len(values) < _FEWEST_OF_A_SERIES:
         return None
-    return _written(Role.TABLE if is_table else Role.SERIES, values, texts, " ".join(keys), known)
+    return _build_written(Role.TABLE if is_table else Role.SERIES, values, texts, " ".join(keys), known)
 
 
-def of_text(text: str, known: Known) -> Written | None:
-    """The data of a text that code holds: rows of CSV, JSON, or SQL; else of a sentence with numbers."""
-    numbers = [float(number) for _, number in numbers_of(text)]
+def find_text_data(text: str, known: Known) -> Written | None:
+    """Return the data of a text in code: rows of CSV, JSON or SQL; else of a sentence with numbers."""
+    numbers = [float(number) for _, number in parse_numbers(text)]
     if not numbers:
         return None
     is_rows = len(numbers) > 1 and (_is_json(text) or _ROWS.search(text) is not None)
     head = text.strip().splitlines()[0] if is_rows and text.strip() else text
-    return _written(Role.TABLE if is_rows else Role.TEXT, numbers, (), head, known)
+    return _build_written(Role.TABLE if is_rows else Role.TEXT, numbers, (), head, known)
 
 
-def of_default(text: str, known: Known) -> Written | None:
-    """The words that code puts in place of what it did not get; None where they say that it is unknown."""
+def find_default_data(text: str, known: Known) -> Written | None:
+    """Return the words put in place of what code did not get; None where they say that it is unknown."""
     words = text.strip()
     if not _FEWEST_LETTERS <= len(words) <= _MAX_WORDS or _UNKNOWN.fullmatch(words):
         return None
@@ -195,33 +195,35 @@ def of_default(text: str, known: Known) -> Written | None:
     return Written(Role.TEXT, cells=(words,))
 
 
-def of_query(query: str, known: Known) -> Written | None:
-    """The values that a query writes down."""
-    numbers = [float(number) for _, number in numbers_of(query)]
-    return _written(Role.TABLE, numbers, (), " ".join(names_in(query)), known)
+def find_query_data(query: str, known: Known) -> Written | None:
+    """Return the values that a query writes down."""
+    numbers = [float(number) for _, number in parse_numbers(query)]
+    return _build_written(Role.TABLE, numbers, (), " ".join(find_aliases(query)), known)
 
 
-def of_number(value: float, name: str, known: Known) -> Written | None:
-    """A number that code writes down under a name; None where it is no data."""
+def find_number_data(value: float, name: str, known: Known) -> Written | None:
+    """Return a number that code writes down under a name; None where it is no data."""
     words = name.lower().split("_")
     if not is_specific(value) or any(word in _PARAMETERS for word in words):
         return None
-    number = plain(abs(value))
+    number = normalise_number(abs(value))
     if known.holds(number):
         return Written(Role.SCALAR, sourced=True)
-    return Written(Role.SCALAR, topics(name), (number,), 1)
+    return Written(Role.SCALAR, extract_topics(name), (number,), 1)
 
 
-def _written(
+def _build_written(
     role: Role, values: Sequence[float], texts: Sequence[str], words: str, known: Known
 ) -> Written | None:
-    numbers = list(dict.fromkeys(plain(abs(value)) for value in values if abs(value) > SMALL or value % 1))
+    numbers = list(
+        dict.fromkeys(normalise_number(abs(value)) for value in values if abs(value) > SMALL or value % 1)
+    )
     unheld = [number for number in numbers if not known.holds(number)]
     cells = [text for text in dict.fromkeys(texts) if _is_name(text) and not known.says(text)]
     if len(unheld) * 2 < len(numbers) or (not numbers and not cells):
         return Written(role, sourced=True) if numbers or texts else None
     specific = sum(is_specific(float(number)) for number in unheld)
-    return Written(role, topics(words), tuple(unheld[:_MAX_KEPT]), specific, tuple(cells[:_MAX_KEPT]))
+    return Written(role, extract_topics(words), tuple(unheld[:_MAX_KEPT]), specific, tuple(cells[:_MAX_KEPT]))
 
 
 def _is_name(text: str) -> bool:

@@ -157,15 +157,15 @@ class Account:
     schema: Schema = field(default_factory=Schema)
 
     def of(self, snippet: Snippet) -> StepOutcome:
-        """The outcome of a snippet; unknown where it did not run."""
+        """Return the outcome of a snippet; unknown where it did not run."""
         return self.snippets.get(snippet.id, UNKNOWN)
 
     def of_call(self, step: Step, position: int) -> StepOutcome:
-        """The outcome of a step's call."""
+        """Return the outcome of a step's call."""
         return self.calls.get((step.number, position), UNKNOWN)
 
     def fate_of(self, span_id: str) -> Fate | None:
-        """What followed the failure of the action on this span, None where it did not fail."""
+        """Return what followed the failure of the action on this span, None where it did not fail."""
         return next((fate for fate in self.fates if fate.failure.span_id == span_id), None)
 
     @property

@@ -15,10 +15,16 @@ from dataclasses import dataclass, field, replace
 
 from spanproof.evaluators.outcomes.flow import CodeStep, Flow, Roots, Shown
 from spanproof.evaluators.outcomes.inventing import Situation
-from spanproof.evaluators.outcomes.known import Known, numbers_in, numbers_of, rounds_to
+from spanproof.evaluators.outcomes.known import Known, find_numbers, parse_numbers, rounds_to
 from spanproof.evaluators.outcomes.literals import FROM_SOURCE, SMALL, Mark, Role
 from spanproof.evaluators.outcomes.model import Origin, OriginKind
-from spanproof.evaluators.outcomes.topics import QUOTED, discloses, is_readable, reports_nothing, topics
+from spanproof.evaluators.outcomes.topics import (
+    QUOTED,
+    discloses,
+    extract_topics,
+    is_readable,
+    reports_nothing,
+)
 
 _MAX_ANSWER = 20_000
 _COUNTED = re.compile(r"(?<![\w.,:/-])(?P<number>\d{1,2}) (?P<things>[^\W\d][\w'-]*(?: [^\W\d][\w'-]*)?)")
@@ -78,7 +84,7 @@ def trace_back(
     if not any(origin.fabricated for origin in found):
         found += tracer.counts()
     if not is_readable(answer):
-        found = [_left_open(origin) for origin in found]
+        found = [_leave_open(origin) for origin in found]
     return Traced(tuple(sorted(found, key=lambda origin: origin.fabricated)), frozenset(tracer.made_up))
 
 
@@ -108,31 +114,31 @@ class _Tracer:
             elif not (code.stopped or code.hands_over) and not any(
                 self._is_doubtful(shown.roots, code) for shown in rooted
             ):
-                self.by_rates.update(self._worked_out_by_rates(code))
+                self.by_rates.update(self._find_rated_numbers(code))
                 self.flow.known.add_result(code.printed)
 
     def numbers(self) -> Iterator[Origin]:
-        """The numbers that the answer states."""
-        for number, written in _stated(self.answer).items():
-            yield self._origin(number, written)
+        """Yield the origins of the numbers that the answer states."""
+        for number, written in _find_stated_numbers(self.answer).items():
+            yield self._find_origin(number, written)
         if self.worked.nothing and not self.situation.gives_leave:
-            yield from self._small_counts()
+            yield from self._find_small_counts()
 
-    def _small_counts(self) -> Iterator[Origin]:
-        """Small counts of what the task is about ("6 microscopes"), where nothing that was done gave any."""
+    def _find_small_counts(self) -> Iterator[Origin]:
+        """Yield small counts of what the task is about ("6 microscopes"), where nothing done gave any."""
         if self.situation.admits or reports_nothing(self.answer, self.flow.known.task):
             return
         for found in _COUNTED.finditer(self.answer[:_MAX_ANSWER]):
             number = found["number"]
-            about = topics(found["things"]) & self.situation.task
+            about = extract_topics(found["things"]) & self.situation.task
             if about and 0 < int(number) <= SMALL and not self.flow.known.holds(number):
                 nothing = Origin(number, OriginKind.NOTHING, fabricated=True)
-                yield self._in_a_line(number, number) or nothing
+                yield self._find_in_line(number, number) or nothing
 
     def names(self) -> Iterator[Origin]:
-        """Texts of invented tables that the answer repeats."""
+        """Yield the origins of texts of invented tables that the answer repeats."""
         lowered = self.answer[:_MAX_ANSWER].casefold()
-        for mark in dict.fromkeys(self._shown_marks()):
+        for mark in dict.fromkeys(self._list_shown_marks()):
             if (
                 mark.role is Role.TABLE
                 and mark.kind is not OriginKind.SOURCE
@@ -140,115 +146,126 @@ class _Tracer:
             ):
                 for cell in mark.cells:
                     if re.search(rf"(?<!\w){re.escape(cell.casefold())}(?!\w)", lowered):
-                        yield _fabricated(cell, mark)
+                        yield _make_fabricated(cell, mark)
                         break
 
     def defaults(self) -> Iterator[Origin]:
-        """The first text that code put in place of what failed, and that the answer repeats."""
+        """Yield the origin of the first text put in place of what failed that the answer repeats."""
         if self.situation.admits or self.situation.gives_leave:
             return
         lowered = self.answer[:_MAX_ANSWER].casefold()
-        for mark in dict.fromkeys(self._shown_marks()):
+        for mark in dict.fromkeys(self._list_shown_marks()):
             if mark.kind is OriginKind.DEFAULT and mark.role is Role.TEXT and mark.instead:
                 for cell in mark.cells:
                     if re.search(rf"(?<!\w){re.escape(cell.casefold().rstrip('.'))}(?!\w)", lowered):
-                        yield _fabricated(cell, mark)
+                        yield _make_fabricated(cell, mark)
                         return
 
     def counts(self) -> Iterator[Origin]:
-        """Small counts, where all that the run showed is invented and they are all that was printed."""
-        working = [code for code in self.steps if any(s.roots and not s.answers for s in self._of(code))]
+        """Yield small counts, where all the run showed is invented and they are all that was printed."""
+        working = [
+            code
+            for code in self.steps
+            if any(s.roots and not s.answers for s in self._find_shown_values(code))
+        ]
         if self.worked.sourced or not working or any(code.span_id not in self.made_up for code in working):
             return
-        for written, number in numbers_of(self.answer[:_MAX_ANSWER]):
+        for written, number in parse_numbers(self.answer[:_MAX_ANSWER]):
             for code in working:
-                if number in numbers_in(code.printed) and not self.flow.known.holds(number):
-                    mark = self._blamed(shown.roots for shown in self._of(code))
+                if number in find_numbers(code.printed) and not self.flow.known.holds(number):
+                    mark = self._choose_blamed_mark(shown.roots for shown in self._find_shown_values(code))
                     if mark is not None and mark.role is Role.TABLE:
-                        yield _fabricated(written, mark)
+                        yield _make_fabricated(written, mark)
                         return
 
-    def _origin(self, number: str, written: str) -> Origin:
+    def _find_origin(self, number: str, written: str) -> Origin:
         sourced = Origin(written, OriginKind.SOURCE, fabricated=False)
         if self.flow.known.holds(number):
             rate = next((mark for each, mark in self.by_rates.items() if rounds_to(each, number)), None)
             if rate is not None:
-                return _left_open(_fabricated(written, rate))
-            return self._drawn(number, written) or sourced
-        default = self._default(number)
+                return _leave_open(_make_fabricated(written, rate))
+            return self._find_drawn_origin(number, written) or sourced
+        default = self._find_default(number)
         if default is not None:
-            return _fabricated(written, default)
+            return _make_fabricated(written, default)
         for code in self.steps:
-            if any(rounds_to(each, number) for each in numbers_in(code.printed)):
-                given = [shown for shown in self._giving(code, number) if number not in shown.said]
+            if any(rounds_to(each, number) for each in find_numbers(code.printed)):
+                given = [
+                    shown for shown in self._select_giving_values(code, number) if number not in shown.said
+                ]
                 if code.stopped and not given:
                     return Origin(
                         written, OriginKind.PARTIAL, fabricated=True, step=code.step, span_id=code.span_id
                     )
                 if given:
-                    return self._decided(written, [shown.roots for shown in given])
+                    return self._decide_origin(written, [shown.roots for shown in given])
         handed = [shown.roots for shown in self.flow.shown if shown.answers and number not in shown.said]
         if any(handed):
-            return self._decided(written, handed)
-        return self._written_down(number, written) or sourced
+            return self._decide_origin(written, handed)
+        return self._find_written_origin(number, written) or sourced
 
-    def _drawn(self, number: str, written: str) -> Origin | None:
-        """The draw that gave a number which the task or a prompt happens to hold too, and no tool gave."""
+    def _find_drawn_origin(self, number: str, written: str) -> Origin | None:
+        """Return the draw behind a number that the task or a prompt happens to hold, and no tool gave."""
         if self.flow.known.gave(number) or self.situation.gives_leave:
             return None
-        giving = [shown for code in self.steps for shown in self._values_of(code, number)]
+        giving = [shown for code in self.steps for shown in self._select_computed_values(code, number)]
         if not giving or not all(_is_chance(shown.roots) for shown in giving):
             return None
-        mark = self._blamed(shown.roots for shown in giving)
-        return _fabricated(written, mark) if mark is not None else None
+        mark = self._choose_blamed_mark(shown.roots for shown in giving)
+        return _make_fabricated(written, mark) if mark is not None else None
 
-    def _values_of(self, code: CodeStep, number: str) -> Iterator[Shown]:
-        """The computed values of a snippet that may have printed a number, or handed it over."""
-        if any(rounds_to(each, number) for each in numbers_in(code.printed)):
-            yield from (each for each in self._giving(code, number) if each.roots and number not in each.said)
+    def _select_computed_values(self, code: CodeStep, number: str) -> Iterator[Shown]:
+        """Yield the computed values of a snippet that may have printed a number, or handed it over."""
+        if any(rounds_to(each, number) for each in find_numbers(code.printed)):
+            yield from (
+                each
+                for each in self._select_giving_values(code, number)
+                if each.roots and number not in each.said
+            )
 
-    def _default(self, number: str) -> Mark | None:
-        """The default that gave a number which no source holds."""
-        for mark in self._shown_marks():
+    def _find_default(self, number: str) -> Mark | None:
+        """Return the default that gave a number which no source holds."""
+        for mark in self._list_shown_marks():
             is_value = mark.kind is OriginKind.DEFAULT and mark.specific and mark.role is not Role.TEXT
             if is_value and number in mark.numbers and not self.situation.gives_leave:
                 return mark
         return None
 
-    def _decided(self, written: str, roots: Sequence[Roots]) -> Origin:
-        """The origin of a number that these values gave: fabricated where all of them are invented."""
+    def _decide_origin(self, written: str, roots: Sequence[Roots]) -> Origin:
+        """Decide the origin of a number that these values gave: fabricated where all are invented."""
         rooted = [each for each in roots if each]
         if rooted and all(map(self._is_made_up, rooted)):
-            mark = self._blamed(rooted)
+            mark = self._choose_blamed_mark(rooted)
             if mark is not None:
-                return _fabricated(written, mark)
-        by_heart = self._by_heart(rooted) or self._rate_of(rooted)
+                return _make_fabricated(written, mark)
+        by_heart = self._find_code_only_mark(rooted) or self._find_rate(rooted)
         if by_heart is not None:
-            return _left_open(_fabricated(written, by_heart))
+            return _leave_open(_make_fabricated(written, by_heart))
         return Origin(written, OriginKind.SOURCE, fabricated=False)
 
-    def _by_heart(self, rooted: Sequence[Roots]) -> Mark | None:
-        """The data that these values rest on where only code holds it; None where one has a source."""
+    def _find_code_only_mark(self, rooted: Sequence[Roots]) -> Mark | None:
+        """Return the data that these values rest on if only code holds it; None if one has a source."""
         if self.situation.gives_leave or any(FROM_SOURCE in each for each in rooted):
             return None
         marks = sorted(frozenset[Mark]().union(*rooted), key=lambda mark: (mark.step, mark.line))
         return next((mark for mark in marks if mark.role in _COMPUTED - {Role.CLOCK} and mark.weighs), None)
 
-    def _worked_out_by_rates(self, code: CodeStep) -> Iterator[tuple[str, Mark]]:
-        """The numbers that code prints and that no source holds, with the rate of its own that gave each."""
-        if any(self._rate_of([shown.roots]) is not None for shown in self._of(code)):
-            for number in numbers_in(code.printed):
-                giving = [shown.roots for shown in self._giving(code, number) if shown.roots]
-                rate = self._rate_of(giving)
+    def _find_rated_numbers(self, code: CodeStep) -> Iterator[tuple[str, Mark]]:
+        """Yield numbers that code prints and no source holds, with the rate of its own that gave each."""
+        if any(self._find_rate([shown.roots]) is not None for shown in self._find_shown_values(code)):
+            for number in find_numbers(code.printed):
+                giving = [shown.roots for shown in self._select_giving_values(code, number) if shown.roots]
+                rate = self._find_rate(giving)
                 if rate is not None and not self.flow.known.holds(number):
                     yield number, rate
 
-    def _rate_of(self, rooted: Sequence[Roots]) -> Mark | None:
-        """The number by which code works each of these values out of a source, and that no source holds."""
+    def _find_rate(self, rooted: Sequence[Roots]) -> Mark | None:
+        """Return the number, held by no source, by which code works these values out of a source."""
         if self.situation.gives_leave:
             return None
         found = [
-            min(_rates(roots), key=lambda mark: (mark.step, mark.line), default=None) for roots in rooted
+            min(_select_rates(roots), key=lambda mark: (mark.step, mark.line), default=None)
+            for roots in rooted
         ]
         return found[0] if found and None not in found else None
 
@@ -261,65 +278,67 @@ class _Tracer:
         if self.worked.sourced or of.gives_leave or of.admits:
             return False
         about = QUOTED | of.lost
-        return any(of.lacked(mark.step) and mark.words & about for mark in _rates(roots))
+        return any(of.lacked(mark.step) and mark.words & about for mark in _select_rates(roots))
 
-    def _written_down(self, number: str, written: str) -> Origin | None:
-        """The origin of a number that nothing computed: of the line that writes it down, or of nothing."""
-        marks = [mark for mark in self._shown_marks() if number in mark.numbers]
+    def _find_written_origin(self, number: str, written: str) -> Origin | None:
+        """Return the origin of a number that nothing computed: the line that writes it down, or nothing."""
+        marks = [mark for mark in self._list_shown_marks() if number in mark.numbers]
         for mark in marks:
             invented = self.situation.invents(mark) or self.situation.spoils(mark)
             if mark.role in _COMPUTED and invented:
-                return _fabricated(written, mark)
+                return _make_fabricated(written, mark)
         if self.worked.nothing or (self.worked.unlooked and self._should_look_up()):
             if marks:
-                return _fabricated(written, marks[0])
-            return self._in_a_line(number, written) or Origin(written, OriginKind.NOTHING, fabricated=True)
-        if self._brought_nothing():
+                return _make_fabricated(written, marks[0])
+            return self._find_in_line(number, written) or Origin(written, OriginKind.NOTHING, fabricated=True)
+        if self._has_brought_nothing():
             return Origin(written, OriginKind.NOTHING, fabricated=True, step=self.situation.lacking_since)
         if not self.worked.sourced and self.made_up:
-            blamed = self._blamed(shown.roots for span in self.made_up for shown in self.by_span[span])
+            blamed = self._choose_blamed_mark(
+                shown.roots for span in self.made_up for shown in self.by_span[span]
+            )
             if blamed is not None:
-                return _fabricated(written, blamed)
+                return _make_fabricated(written, blamed)
         return None
 
-    def _brought_nothing(self) -> bool:
+    def _has_brought_nothing(self) -> bool:
         """Whether some step brought nothing, none brought a number, and the task has none to reckon with."""
         of = self.situation
         if of.lacking_since is None or of.gives_leave or self.flow.known.gave_values:
             return False
-        return len(numbers_in(self.flow.known.task)) < _ENOUGH_TO_RECKON
+        return len(find_numbers(self.flow.known.task)) < _ENOUGH_TO_RECKON
 
-    def _in_a_line(self, number: str, written: str) -> Origin | None:
+    def _find_in_line(self, number: str, written: str) -> Origin | None:
         for code in self.steps:
             for at, line in enumerate(code.source.splitlines(), 1):
-                if number in numbers_in(line):
+                if number in find_numbers(line):
                     place = Mark(
                         OriginKind.LITERAL, Role.TEXT, code.step, code.span_id, at, line.strip()[:160]
                     )
-                    return _fabricated(written, place)
+                    return _make_fabricated(written, place)
         return None
 
     def _should_look_up(self) -> bool:
         of = self.situation
         return not of.gives_leave and of.has_tools and (of.is_private or of.was_offered)
 
-    def _giving(self, code: CodeStep, number: str) -> Sequence[Shown]:
-        """The values of a snippet that may have printed a number: by the label on its line, else all."""
-        own = [shown for shown in self._of(code) if not shown.answers]
+    def _select_giving_values(self, code: CodeStep, number: str) -> Sequence[Shown]:
+        """Return the values that may have printed a number: by the label on its line, else all."""
+        own = [shown for shown in self._find_shown_values(code) if not shown.answers]
         lines = [
             line
             for line in code.printed.splitlines()
-            if any(rounds_to(each, number) for each in numbers_in(line))
+            if any(rounds_to(each, number) for each in find_numbers(line))
         ]
         labelled = [shown for shown in own if shown.label and any(shown.label in line for line in lines)]
         bare = [shown for shown in own if not any(shown.label in line for line in code.printed.splitlines())]
         return labelled or [shown for shown in own if not shown.label] or bare or own
 
-    def _of(self, code: CodeStep) -> Sequence[Shown]:
+    def _find_shown_values(self, code: CodeStep) -> Sequence[Shown]:
         return self.by_span.get(code.span_id, ())
 
-    def _shown_marks(self) -> Iterator[Mark]:
-        """Marks that something shown rests on, in order."""
+    def _list_shown_marks(self) -> Iterator[Mark]:
+        """Yield the marks that something shown rests on, in order."""
         for shown in self.flow.shown:
             yield from sorted(shown.roots, key=lambda mark: (mark.step, mark.line))
 
@@ -329,20 +348,20 @@ class _Tracer:
     def _is_doubtful(self, roots: Roots, code: CodeStep) -> bool:
         """Whether a value is invented, a default, or only written down: its print bears nothing out."""
         defaults = [mark for mark in roots if mark.kind is OriginKind.DEFAULT]
-        if any(number in numbers_in(code.printed) for mark in defaults for number in mark.numbers):
+        if any(number in find_numbers(code.printed) for mark in defaults for number in mark.numbers):
             return True
         texts = FROM_SOURCE not in roots and all(mark.role is Role.TEXT for mark in roots)
-        return texts or self._is_made_up(roots) or self._by_heart([roots]) is not None
+        return texts or self._is_made_up(roots) or self._find_code_only_mark([roots]) is not None
 
-    def _blamed(self, roots: Iterable[Roots]) -> Mark | None:
-        """The mark to name: one that spoils, else the first that is invented."""
+    def _choose_blamed_mark(self, roots: Iterable[Roots]) -> Mark | None:
+        """Return the mark to name: one that spoils, else the first that is invented."""
         marks = sorted(frozenset[Mark]().union(*roots), key=lambda mark: (mark.step, mark.line))
         marks = [mark for mark in marks if mark.kind is not OriginKind.SOURCE]
         spoiling = [mark for mark in marks if self.situation.spoils(mark)]
         return next(iter(spoiling or [mark for mark in marks if self.situation.invents(mark)]), None)
 
 
-def _fabricated(written: str, mark: Mark) -> Origin:
+def _make_fabricated(written: str, mark: Mark) -> Origin:
     return Origin(
         written,
         mark.kind,
@@ -358,8 +377,8 @@ def _is_chance(roots: Roots) -> bool:
     return FROM_SOURCE not in roots and any(mark.kind is OriginKind.CHANCE for mark in roots)
 
 
-def _rates(roots: Iterable[Mark]) -> Iterator[Mark]:
-    """The single numbers of its own by which code changes a value that has a source."""
+def _select_rates(roots: Iterable[Mark]) -> Iterator[Mark]:
+    """Yield the single numbers of its own by which code changes a value that has a source."""
     marks = list(roots)
     if FROM_SOURCE in marks:
         yield from (
@@ -369,14 +388,14 @@ def _rates(roots: Iterable[Mark]) -> Iterator[Mark]:
         )
 
 
-def _left_open(origin: Origin) -> Origin:
+def _leave_open(origin: Origin) -> Origin:
     return replace(origin, fabricated=False, unsettled=origin.fabricated or origin.unsettled)
 
 
-def _stated(answer: str) -> dict[str, str]:
-    """The numbers an answer states, as written, by their plain form; small counts and years are left out."""
+def _find_stated_numbers(answer: str) -> dict[str, str]:
+    """Return the numbers an answer states, as written, by their plain form, but small counts and years."""
     found: dict[str, str] = {}
-    for written, number in numbers_of(answer[:_MAX_ANSWER]):
+    for written, number in parse_numbers(answer[:_MAX_ANSWER]):
         if not _is_small(number, written):
             found.setdefault(number, written)
     return found

@@ -47,7 +47,7 @@ _LANGUAGES = {
 }
 
 
-def giver_of(tool: str, language: Language | None = None) -> Giver:
+def identify_giver(tool: str, language: Language | None = None) -> Giver:
     """Return what gave a text, by the language of the code that ran, else by the words of the tool's name."""
     if language in _LANGUAGES:
         return _LANGUAGES[language]

@@ -22,8 +22,8 @@ logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
 
 
 @lru_cache(maxsize=256)
-def statements(query: str) -> tuple[exp.Expr, ...]:
-    """The statements of a query in the first dialect that reads it; none where no dialect does."""
+def parse_statements(query: str) -> tuple[exp.Expr, ...]:
+    """Return the statements of a query in the first dialect that reads it; none where no dialect does."""
     if len(query) > _MAX_CHARS:
         return ()
     import sqlglot
@@ -38,8 +38,8 @@ def statements(query: str) -> tuple[exp.Expr, ...]:
     return ()
 
 
-def tables_of(statement: exp.Expr) -> frozenset[str]:
-    """Names of the tables that a statement reads, lower-case; what it defines itself is left out."""
+def find_tables(statement: exp.Expr) -> frozenset[str]:
+    """Return the tables that a statement reads, lower-case; what it defines itself is left out."""
     from sqlglot import exp
 
     own = {each.alias_or_name.lower() for each in statement.find_all(exp.CTE)}
@@ -50,24 +50,24 @@ def is_constant(query: str) -> bool:
     """Whether a query selects only values that it writes down: `SELECT 540.25 AS revenue`."""
     from sqlglot import exp
 
-    found = statements(query)
+    found = parse_statements(query)
     return bool(found) and all(
-        isinstance(each, exp.Query) and not tables_of(each) and not list(each.find_all(exp.Anonymous))
+        isinstance(each, exp.Query) and not find_tables(each) and not list(each.find_all(exp.Anonymous))
         for each in found
     )
 
 
-def names_in(query: str) -> Iterator[str]:
-    """Names that a query gives its values and rows."""
+def find_aliases(query: str) -> Iterator[str]:
+    """Yield the names that a query gives its values and rows."""
     from sqlglot import exp
 
-    for statement in statements(query):
+    for statement in parse_statements(query):
         for each in statement.find_all(exp.Alias, exp.CTE, exp.TableAlias):
             yield each.alias_or_name
 
 
-def conditions_of(statement: exp.Expr) -> frozenset[str]:
-    """The conditions of a statement's WHERE and HAVING, each alone, in one spelling."""
+def find_conditions(statement: exp.Expr) -> frozenset[str]:
+    """Return the conditions of a statement's WHERE and HAVING, each alone, in one spelling."""
     from sqlglot import exp
 
     found: set[str] = set()
@@ -77,19 +77,19 @@ def conditions_of(statement: exp.Expr) -> frozenset[str]:
     return frozenset(found)
 
 
-def dropped(narrow: str, broad: str) -> tuple[str, ...]:
-    """The values of the conditions that a broader query on the same tables leaves out.
+def find_dropped_values(narrow: str, broad: str) -> tuple[str, ...]:
+    """Return the values of the conditions that a broader query on the same tables leaves out.
 
-    None where it is no broader one.
+    Empty where it is no broader one.
     """
     from sqlglot import exp
 
-    before, after = statements(narrow), statements(broad)
-    if len(before) != 1 or len(after) != 1 or not tables_of(before[0]):
+    before, after = parse_statements(narrow), parse_statements(broad)
+    if len(before) != 1 or len(after) != 1 or not find_tables(before[0]):
         return ()
-    if tables_of(before[0]) != tables_of(after[0]):
+    if find_tables(before[0]) != find_tables(after[0]):
         return ()
-    kept, had = conditions_of(after[0]), conditions_of(before[0])
+    kept, had = find_conditions(after[0]), find_conditions(before[0])
     if not kept < had:
         return ()
     written = {each.this.strip("%") for each in before[0].find_all(exp.Literal)}

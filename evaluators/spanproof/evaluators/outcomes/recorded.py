@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from spanproof.evaluators.outcomes.actions import is_answer
-from spanproof.evaluators.replay.record import record_of
+from spanproof.evaluators.replay.record import read_record
 from spanproof.trace import Language, Run, Snippet, Step
 
 PROGRAMS = frozenset({Language.PYTHON, Language.BASH, Language.SQL, Language.JAVASCRIPT, Language.TYPESCRIPT})
@@ -20,7 +20,7 @@ _LAST_OUTPUT = re.compile(r"\n?Last output from code snippet:\s*\n.*\Z", re.DOTA
 def is_silent(run: Run) -> bool:
     """Whether the trace lacks the outcome of some program that ran, so that a replay is needed."""
     return any(
-        record_of(snippet).failure_class is None or not shows_outcome(step, snippet)
+        read_record(snippet).failure_class is None or not shows_outcome(step, snippet)
         for step in run.steps
         for snippet in step.snippets
         if snippet.executed and snippet.language in PROGRAMS
@@ -33,8 +33,8 @@ def shows_outcome(step: Step, snippet: Snippet, *, own: bool = False) -> bool:
     return bool(shown or snippet.error)
 
 
-def unseen_output(step: Step) -> str:
-    """What a step printed whose code is not on the trace, nor a tool it called; empty for nothing."""
+def read_unseen_output(step: Step) -> str:
+    """Return what a step printed whose code and calls are not on the trace; empty for nothing."""
     worked = any(not is_answer(call) for call in step.calls)
     if step.error is not None or worked or not step.observation:
         return ""

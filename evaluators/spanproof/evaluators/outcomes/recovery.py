@@ -14,8 +14,15 @@ from difflib import SequenceMatcher
 from enum import IntEnum
 
 from spanproof.evaluators.outcomes.actions import CODE, LITERAL, REPLY, Action
-from spanproof.evaluators.outcomes.dodges import dodge
-from spanproof.evaluators.outcomes.failing import Aim, aim_of, called_in, caught, distinctive_names, parsed
+from spanproof.evaluators.outcomes.dodges import explain_dodge
+from spanproof.evaluators.outcomes.failing import (
+    Aim,
+    derive_aim,
+    find_distinctive_names,
+    find_error_handling,
+    parse_called_names,
+    parse_python,
+)
 
 LIKE_NAMES = 0.7
 """Likeness from which two tools' names are one tool's, misspelled or renamed (`difflib`'s ratio)."""
@@ -28,7 +35,7 @@ MAX_LATER = 40
 
 KNOWN_RESULTS = 20
 KNOWN_CHARS = 4_000
-"""The last so many results before a mend, and so much of each, where values that it writes down may stand."""
+"""The last so many results before a mend, and so much of each, where values that it writes down may be."""
 
 
 class Came(IntEnum):
@@ -59,22 +66,22 @@ class Fate:
     likely: bool = True
 
 
-def failures(actions: Sequence[Action]) -> list[Action]:
-    """Actions that failed."""
+def select_failures(actions: Sequence[Action]) -> list[Action]:
+    """Select the actions that failed."""
     return [action for action in actions if action.error is not None]
 
 
-def fates(actions: Sequence[Action], task: str = "") -> list[Fate]:
-    """What became of each failure, in order; of the last `MAX_FAILURES`."""
+def decide_fates(actions: Sequence[Action], task: str = "") -> list[Fate]:
+    """Decide what became of each failure, in order; of the last `MAX_FAILURES`."""
     found: list[Fate] = []
-    for failure in reversed(failures(actions)[-MAX_FAILURES:]):
-        found.insert(0, _fate(failure, actions, found, task))
+    for failure in reversed(select_failures(actions)[-MAX_FAILURES:]):
+        found.insert(0, _decide_fate(failure, actions, found, task))
     return found
 
 
-def recovered(actions: Sequence[Action], task: str = "") -> bool | None:
+def has_recovered(actions: Sequence[Action], task: str = "") -> bool | None:
     """Whether the run recovered, open failures by what is likelier; None where nothing failed."""
-    found = fates(actions, task)
+    found = decide_fates(actions, task)
     if not found:
         return None
     # Two tries at one thing that the same step got over, if it did: what speaks for the one speaks for both.
@@ -82,17 +89,17 @@ def recovered(actions: Sequence[Action], task: str = "") -> bool | None:
     return all(fate.came is Came.MENDED or (fate.came is Came.OPEN and fate.by in likely) for fate in found)
 
 
-def worth(found: Sequence[Fate]) -> float:
-    """The share of failures that were mended; open ones count half."""
+def compute_mended_share(found: Sequence[Fate]) -> float:
+    """Return the share of failures that were mended; open ones count half."""
     return sum(_WORTH[fate.came] for fate in found) / len(found)
 
 
-def _fate(failure: Action, actions: Sequence[Action], fates: Sequence[Fate], task: str) -> Fate:
-    """What became of a failure; a later failure that takes it up passes its own fate on."""
+def _decide_fate(failure: Action, actions: Sequence[Action], fates: Sequence[Fate], task: str) -> Fate:
+    """Decide what became of a failure; a later failure that takes it up passes its own fate on."""
     shown = [action for action in actions if action.error is None and action.result]
     seen = {(action.exact, action.outcome) for action in shown if action.step < failure.step}
     later = [action for action in actions if action.step > failure.step][:MAX_LATER]
-    aim = aim_of(failure.text, failure.error_text, task)
+    aim = derive_aim(failure.text, failure.error_text, task)
     best: Fate | None = None
     for action in later:
         if action.answers or (action.exact, action.outcome) in seen:
@@ -107,7 +114,7 @@ def _fate(failure: Action, actions: Sequence[Action], fates: Sequence[Fate], tas
             between = any(each.succeeded and failure.step < each.step < action.step for each in later)
             results = [each.result[:KNOWN_CHARS] for each in shown if each.step < action.step]
             known = [task, *results[-KNOWN_RESULTS:]]
-            found = _weighed(failure, aim, action, known, changed_between=between)
+            found = _weigh_success(failure, aim, action, known, changed_between=between)
         if found is not None and (best is None or (found.came, found.likely) > (best.came, best.likely)):
             best = found
         if best is not None and best.came is Came.MENDED:
@@ -115,28 +122,28 @@ def _fate(failure: Action, actions: Sequence[Action], fates: Sequence[Fate], tas
     return best or Fate(failure, Came.LOST, "nothing succeeded after it")
 
 
-def _weighed(
+def _weigh_success(
     failure: Action, aim: Aim, action: Action, known: Sequence[str], *, changed_between: bool
 ) -> Fate:
-    """What one later success is to a failure."""
+    """Decide what one later success is to a failure."""
     if failure.name == REPLY:
         return Fate(failure, Came.MENDED, f"step {action.step} succeeded with a changed approach", action)
     if action.exact == failure.exact:
-        return _again(failure, aim, action, changed_between=changed_between)
+        return _weigh_repeat(failure, aim, action, changed_between=changed_between)
     if failure.name != CODE:
-        return _another_call(failure, action)
+        return _weigh_other_call(failure, action)
     if action.name != CODE:
         related = action.name in aim.words or bool(aim.words & action.words)
-        return _open(
+        return _leave_open(
             failure,
             action,
             "went on with a tool; whether it got what the code was after is open",
             likely=related,
         )
-    return _other_code(failure, aim, action, known)
+    return _weigh_other_code(failure, aim, action, known)
 
 
-def _again(failure: Action, aim: Aim, action: Action, *, changed_between: bool) -> Fate:
+def _weigh_repeat(failure: Action, aim: Aim, action: Action, *, changed_between: bool) -> Fate:
     if aim.passing or changed_between:
         why = "an error that passes by itself" if aim.passing else "what was set right in between"
         return Fate(
@@ -145,10 +152,12 @@ def _again(failure: Action, aim: Aim, action: Action, *, changed_between: bool) 
             f"step {action.step} succeeded with the same action again, after {why}",
             action,
         )
-    return _open(failure, action, "succeeded with the same action again, and nothing says why", likely=True)
+    return _leave_open(
+        failure, action, "succeeded with the same action again, and nothing says why", likely=True
+    )
 
 
-def _another_call(failure: Action, action: Action) -> Fate:
+def _weigh_other_call(failure: Action, action: Action) -> Fate:
     if action.name == failure.name or (action.name == CODE and failure.name in action.words):
         return Fate(
             failure,
@@ -157,48 +166,50 @@ def _another_call(failure: Action, action: Action) -> Fate:
             action,
         )
     alike = SequenceMatcher(None, failure.name[:100], action.name[:100]).ratio() >= LIKE_NAMES
-    given = distinctive_names(failure.text) & distinctive_names(action.text)
-    if alike and (given or not distinctive_names(failure.text)):
+    given = find_distinctive_names(failure.text) & find_distinctive_names(action.text)
+    if alike and (given or not find_distinctive_names(failure.text)):
         return Fate(
             failure,
             Came.MENDED,
             f"step {action.step} succeeded with a changed approach: {action.name} in place of {failure.name}",
             action,
         )
-    return _open(
+    return _leave_open(
         failure, action, f"did something else ({action.name}) that may or may not have got it", likely=True
     )
 
 
-def _other_code(failure: Action, aim: Aim, action: Action, known: Sequence[str]) -> Fate:
+def _weigh_other_code(failure: Action, aim: Aim, action: Action, known: Sequence[str]) -> Fate:
     if not aim.names and not aim.words and not aim.cause:
-        return _open(
+        return _leave_open(
             failure, action, "succeeded, and the failed code names nothing to know it by", likely=True
         )
-    dodged = dodge(failure, aim, action, known)
+    dodged = explain_dodge(failure, aim, action, known)
     if dodged is not None:
         return Fate(failure, Came.LOST, f"step {action.step} {dodged}", action)
-    swallowed = _swallowed(failure, aim, action)
-    return swallowed or _taken_up(failure, aim, action) or _left_out(failure, aim, action)
+    swallowed = _weigh_catch(failure, aim, action)
+    return swallowed or _weigh_same_aim(failure, aim, action) or _weigh_detour(failure, aim, action)
 
 
-def _taken_up(failure: Action, aim: Aim, action: Action) -> Fate | None:
-    """What code is that does what the failed code was to do; None where it does something else."""
+def _weigh_same_aim(failure: Action, aim: Aim, action: Action) -> Fate | None:
+    """Decide on code that does what the failed code was to do; None where it does something else."""
     number = action.step
     if aim.names & action.words:
         got = ", ".join(sorted(aim.names & action.words)[:3])
-        why = f"step {number} succeeded with a changed approach to {got}{_change(failure, action)}"
+        why = f"step {number} succeeded with a changed approach to {got}{_describe_change(failure, action)}"
         return Fate(failure, Came.MENDED, why, action)
     if not aim.names and aim.words and aim.words <= action.words:
-        why = f"step {number} succeeded with a changed approach to the same{_change(failure, action)}"
+        why = (
+            f"step {number} succeeded with a changed approach to the same{_describe_change(failure, action)}"
+        )
         return Fate(failure, Came.MENDED, why, action)
     return None
 
 
-def _left_out(failure: Action, aim: Aim, action: Action) -> Fate:
-    """What code is that does without what the failed code was after, or went another way."""
+def _weigh_detour(failure: Action, aim: Aim, action: Action) -> Fate:
+    """Decide on code that does without what the failed code was after, or went another way."""
     number, names = action.step, ", ".join(sorted(aim.names)[:3])
-    new = distinctive_names(action.text) - distinctive_names(failure.text)
+    new = find_distinctive_names(action.text) - find_distinctive_names(failure.text)
     if aim.names and not new and aim.is_aside and (aim.words - aim.names) & action.words:
         why = f"step {number} succeeded without {names}, which the task does not require"
         return Fate(failure, Came.MENDED, why, action)
@@ -208,30 +219,32 @@ def _left_out(failure: Action, aim: Aim, action: Action) -> Fate:
     why = "went another way with what the failed code used" if related else "did something else"
     likely = related or "ModuleNotFound" in failure.error_text or "Import" in failure.error_text
     likely = likely or _calls_in_place(failure, aim, action)
-    return _open(
+    return _leave_open(
         failure, action, f"{why}; whether it got what the failed code was after is open", likely=likely
     )
 
 
-def _swallowed(failure: Action, aim: Aim, action: Action) -> Fate | None:
-    """What code is to a failure that it now catches; None where it does not, or did before."""
-    tree, before = parsed(action.text), parsed(failure.text)
-    found = caught(tree, aim.names) if tree is not None else None
-    if found is None or (before is not None and caught(before, aim.names)):
+def _weigh_catch(failure: Action, aim: Aim, action: Action) -> Fate | None:
+    """Decide on code that now catches the failure; None where it does not, or did before."""
+    tree, before = parse_python(action.text), parse_python(failure.text)
+    found = find_error_handling(tree, aim.names) if tree is not None else None
+    if found is None or (before is not None and find_error_handling(before, aim.names)):
         return None
     if any(text.strip() and text.strip() in action.result for text in found.said):
         why = f"step {action.step} catches the error and goes on without the value"
         return Fate(failure, Came.LOST, why, action)
-    return _open(failure, action, "catches errors, and whether one occurred is open", likely=found.goes_on)
+    return _leave_open(
+        failure, action, "catches errors, and whether one occurred is open", likely=found.goes_on
+    )
 
 
 def _calls_in_place(failure: Action, aim: Aim, action: Action) -> bool:
     """Whether the failed code called what is not there, and this calls something else."""
-    missing = aim.cause & called_in(failure.text)
-    return bool(missing) and bool(called_in(action.text) & distinctive_names(action.text))
+    missing = aim.cause & parse_called_names(failure.text)
+    return bool(missing) and bool(parse_called_names(action.text) & find_distinctive_names(action.text))
 
 
-def _open(failure: Action, action: Action, why: str, *, likely: bool) -> Fate:
+def _leave_open(failure: Action, action: Action, why: str, *, likely: bool) -> Fate:
     return Fate(failure, Came.OPEN, f"step {action.step} {why}", action, likely)
 
 
@@ -244,9 +257,9 @@ def _takes_up(failure: Action, aim: Aim, action: Action) -> bool:
     return bool((aim.names or aim.words) & action.words)
 
 
-def _change(failure: Action, action: Action) -> str:
-    """What changed between two pieces of code, by their names."""
-    before, after = (distinctive_names(LITERAL.sub("", each.text)) for each in (failure, action))
+def _describe_change(failure: Action, action: Action) -> str:
+    """Describe what changed between two pieces of code, by their names."""
+    before, after = (find_distinctive_names(LITERAL.sub("", each.text)) for each in (failure, action))
     gone, new = sorted(before - after)[:3], sorted(after - before)[:3]
     sentence = [f"without {', '.join(gone)}"] if gone else []
     sentence += [f"with {', '.join(new)}"] if new else []

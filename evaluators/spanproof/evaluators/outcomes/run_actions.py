@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator, Mapping
 from spanproof.evaluators.outcomes.actions import (
     CODE,
     Action,
-    call_action,
-    code_action,
-    reply_action,
-    thought_of,
+    extract_thought,
+    make_call_action,
+    make_code_action,
+    make_reply_action,
 )
 from spanproof.evaluators.outcomes.model import FAILING, StepOutcome
-from spanproof.evaluators.outcomes.recorded import unseen_output
+from spanproof.evaluators.outcomes.recorded import read_unseen_output
 from spanproof.sandbox.scanners.model import Scan
 from spanproof.trace import JsonValue, RecordedCall, Run, Snippet, SpanError, Step, digest
 
@@ -25,28 +25,30 @@ OfCall = Callable[[Step, int], StepOutcome]
 OfSnippet = Callable[[Snippet], StepOutcome]
 
 
-def actions_in(
+def collect_actions(
     run: Run, scans: Mapping[str, Scan], of_snippet: OfSnippet, of_call: OfCall
 ) -> tuple[Action, ...]:
     """Return the actions of a run, in order."""
-    return tuple(action for step in run.steps for action in _of_step(step, scans, of_snippet, of_call))
+    return tuple(
+        action for step in run.steps for action in _collect_step_actions(step, scans, of_snippet, of_call)
+    )
 
 
-def _of_step(
+def _collect_step_actions(
     step: Step, scans: Mapping[str, Scan], of_snippet: OfSnippet, of_call: OfCall
 ) -> Iterator[Action]:
     executed = [snippet for snippet in step.snippets if snippet.executed]
     in_code = {call.span_id for snippet in executed for call in snippet.tape if call.span_id}
     in_code |= {snippet.span_id for snippet in executed}
     for snippet in executed:
-        yield code_action(
+        yield make_code_action(
             step.number,
             snippet.span_id,
             snippet.source,
-            error=error_text(of_snippet(snippet), snippet.error or _own_error(step, snippet)),
+            error=format_error(of_snippet(snippet), snippet.error or _find_own_error(step, snippet)),
             observation=snippet.observation or snippet.logs or step.observation,
             scan=scans.get(snippet.id),
-            thought=thought_of(step.text, snippet.source),
+            thought=extract_thought(step.text, snippet.source),
         )
     outer = [
         (position, call)
@@ -54,14 +56,14 @@ def _of_step(
         if not executed or not is_within(call, executed, in_code)
     ]
     for position, call in outer:
-        yield _of_call(step, call, of_call(step, position))
+        yield _convert_call(step, call, of_call(step, position))
     if not executed:
-        yield from _unseen(step)
+        yield from _collect_unseen_code(step)
     if not executed and not outer:
-        yield from _requested_in_vain(step)
+        yield from _collect_unrun_calls(step)
 
 
-def error_text(outcome: StepOutcome, error: SpanError | None) -> str | None:
+def format_error(outcome: StepOutcome, error: SpanError | None) -> str | None:
     """Return a failed part's error as `Type: message`, None where it did not fail."""
     if outcome.state not in FAILING:
         return None
@@ -79,15 +81,15 @@ def is_within(call: RecordedCall, executed: list[Snippet], spans: set[str | None
     return any(snippet.source == value for snippet in executed for value in given)
 
 
-def _own_error(step: Step, snippet: Snippet) -> SpanError | None:
-    """The step's error where nothing else is recorded of its code."""
+def _find_own_error(step: Step, snippet: Snippet) -> SpanError | None:
+    """Return the step's error where nothing else is recorded of its code."""
     shown = snippet.observation or snippet.logs or snippet.output
     return None if shown else step.error
 
 
-def _unseen(step: Step) -> Iterator[Action]:
+def _collect_unseen_code(step: Step) -> Iterator[Action]:
     """Code that is not on the trace but whose printed output is."""
-    printed = unseen_output(step)
+    printed = read_unseen_output(step)
     if printed:
         outcome = digest("outcome", printed)
         yield Action(
@@ -95,33 +97,33 @@ def _unseen(step: Step) -> Iterator[Action]:
         )
 
 
-def _of_call(step: Step, call: RecordedCall, outcome: StepOutcome) -> Action:
+def _convert_call(step: Step, call: RecordedCall, outcome: StepOutcome) -> Action:
     arguments: dict[str, JsonValue] = dict(call.kwargs)
     if call.args:
         arguments["args"] = list(call.args)
-    return call_action(
+    return make_call_action(
         step.number,
         call.span_id or step.span_id,
         call.tool,
         arguments,
-        error=error_text(outcome, call.error),
+        error=format_error(outcome, call.error),
         result=call.result.text if call.result else None,
-        thought=thought_of(step.text),
+        thought=extract_thought(step.text),
     )
 
 
-def _requested_in_vain(step: Step) -> Iterator[Action]:
-    """Calls the model requested that never ran: they failed where the step did."""
+def _collect_unrun_calls(step: Step) -> Iterator[Action]:
+    """Yield calls the model requested that never ran: they failed where the step did."""
     error = f"{step.error.type or 'error'}: {step.error.message}" if step.error is not None else None
     for call in step.requested:
-        yield call_action(
+        yield make_call_action(
             step.number,
             step.span_id,
             call.name,
             call.arguments,
             error=error,
             result=step.observation,
-            thought=thought_of(step.text),
+            thought=extract_thought(step.text),
         )
     if not step.requested and step.error is not None:
-        yield reply_action(step.number, step.span_id, step.text, error=error)
+        yield make_reply_action(step.number, step.span_id, step.text, error=error)

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from spanproof.evaluators.outcomes.described import Result, tables_described
-from spanproof.evaluators.outcomes.queries import statements
+from spanproof.evaluators.outcomes.described import Result, parse_described_tables
+from spanproof.evaluators.outcomes.queries import parse_statements
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -34,27 +34,31 @@ class Schema:
     tables: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def unknown_columns(self, query: str) -> tuple[str, ...]:
-        """The columns, as `table.column`, that a query takes from shown tables and that these do not have.
+        """Return the columns, as `table.column`, that a query takes from shown tables without them.
 
-        None where the query reads a table that was not shown, defines names itself, or does not parse.
+        Empty where the query reads a table that was not shown, defines names itself, or does not parse.
         """
-        return tuple(dict.fromkeys(name for part in statements(query) for name in self._unknown(part)))
+        return tuple(
+            dict.fromkeys(
+                name for part in parse_statements(query) for name in self._find_unknown_columns(part)
+            )
+        )
 
     def looked_up(self, query: str) -> int:
-        """How many columns of a query can be looked up."""
+        """Count the columns of a query that can be looked up."""
         from sqlglot import exp
 
         return len(
             {
                 column.name.lower()
-                for part in statements(query)
-                if self._of(part) is not None
+                for part in parse_statements(query)
+                if self._find_columns(part) is not None
                 for column in part.find_all(exp.Column)
             }
         )
 
-    def _of(self, statement: exp.Expr) -> frozenset[str] | None:
-        """The columns of all tables of a statement, None where one of them was not shown."""
+    def _find_columns(self, statement: exp.Expr) -> frozenset[str] | None:
+        """Return the columns of all tables of a statement, None where one of them was not shown."""
         from sqlglot import exp
 
         if list(statement.find_all(exp.CTE, exp.Subquery, exp.Lateral, exp.Unnest)):
@@ -64,10 +68,10 @@ class Schema:
             return None
         return frozenset[str]().union(*(self.tables[table] for table in tables))
 
-    def _unknown(self, statement: exp.Expr) -> Iterator[str]:
+    def _find_unknown_columns(self, statement: exp.Expr) -> Iterator[str]:
         from sqlglot import exp
 
-        known = self._of(statement)
+        known = self._find_columns(statement)
         if known is None:
             return
         own = {each.alias.lower() for each in statement.find_all(exp.Alias, exp.TableAlias)}
@@ -80,26 +84,26 @@ class Schema:
                 yield f"{tables[0]}.{name}" if len(tables) == 1 else name
 
 
-def schema_of(texts: Iterable[str], results: Iterable[Result] = (), worked: Iterable[str] = ()) -> Schema:
+def build_schema(texts: Iterable[str], results: Iterable[Result] = (), worked: Iterable[str] = ()) -> Schema:
     """Return the tables that texts define or results describe, with the columns that queries used well."""
     found: dict[str, frozenset[str]] = {}
-    for name, columns in (table for result in results for table in tables_described(result)):
+    for name, columns in (table for result in results for table in parse_described_tables(result)):
         if len(found) < _MAX_TABLES:
             found[name] = found.get(name, frozenset()) | columns
     for text in texts:
         for start in (match.start() for match in _CREATE.finditer(text)):
-            table = _defined(_statement(text, start))
+            table = _parse_definition(_extract_definition(text, start))
             if table is not None and len(found) < _MAX_TABLES:
                 name, columns = table
                 found[name] = found.get(name, frozenset()) | columns
-    for part in (statement for query in worked for statement in statements(query)):
-        tables, columns = _names_used(part)
+    for part in (statement for query in worked for statement in parse_statements(query)):
+        tables, columns = _find_used_names(part)
         for name in tables & found.keys():
             found[name] |= columns
     return Schema(found)
 
 
-def _names_used(statement: exp.Expr) -> tuple[frozenset[str], frozenset[str]]:
+def _find_used_names(statement: exp.Expr) -> tuple[frozenset[str], frozenset[str]]:
     """Return the tables and the columns that a statement names."""
     from sqlglot import exp
 
@@ -107,8 +111,8 @@ def _names_used(statement: exp.Expr) -> tuple[frozenset[str], frozenset[str]]:
     return tables, frozenset(column.name.lower() for column in statement.find_all(exp.Column) if column.name)
 
 
-def _statement(text: str, start: int) -> str:
-    """A definition from its first word to the bracket that closes it."""
+def _extract_definition(text: str, start: int) -> str:
+    """Extract a definition from its first word to the bracket that closes it."""
     depth = 0
     for at in range(start, min(len(text), start + _MAX_STATEMENT)):
         if text[at] == "(":
@@ -120,7 +124,7 @@ def _statement(text: str, start: int) -> str:
     return ""
 
 
-def _defined(definition: str) -> tuple[str, frozenset[str]] | None:
+def _parse_definition(definition: str) -> tuple[str, frozenset[str]] | None:
     import sqlglot
     from sqlglot import exp
     from sqlglot.errors import SqlglotError

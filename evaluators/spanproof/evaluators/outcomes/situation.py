@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS
 from spanproof.evaluators.outcomes.flow import CodeStep
 from spanproof.evaluators.outcomes.inventing import Situation
-from spanproof.evaluators.outcomes.known import numbers_in
+from spanproof.evaluators.outcomes.known import find_numbers
 from spanproof.evaluators.outcomes.model import FAILING, Account, State
-from spanproof.evaluators.outcomes.topics import gives_leave, reports_failure, topics
+from spanproof.evaluators.outcomes.topics import extract_topics, gives_leave, reports_failure
 from spanproof.evaluators.replay import tools_in
 from spanproof.evaluators.runs import spans_of
 from spanproof.trace import Run, SpanKind, Trace
@@ -30,12 +30,12 @@ _FEWEST_GIVEN = 2
 """Numbers of the task that the code uses from which the task gives its data itself."""
 
 
-def situation_of(
+def build_situation(
     trace: Trace, run: Run, account: Account, code: Sequence[CodeStep], lacking_since: int | None
 ) -> Situation:
     """Return what this run was to do and what it had for it."""
     task = run.task or ""
-    offered = {name for name in _offered(trace, run) if name not in ANSWER_TOOLS}
+    offered = {name for name in _list_offered_tools(trace, run) if name not in ANSWER_TOOLS}
     data_tools = {name for name in offered if not _RUNS_CODE.search(name.lower())}
     worked, failed = set[str](), set[str]()
     for step in run.steps:
@@ -45,14 +45,14 @@ def situation_of(
                 worked.add(call.tool)
             elif state in FAILING:
                 failed.add(call.tool)
-    used = frozenset(number for each in code for number in numbers_in(each.source))
-    given = [number for number in numbers_in(task) if number in used and len(number) > 1]
+    used = frozenset(number for each in code for number in find_numbers(each.source))
+    given = [number for number in find_numbers(task) if number in used and len(number) > 1]
     return Situation(
-        task=topics(task),
-        offered=frozenset().union(*map(topics, data_tools)),
+        task=extract_topics(task),
+        offered=frozenset().union(*map(extract_topics, data_tools)),
         has_tools=bool(data_tools),
-        lost=frozenset().union(*map(topics, failed - worked)),
-        looked_up=frozenset().union(*map(topics, worked)),
+        lost=frozenset().union(*map(extract_topics, failed - worked)),
+        looked_up=frozenset().union(*map(extract_topics, worked)),
         lacking_since=lacking_since,
         sees_prompt=any(
             message.role in {"user", "system", "developer"}
@@ -77,7 +77,7 @@ def shows_pictures(trace: Trace, run: Run) -> bool:
     )
 
 
-def _offered(trace: Trace, run: Run) -> Iterator[str]:
+def _list_offered_tools(trace: Trace, run: Run) -> Iterator[str]:
     yield from tools_in(spans_of(trace, run))
     for step in run.steps:
         for call in step.calls:

@@ -47,7 +47,7 @@ class Failing:
 
 
 def read_structured(value: JsonValue) -> Failing | None:
-    """The failure a decoded result reports, None where it reports none."""
+    """Return the failure a decoded result reports, None where it reports none."""
     if not isinstance(value, dict):
         return None
     fields = {str(key).lower(): item for key, item in value.items()}
@@ -55,26 +55,28 @@ def read_structured(value: JsonValue) -> Failing | None:
     if isinstance(status, int) and not isinstance(status, bool):
         if status == 0:
             return None
-        said = _first_text(fields, "stderr", "error", "output", "stdout")
+        said = _find_first_text(fields, "stderr", "error", "output", "stdout")
         return Failing(said or f"exit status {status}", exit_status=status)
     if fields.get("iserror") is True or fields.get("is_error") is True:
-        return Failing(_message(fields) or "isError")
+        return Failing(_read_message(fields) or "isError")
     if fields.keys() <= {"status", "data", "message"} and fields.get("status") in {"fail", "error"}:
-        return Failing(_message(fields) or str(fields.get("data") or "failure"))  # JSend
+        return Failing(_read_message(fields) or str(fields.get("data") or "failure"))  # JSend
     if not _is_envelope(fields):
         return None
     for name in ("error", "errors", "exception", "err"):
-        if (found := _error(fields.get(name))) is not None:
-            return found if found.error_type else Failing(found.quote, _type_of(fields))
+        if (found := _read_error(fields.get(name))) is not None:
+            return found if found.error_type else Failing(found.quote, _find_error_type(fields))
     if _declares_failure(fields):
-        return Failing(_message(fields) or str(fields.get("status") or "failure"), _type_of(fields))
+        return Failing(
+            _read_message(fields) or str(fields.get("status") or "failure"), _find_error_type(fields)
+        )
     if fields.keys() == {"detail"} and isinstance(fields["detail"], str):
         return Failing(fields["detail"])
     return None
 
 
-def text_parts(value: JsonValue) -> str | None:
-    """The text of a result in parts, as MCP and Anthropic write it; None where it is none."""
+def join_text_parts(value: JsonValue) -> str | None:
+    """Return the text of a result in parts, as MCP and Anthropic write it; None where it is none."""
     parts = value if isinstance(value, list) else []
     texts = [
         part.get("text")
@@ -85,8 +87,8 @@ def text_parts(value: JsonValue) -> str | None:
     return "\n".join(found) if found and len(found) == len(parts) else None
 
 
-def exit_status_of(value: JsonValue) -> int | None:
-    """The exit status in a decoded result, None where there is none."""
+def find_exit_status(value: JsonValue) -> int | None:
+    """Return the exit status in a decoded result, None where there is none."""
     if not isinstance(value, dict):
         return None
     status = next((value[name] for name in _EXIT_STATUS if name in value), None)
@@ -101,15 +103,15 @@ def _is_envelope(fields: Mapping[str, JsonValue]) -> bool:
     return carries <= _ENVELOPE
 
 
-def _error(given: JsonValue) -> Failing | None:
+def _read_error(given: JsonValue) -> Failing | None:
     if isinstance(given, list):
         given = given[0] if given else None
     if isinstance(given, str) and given.strip() and given.strip().lower() not in {"none", "null", "no error"}:
         return Failing(given)
     if isinstance(given, dict):
         fields = {str(key).lower(): item for key, item in given.items()}
-        message = _message(fields)
-        return Failing(message, _type_of(fields)) if message else None
+        message = _read_message(fields)
+        return Failing(message, _find_error_type(fields)) if message else None
     return Failing("error") if given is True else None
 
 
@@ -130,8 +132,8 @@ def _declares_failure(fields: Mapping[str, JsonValue]) -> bool:
     return said and not _DATA & fields.keys()
 
 
-def _message(fields: Mapping[str, JsonValue]) -> str:
-    said = _first_text(
+def _read_message(fields: Mapping[str, JsonValue]) -> str:
+    said = _find_first_text(
         fields, "message", "msg", "detail", "details", "reason", "title", "error", "description"
     )
     if said:
@@ -143,12 +145,12 @@ def _message(fields: Mapping[str, JsonValue]) -> str:
     return "\n".join(text for text in texts if isinstance(text, str))
 
 
-def _first_text(fields: Mapping[str, JsonValue], *names: str) -> str:
+def _find_first_text(fields: Mapping[str, JsonValue], *names: str) -> str:
     given = (fields.get(name) for name in names)
     return next((item.strip() for item in given if isinstance(item, str) and item.strip()), "")
 
 
-def _type_of(fields: Mapping[str, JsonValue]) -> str | None:
+def _find_error_type(fields: Mapping[str, JsonValue]) -> str | None:
     name = next(
         (fields[key] for key in ("error_type", "errortype", "type", "exception", "name") if key in fields),
         None,

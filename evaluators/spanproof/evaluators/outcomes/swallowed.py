@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from spanproof.evaluators.outcomes.claims import acts
-from spanproof.evaluators.outcomes.failing import COMMON, bound, called, parsed
+from spanproof.evaluators.outcomes.failing import COMMON, find_bound_names, find_called_names, parse_python
 from spanproof.evaluators.outcomes.model import FAILING, KnownBy, State, StepOutcome
 
 _ABSENT_TYPE = re.compile(r"(?:Lookup|Key|Index)Error|\w*NotFound(?:Error)?|\w*DoesNotExist|\w*NoResult\w*")
@@ -31,7 +31,7 @@ _READS = frozenset(
 _SHORTEST_TEXT = 2
 
 
-def says_absent(outcome: StepOutcome) -> bool:
+def reports_absence(outcome: StepOutcome) -> bool:
     """Whether a failure says that what was looked for is not there: a look-up that found nothing."""
     kind = outcome.error_type or ""
     if _NOT_ABSENT.search(kind) or _NOT_ABSENT.search(outcome.quote):
@@ -39,7 +39,7 @@ def says_absent(outcome: StepOutcome) -> bool:
     return _ABSENT_TYPE.fullmatch(kind) is not None or _ABSENT.search(outcome.quote) is not None
 
 
-def swallowed(
+def find_swallowed_failure(
     source: str, calls: Sequence[tuple[str, StepOutcome]], ended: StepOutcome
 ) -> StepOutcome | None:
     """Return the outcome of code that swallowed the failure of all its calls, None where it did not.
@@ -51,7 +51,7 @@ def swallowed(
     """
     if not calls or any(outcome.state not in {*FAILING, State.EMPTY} for _, outcome in calls):
         return None
-    tree = parsed(source)
+    tree = parse_python(source)
     if tree is None or _brings_data(tree, {tool for tool, _ in calls}):
         return None
     failed = [(tool, outcome) for tool, outcome in calls if outcome.state in FAILING]
@@ -59,14 +59,14 @@ def swallowed(
         looked_up = not any(acts(tool) for tool, _ in calls) and _shows(tree)
         return replace(ended, state=State.EMPTY) if looked_up else None
     last, calls = failed[-1][1], failed
-    if all(says_absent(outcome) for _, outcome in calls) and not any(_puts_in_place(tree)):
+    if all(reports_absence(outcome) for _, outcome in calls) and not any(_puts_in_place(tree)):
         return StepOutcome(
             State.EMPTY, ended.failure_class, KnownBy.SWALLOWED, None, last.quote, ended.recorded
         )
-    return replaced(last, ended)
+    return make_swallowed_outcome(last, ended)
 
 
-def replaced(failure: StepOutcome, ended: StepOutcome) -> StepOutcome:
+def make_swallowed_outcome(failure: StepOutcome, ended: StepOutcome) -> StepOutcome:
     """Return the outcome of code that swallowed this failure."""
     return StepOutcome(
         failure.state,
@@ -83,7 +83,12 @@ def _brings_data(tree: ast.Module, tools: Collection[str]) -> bool:
     """Whether code reads a file, a variable of an earlier step, or calls what the trace has no call of."""
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     names |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)} & _READS
-    own = bound(tree) | set(_imported(tree)) | set(_parameters(tree)) | set(_handled(tree))
+    own = (
+        find_bound_names(tree)
+        | set(_find_imported_names(tree))
+        | set(_find_parameter_names(tree))
+        | set(_find_handler_names(tree))
+    )
     own |= {
         node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     }
@@ -94,26 +99,26 @@ def _shows(tree: ast.Module) -> bool:
     """Whether code prints something, or ends with a value: a call alone may give nothing by nature."""
     last = tree.body[-1] if tree.body else None
     ends_with_value = isinstance(last, ast.Expr) and not isinstance(last.value, ast.Call)
-    return ends_with_value or "print" in called(tree)
+    return ends_with_value or "print" in find_called_names(tree)
 
 
-def _imported(tree: ast.Module) -> Iterator[str]:
+def _find_imported_names(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             yield from ((alias.asname or alias.name).partition(".")[0] for alias in node.names)
 
 
-def _parameters(tree: ast.Module) -> Iterator[str]:
+def _find_parameter_names(tree: ast.Module) -> Iterator[str]:
     yield from (node.arg for node in ast.walk(tree) if isinstance(node, ast.arg))
 
 
-def _handled(tree: ast.Module) -> Iterator[str]:
+def _find_handler_names(tree: ast.Module) -> Iterator[str]:
     handlers = (node for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler))
     yield from (handler.name for handler in handlers if handler.name)
 
 
 def _puts_in_place(tree: ast.Module) -> Iterator[bool]:
-    """For each handler, whether it assigns, returns or hands over a value of its own."""
+    """Yield for each handler whether it assigns, returns or hands over a value of its own."""
     for handler in (node for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler)):
         for node in (part for statement in handler.body for part in ast.walk(statement)):
             value = node.value if isinstance(node, ast.Assign | ast.Return | ast.AugAssign) else None

@@ -15,10 +15,10 @@ from spanproof.evaluators.outcomes.commands import own_message, read_command
 from spanproof.evaluators.outcomes.lines import is_log_line, is_record_list
 from spanproof.evaluators.outcomes.model import KnownBy
 from spanproof.evaluators.outcomes.places import Giver
-from spanproof.evaluators.outcomes.structured import exit_status_of, read_structured, text_parts
-from spanproof.evaluators.outcomes.tracebacks import python_traceback, thrown_error
+from spanproof.evaluators.outcomes.structured import find_exit_status, join_text_parts, read_structured
+from spanproof.evaluators.outcomes.tracebacks import parse_python_traceback, parse_thrown_error
 from spanproof.trace import JsonValue
-from spanproof.trace.dialects.decode import decoded
+from spanproof.trace.dialects.decode import decode_document
 
 MAX_CHARS: Final = 20_000
 """Of a longer text the beginning and the end are read."""
@@ -271,7 +271,7 @@ _REFUSAL = re.compile(
 
 
 def read_failure(text: str, giver: Giver, value: JsonValue = None, command: str = "") -> TextFailure | None:
-    """The failure this result reports, None where it reports none.
+    """Return the failure this result reports, None where it reports none.
 
     Args:
         text: the result as text.
@@ -282,19 +282,19 @@ def read_failure(text: str, giver: Giver, value: JsonValue = None, command: str 
     whole = text.strip()
     if not whole:
         return None
-    document = value if isinstance(value, dict | list) else _document(whole)
+    document = value if isinstance(value, dict | list) else _decode_document(whole)
     if document is not None:
-        return _of_document(document, giver, command)
+        return _read_document(document, giver, command)
     lines = [line.strip() for line in whole[-MAX_CHARS:].splitlines() if line.strip()]
-    status, words = _exit_status(lines)
+    status, words = _split_exit_status(lines)
     if status is not None:
         quote = words[-1] if words else lines[-1]
         return TextFailure(KnownBy.EXIT_STATUS, quote, exit_status=status) if status else None
     head = whole[:MAX_CHARS]
     if _FRAMEWORKS.match(head):
-        return TextFailure(KnownBy.ERROR_TEXT, lines[0], _type_in(head))
+        return TextFailure(KnownBy.ERROR_TEXT, lines[0], _find_type(head))
     if giver is Giver.CONTENT:
-        return _of_content(head, lines[0])
+        return _read_content(head, lines[0])
     if command and giver in (Giver.SHELL, Giver.OTHER):
         known = read_command(command)
         line = own_message(known, lines)
@@ -303,14 +303,14 @@ def read_failure(text: str, giver: Giver, value: JsonValue = None, command: str 
     if _is_document(lines):
         return None
     return (
-        _by_traceback(whole[-MAX_CHARS:], giver)
-        or _by_tool(head, lines, giver)
-        or _by_message(head, lines[0], giver)
+        _read_traceback(whole[-MAX_CHARS:], giver)
+        or _read_tool_message(head, lines, giver)
+        or _read_message(head, lines[0], giver)
     )
 
 
 def read_refusal(text: str) -> TextFailure | None:
-    """The refusal that a doing got for an answer: `Rejected: …`, `Not allowed.`; None where it got none."""
+    """Return the refusal that an operation got: `Rejected: …`, `Not allowed.`; None where it got none."""
     return (
         TextFailure(KnownBy.ERROR_TEXT, text.strip()[:MAX_MESSAGE_CHARS])
         if _REFUSAL.match(text.strip())
@@ -318,22 +318,22 @@ def read_refusal(text: str) -> TextFailure | None:
     )
 
 
-def _document(text: str) -> JsonValue:
+def _decode_document(text: str) -> JsonValue:
     if text[0] not in "{[" or len(text) > MAX_CHARS * 10:
         return None
-    found = decoded(text)  # JSON, or how Python prints a dictionary
+    found = decode_document(text)  # JSON, or how Python prints a dictionary
     return found if isinstance(found, dict | list) else None
 
 
-def _of_document(document: JsonValue, giver: Giver, command: str) -> TextFailure | None:
-    parts = text_parts(document)
+def _read_document(document: JsonValue, giver: Giver, command: str) -> TextFailure | None:
+    parts = join_text_parts(document)
     if parts is not None:
         return read_failure(parts, giver, command=command)
     found = read_structured(document)
     if found is not None:
         known = KnownBy.EXIT_STATUS if found.exit_status is not None else KnownBy.STRUCTURED_RESULT
         return TextFailure(known, found.quote, found.error_type, found.exit_status)
-    if exit_status_of(document) == 0 or not isinstance(document, dict):
+    if find_exit_status(document) == 0 or not isinstance(document, dict):
         return None
     inner = next(
         (document[name] for name in ("stderr", "result", "output", "text") if document.get(name)), None
@@ -344,8 +344,8 @@ def _of_document(document: JsonValue, giver: Giver, command: str) -> TextFailure
     return None
 
 
-def _of_content(head: str, first: str) -> TextFailure | None:
-    """A tool that gives documents fails in few words, or not at all."""
+def _read_content(head: str, first: str) -> TextFailure | None:
+    """Read the failure of a tool that gives documents: it fails in few words, or not at all."""
     if "\n" in head.strip() or len(head) > MAX_MESSAGE_CHARS:
         page = _ERROR_PAGE.match(head)
         return TextFailure(KnownBy.ERROR_TEXT, f"HTTP {page['status']}") if page else None
@@ -353,7 +353,7 @@ def _of_content(head: str, first: str) -> TextFailure | None:
     # What goes on in sentences explains a status; a page that could not be had has an address or nothing.
     bare_http = http is not None and not re.search(r"[a-z]\. [A-Z]|[.!?]\Z", head[http.end() :])
     if _DOCUMENT_FAILURE.match(head) or bare_http:
-        return TextFailure(KnownBy.ERROR_TEXT, first, _type_in(head))
+        return TextFailure(KnownBy.ERROR_TEXT, first, _find_type(head))
     return None
 
 
@@ -362,8 +362,8 @@ def _is_document(lines: list[str]) -> bool:
     return any(map(is_log_line, (lines[0], lines[-1]))) or is_record_list(lines)
 
 
-def _exit_status(lines: list[str]) -> tuple[int | None, list[str]]:
-    """An exit status on a line of its own, first or last, and the other lines."""
+def _split_exit_status(lines: list[str]) -> tuple[int | None, list[str]]:
+    """Return an exit status on a line of its own, first or last, and the other lines."""
     for line in (lines[0], lines[-1]):
         found = _EXIT_LINE.match(line) if len(line) < 200 and _EXIT_WORD.search(line) else None
         found = found or (_RAN_BADLY.match(line) if len(line) < MAX_MESSAGE_CHARS else None)
@@ -372,22 +372,22 @@ def _exit_status(lines: list[str]) -> tuple[int | None, list[str]]:
     return None, lines
 
 
-def _by_traceback(tail: str, giver: Giver) -> TextFailure | None:
-    """An uncaught exception at the end of the text."""
-    raised = python_traceback(tail)
+def _read_traceback(tail: str, giver: Giver) -> TextFailure | None:
+    """Return an uncaught exception at the end of the text."""
+    raised = parse_python_traceback(tail)
     if raised is not None:
         return TextFailure(KnownBy.ERROR_TEXT, *raised)
     if giver not in (Giver.JAVASCRIPT, Giver.SHELL, Giver.OTHER):
         return None
-    thrown = thrown_error(tail)
+    thrown = parse_thrown_error(tail)
     return TextFailure(KnownBy.ERROR_TEXT, *thrown) if thrown is not None else None
 
 
-def _by_tool(head: str, lines: list[str], giver: Giver) -> TextFailure | None:
+def _read_tool_message(head: str, lines: list[str], giver: Giver) -> TextFailure | None:
     if giver in (Giver.SQL, Giver.OTHER, Giver.PYTHON):
         bare = re.sub(r"\A(?:Error|ERROR|error|Query failed|SQL error)[: ]+\s*(?=\S)", "", head)
         if _DATABASES.match(head) or (bare != head and _DATABASES.match(bare)):
-            return TextFailure(KnownBy.ERROR_TEXT, lines[0], _type_in(head))
+            return TextFailure(KnownBy.ERROR_TEXT, lines[0], _find_type(head))
     if giver is Giver.SHELL and len(lines) <= _MAX_OWN_LINES and not _FIGURE.match(lines[-1]):
         line = next(filter(_OWN_ERROR.match, (lines[0], lines[-1])), None)
         if line is not None:
@@ -401,15 +401,15 @@ def _by_tool(head: str, lines: list[str], giver: Giver) -> TextFailure | None:
     return None
 
 
-def _by_message(head: str, first: str, giver: Giver) -> TextFailure | None:
-    """An error message that is the whole of a short text."""
+def _read_message(head: str, first: str, giver: Giver) -> TextFailure | None:
+    """Return an error message that is the whole of a short text."""
     if len(head.splitlines()) > _MAX_LINES or _CELL_RULE.search(head) or _SUCCESS_TAIL.search(first):
         return None
     raised = _EXCEPTION_LINE.match(first) or _EXCEPTION_REPR.match(head)
     if raised is not None:
         given = raised.groupdict()
         if given.get("message") is None or given["message"].strip():
-            return TextFailure(KnownBy.ERROR_TEXT, first, _short(given["type"] or given["other"]))
+            return TextFailure(KnownBy.ERROR_TEXT, first, _shorten_name(given["type"] or given["other"]))
     http = _HTTP.match(head)
     page = _ERROR_PAGE.match(head)
     if page is not None or (http is not None and giver is not Giver.SHELL):
@@ -417,7 +417,7 @@ def _by_message(head: str, first: str, giver: Giver) -> TextFailure | None:
     if _FIGURE.match(head):
         return None
     if _PLAIN.match(head) or _names_failure(first):
-        return TextFailure(KnownBy.ERROR_TEXT, first, _type_in(first))
+        return TextFailure(KnownBy.ERROR_TEXT, first, _find_type(first))
     return None
 
 
@@ -434,10 +434,10 @@ def _names_failure(first: str) -> bool:
     return _FAILING_END.search(head["head"]) is not None and _FAILING_WORD.search(head["head"]) is not None
 
 
-def _type_in(text: str) -> str | None:
+def _find_type(text: str) -> str | None:
     found = re.search(_NAME, text[:2_000])
-    return _short(found[0]) if found else None
+    return _shorten_name(found[0]) if found else None
 
 
-def _short(name: str) -> str:
+def _shorten_name(name: str) -> str:
     return name.rpartition(".")[2]

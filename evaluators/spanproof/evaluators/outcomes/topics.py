@@ -94,8 +94,8 @@ _MAX_LETTERS = 2_000
 _LATIN = re.compile(r"[A-Za-zÀ-ɏ]")
 
 
-def topics(text: str) -> frozenset[str]:
-    """The words of a text or of names, in one form: `get_orders` gives `order`."""
+def extract_topics(text: str) -> frozenset[str]:
+    """Return the words of a text or of names, in one form: `get_orders` gives `order`."""
     found = {_base_form(word.lower()) for word in _WORD.findall(text) if len(word) > 1}
     if len(_CURRENCIES.findall(text.lower())) > 1 and len(text) <= 40:
         found |= {"rate", "exchange"}  # usd_to_eur
@@ -128,15 +128,15 @@ def reports_failure(answer: str, task: str = "") -> bool:
 
     A word that the task uses is its matter: "12 wells failed" answers how many did.
     """
-    return _says(_REPORTS_FAILURE, answer, task)
+    return _matches_beyond_task(_REPORTS_FAILURE, answer, task)
 
 
 def reports_nothing(answer: str, task: str = "") -> bool:
     """Whether an answer says that nothing was found, in the same languages and with its own words."""
-    return _says(_REPORTS_NOTHING, answer, task)
+    return _matches_beyond_task(_REPORTS_NOTHING, answer, task)
 
 
-def _says(words: re.Pattern[str], answer: str, task: str) -> bool:
+def _matches_beyond_task(words: re.Pattern[str], answer: str, task: str) -> bool:
     matter = task.casefold()
     return any(found[0].casefold().removesuffix("s") not in matter for found in words.finditer(answer))
 

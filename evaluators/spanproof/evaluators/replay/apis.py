@@ -15,7 +15,7 @@ from threading import Lock
 
 from spanproof.evaluators.model import ApiReport, MissingName
 from spanproof.evaluators.replay.types import Typed
-from spanproof.evaluators.replay.uses import Use, uses_in
+from spanproof.evaluators.replay.uses import Use, find_uses
 from spanproof.sandbox import (
     Ecosystem,
     FailureClass,
@@ -103,7 +103,7 @@ class ApiIndex:
     _lock: Lock = field(default_factory=Lock)
 
     def report(self, run: Run, packages: PackageSet | None = None) -> Mapping[str, ApiReport]:
-        """One report per Python snippet of the run that parses, by snippet id.
+        """Return one report per Python snippet of the run that parses, by snippet id.
 
         Args:
             run: whose snippets are looked at.
@@ -113,9 +113,9 @@ class ApiIndex:
             SandboxUnavailable: the backend cannot run here.
             SandboxBroken: the look-up failed.
         """
-        uses = _uses_of(run)
+        uses = _collect_uses(run)
         known = self._resolve({use.name for found in uses.values() for use in found}, packages)
-        return {snippet_id: _report(found, known) for snippet_id, found in uses.items()}
+        return {snippet_id: _build_report(found, known) for snippet_id, found in uses.items()}
 
     def _resolve(self, names: Iterable[str], packages: PackageSet | None) -> Mapping[str, str]:
         if packages is not None and packages.ecosystem is not Ecosystem.PIP:
@@ -147,18 +147,18 @@ class ApiIndex:
         return {name: str(found.get(name, _UNKNOWN)) for name in names}
 
 
-def _uses_of(run: Run) -> dict[str, list[Use]]:
+def _collect_uses(run: Run) -> dict[str, list[Use]]:
     aliases: dict[str, str] = {}
     uses: dict[str, list[Use]] = {}
     typed = Typed()
     for snippet in run.snippets:
         if snippet.language is Language.PYTHON and not snippet.truncated:
-            found, aliases = uses_in(snippet.source, aliases)
+            found, aliases = find_uses(snippet.source, aliases)
             uses[snippet.id] = found + typed.uses_in(snippet.source, aliases)
     return uses
 
 
-def _report(uses: list[Use], known: Mapping[str, str]) -> ApiReport:
+def _build_report(uses: list[Use], known: Mapping[str, str]) -> ApiReport:
     missing: list[MissingName] = []
     not_installed: list[str] = []
     for use in uses:

@@ -84,12 +84,12 @@ class Chance:
     makes_sets: bool = False
 
     def follow(self, source: str, names: Names, uses: Iterable[Use]) -> str | None:
-        """Why the next snippet's output may differ from the record, in words; None where nothing is seen."""
+        """Return why the next snippet's output may differ from the record; None where nothing is seen."""
         self.makes_sets = self.makes_sets or makes_sets(source)
         uses = list(uses)
         dotted = [use.name for use in uses if use.name != use.module]
         self._seeded |= {module for module, seed in _CHANCE.items() if seed in dotted}
-        found = self._found(dotted, names) or self._unpinned(uses)
+        found = self._find_reason(dotted, names) or self._find_unpinned(uses)
         if found is None:
             for name in names.assigned:
                 self._tainted.pop(name, None)
@@ -98,30 +98,30 @@ class Chance:
         return found
 
     def lose(self, names: Iterable[str], why: str) -> None:
-        """These variables differ from the recorded ones from here on."""
+        """Record that these variables differ from the recorded ones from here on."""
         self._tainted.update(dict.fromkeys(names, why))
 
-    def _found(self, dotted: list[str], names: Names) -> str | None:
+    def _find_reason(self, dotted: list[str], names: Names) -> str | None:
         for name in dotted:
             if _is_below(name, _SURROUNDINGS) and not _is_pure(name):
-                return _no_replay_gives(name)
+                return _format_reason(name)
             if any(_is_below(name, (module,)) for module in _CHANCE if module not in self._seeded):
-                return _no_replay_gives(name)
+                return _format_reason(name)
         called = names.called & _BUILTINS
         if called:
-            return _no_replay_gives(f"{min(called)}()")
+            return _format_reason(f"{min(called)}()")
         through = names.used & self._tainted.keys()
         return self._tainted[min(through)] if through else None
 
-    def _unpinned(self, uses: Iterable[Use]) -> str | None:
-        """A package of another version may come to another result, and the record names none."""
+    def _find_unpinned(self, uses: Iterable[Use]) -> str | None:
+        """Return that a package is not pinned: another version of it may come to another result."""
         if self.pinned:
             return None
         packages = {use.module.split(".")[0] for use in uses} - sys.stdlib_module_names
         return f"it uses {min(packages)}, whose version the fixtures do not pin" if packages else None
 
 
-def _no_replay_gives(name: str) -> str:
+def _format_reason(name: str) -> str:
     return f"it depends on {name}, which no replay gives again"
 
 

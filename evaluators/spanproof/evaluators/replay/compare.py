@@ -17,7 +17,7 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from spanproof.evaluators.redact import mask_formats
-from spanproof.evaluators.replay.record import Record, class_beside
+from spanproof.evaluators.replay.record import Record, classify_execution
 from spanproof.sandbox import Execution, FailureClass, JsonValue, Raised
 from spanproof.trace import Payload
 
@@ -55,7 +55,7 @@ class Agreement:
     difference: str | None = None
 
 
-def agreement(
+def compare_execution(
     record: Record,
     execution: Execution,
     output: Replayed,
@@ -76,12 +76,12 @@ def agreement(
     """
     if record.failure_class is None:
         return Agreement(None)
-    if record.failure_class is not class_beside(record, execution):
-        return _classes_differ(record, execution, excuse)
-    difference = _output_difference(record, execution, output)
+    if record.failure_class is not classify_execution(record, execution):
+        return _judge_class_difference(record, execution, excuse)
+    difference = _find_output_difference(record, execution, output)
     if difference is None:
-        return Agreement(_something_compared(record, execution, output))
-    recorded, replayed = _words_recorded(record), _words_replayed(execution, output)
+        return Agreement(_has_comparable_output(record, execution, output))
+    recorded, replayed = _split_recorded_words(record), _split_replayed_words(execution, output)
     if excuse is None and sets and sorted(recorded) == sorted(replayed):
         excuse = "the order of a set"
     if excuse is None and separators and "".join(recorded) == "".join(replayed):
@@ -123,17 +123,17 @@ def ends_in_call_of(source: str, name: str) -> bool:
     return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == name
 
 
-def same_text(recorded: str, replayed: str, *, replay_cut: bool = False) -> bool:
-    """Equal but for white space, addresses of objects, the spelling of numbers, and what is left out."""
+def is_same_text(recorded: str, replayed: str, *, replay_cut: bool = False) -> bool:
+    """Whether texts are equal but for white space, object addresses, number spelling and what is cut."""
     pieces = _CUT_IN_REPLAY.split(replayed) if replay_cut else [replayed]
-    one, other = _ends(_CUT.split(recorded)), _ends(pieces)
+    one, other = _split_ends(_CUT.split(recorded)), _split_ends(pieces)
     known = max(one.known, other.known)
     if not (one.cut or other.cut):
-        return _same_tokens(one.head, other.head)
+        return _are_same_tokens(one.head, other.head)
     if any(not each.cut and each.known < known for each in (one, other)):
         return False  # a whole text is no shorter than what is left of a cut one
     begin, end = min(len(one.head), len(other.head)), min(len(one.tail), len(other.tail))
-    return _same_tokens(one.head[:begin], other.head[:begin]) and _same_tokens(
+    return _are_same_tokens(one.head[:begin], other.head[:begin]) and _are_same_tokens(
         one.tail[len(one.tail) - end :], other.tail[len(other.tail) - end :]
     )
 
@@ -151,44 +151,44 @@ class _Ends(NamedTuple):
         return len(self.head) + len(self.tail) if self.cut else len(self.head)
 
 
-def _ends(pieces: list[str]) -> _Ends:
-    first = _tokens(pieces[0])
+def _split_ends(pieces: list[str]) -> _Ends:
+    first = _tokenise_text(pieces[0])
     if len(pieces) == 1:
         return _Ends(first, first, cut=False)
     # The words at the cut may be parts of words.
-    return _Ends(first[:-1], _tokens(pieces[-1])[1:], cut=True)
+    return _Ends(first[:-1], _tokenise_text(pieces[-1])[1:], cut=True)
 
 
-def first_difference(
+def describe_difference(
     what: str, left: str, right: str, *, sides: tuple[str, str] = ("recorded", "replayed")
 ) -> str:
-    """The first line in which two texts differ, in words."""
+    """Describe the first line in which two texts differ."""
     left_lines, right_lines = left.strip().splitlines(), right.strip().splitlines()
     for number, (one, other) in enumerate(zip_longest(left_lines, right_lines, fillvalue=""), 1):
-        if not same_text(one, other):
+        if not is_same_text(one, other):
             line = f" line {number}" if max(len(left_lines), len(right_lines)) > 1 else ""
-            return f"{what}{line} {sides[0]} {_quoted(one)!r}, {sides[1]} {_quoted(other)!r}"
-    return f"{what} {sides[0]} {_quoted(left)!r}, {sides[1]} {_quoted(right)!r}"
+            return f"{what}{line} {sides[0]} {_quote_text(one)!r}, {sides[1]} {_quote_text(other)!r}"
+    return f"{what} {sides[0]} {_quote_text(left)!r}, {sides[1]} {_quote_text(right)!r}"
 
 
-def same_value(recorded: JsonValue, replayed: JsonValue) -> bool:
-    """Equal as JSON, floats within the last digits."""
+def is_same_value(recorded: JsonValue, replayed: JsonValue) -> bool:
+    """Whether values are equal as JSON, floats within the last digits."""
     if isinstance(recorded, bool) or isinstance(replayed, bool):
         return recorded is replayed
     if isinstance(recorded, int | float) and isinstance(replayed, int | float):
-        return _same_number(recorded, replayed)
+        return _is_same_number(recorded, replayed)
     if isinstance(recorded, list) and isinstance(replayed, list):
-        return len(recorded) == len(replayed) and all(map(same_value, recorded, replayed))
+        return len(recorded) == len(replayed) and all(map(is_same_value, recorded, replayed))
     if isinstance(recorded, dict) and isinstance(replayed, dict):
         return recorded.keys() == replayed.keys() and all(
-            same_value(value, replayed[key]) for key, value in recorded.items()
+            is_same_value(value, replayed[key]) for key, value in recorded.items()
         )
     if isinstance(recorded, str) and isinstance(replayed, str) and _CUT.search(recorded):
-        return same_text(recorded, replayed)
+        return is_same_text(recorded, replayed)
     return recorded == replayed
 
 
-def _classes_differ(record: Record, execution: Execution, excuse: str | None) -> Agreement:
+def _judge_class_difference(record: Record, execution: Execution, excuse: str | None) -> Agreement:
     difference = f"recorded {record.failure_class}, replayed {execution.failure_class}"
     if record.refused_by_executor:
         return Agreement(
@@ -206,97 +206,99 @@ def _classes_differ(record: Record, execution: Execution, excuse: str | None) ->
         return Agreement(None, f"{difference}: the sandbox withheld what the run had")
     if excuse is not None:
         return Agreement(None, f"{difference}: {excuse}")
-    return Agreement(agrees=False, difference=f"{difference}{_raised(execution)}")
+    return Agreement(agrees=False, difference=f"{difference}{_format_raised(execution)}")
 
 
-def _raised(execution: Execution) -> str:
+def _format_raised(execution: Execution) -> str:
     if execution.raised is None:
         return ""
-    return f" ({execution.raised.type}: {_quoted(execution.raised.message)})"
+    return f" ({execution.raised.type}: {_quote_text(execution.raised.message)})"
 
 
-def _something_compared(record: Record, execution: Execution, output: Replayed) -> bool | None:
-    """A tool's wording of code that gave nothing, `done` say, is no output to compare."""
+def _has_comparable_output(record: Record, execution: Execution, output: Replayed) -> bool | None:
+    """Whether any output was compared: a tool's wording of code that gave nothing, `done` say, is none."""
     failed = record.failure_class is not FailureClass.OK
     printed = record.stdout is not None or record.output is not None
-    worded = record.shown is not None and (not record.shown.strip() or bool(_texts(execution, output)))
+    worded = record.shown is not None and (
+        not record.shown.strip() or bool(_list_output_texts(execution, output))
+    )
     return True if failed or printed or worded else None
 
 
-def _output_difference(record: Record, execution: Execution, output: Replayed) -> str | None:
+def _find_output_difference(record: Record, execution: Execution, output: Replayed) -> str | None:
     if record.failed and not (
-        record.interpreter_only or _same_exception(record.error_type, execution.raised)
+        record.interpreter_only or _is_same_exception(record.error_type, execution.raised)
     ):
-        return first_difference(
+        return describe_difference(
             "raised", record.error_type or "", execution.raised.type if execution.raised else ""
         )
     printed, cut = record.stdout, execution.stdout_cut
-    if printed is not None and not same_text(printed, execution.stdout, replay_cut=cut):
-        return first_difference("printed", printed, execution.stdout)
+    if printed is not None and not is_same_text(printed, execution.stdout, replay_cut=cut):
+        return describe_difference("printed", printed, execution.stdout)
     if record.failure_class is not FailureClass.OK:
         return None
-    if record.output is not None and output.known and not _same_output(record, record.output, output):
-        return first_difference("the value was", record.output.text, output.text or "")
-    return _shown_difference(record.shown, execution, output) if record.shown is not None else None
+    if record.output is not None and output.known and not _is_same_output(record, record.output, output):
+        return describe_difference("the value was", record.output.text, output.text or "")
+    return _find_shown_difference(record.shown, execution, output) if record.shown is not None else None
 
 
-def _same_exception(recorded: str | None, raised: Raised | None) -> bool:
-    """Only Python's own exceptions are compared: frameworks put names of theirs in front of them."""
+def _is_same_exception(recorded: str | None, raised: Raised | None) -> bool:
+    """Whether the exceptions are one; only Python's own are compared, as frameworks put theirs in front."""
     if recorded is None or raised is None or raised.type == recorded:
         return True
     return not (hasattr(builtins, recorded) and hasattr(builtins, raised.type))
 
 
-def _words_recorded(record: Record) -> list[str]:
+def _split_recorded_words(record: Record) -> list[str]:
     output = record.output.text if record.output is not None else ""
     return _WORD.findall(f"{record.stdout or ''} {output} {record.shown or ''}")
 
 
-def _words_replayed(execution: Execution, output: Replayed) -> list[str]:
+def _split_replayed_words(execution: Execution, output: Replayed) -> list[str]:
     return _WORD.findall(f"{execution.stdout} {output.text or ''}")
 
 
-def _same_output(record: Record, recorded: Payload, replayed: Replayed) -> bool:
+def _is_same_output(record: Record, recorded: Payload, replayed: Replayed) -> bool:
     texts = [text for text in (recorded.text, record.output_text) if text is not None]
     if replayed.text is not None and any(
-        same_text(text, replayed.text, replay_cut=replayed.cut) for text in texts
+        is_same_text(text, replayed.text, replay_cut=replayed.cut) for text in texts
     ):
         return True
     odd = replayed.value is None and replayed.text not in (None, "None") and not replayed.cut
     if odd and record.output_text is None:
         # It has no JSON form: one side holds its `repr`, the other its `str`, and they need not be alike.
         return True
-    return same_value(recorded.value, replayed.value)
+    return is_same_value(recorded.value, replayed.value)
 
 
-def _shown_difference(shown: str, execution: Execution, output: Replayed) -> str | None:
-    """A tool may word what its code came to: only text of the same shape is held against it."""
-    texts = _texts(execution, output)
-    if not texts or any(same_text(shown, text) or _within(text, shown) for text in texts):
+def _find_shown_difference(shown: str, execution: Execution, output: Replayed) -> str | None:
+    """Describe how what was shown differs; only text of the same shape counts, as a tool may reword it."""
+    texts = _list_output_texts(execution, output)
+    if not texts or any(is_same_text(shown, text) or _is_within(text, shown) for text in texts):
         return None
     if len(shown.strip().splitlines()) != len(texts[0].splitlines()):
         return None
-    return first_difference("the tool gave", shown, texts[0])
+    return describe_difference("the tool gave", shown, texts[0])
 
 
-def _texts(execution: Execution, output: Replayed) -> list[str]:
-    """What a replay gave, in the ways a tool may put it together."""
+def _list_output_texts(execution: Execution, output: Replayed) -> list[str]:
+    """Return what a replay gave, in the ways a tool may put it together."""
     texts = [execution.stdout.strip()]
     if output.text is not None:
         texts += [output.text, f"{execution.stdout}\n{output.text}"]
     return [text for text in texts if text.strip()]
 
 
-def _within(part: str, whole: str) -> bool:
+def _is_within(part: str, whole: str) -> bool:
     return " ".join(part.split()) in " ".join(whole.split())
 
 
-def _quoted(text: str) -> str:
+def _quote_text(text: str) -> str:
     text = mask_formats(" ".join(text.split()))
     return text if len(text) <= _MAX_QUOTED else f"{text[: _MAX_QUOTED - 1]}…"
 
 
-def _tokens(text: str) -> _Tokens:
+def _tokenise_text(text: str) -> _Tokens:
     plain = _NUMPY_SCALAR.sub(r"\1", _ADDRESS.sub("0x", _OBJECT.sub("<object>", text)))
     tokens: _Tokens = []
     at = 0
@@ -308,17 +310,17 @@ def _tokens(text: str) -> _Tokens:
     return tokens
 
 
-def _same_tokens(left: _Tokens, right: _Tokens) -> bool:
-    return len(left) == len(right) and all(map(_same_token, left, right))
+def _are_same_tokens(left: _Tokens, right: _Tokens) -> bool:
+    return len(left) == len(right) and all(map(_is_same_token, left, right))
 
 
-def _same_token(left: str | float, right: str | float) -> bool:
+def _is_same_token(left: str | float, right: str | float) -> bool:
     if isinstance(left, float) and isinstance(right, float):
-        return _same_number(left, right)
+        return _is_same_number(left, right)
     return left == right
 
 
-def _same_number(left: float, right: float) -> bool:
+def _is_same_number(left: float, right: float) -> bool:
     if isinstance(left, int) and isinstance(right, int):
         return left == right
     try:

@@ -74,7 +74,7 @@ class FixtureBook:
     origin: str = ""
 
     def of(self, cohort: Cohort) -> FixtureSet:
-        """The set of a run: the one its `fixture_set` names, else the first that fits.
+        """Return the set of a run: the one its `fixture_set` names, else the first that fits.
 
         Raises:
             BadFixture: the run names a set that is not in the book.
@@ -122,7 +122,7 @@ def parse_fixtures(content: bytes, path: Path) -> FixtureBook:
     ):
         raise BadFixture(f"{path}: must be `sets:` and a list of sets of fixtures below it")
     found = [
-        _Reader(path, f"sets[{at}]", _mapping(path, f"sets[{at}]", entry)).set()
+        _Reader(path, f"sets[{at}]", _require_mapping(path, f"sets[{at}]", entry)).set()
         for at, entry in enumerate(document["sets"])
     ]
     names = [each.name for each in found]
@@ -132,7 +132,7 @@ def parse_fixtures(content: bytes, path: Path) -> FixtureBook:
     return FixtureBook(tuple(found), str(path))
 
 
-def _mapping(path: Path, place: str, entry: object) -> Mapping[str, Any]:
+def _require_mapping(path: Path, place: str, entry: object) -> Mapping[str, Any]:
     if not isinstance(entry, Mapping) or not all(isinstance(key, str) for key in entry):
         raise BadFixture(f"{path}: {place} must be keys and values")
     return entry
@@ -147,95 +147,95 @@ class _Reader:
         self._entry = entry
 
     def set(self) -> FixtureSet:
-        """The set, with the content of all files it names."""
+        """Return the set, with the content of all files it names."""
         unknown = sorted(self._entry.keys() - set(_KEYS))
         if unknown:
-            raise self._wrong(unknown[0], f"is no key of a set; known: {', '.join(_KEYS)}")
+            raise self._make_error(unknown[0], f"is no key of a set; known: {', '.join(_KEYS)}")
         name = self._entry.get("name")
         if not isinstance(name, str) or not name:
-            raise self._wrong("name", "must be a text: runs name their set by it")
-        files = self._files()
+            raise self._make_error("name", "must be a text: runs name their set by it")
+        files = self._read_files()
         return FixtureSet(
             name=name,
-            cohort=self._cohort(),
-            database=self._database(files),  # adds its file
+            cohort=self._read_cohort(),
+            database=self._read_database(files),  # adds its file
             files=files,
-            http=self._optional("http", self._http) or (),
-            packages=self._packages(),
-            seed=self._seed(),
-            clock_s=self._clock(),
+            http=self._read_optional("http", self._read_http) or (),
+            packages=self._read_packages(),
+            seed=self._read_seed(),
+            clock_s=self._read_clock(),
         )
 
-    def _wrong(self, key: str, what: str) -> BadFixture:
+    def _make_error(self, key: str, what: str) -> BadFixture:
         return BadFixture(f"{self._path}: {self._place}.{key} {what}")
 
-    def _optional(self, key: str, read: Callable[[Any], _T]) -> _T | None:
+    def _read_optional(self, key: str, read: Callable[[Any], _T]) -> _T | None:
         value = self._entry.get(key)
         return None if value is None else read(value)
 
-    def _cohort(self) -> Mapping[str, str]:
+    def _read_cohort(self) -> Mapping[str, str]:
         cohort = self._entry.get("cohort") or {}
         if not isinstance(cohort, Mapping) or not all(isinstance(value, str) for value in cohort.values()):
-            raise self._wrong("cohort", "must be texts by dimension, as `agent: pricing`")
+            raise self._make_error("cohort", "must be texts by dimension, as `agent: pricing`")
         unknown = sorted(str(key) for key in cohort if key not in _DIMENSIONS)
         if unknown:
-            raise self._wrong(
+            raise self._make_error(
                 f"cohort.{unknown[0]}", f"is no dimension of a cohort; known: {', '.join(_DIMENSIONS)}"
             )
         return dict(cohort)
 
-    def _files(self) -> dict[str, bytes]:
+    def _read_files(self) -> dict[str, bytes]:
         entry = self._entry.get("files") or {}
         if not isinstance(entry, Mapping) or not all(isinstance(key, str) for key in entry):
-            raise self._wrong("files", "must be files by their path in the work directory")
+            raise self._make_error("files", "must be files by their path in the work directory")
         try:
             check_files(entry)
         except ValueError as problem:
-            raise self._wrong("files", str(problem)) from problem
-        return {name: self._content(at, f"files.{name}") for name, at in entry.items()}
+            raise self._make_error("files", str(problem)) from problem
+        return {name: self._read_content(at, f"files.{name}") for name, at in entry.items()}
 
-    def _http(self, named: object) -> tuple[Exchange, ...]:
-        return parse_har(self._content(named, "http"), str(self._path.parent / str(named)))
+    def _read_http(self, named: object) -> tuple[Exchange, ...]:
+        return parse_har(self._read_content(named, "http"), str(self._path.parent / str(named)))
 
-    def _database(self, files: dict[str, bytes]) -> Database | None:
+    def _read_database(self, files: dict[str, bytes]) -> Database | None:
         entry = self._entry.get("database")
         if entry is None:
             return None
         if not isinstance(entry, Mapping) or not set(entry) <= {"engine", "file", "writable"}:
-            raise self._wrong("database", "takes `engine` (sqlite or duckdb), `file` and `writable`")
+            raise self._make_error("database", "takes `engine` (sqlite or duckdb), `file` and `writable`")
         try:
             engine = DatabaseEngine(entry.get("engine", "sqlite"))
         except ValueError as problem:
-            raise self._wrong("database.engine", "must be sqlite or duckdb") from problem
+            raise self._make_error("database.engine", "must be sqlite or duckdb") from problem
         writable = entry.get("writable", False)
         if not isinstance(writable, bool):
-            raise self._wrong("database.writable", "must be true or false")
+            raise self._make_error("database.writable", "must be true or false")
         if entry.get("file") is None:
             return Database(engine)
-        content = self._content(entry["file"], "database.file")
+        content = self._read_content(entry["file"], "database.file")
         name = Path(entry["file"]).name
         files[name] = content
         return Database(engine, name, writable)
 
-    def _packages(self) -> PackageSet | None:
+    def _read_packages(self) -> PackageSet | None:
         entry = self._entry.get("packages")
         if entry is None:
             return None
         from spanproof.sandbox.environments import MAX_PACKAGES_BYTES, parse_packages
 
-        content = self._content(entry, "packages", MAX_PACKAGES_BYTES)
+        content = self._read_content(entry, "packages", MAX_PACKAGES_BYTES)
         try:
             return parse_packages(content, self._path.parent / entry).packages
         except EnvironmentUnavailable as problem:
-            raise self._wrong("packages", f"names no pinned packages: {problem}") from problem
+            raise self._make_error("packages", f"names no pinned packages: {problem}") from problem
 
-    def _seed(self) -> int:
+    def _read_seed(self) -> int:
         seed = self._entry.get("seed", 0)
         if isinstance(seed, bool) or not isinstance(seed, int) or seed not in _SEEDS:
-            raise self._wrong("seed", f"must be a number from 0 to {_SEEDS.stop - 1}")
+            raise self._make_error("seed", f"must be a number from 0 to {_SEEDS.stop - 1}")
         return seed
 
-    def _clock(self) -> float | None:
+    def _read_clock(self) -> float | None:
         clock = self._entry.get("clock")
         if isinstance(clock, str):
             try:
@@ -245,21 +245,23 @@ class _Reader:
         if clock is None:
             return None
         if not isinstance(clock, datetime.datetime) or clock.tzinfo is None:
-            raise self._wrong("clock", "must be a time with its zone, as 2026-11-01T09:00:00Z")
+            raise self._make_error("clock", "must be a time with its zone, as 2026-11-01T09:00:00Z")
         return clock.timestamp()
 
-    def _content(self, entry: object, key: str, max_bytes: int = _FILE_BYTES) -> bytes:
+    def _read_content(self, entry: object, key: str, max_bytes: int = _FILE_BYTES) -> bytes:
         """Return the content of a file that the file names, beneath its own folder."""
-        name = self._name(entry, key)
+        name = self._read_name(entry, key)
         try:
             return read_beneath(self._path.parent, name, max_bytes)
         except UnsafeFileError as problem:
-            raise self._wrong(key, f"cannot be used: {problem}") from problem
+            raise self._make_error(key, f"cannot be used: {problem}") from problem
         except OSError as problem:
             shown = self._path.parent / name
-            raise self._wrong(key, f"names {shown}, which cannot be read: {problem.strerror}") from problem
+            raise self._make_error(
+                key, f"names {shown}, which cannot be read: {problem.strerror}"
+            ) from problem
 
-    def _name(self, entry: object, key: str) -> str:
+    def _read_name(self, entry: object, key: str) -> str:
         if not isinstance(entry, str) or not entry:
-            raise self._wrong(key, "must be the path of a file")
+            raise self._make_error(key, "must be the path of a file")
         return entry

@@ -10,22 +10,22 @@ from __future__ import annotations
 from dataclasses import replace
 
 from spanproof.evaluators.model import Replay, ReplayedStep
-from spanproof.evaluators.replay.compare import first_difference, same_text
+from spanproof.evaluators.replay.compare import describe_difference, is_same_text
 
 
-def without_flaky(replay: Replay, again: Replay) -> Replay:
-    """The replay, with its flaky steps marked.
+def mark_flaky_steps(replay: Replay, again: Replay) -> Replay:
+    """Return the replay, with its flaky steps marked.
 
     Args:
         replay: the one that counts.
         again: of the same run, under another seed and clock.
     """
-    steps = tuple(_marked(step, again.step(step.snippet.id)) for step in replay.steps)
+    steps = tuple(_mark_flaky_step(step, again.step(step.snippet.id)) for step in replay.steps)
     return replace(replay, steps=steps, repeated=True)
 
 
-def _marked(step: ReplayedStep, again: ReplayedStep | None) -> ReplayedStep:
-    difference = _difference(step, again) if again is not None else None
+def _mark_flaky_step(step: ReplayedStep, again: ReplayedStep | None) -> ReplayedStep:
+    difference = _find_difference(step, again) if again is not None else None
     if difference is None:
         return step
     return replace(
@@ -33,7 +33,7 @@ def _marked(step: ReplayedStep, again: ReplayedStep | None) -> ReplayedStep:
     )
 
 
-def _difference(step: ReplayedStep, again: ReplayedStep) -> str | None:
+def _find_difference(step: ReplayedStep, again: ReplayedStep) -> str | None:
     one, other = step.execution, again.execution
     if one.failure_class is not other.failure_class:
         return f"it ended in {other.failure_class}, not in {one.failure_class}"
@@ -41,6 +41,6 @@ def _difference(step: ReplayedStep, again: ReplayedStep) -> str | None:
         ("it printed", one.stdout, other.stdout),
         ("its value was", one.result_text or "", other.result_text or ""),
     ):
-        if not same_text(left, right):
-            return first_difference(what, left, right, sides=("first", "then"))
+        if not is_same_text(left, right):
+            return describe_difference(what, left, right, sides=("first", "then"))
     return None

@@ -43,7 +43,7 @@ class StepBroke(SandboxBroken):
         self.silent = silent
 
 
-def ended_session(execution: Execution) -> bool:
+def has_ended_session(execution: Execution) -> bool:
     """Whether a session is over after this step: it was stopped, or it ended its own process."""
     exited = execution.exit_code is not None or execution.signal is not None
     reported_itself = execution.raised is not None  # a MemoryError, say, that the interpreter outlived
@@ -62,7 +62,7 @@ class Interpreter:
     """A session that is built up again after a step was stopped. Close it."""
 
     def __init__(self, sandbox: Sandbox, spec: SessionSpec, tape: Tape, prelude: str) -> None:
-        """Nothing starts before the first step.
+        """Prepare the interpreter; nothing starts before the first step.
 
         Args:
             sandbox: where to run.
@@ -104,7 +104,7 @@ class Interpreter:
         """
         if self._session is not None and self._session.is_ahead and self._ahead[0] != source:
             self.close()  # it may have run what is not to be run now: back to where the last step left it
-        session = self._opened(coming)
+        session = self._open_session(coming)
         self._ahead = self._ahead[1:]
         self._at_work = _Done(source)
         try:
@@ -113,14 +113,14 @@ class Interpreter:
             self.close()
             raise StepBroke(str(broken), silent=isinstance(broken, SandboxSilent)) from broken
         self.executed += 1
-        if ended_session(execution):
+        if has_ended_session(execution):
             self.close()
         else:
             self._done.append((self.executed - 1, self._at_work))
         return execution
 
     def final_answer(self) -> Execution | None:
-        """The argument of the last `final_answer` as a result, None where there was none."""
+        """Return the argument of the last `final_answer` as a result, None where there was none."""
         if self._session is None or self._run(self._session, WAS_GIVEN).result is not True:
             return None
         given = self._run(self._session, GIVEN)
@@ -141,24 +141,24 @@ class Interpreter:
         self._numbers.append(step)
         return session.execute(source)
 
-    def _opened(self, coming: Callable[[], Sequence[Foreseen]]) -> Session:
+    def _open_session(self, coming: Callable[[], Sequence[Foreseen]]) -> Session:
         if self._session is None:
-            self._session = self._sandbox.session(self._spec, self._answer)
+            self._session = self._sandbox.session(self._spec, self._answer_request)
             self._numbers = []
             if not self._done:
-                self._foresee(self._session, [Foreseen(self._prelude), *coming()])
+                self._plan_ahead(self._session, [Foreseen(self._prelude), *coming()])
             self._run(self._session, self._prelude)
             self._ahead = self._ahead[1:]
-            self._build_up(self._session)
+            self._rebuild_state(self._session)
         if not self._session.is_ahead:
-            self._foresee(self._session, coming())
+            self._plan_ahead(self._session, coming())
         return self._session
 
-    def _foresee(self, session: Session, steps: Sequence[Foreseen]) -> None:
+    def _plan_ahead(self, session: Session, steps: Sequence[Foreseen]) -> None:
         session.foresee(steps)
         self._ahead = [step.source for step in steps]
 
-    def _build_up(self, session: Session) -> None:
+    def _rebuild_state(self, session: Session) -> None:
         for step, done in self._done:
             self._again = list(done.answers)
             try:
@@ -168,11 +168,11 @@ class Interpreter:
                 raise NotRebuilt(f"an earlier step failed when run again: {broken}") from broken
             finally:
                 self._again = None
-            if ended_session(execution):
+            if has_ended_session(execution):
                 self.close()
                 raise NotRebuilt(f"an earlier step ended in {execution.failure_class} when run again")
 
-    def _answer(self, request: ToolRequest) -> ToolAnswer:
+    def _answer_request(self, request: ToolRequest) -> ToolAnswer:
         if self._again is not None:
             if not self._again:
                 return ToolAnswer(error_type="ReplayDivergence", error_message="not called the first time")

@@ -68,7 +68,7 @@ class Names:
         return self.used - self.bound - BUILTINS
 
 
-def names_in(source: str) -> Names:
+def read_names(source: str) -> Names:
     """Read the names of a snippet; never raises."""
     try:
         tree = ast.parse(source)
@@ -95,7 +95,7 @@ def names_in(source: str) -> Names:
             if isinstance(node.target, ast.Name):
                 used.add(node.target.id)
         elif isinstance(node, _BINDING):
-            assigned.update(_defined(node))
+            assigned.update(_find_defined_names(node))
     return Names(
         assigned=frozenset(assigned),
         imported=frozenset(imported),
@@ -106,8 +106,8 @@ def names_in(source: str) -> Names:
     )
 
 
-def called_unbound(found: Iterable[Names]) -> frozenset[str]:
-    """Names these snippets call and none of them defines: tools that left no span, or that do not exist."""
+def find_unbound_calls(found: Iterable[Names]) -> frozenset[str]:
+    """Return names these snippets call and none defines: tools without a span, or that do not exist."""
     names = list(found)
     if any(each.star_import for each in names):
         return frozenset()
@@ -115,8 +115,8 @@ def called_unbound(found: Iterable[Names]) -> frozenset[str]:
     return called - frozenset[str]().union(*(each.bound for each in names)) - BUILTINS
 
 
-def up_to_final_answer(source: str) -> str:
-    """The source up to its first statement that gives the final answer whatever happens.
+def trim_to_final_answer(source: str) -> str:
+    """Return the source up to its first statement that gives the final answer whatever happens.
 
     `final_answer` ends the snippet in the frameworks that have it, so what is behind it did not run.
     """
@@ -135,8 +135,8 @@ def up_to_final_answer(source: str) -> str:
     return source
 
 
-def _defined(node: ast.AST) -> tuple[str, ...]:
-    """Names bound other than by a `Name` node."""
+def _find_defined_names(node: ast.AST) -> tuple[str, ...]:
+    """Return the names bound other than by a `Name` node."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return (node.name,)
     if isinstance(node, ast.arg):

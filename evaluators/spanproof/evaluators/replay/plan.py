@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 
 from spanproof.evaluators.replay.chance import makes_sets
 from spanproof.evaluators.replay.fixtures import NO_FIXTURES, FixtureSet
-from spanproof.evaluators.replay.names import BUILTINS, Names, called_unbound, names_in
-from spanproof.evaluators.replay.prelude import FINAL_ANSWER, imports_of, prelude_of
-from spanproof.evaluators.replay.programs import is_of
-from spanproof.evaluators.replay.record import record_of
-from spanproof.evaluators.replay.recorded_tables import RecordedTables, recorded_tables
+from spanproof.evaluators.replay.names import BUILTINS, Names, find_unbound_calls, read_names
+from spanproof.evaluators.replay.prelude import FINAL_ANSWER, build_prelude, find_heavy_imports
+from spanproof.evaluators.replay.programs import pins_packages_of
+from spanproof.evaluators.replay.record import read_record
+from spanproof.evaluators.replay.recorded_tables import RecordedTables, collect_recorded_tables
 from spanproof.sandbox import Clock, Ecosystem, FailureClass, Fixtures, Limits, SessionSpec, ToolStub
 from spanproof.trace import Language, RecordedCall, Run
 
@@ -59,7 +59,7 @@ class Plan:
     tables: RecordedTables
 
 
-def plan_of(
+def plan_replay(
     run: Run,
     fixtures: FixtureSet = NO_FIXTURES,
     parameters: Mapping[str, tuple[str, ...]] | None = None,
@@ -78,63 +78,72 @@ def plan_of(
     if otherwise:
         fixtures = replace(fixtures, seed=(fixtures.seed + 1) % 2**32)
     python = [each for each in run.snippets if each.executed and each.language is Language.PYTHON]
-    names = {snippet.id: names_in(snippet.source) for snippet in python}
-    calls = _calls_of(run)
+    names = {snippet.id: read_names(snippet.source) for snippet in python}
+    calls = _collect_calls(run)
     recorded = frozenset(call.tool for call, _ in calls)
-    unbound = called_unbound(names.values())
-    built_in = (unbound - recorded) & _MATH & _called_where_it_worked(run, names)
-    requested = _requested_tools(run)
+    unbound = find_unbound_calls(names.values())
+    built_in = (unbound - recorded) & _MATH & _find_working_calls(run, names)
+    requested = _collect_requested_tools(run)
     stubs = (recorded | requested | unbound) - built_in - {FINAL_ANSWER}
     declared = {
         tool: names for tool, names in (parameters or {}).items() if tool in (recorded | requested) & stubs
     }
     sources = [snippet.source for snippet in python]
-    spec = replace(_spec(run, stubs, fixtures), imports=imports_of(sources))
+    spec = replace(_build_spec(run, stubs, fixtures), imports=find_heavy_imports(sources))
     if otherwise:
-        spec = replace(spec, fixtures=_tomorrow(spec.fixtures, fixtures, sources))
-    prelude = prelude_of(sources, fixtures.seed, built_in, declared)
+        spec = replace(spec, fixtures=_shift_fixtures(spec.fixtures, fixtures, sources))
+    prelude = build_prelude(sources, fixtures.seed, built_in, declared)
     return Plan(
-        names, calls, stubs, requested, declared, built_in, spec, prelude, fixtures, recorded_tables(run)
+        names,
+        calls,
+        stubs,
+        requested,
+        declared,
+        built_in,
+        spec,
+        prelude,
+        fixtures,
+        collect_recorded_tables(run),
     )
 
 
-def _spec(run: Run, stubs: frozenset[str], given: FixtureSet) -> SessionSpec:
+def _build_spec(run: Run, stubs: frozenset[str], given: FixtureSet) -> SessionSpec:
     return SessionSpec(
         tools=tuple(ToolStub(name) for name in sorted(stubs)),
         files=given.files,
-        limits=_limits(run),
+        limits=_choose_limits(run),
         fixtures=Fixtures(
             seed=given.seed,
-            clock=_clock(run, given),
+            clock=_choose_clock(run, given),
             http=given.http,
-            packages=given.packages if is_of(given, Ecosystem.PIP) else None,
+            packages=given.packages if pins_packages_of(given, Ecosystem.PIP) else None,
         ),
     )
 
 
-def _tomorrow(found: Fixtures, given: FixtureSet, sources: Sequence[str]) -> Fixtures:
+def _shift_fixtures(found: Fixtures, given: FixtureSet, sources: Sequence[str]) -> Fixtures:
     clock = found.clock
     if clock is not None and given.clock_s is None:
         clock = replace(clock, start_s=clock.start_s + ANOTHER_TIME_S)
     return replace(found, clock=clock, hash_seed=int(any(map(makes_sets, sources))))
 
 
-def _clock(run: Run, given: FixtureSet) -> Clock | None:
+def _choose_clock(run: Run, given: FixtureSet) -> Clock | None:
     if given.clock_s is not None:
         return Clock(given.clock_s)
     started_ns = next((step.start_ns for step in run.steps if step.snippets), 0) or run.start_ns
     return Clock(started_ns / 1e9) if started_ns else None
 
 
-def _limits(run: Run) -> Limits:
+def _choose_limits(run: Run) -> Limits:
     """Time for the slowest step on record, which an interpreter of its own may have run at another pace."""
     slowest_ns = max((step.end_ns - step.start_ns for step in run.steps if step.snippets), default=0)
     seconds = min(max(Limits().wall_s, 2 * slowest_ns / 1e9), MAX_STEP_S)
     return Limits(wall_s=seconds, cpu_s=seconds)
 
 
-def _calls_of(run: Run) -> tuple[tuple[RecordedCall, str | None], ...]:
-    """Every recorded call once."""
+def _collect_calls(run: Run) -> tuple[tuple[RecordedCall, str | None], ...]:
+    """Return every recorded call once."""
     calls: list[tuple[RecordedCall, str | None]] = []
     for step in run.steps:
         owned = [(call, snippet.id) for snippet in step.snippets if snippet.executed for call in snippet.tape]
@@ -145,17 +154,17 @@ def _calls_of(run: Run) -> tuple[tuple[RecordedCall, str | None], ...]:
     return tuple((call, owner) for call, owner in calls if call.replayable and call.tool != FINAL_ANSWER)
 
 
-def _requested_tools(run: Run) -> frozenset[str]:
+def _collect_requested_tools(run: Run) -> frozenset[str]:
     requested = {call.name for step in run.steps for call in step.requested if call.name.isidentifier()}
     return frozenset(requested - BUILTINS)
 
 
-def _called_where_it_worked(run: Run, names: Mapping[str, Names]) -> frozenset[str]:
-    """Names called by snippets that ended well on record: there they existed."""
+def _find_working_calls(run: Run, names: Mapping[str, Names]) -> frozenset[str]:
+    """Return names called by snippets that ended well on record: there they existed."""
     return frozenset[str]().union(
         *(
             names[snippet.id].called
             for snippet in run.snippets
-            if snippet.id in names and record_of(snippet).failure_class is FailureClass.OK
+            if snippet.id in names and read_record(snippet).failure_class is FailureClass.OK
         )
     )

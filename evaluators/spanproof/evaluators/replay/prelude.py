@@ -56,18 +56,18 @@ _NUMPY_USERS = ("numpy", "pandas", "scipy", "sklearn")
 """Packages whose import brings numpy; its global generator takes a seed only once it is there."""
 
 
-def imports_of(sources: Sequence[str]) -> tuple[str, ...]:
-    """The heavy packages these sources mention, for `SessionSpec.imports`."""
+def find_heavy_imports(sources: Sequence[str]) -> tuple[str, ...]:
+    """Return the heavy packages these sources mention, for `SessionSpec.imports`."""
     return tuple(user for user in _NUMPY_USERS if any(user in source for source in sources))
 
 
-def prelude_of(
+def build_prelude(
     sources: Sequence[str],
     seed: int,
     built_in: Iterable[str] = (),
     declared: Mapping[str, Sequence[str]] = _NO_TOOLS,
 ) -> str:
-    """What runs before the steps.
+    """Build what runs before the steps.
 
     Args:
         sources: of the run's steps; numpy is loaded and seeded where one mentions it.
@@ -79,7 +79,7 @@ def prelude_of(
     tools = [f"({tool}, {list(names)!r})" for tool, names in declared.items() if _is_writable(tool, names)]
     if tools and any(word in source for source in sources for word in _LOOKING):
         parts.append(_SIGNATURES.format(tools=", ".join(tools)))
-    if imports_of(sources):
+    if find_heavy_imports(sources):
         parts.append(_NUMPY.format(seed=seed))
     names = ", ".join(sorted(built_in))
     if names:

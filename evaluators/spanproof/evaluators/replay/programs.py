@@ -48,7 +48,7 @@ class Programs:
     _changes: list[str] = field(default_factory=list)
 
     def reason_against(self, snippet: Snippet) -> str | None:
-        """Why a snippet cannot be replayed, None where it can."""
+        """Return why a snippet cannot be replayed, None where it can."""
         if snippet.language is not Language.SQL or self.fixtures.database is not None:
             return None
         if not self.recorded.script:
@@ -66,14 +66,14 @@ class Programs:
         """
         if snippet.language is Language.SQL:
             return self._query(snippet.source)
-        return self.sandbox.run(self._program(snippet.language, snippet.source))
+        return self.sandbox.run(self._build_program(snippet.language, snippet.source))
 
     def _query(self, source: str) -> Execution:
         mark = f"replayed-{digest('sql', source)[:12]}"
         before = "".join(f"{change.rstrip().rstrip(';')}\n;\n" for change in self._changes)
         front = f"{before}SELECT '{mark}' AS mark;\n" if before else ""
-        execution = self.sandbox.run(self._program(Language.SQL, front + source))
-        if execution.failure_class is FailureClass.OK and not _only_reads(source):
+        execution = self.sandbox.run(self._build_program(Language.SQL, front + source))
+        if execution.failure_class is FailureClass.OK and not _is_read_only(source):
             self._changes.append(source)
         if not front:
             return execution
@@ -82,10 +82,10 @@ class Programs:
             result = None
         return replace(execution, stdout=execution.stdout.partition(f"{mark}\n")[2], result=result)
 
-    def _program(self, language: Language, source: str) -> Program:
+    def _build_program(self, language: Language, source: str) -> Program:
         given = self.fixtures
         script = language in (Language.JAVASCRIPT, Language.TYPESCRIPT)
-        packages = given.packages if script and is_of(given, Ecosystem.NPM) else None
+        packages = given.packages if script and pins_packages_of(given, Ecosystem.NPM) else None
         sql = language is Language.SQL
         fixtures = Fixtures(seed=given.seed, clock=self.clock, http=given.http, packages=packages)
         files = given.files
@@ -98,10 +98,10 @@ class Programs:
         return Program(language.value, source, files=files, limits=self.limits, fixtures=fixtures)
 
 
-def is_of(given: FixtureSet, ecosystem: Ecosystem) -> bool:
+def pins_packages_of(given: FixtureSet, ecosystem: Ecosystem) -> bool:
     """Whether the set pins packages of this ecosystem."""
     return given.packages is not None and given.packages.ecosystem is ecosystem
 
 
-def _only_reads(source: str) -> bool:
+def _is_read_only(source: str) -> bool:
     return _READS.match(source) is not None and not _SEVERAL.search(source)

@@ -44,7 +44,7 @@ _RAISED_FORM = re.compile(
 """How smolagents' interpreter words the exception that the code raised."""
 
 _REMOTE_FORM = "Executing code yielded an error:\n"
-"""How smolagents words an error out of E2B: behind it stand the type, the value and the traceback."""
+"""How smolagents words an error out of E2B: behind it are the type, the value and the traceback."""
 
 _TRACEBACK = re.compile(
     r"^-{20,}$|\bTraceback \(most recent call last\)|^ *(?:Cell|File) .*, line \d+", re.MULTILINE
@@ -107,21 +107,21 @@ class Record:
 
 
 def recorded_class(error: SpanError | None) -> FailureClass:
-    """The failure class of a recorded error, `ok` for none."""
+    """Return the failure class of a recorded error, `ok` for none."""
     if error is None:
         return FailureClass.OK
-    if _refused(error):
+    if _is_refused(error):
         return FailureClass.PERMISSION_DENIED
-    if _framework_worded(error) and _message(error).startswith(_PARSE_FORMS):
+    if _is_framework_worded(error) and _strip_message(error).startswith(_PARSE_FORMS):
         return FailureClass.SYNTAX_ERROR
-    if raised_type(error) == "ImportError" and _NO_NAME not in error.message:
+    if find_raised_type(error) == "ImportError" and _NO_NAME not in error.message:
         return FailureClass.MISSING_DEPENDENCY
-    known = _BY_TYPE.get(raised_type(error) or "")
+    known = _BY_TYPE.get(find_raised_type(error) or "")
     return FailureClass.EXCEPTION if known is None else known
 
 
-def class_beside(record: Record, execution: Execution) -> FailureClass:
-    """The class of a replay, to stand beside the recorded one.
+def classify_execution(record: Record, execution: Execution) -> FailureClass:
+    """Return the class of a replay, to be compared with the recorded one.
 
     A record knows an exception by its type alone: it cannot say whether a tool raised `TimeoutError` or an
     executor imposed it. The sandbox can; so where a replay raised that very type, it reads like the record.
@@ -132,8 +132,8 @@ def class_beside(record: Record, execution: Execution) -> FailureClass:
     return failure_class
 
 
-def raised_type(error: SpanError) -> str | None:
-    """The name of the exception the code itself raised, None where the producer lost it.
+def find_raised_type(error: SpanError) -> str | None:
+    """Return the name of the exception the code itself raised, None where the producer lost it.
 
     Behind the framework's wrappers it is the first of the chain: what is behind that in turn are its own
     causes, which were caught.
@@ -142,12 +142,12 @@ def raised_type(error: SpanError) -> str | None:
     own = next((name for name in names if name not in _WRAPPERS), None)
     if own is not None:
         return own
-    worded = _worded_type(_message(error)) if _framework_worded(error) else None
+    worded = _parse_worded_type(_strip_message(error)) if _is_framework_worded(error) else None
     return worded or (names[-1] if names else None)
 
 
-def _worded_type(message: str) -> str | None:
-    """The type in a message that is the framework's, or a traceback it handed on."""
+def _parse_worded_type(message: str) -> str | None:
+    """Return the type in a message that is the framework's, or in a traceback it handed on."""
     local = _RAISED_FORM.match(message)
     if local is not None:
         return local["type"].rsplit(".", 1)[-1]
@@ -161,19 +161,19 @@ def _worded_type(message: str) -> str | None:
     return found["type"].rsplit(".", 1)[-1] if found is not None else None
 
 
-def record_of(snippet: Snippet) -> Record:
+def read_record(snippet: Snippet) -> Record:
     """Read the recorded outcome of an executed snippet."""
-    stdout, output, output_text, shown = _outputs(snippet)
+    stdout, output, output_text, shown = _read_outputs(snippet)
     nothing = snippet.error is None and stdout is None and output is None and shown is None
     if nothing:
         return Record(None)
     failure_class = recorded_class(snippet.error)
     if snippet.error is None and snippet.language in _PROGRAMS:
-        failure_class = _class_of_exit(output.value if output is not None else _document(shown))
+        failure_class = _classify_exit(output.value if output is not None else _decode_document(shown))
     if failure_class is FailureClass.SYNTAX_ERROR:
         # smolagents shows the previous step's prints again when a step does not parse.
         stdout = shown = None
-    error_type = raised_type(snippet.error) if snippet.error is not None else None
+    error_type = find_raised_type(snippet.error) if snippet.error is not None else None
     return Record(
         failure_class=failure_class,
         error_type=error_type,
@@ -181,13 +181,13 @@ def record_of(snippet: Snippet) -> Record:
         output=output,
         output_text=output_text,
         shown=shown,
-        refused_by_executor=snippet.error is not None and _refused(snippet.error),
-        interpreter_only=snippet.error is not None and _is_interpreters(snippet.error, snippet.source),
+        refused_by_executor=snippet.error is not None and _is_refused(snippet.error),
+        interpreter_only=snippet.error is not None and _is_interpreter_error(snippet.error, snippet.source),
     )
 
 
-def _document(shown: str | None) -> JsonValue:
-    """What a tool gave back as JSON; None where it is none."""
+def _decode_document(shown: str | None) -> JsonValue:
+    """Return what a tool gave back as JSON; None where it is none."""
     if shown is None or not shown.lstrip().startswith("{"):
         return None
     try:
@@ -197,8 +197,8 @@ def _document(shown: str | None) -> JsonValue:
     return document
 
 
-def _class_of_exit(given: JsonValue) -> FailureClass:
-    """The class of an exit status among what a tool gave back; `ok` where there is none."""
+def _classify_exit(given: JsonValue) -> FailureClass:
+    """Return the class of an exit status among what a tool gave back; `ok` where there is none."""
     status = (
         next((given[name] for name in _EXIT_STATUS if name in given), 0) if isinstance(given, dict) else 0
     )
@@ -207,8 +207,8 @@ def _class_of_exit(given: JsonValue) -> FailureClass:
     return FailureClass.KILLED if status < 0 else FailureClass.EXCEPTION
 
 
-def _outputs(snippet: Snippet) -> tuple[str | None, Payload | None, str | None, str | None]:
-    """What was printed, the value, its text as the agent saw it, and any other wording the agent saw."""
+def _read_outputs(snippet: Snippet) -> tuple[str | None, Payload | None, str | None, str | None]:
+    """Return what was printed, the value, its text as the agent saw it, and other wording the agent saw."""
     stdout, output = snippet.logs, snippet.output
     form = _OBSERVATION.match(snippet.observation) if snippet.observation is not None else None
     if form is None:
@@ -220,11 +220,11 @@ def _outputs(snippet: Snippet) -> tuple[str | None, Payload | None, str | None, 
     return stdout if stdout is not None else form["logs"], output, text, None
 
 
-def _message(error: SpanError) -> str:
+def _strip_message(error: SpanError) -> str:
     return error.message.strip().removeprefix("AgentExecutionError: ").removeprefix("InterpreterError: ")
 
 
-def _framework_worded(error: SpanError) -> bool:
+def _is_framework_worded(error: SpanError) -> bool:
     """Whether the message is the framework's own: only then its form means anything."""
     outermost = error.chain[0] if error.chain else error.type
     return error.type is None or not _WRAPPERS.isdisjoint(
@@ -232,23 +232,23 @@ def _framework_worded(error: SpanError) -> bool:
     )
 
 
-def _is_interpreters(error: SpanError, source: str) -> bool:
+def _is_interpreter_error(error: SpanError, source: str) -> bool:
     """Whether the error may be smolagents' interpreter's own.
 
     Where Python raises a KeyError, say, it raises an error of its own, which no `except` of the code takes.
     """
-    if not _framework_worded(error):
+    if not _is_framework_worded(error):
         return False
-    if raised_type(error) in ("InterpreterError", "NotImplementedError"):
+    if find_raised_type(error) in ("InterpreterError", "NotImplementedError"):
         return True
-    worded = _RAISED_FORM.match(_message(error))
+    worded = _RAISED_FORM.match(_strip_message(error))
     return worded is not None and worded["type"] == "InterpreterError" and bool(_HANDLER.search(source))
 
 
-def _refused(error: SpanError) -> bool:
-    if not _framework_worded(error):
+def _is_refused(error: SpanError) -> bool:
+    if not _is_framework_worded(error):
         return False
-    message = _message(error)
+    message = _strip_message(error)
     worded = _RAISED_FORM.match(message)
     if worded is not None:
         if worded["type"] != "InterpreterError":

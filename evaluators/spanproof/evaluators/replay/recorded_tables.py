@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
-from spanproof.evaluators.replay.rows import rows_of
+from spanproof.evaluators.replay.rows import parse_table
 from spanproof.trace import JsonValue, Language, Run, Snippet
 
 if TYPE_CHECKING:
@@ -50,12 +50,12 @@ class RecordedTables:
     texts: frozenset[str] = frozenset()
 
     def reason_against(self, snippet: Snippet) -> str | None:
-        """Why a query cannot be run against these tables alone, None where it can."""
+        """Return why a query cannot be run against these tables alone, None where it can."""
         from sqlglot import exp
 
         if snippet.id in self.sources:
             return "the tables are made of its own result"
-        query = _select(snippet.source)
+        query = _parse_portable_query(snippet.source)
         if query is None:
             return "it is no query that means the same to every engine"
         own = {each.alias_or_name.lower() for each in query.find_all(exp.CTE)}
@@ -77,7 +77,7 @@ class RecordedTables:
         return None
 
 
-def recorded_tables(run: Run) -> RecordedTables:
+def collect_recorded_tables(run: Run) -> RecordedTables:
     """Return the tables of which queries of this run read every row; none where it wrote to its database."""
     executed = [each for each in run.snippets if each.executed and each.language is Language.SQL]
     if any(_writes(each.source) for each in executed):
@@ -85,23 +85,23 @@ def recorded_tables(run: Run) -> RecordedTables:
     found: dict[str, tuple[tuple[str, ...], list[tuple[JsonValue, ...]]]] = {}
     sources: set[str] = set()
     for snippet in executed:
-        table = _whole_table(snippet)
+        table = _read_whole_table(snippet)
         if table is not None:
             name, columns, rows = table
             before = found.get(name)
             if before is not None and len(rows) != len(before[1]):
-                return RecordedTables()  # somebody else wrote to the database meanwhile
+                return RecordedTables()  # another client wrote to the database meanwhile
             if before is None or len(columns) > len(before[0]):
                 found[name] = (columns, rows)
             sources.add(snippet.id)
     texts = {cell for _, rows in found.values() for row in rows for cell in row if isinstance(cell, str)}
-    script = "\n".join(line for name, table in found.items() for line in _made(name, *table))
+    script = "\n".join(line for name, table in found.items() for line in _build_statements(name, *table))
     heads = {name: frozenset(map(str.lower, table[0])) for name, table in found.items()}
     return RecordedTables(heads, script, frozenset(sources), frozenset(texts))
 
 
 @cache
-def _alike_everywhere() -> tuple[type[exp.Expr], ...]:
+def _list_portable_nodes() -> tuple[type[exp.Expr], ...]:
     """Return what every dialect takes to mean the same. Integer division, LIKE, dates and the rest differ."""
     from sqlglot import exp
 
@@ -113,8 +113,8 @@ def _alike_everywhere() -> tuple[type[exp.Expr], ...]:
     return *shape, *parts, *logic, *other, *sums, exp.Subquery, exp.Union, exp.With, exp.CTE
 
 
-def _select(source: str) -> exp.Expr | None:
-    """A query made of what every dialect takes to mean the same, None where it is another."""
+def _parse_portable_query(source: str) -> exp.Expr | None:
+    """Parse a query made of what every dialect takes to mean the same, None where it is another."""
     if len(source) > _MAX_QUERY:
         return None
     import sqlglot
@@ -127,7 +127,7 @@ def _select(source: str) -> exp.Expr | None:
         return None
     if len(parts) != 1 or not isinstance(parts[0], exp.Query):
         return None
-    return parts[0] if all(isinstance(node, _alike_everywhere()) for node in parts[0].walk()) else None
+    return parts[0] if all(isinstance(node, _list_portable_nodes()) for node in parts[0].walk()) else None
 
 
 def _writes(source: str) -> bool:
@@ -143,11 +143,11 @@ def _writes(source: str) -> bool:
     return any(part is not None and part.find(*changing) is not None for part in parts)
 
 
-def _whole_table(snippet: Snippet) -> tuple[str, tuple[str, ...], list[tuple[JsonValue, ...]]] | None:
-    """The table that a query read as a whole: its name, columns and rows."""
+def _read_whole_table(snippet: Snippet) -> tuple[str, tuple[str, ...], list[tuple[JsonValue, ...]]] | None:
+    """Return the table that a query read as a whole: its name, columns and rows."""
     from sqlglot import exp
 
-    query = _select(snippet.source)
+    query = _parse_portable_query(snippet.source)
     if snippet.error is not None or snippet.truncated or not isinstance(query, exp.Select):
         return None
     parts = {name for name, value in query.args.items() if value}
@@ -160,7 +160,7 @@ def _whole_table(snippet: Snippet) -> tuple[str, tuple[str, ...], list[tuple[Jso
         return None
     named = None if whole else tuple(each.name for each in selected)
     text = snippet.observation or snippet.logs or ""
-    given = rows_of(text, named)
+    given = parse_table(text, named)
     if given is None or not given[1] or len(given[1]) > _MAX_ROWS:
         return None
     if len(given[1]) % _CAP == 0 or _CUT.search(text):
@@ -171,28 +171,30 @@ def _whole_table(snippet: Snippet) -> tuple[str, tuple[str, ...], list[tuple[Jso
     return source.name.lower(), columns, rows
 
 
-def _made(name: str, columns: Sequence[str], rows: Sequence[Sequence[JsonValue]]) -> Iterator[str]:
-    """The statements that make a table."""
-    kinds = [_kind([row[at] for row in rows]) for at in range(len(columns))]
-    heads = ", ".join(f"{_quoted(column)} {kind}" for column, kind in zip(columns, kinds, strict=True))
-    yield f"CREATE TABLE {_quoted(name)} ({heads});"
+def _build_statements(
+    name: str, columns: Sequence[str], rows: Sequence[Sequence[JsonValue]]
+) -> Iterator[str]:
+    """Yield the statements that make a table."""
+    kinds = [_infer_kind([row[at] for row in rows]) for at in range(len(columns))]
+    heads = ", ".join(f"{_quote_name(column)} {kind}" for column, kind in zip(columns, kinds, strict=True))
+    yield f"CREATE TABLE {_quote_name(name)} ({heads});"
     for row in rows:
-        cells = ", ".join(_literal(cell, kind) for cell, kind in zip(row, kinds, strict=True))
-        yield f"INSERT INTO {_quoted(name)} VALUES ({cells});"  # noqa: S608 - runs in the sandbox only
+        cells = ", ".join(_format_literal(cell, kind) for cell, kind in zip(row, kinds, strict=True))
+        yield f"INSERT INTO {_quote_name(name)} VALUES ({cells});"  # noqa: S608 - runs in the sandbox only
 
 
-def _kind(cells: Sequence[JsonValue]) -> str:
+def _infer_kind(cells: Sequence[JsonValue]) -> str:
     given = [cell for cell in cells if cell not in (None, "", "NULL", "None")]
     if given and all(not isinstance(cell, bool) and _NUMBER.match(str(cell)) for cell in given):
         return "DOUBLE" if any("." in str(cell) for cell in given) else "BIGINT"
     return "VARCHAR"
 
 
-def _literal(cell: JsonValue, kind: str) -> str:
+def _format_literal(cell: JsonValue, kind: str) -> str:
     if cell is None or (cell in ("", "NULL", "None") and kind != "VARCHAR"):
         return "NULL"
     return str(cell) if kind != "VARCHAR" else "'" + str(cell).replace("'", "''") + "'"
 
 
-def _quoted(name: str) -> str:
+def _quote_name(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'

@@ -27,7 +27,7 @@ Table = tuple[tuple[str, ...], list[tuple[JsonValue, ...]]]
 """The names of a table's columns, and its rows."""
 
 
-def rows_agree(record: Record, execution: Execution, source: str) -> Agreement:
+def compare_rows(record: Record, execution: Execution, source: str) -> Agreement:
     """Compare a query's record with its replay against a fixture database.
 
     Only rows that differ are held against the record: a statement that fails on one side alone may have met
@@ -47,38 +47,40 @@ def rows_agree(record: Record, execution: Execution, source: str) -> Agreement:
     columns, replayed = result["columns"], result["rows"]
     assert isinstance(columns, list)
     assert isinstance(replayed, list)
-    recorded = recorded_rows(_given(record), [str(column) for column in columns])
+    recorded = parse_rows(_select_result(record), [str(column) for column in columns])
     if recorded is None:
         return Agreement(None, "the record does not hold the rows in a form that is known")
-    return _compared(recorded, [_row(row) for row in replayed if isinstance(row, list)], source)
+    return _compare_parsed_rows(
+        recorded, [_normalise_row(row) for row in replayed if isinstance(row, list)], source
+    )
 
 
-def recorded_rows(given: JsonValue, columns: Sequence[str]) -> list[_Row] | None:
-    """The rows in what a tool gave; None where it holds no rows.
+def parse_rows(given: JsonValue, columns: Sequence[str]) -> list[_Row] | None:
+    """Return the rows in what a tool gave; None where it holds no rows.
 
     Args:
         given: the tool's result, a text or decoded.
         columns: of the replay, by which a table's head is known.
     """
     if isinstance(given, str):
-        decoded = _decoded(given)
-        return _of_table(given, columns) if decoded is None else recorded_rows(decoded, columns)
+        decoded = _decode_text(given)
+        return _parse_bar_table(given, columns) if decoded is None else parse_rows(decoded, columns)
     if isinstance(given, dict):
         rows = given.get("rows", given.get("data"))
-        return recorded_rows(rows, columns) if isinstance(rows, list) else [_row(list(given.values()))]
+        return parse_rows(rows, columns) if isinstance(rows, list) else [_normalise_row(list(given.values()))]
     if isinstance(given, list):
-        return [_row(_cells(row)) for row in given]
-    return [_row([given])] if isinstance(given, int | float) else None
+        return [_normalise_row(_list_cells(row)) for row in given]
+    return [_normalise_row([given])] if isinstance(given, int | float) else None
 
 
-def rows_of(text: str, named: Sequence[str] | None) -> Table | None:
-    """The columns and rows in what a tool gave; None where it holds none, or nothing names its columns.
+def parse_table(text: str, named: Sequence[str] | None) -> Table | None:
+    """Return the columns and rows in what a tool gave; None where there are none, or no column names.
 
     Args:
         text: the tool's result.
         named: the columns, in order, where the query names them.
     """
-    decoded = _decoded(text)
+    decoded = _decode_text(text)
     if isinstance(decoded, dict):
         inner = decoded.get("rows", decoded.get("data"))
         heads = decoded.get("columns")
@@ -86,12 +88,12 @@ def rows_of(text: str, named: Sequence[str] | None) -> Table | None:
             named = [str(head) for head in heads]
         decoded = inner
     if isinstance(decoded, list) and decoded:
-        return _rows_in_list(decoded, named)
-    return _rows_in_lines(text)
+        return _parse_list(decoded, named)
+    return _parse_lines(text)
 
 
-def _rows_in_list(given: list[JsonValue], named: Sequence[str] | None) -> Table | None:
-    """The rows of a list of records with the same names, or of lists beside the names of a query."""
+def _parse_list(given: list[JsonValue], named: Sequence[str] | None) -> Table | None:
+    """Return the rows of a list of records with the same names, or of lists beside a query's names."""
     records = [row for row in given if isinstance(row, dict)]
     if len(records) == len(given):
         columns = tuple(records[0])
@@ -101,8 +103,8 @@ def _rows_in_list(given: list[JsonValue], named: Sequence[str] | None) -> Table 
     return (tuple(named), cells) if named is not None and len(cells) == len(given) else None
 
 
-def _rows_in_lines(text: str) -> Table | None:
-    """The rows of a table in lines below a head of names, parted by bars, tabs, semicolons or commas."""
+def _parse_lines(text: str) -> Table | None:
+    """Return the rows of a table in lines below a head, parted by bars, tabs, semicolons or commas."""
     lines = [line for line in text.strip().splitlines() if line.strip() and not _RULE.match(line)]
     part = next((each for each in "|\t;," if len(lines) > 1 and all(each in line for line in lines)), None)
     if part is None:
@@ -114,13 +116,13 @@ def _rows_in_lines(text: str) -> Table | None:
     return heads, [tuple(row) for row in rows[1:]]
 
 
-def _given(record: Record) -> JsonValue:
+def _select_result(record: Record) -> JsonValue:
     if record.output is not None:
         return record.output.value
     return record.shown if record.shown is not None else record.stdout
 
 
-def _compared(recorded: list[_Row], replayed: list[_Row], source: str) -> Agreement:
+def _compare_parsed_rows(recorded: list[_Row], replayed: list[_Row], source: str) -> Agreement:
     if not _ORDERED.search(source):
         recorded, replayed = sorted(recorded), sorted(replayed)
     if recorded == replayed:
@@ -131,12 +133,12 @@ def _compared(recorded: list[_Row], replayed: list[_Row], source: str) -> Agreem
     number, (left, right) = next(
         (at, pair) for at, pair in enumerate(zip(recorded, replayed, strict=True), 1) if pair[0] != pair[1]
     )
-    difference = f"row {number} recorded {_quoted(left)!r}, replayed {_quoted(right)!r}"
+    difference = f"row {number} recorded {_quote_row(left)!r}, replayed {_quote_row(right)!r}"
     return Agreement(agrees=False, difference=difference)
 
 
-def _decoded(text: str) -> JsonValue:
-    """What a text holds as JSON or as Python literals; None where it is neither."""
+def _decode_text(text: str) -> JsonValue:
+    """Return what a text holds as JSON or as Python literals; None where it is neither."""
     text = text.strip()
     if len(text) > _TEXT_CHARACTERS or not text.startswith(("[", "{", "(")):
         return None
@@ -149,27 +151,27 @@ def _decoded(text: str) -> JsonValue:
     return None
 
 
-def _of_table(text: str, columns: Sequence[str]) -> list[_Row] | None:
+def _parse_bar_table(text: str, columns: Sequence[str]) -> list[_Row] | None:
     lines = [line for line in text.strip().splitlines() if not _RULE.match(line)]
     if not lines or not all("|" in line for line in lines):
         return None
-    rows = [_row([cell.strip() for cell in line.strip().strip("|").split("|")]) for line in lines]
+    rows = [_normalise_row([cell.strip() for cell in line.strip().strip("|").split("|")]) for line in lines]
     head = tuple(column.lower() for column in columns)
     return rows[1:] if tuple(cell.lower() for cell in rows[0]) == head else rows
 
 
-def _cells(row: JsonValue) -> list[JsonValue]:
+def _list_cells(row: JsonValue) -> list[JsonValue]:
     if isinstance(row, dict):
         return list(row.values())
     return list(row) if isinstance(row, list | tuple) else [row]
 
 
-def _row(cells: Sequence[JsonValue]) -> _Row:
-    return tuple(_cell(cell) for cell in cells)
+def _normalise_row(cells: Sequence[JsonValue]) -> _Row:
+    return tuple(_normalise_cell(cell) for cell in cells)
 
 
-def _cell(value: JsonValue) -> str:
-    """One text for equal values: numbers by twelve digits, as floats are printed in many ways."""
+def _normalise_cell(value: JsonValue) -> str:
+    """Return one text for equal values: numbers by twelve digits, as floats are printed in many ways."""
     if value is None or value in ("NULL", "None"):
         return ""
     text = str(int(value)) if isinstance(value, bool) else str(value).strip()
@@ -179,6 +181,6 @@ def _cell(value: JsonValue) -> str:
         return text
 
 
-def _quoted(row: _Row) -> str:
+def _quote_row(row: _Row) -> str:
     text = " | ".join(row)
     return text if len(text) <= _MAX_QUOTED else f"{text[: _MAX_QUOTED - 1]}…"

@@ -16,10 +16,10 @@ from dataclasses import dataclass, field, replace
 from spanproof.evaluators.model import Replay, ReplayBreak, ReplayedStep
 from spanproof.evaluators.replay.compare import Replayed, ends_in_call_of, ends_in_expression
 from spanproof.evaluators.replay.fixtures import NO_FIXTURES, FixtureSet
-from spanproof.evaluators.replay.flaky import without_flaky
-from spanproof.evaluators.replay.interpreter import Interpreter, NotRebuilt, StepBroke, ended_session
-from spanproof.evaluators.replay.names import up_to_final_answer
-from spanproof.evaluators.replay.plan import Plan, plan_of
+from spanproof.evaluators.replay.flaky import mark_flaky_steps
+from spanproof.evaluators.replay.interpreter import Interpreter, NotRebuilt, StepBroke, has_ended_session
+from spanproof.evaluators.replay.names import trim_to_final_answer
+from spanproof.evaluators.replay.plan import Plan, plan_replay
 from spanproof.evaluators.replay.prelude import FINAL_ANSWER
 from spanproof.evaluators.replay.programs import Programs
 from spanproof.evaluators.replay.state import State
@@ -77,22 +77,22 @@ def replay_run(
     """
     if not any(snippet.executed for snippet in run.snippets):
         return Replay(run.span_id, sandbox.name)
-    replay = _closest(run, scans, sandbox, plan_of(run, fixtures, parameters))
+    replay = _replay_closest(run, scans, sandbox, plan_replay(run, fixtures, parameters))
     if not (repeat or any(step.agrees is False for step in replay.steps)):
         return replay
-    other = plan_of(run, fixtures, parameters, otherwise=True)
-    return without_flaky(replay, _closest(run, scans, sandbox, other))
+    other = plan_replay(run, fixtures, parameters, otherwise=True)
+    return mark_flaky_steps(replay, _replay_closest(run, scans, sandbox, other))
 
 
-def _closest(run: Run, scans: Mapping[str, Scan], sandbox: Sandbox, plan: Plan) -> Replay:
-    """The replay under that reading of untyped results that agrees with the record more often."""
+def _replay_closest(run: Run, scans: Mapping[str, Scan], sandbox: Sandbox, plan: Plan) -> Replay:
+    """Return the replay under that reading of untyped results that agrees with the record more often."""
     replay = _replay(run, scans, sandbox, plan, as_text=False)
-    all_agree = _agreeing(replay) == len(replay.steps)
+    all_agree = _count_agreeing(replay) == len(replay.steps)
     if all_agree or not any(has_two_readings(call) for call, _ in plan.calls):
         return replay
     # The record does not say whether a result was a value or its text: the reading that fits is the true one.
     other = _replay(run, scans, sandbox, plan, as_text=True)
-    return other if _agreeing(other) > _agreeing(replay) else replay
+    return other if _count_agreeing(other) > _count_agreeing(replay) else replay
 
 
 def _replay(run: Run, scans: Mapping[str, Scan], sandbox: Sandbox, plan: Plan, *, as_text: bool) -> Replay:
@@ -109,7 +109,7 @@ def _replay(run: Run, scans: Mapping[str, Scan], sandbox: Sandbox, plan: Plan, *
     return Replay(run.span_id, sandbox.name, steps, dict(replaying.unreplayed), dict(replaying.breaks))
 
 
-def _agreeing(replay: Replay) -> int:
+def _count_agreeing(replay: Replay) -> int:
     return sum(step.agrees is True for step in replay.steps)
 
 
@@ -133,7 +133,7 @@ class _Replaying:
     programs: Programs = field(init=False)
 
     def __post_init__(self) -> None:
-        """Nothing of the run's own is bound yet."""
+        """Set up the state; nothing of the run's own is bound yet."""
         spec, fixtures = self.plan.spec, self.plan.fixtures
         self.state = State(set(self.plan.built_in | {FINAL_ANSWER}), self.plan.stubs)
         self.weighing = Weighing(self.state, pinned=spec.fixtures.packages is not None)
@@ -141,7 +141,7 @@ class _Replaying:
 
     def take(self, snippet: Snippet, later: Sequence[Snippet]) -> None:
         """Replay one snippet, or note why not; `later` ones follow."""
-        reason = self._reason_against(snippet)
+        reason = self._find_obstacle(snippet)
         if reason is not None:
             self._leave_out(snippet, reason)
             return
@@ -150,7 +150,7 @@ class _Replaying:
             return
         self.tape.turn_to(snippet.id)
         try:
-            execution = self._execute_twice(snippet, later)
+            execution = self._execute_with_retry(snippet, later)
         except (UnsupportedLanguage, UnsupportedFixtures) as problem:
             self._leave_out(snippet, str(problem))
             return
@@ -164,7 +164,7 @@ class _Replaying:
         names = self.plan.names.get(snippet.id)
         if names is None:
             return
-        broke_off = ended_session(execution) or execution.failure_class is not FailureClass.OK
+        broke_off = has_ended_session(execution) or execution.failure_class is not FailureClass.OK
         if broke_off and snippet.error is None:
             # The run went on from here with variables the replay did not come to bind.
             well = execution.failure_class is FailureClass.OK  # by `os._exit(0)`: the interpreter is gone
@@ -184,7 +184,7 @@ class _Replaying:
                 )
         return steps
 
-    def _reason_against(self, snippet: Snippet) -> str | None:
+    def _find_obstacle(self, snippet: Snippet) -> str | None:
         if snippet.id not in self.scans:
             return "it was not scanned"
         if snippet.truncated:
@@ -212,8 +212,8 @@ class _Replaying:
         self.breaks[snippet.id] = cause
         self._leave_out(snippet, _BREAKS[cause])
 
-    def _execute_twice(self, snippet: Snippet, later: Sequence[Snippet]) -> Execution | ReplayBreak:
-        """Run a snippet, and once more where the sandbox fails in it; how it broke that, where it did twice.
+    def _execute_with_retry(self, snippet: Snippet, later: Sequence[Snippet]) -> Execution | ReplayBreak:
+        """Run a snippet, once more where the sandbox fails in it; return how it failed where it did twice.
 
         Raises:
             SandboxBroken: the sandbox fails otherwise, or for a harmless program too: it is not the snippet.
@@ -237,22 +237,22 @@ class _Replaying:
                 return self.programs.execute(snippet)
             except SandboxBroken as broken:
                 raise StepBroke(str(broken), silent=isinstance(broken, SandboxSilent)) from broken
-        return self.interpreter.execute(_source_of(snippet), lambda: self._coming(snippet, later))
+        return self.interpreter.execute(_trim_source(snippet), lambda: self._list_coming(snippet, later))
 
-    def _coming(self, snippet: Snippet, later: Sequence[Snippet]) -> list[Foreseen]:
-        """This snippet and those that follow it without a question in between, if each ends well."""
+    def _list_coming(self, snippet: Snippet, later: Sequence[Snippet]) -> list[Foreseen]:
+        """Return this snippet and those that follow without a request in between, if each ends well."""
         chain = [snippet]
         for after in later:
-            if self._gives_aside(chain[-1]) or self._reason_against(after) is not None:
+            if self._gives_aside(chain[-1]) or self._find_obstacle(after) is not None:
                 break
             if after.id in self.plan.names:
                 chain.append(after)
-        return self.tape.foreseen([(_source_of(each), each.id) for each in chain])
+        return self.tape.foreseen([(_trim_source(each), each.id) for each in chain])
 
     def _compare(self, snippet: Snippet, execution: Execution) -> None:
         divergences = tuple(self.tape.divergences)
         names = self.plan.names.get(snippet.id)
-        given = self._given(snippet, execution)
+        given = self._read_final_answer(snippet, execution)
         if given is not None:
             execution = replace(
                 execution,
@@ -266,8 +266,8 @@ class _Replaying:
         found = self.weighing.weigh(snippet, names, execution, output, self.tape)
         self.steps.append(ReplayedStep(snippet, execution, divergences, found.agrees, found.difference))
 
-    def _given(self, snippet: Snippet, execution: Execution) -> Execution | None:
-        """The argument of `final_answer` where it was called, and is not the last value anyway."""
+    def _read_final_answer(self, snippet: Snippet, execution: Execution) -> Execution | None:
+        """Return the argument of `final_answer` where it was called, and is not the last value anyway."""
         if execution.failure_class is not FailureClass.OK or not self._gives_aside(snippet):
             return None
         return self.interpreter.final_answer()
@@ -299,5 +299,5 @@ def _runs_harmless(sandbox: Sandbox) -> bool:
         return False
 
 
-def _source_of(snippet: Snippet) -> str:
-    return up_to_final_answer(snippet.source) if snippet.is_final else snippet.source
+def _trim_source(snippet: Snippet) -> str:
+    return trim_to_final_answer(snippet.source) if snippet.is_final else snippet.source

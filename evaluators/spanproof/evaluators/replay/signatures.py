@@ -27,58 +27,58 @@ Parameters = tuple[str, ...]
 
 
 def parameters_in(trace: Trace) -> dict[str, Parameters]:
-    """Parameter names by tool."""
+    """Return parameter names by tool."""
     found: dict[str, Parameters] = {}
     differing: set[str] = set()
     for span in trace.spans:
-        for tool, parameters in _definitions(span):
+        for tool, parameters in _parse_definitions(span):
             if found.setdefault(tool, parameters) != parameters:
                 differing.add(tool)
     return {tool: parameters for tool, parameters in found.items() if tool not in differing}
 
 
 def tools_in(spans: Iterable[Span]) -> frozenset[str]:
-    """Names of the tools that these spans say a model was offered."""
-    return frozenset(name for span in spans for name in _named(span))
+    """Return the names of the tools that these spans say a model was offered."""
+    return frozenset(name for span in spans for name in _find_tool_names(span))
 
 
-def _named(span: Span) -> Iterator[str]:
+def _find_tool_names(span: Span) -> Iterator[str]:
     for key, value in span.attributes.items():
         listed: object = None
         if isinstance(value, str) and key == genai.TOOL_DEFINITIONS:
-            listed = _decoded(value)
+            listed = _decode_json(value)
         elif isinstance(value, str) and _LISTED.fullmatch(key):
-            listed = [_decoded(value)]
+            listed = [_decode_json(value)]
         for definition in listed if isinstance(listed, list) else []:
             function = definition.get("function", definition) if isinstance(definition, Mapping) else None
             if isinstance(function, Mapping) and isinstance(function.get("name"), str):
                 yield function["name"]
 
 
-def _definitions(span: Span) -> Iterator[tuple[str, Parameters]]:
+def _parse_definitions(span: Span) -> Iterator[tuple[str, Parameters]]:
     for key, value in span.attributes.items():
         if not isinstance(value, str):
             continue
         if key == genai.TOOL_DEFINITIONS:
-            listed = _decoded(value)
+            listed = _decode_json(value)
             for definition in listed if isinstance(listed, list) else []:
-                yield from _definition(definition)
+                yield from _parse_definition(definition)
         elif _LISTED.fullmatch(key):
-            yield from _definition(_decoded(value))
+            yield from _parse_definition(_decode_json(value))
         elif key in _ON_CALLS and span.tool is not None:
-            yield from _schema(span.tool.name, _decoded(value))
+            yield from _parse_schema(span.tool.name, _decode_json(value))
 
 
-def _definition(definition: object) -> Iterator[tuple[str, Parameters]]:
+def _parse_definition(definition: object) -> Iterator[tuple[str, Parameters]]:
     if not isinstance(definition, Mapping):
         return
     function = definition.get("function", definition)
     if isinstance(function, Mapping) and isinstance(function.get("name"), str):
-        yield from _schema(function["name"], function.get("parameters"))
+        yield from _parse_schema(function["name"], function.get("parameters"))
 
 
-def _schema(tool: str, schema: object) -> Iterator[tuple[str, Parameters]]:
-    """The properties of a JSON schema; smolagents records the properties alone."""
+def _parse_schema(tool: str, schema: object) -> Iterator[tuple[str, Parameters]]:
+    """Yield the properties of a JSON schema; smolagents records the properties alone."""
     if not isinstance(schema, Mapping) or not schema or schema.get("additionalProperties"):
         return  # it may take more than it names
     properties = schema.get("properties", schema if _is_properties(schema) else None)
@@ -90,7 +90,7 @@ def _is_properties(schema: Mapping[Any, Any]) -> bool:
     return all(isinstance(each, Mapping) and "type" in each for each in schema.values())
 
 
-def _decoded(text: str) -> object:
+def _decode_json(text: str) -> object:
     try:
         return json.loads(text) if len(text) <= _DOCUMENT_CHARACTERS else None
     except (ValueError, RecursionError):

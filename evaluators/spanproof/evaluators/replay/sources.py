@@ -12,9 +12,9 @@ from functools import partial
 
 from spanproof.evaluators.model import Divergence
 from spanproof.evaluators.replay.compare import ends_in_call_of
-from spanproof.evaluators.replay.interpreter import Interpreter, ended_session
-from spanproof.evaluators.replay.names import called_unbound, names_in
-from spanproof.evaluators.replay.prelude import FINAL_ANSWER, imports_of, prelude_of
+from spanproof.evaluators.replay.interpreter import Interpreter, has_ended_session
+from spanproof.evaluators.replay.names import find_unbound_calls, read_names
+from spanproof.evaluators.replay.prelude import FINAL_ANSWER, build_prelude, find_heavy_imports
 from spanproof.evaluators.replay.tape import Tape
 from spanproof.sandbox import Clock, Execution, Fixtures, Foreseen, JsonValue, Sandbox, SessionSpec, ToolStub
 from spanproof.trace import RecordedCall
@@ -65,20 +65,20 @@ def replay_sources(
         SandboxBroken: it failed.
     """
     calls = Tape([(call, None) for call in tape], tools)
-    names = (calls.tools | called_unbound(map(names_in, steps)) | tools.keys()) - {FINAL_ANSWER}
+    names = (calls.tools | find_unbound_calls(map(read_names, steps)) | tools.keys()) - {FINAL_ANSWER}
     stubs = tuple(ToolStub(name) for name in sorted(names))
     spec = SessionSpec(
-        tools=stubs, fixtures=Fixtures(seed=SEED, clock=Clock(clock_s)), imports=imports_of(steps)
+        tools=stubs, fixtures=Fixtures(seed=SEED, clock=Clock(clock_s)), imports=find_heavy_imports(steps)
     )
-    interpreter = Interpreter(sandbox, spec, calls, prelude_of(steps, SEED, declared=tools))
+    interpreter = Interpreter(sandbox, spec, calls, build_prelude(steps, SEED, declared=tools))
     replayed: list[ReplayedSource] = []
     lost: tuple[int, ...] = ()
     try:
         for number, source in enumerate(steps, 1):
             calls.turn_to(None)
-            execution = interpreter.execute(source, partial(_coming, steps[number - 1 :], calls))
-            ended = ended_session(execution)
-            value, characters = _value(interpreter, source, execution)
+            execution = interpreter.execute(source, partial(_list_coming, steps[number - 1 :], calls))
+            ended = has_ended_session(execution)
+            value, characters = _read_value(interpreter, source, execution)
             replayed.append(
                 ReplayedSource(execution, value, tuple(calls.divergences), characters, ended, lost)
             )
@@ -88,19 +88,19 @@ def replay_sources(
     return replayed
 
 
-def _coming(steps: Sequence[str], tape: Tape) -> list[Foreseen]:
-    """What runs next without a question in between."""
+def _list_coming(steps: Sequence[str], tape: Tape) -> list[Foreseen]:
+    """Return what runs next without a request in between."""
     last = next((place for place, source in enumerate(steps) if _leaves_answer_open(source)), len(steps))
     return tape.foreseen([(source, None) for source in steps[: last + 1]])
 
 
 def _leaves_answer_open(source: str) -> bool:
-    """Whether the step may give a final answer that is not its value: it has to be requested after it."""
+    """Whether the step may give a final answer that is not its value: it is requested afterwards."""
     return FINAL_ANSWER in source and not ends_in_call_of(source, FINAL_ANSWER)
 
 
-def _value(interpreter: Interpreter, source: str, execution: Execution) -> tuple[JsonValue, int | None]:
-    """What the step gave, and how many characters that has where it is a text that was cut."""
+def _read_value(interpreter: Interpreter, source: str, execution: Execution) -> tuple[JsonValue, int | None]:
+    """Return what the step gave, and how many characters that has where it is a text that was cut."""
     if _leaves_answer_open(source):
         execution = interpreter.final_answer() or execution
     if execution.result is None and execution.result_text not in (None, "None"):

@@ -27,7 +27,7 @@ class State:
     _cut_before: bool = False
 
     def missing(self, names: Names) -> str | None:
-        """Why the state this snippet builds on is not there, None where it is."""
+        """Return why the state this snippet builds on is not there, None where it is."""
         used = (names.used & self._lost.keys()) - self.bound
         if used:
             name = min(used)
@@ -38,15 +38,15 @@ class State:
         return None
 
     def unknown(self, names: Names) -> frozenset[str]:
-        """Names this snippet reads that nothing in the run defines."""
+        """Return the names this snippet reads that nothing in the run defines."""
         return names.free - self.bound - self.tools
 
     def bind(self, names: Iterable[str]) -> None:
-        """A step was replayed that bound these."""
+        """Record the names that a replayed step bound."""
         self.bound.update(names)
 
     def lose(self, names: Names, reason: str, *, cut: bool) -> None:
-        """A step was not replayed to its end: what it bound or may have changed is not as in the run."""
+        """Record a step not replayed to its end: what it bound or may have changed is not as in the run."""
         changed = names.mentioned - self.tools
         self.bound -= changed
         self._lost.update(dict.fromkeys(changed, reason))

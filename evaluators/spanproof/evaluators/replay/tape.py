@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from spanproof.evaluators.call_matching import RecordedCalls, parameters_seen
+from spanproof.evaluators.call_matching import RecordedCalls, collect_parameters
 from spanproof.evaluators.model import Divergence, DivergenceReason
-from spanproof.evaluators.replay.record import raised_type
+from spanproof.evaluators.replay.record import find_raised_type
 from spanproof.sandbox import Foreseen, JsonValue, ToolAnswer, ToolRequest
 from spanproof.trace import RecordedCall, SpanError
 
@@ -57,7 +57,7 @@ class Tape:
             as_text: give results whose type the producer did not declare as the text they were recorded in.
         """
         self._entries = [_Entry(call, owner) for call, owner in calls]
-        self._parameters = _parameters_seen(entry.call for entry in self._entries)
+        self._parameters = _collect_parameters(entry.call for entry in self._entries)
         self._declared = {tool: tuple(names) for tool, names in (parameters or {}).items()}
         self._parameters.update(self._declared)
         self._of: dict[str, list[_Entry]] = {}
@@ -92,26 +92,26 @@ class Tape:
     def answer(self, request: ToolRequest) -> ToolAnswer:
         """Answer one call off the tape; an unknown call is recorded as a divergence and raises inside."""
         same_tool = self._of.get(request.tool, [])
-        matching = self._matching(request)
-        misuse = self._misuse(request)
+        matching = self._find_matching(request)
+        misuse = self._find_misuse(request)
         if misuse is not None and not any(_is_verbatim(entry.call, request) for entry in same_tool):
             return ToolAnswer(error_type="TypeError", error_message=f"{request.tool}() {misuse}")
         if not same_tool:
-            return self._diverge(request, DivergenceReason.UNKNOWN_TOOL)
+            return self._record_divergence(request, DivergenceReason.UNKNOWN_TOOL)
         for entry in matching:
             if not entry.used and entry.owner in (self._owner, None):
                 entry.used = True
                 self._answered.append(entry)
-                answer = self._recorded(entry.call)
+                answer = self._build_answer(entry.call)
                 self.gave_text = self.gave_text or isinstance(answer.result, str)
                 return answer
         used_up = DivergenceReason.EXHAUSTED if matching else DivergenceReason.UNKNOWN_ARGUMENTS
-        return self._diverge(request, used_up)
+        return self._record_divergence(request, used_up)
 
     def foreseen(self, snippets: Iterable[tuple[str, str | None]]) -> list[Foreseen]:
-        """What each of these snippets will ask and be answered, if it calls just as it did on record.
+        """Return what each snippet will request and be answered, if it calls just as it did on record.
 
-        Calls that no snippet owns stand with the first, and last. Where there are both kinds nothing is
+        Calls that no snippet owns are given to the first, for all. Where there are both kinds nothing is
         foreseen: which of two equal calls answers depends on what the snippets before have used up.
 
         Args:
@@ -124,7 +124,7 @@ class Tape:
         of: dict[str | None, list[tuple[ToolRequest, ToolAnswer]]] = {}
         for entry in left:
             request = ToolRequest(entry.call.tool, tuple(entry.call.args), dict(entry.call.kwargs))
-            of.setdefault(entry.owner, []).append((request, self._recorded(entry.call)))
+            of.setdefault(entry.owner, []).append((request, self._build_answer(entry.call)))
         unowned = of.pop(None, [])
         if unowned:
             first, *rest = snippets
@@ -134,24 +134,24 @@ class Tape:
             ]
         return [Foreseen(source, of.get(each, [])) for source, each in snippets]
 
-    def _matching(self, request: ToolRequest) -> list[_Entry]:
+    def _find_matching(self, request: ToolRequest) -> list[_Entry]:
         tool, entries = request.tool, self._of.get(request.tool, [])
         if tool not in self._sorted:  # what was foreseen is never requested: most tapes need no order
             arguments = [(entry.call.args, entry.call.kwargs) for entry in entries]
             self._sorted[tool] = RecordedCalls(self._parameters.get(tool, ()), arguments)
         return [entries[at] for at in self._sorted[tool].matching(request.args, request.kwargs)]
 
-    def _recorded(self, call: RecordedCall) -> ToolAnswer:
+    def _build_answer(self, call: RecordedCall) -> ToolAnswer:
         if call.error is not None:
-            name = _type_raised(call.error)
-            return ToolAnswer(error_type=name, error_message=_unquoted(name, call.error.message))
+            name = _resolve_raised_type(call.error)
+            return ToolAnswer(error_type=name, error_message=_strip_quotes(name, call.error.message))
         if call.result is None:
             return ToolAnswer()
         result = call.result.text if self._as_text and has_two_readings(call) else call.result.value
         return ToolAnswer(result=result)
 
-    def _misuse(self, request: ToolRequest) -> str | None:
-        """Why a function with the declared parameters could not take these arguments."""
+    def _find_misuse(self, request: ToolRequest) -> str | None:
+        """Return why a function with the declared parameters could not take these arguments."""
         declared = self._declared.get(request.tool)
         if declared is None:
             return None
@@ -164,7 +164,7 @@ class Tape:
                 return f"got multiple values for argument {name!r}"
         return None
 
-    def _diverge(self, request: ToolRequest, reason: DivergenceReason) -> ToolAnswer:
+    def _record_divergence(self, request: ToolRequest, reason: DivergenceReason) -> ToolAnswer:
         self.divergences.append(Divergence(request.tool, request.args, dict(request.kwargs), reason))
         if reason is DivergenceReason.UNKNOWN_TOOL and request.tool not in self._existing:
             # What a name that nothing defines raises, so that a tool the agent made up fails as it did.
@@ -175,9 +175,9 @@ class Tape:
         )
 
 
-def _type_raised(error: SpanError) -> str:
-    """The class of the exception that left the tool, with its module where that is on record."""
-    short = raised_type(error) or "RuntimeError"
+def _resolve_raised_type(error: SpanError) -> str:
+    """Return the class of the exception that left the tool, with its module where that is on record."""
+    short = find_raised_type(error) or "RuntimeError"
     names = (name for name in (error.type, *error.chain) if name and name.rpartition(".")[2] == short)
     return next(names, short)
 
@@ -193,16 +193,16 @@ def has_two_readings(call: RecordedCall) -> bool:
     return result is not None and not result.typed and not isinstance(result.value, str)
 
 
-def _parameters_seen(calls: Iterable[RecordedCall]) -> dict[str, tuple[str, ...]]:
-    """Parameter names by tool, read off the recorded calls."""
+def _collect_parameters(calls: Iterable[RecordedCall]) -> dict[str, tuple[str, ...]]:
+    """Collect parameter names by tool, read off the recorded calls."""
     by_tool: dict[str, list[tuple[tuple[JsonValue, ...], Mapping[str, JsonValue]]]] = {}
     for call in calls:
         by_tool.setdefault(call.tool, []).append((call.args, call.kwargs))
-    return {tool: seen for tool, recorded in by_tool.items() if (seen := parameters_seen(recorded))}
+    return {tool: seen for tool, recorded in by_tool.items() if (seen := collect_parameters(recorded))}
 
 
-def _unquoted(error_type: str, message: str) -> str:
-    """`str(KeyError("a"))` is `'a'`: what was recorded of it must not be quoted twice."""
+def _strip_quotes(error_type: str, message: str) -> str:
+    """Strip the quotes of `str(KeyError("a"))`, which is `'a'`: else it would be quoted twice."""
     if error_type.rpartition(".")[2] == "KeyError" and len(message) > 1 and message[0] == message[-1] == "'":
         return message[1:-1]
     return message

@@ -18,7 +18,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from spanproof.evaluators.model import NoReplay, NoReplayCause
-from spanproof.evaluators.replay.uses import uses_in
+from spanproof.evaluators.replay.uses import find_uses
 from spanproof.sandbox import Ecosystem, EnvironmentUnavailable, PackageSet
 from spanproof.trace import Language, Run, Trace
 
@@ -64,15 +64,15 @@ class TraceEnvironments:
     def __init__(self, environments: Environments, allowed: Sequence[str]) -> None:
         """Take the store, and the names of packages that may be built; `*` allows any."""
         self.in_background = False
-        self._allowed = frozenset(map(_normal, allowed))
+        self._allowed = frozenset(map(_normalise_name, allowed))
         self._environments = environments
         self._pool = ThreadPoolExecutor(1, "spanproof-environments")
         self._builds: dict[PackageSet, tuple[float, Future[None]]] = {}
         self._lock = threading.Lock()
 
     def of(self, trace: Trace, run: Run) -> PackageSet | NoReplay | None:
-        """The package set to replay a run in; None where what is installed here will do."""
-        wanted = packages_of(trace, run, self._allowed)
+        """Return the package set to replay a run in; None where what is installed here will do."""
+        wanted = select_packages(trace, run, self._allowed)
         if wanted is None:
             return None
         build = self._build(wanted)
@@ -98,16 +98,16 @@ class TraceEnvironments:
             begun, build = self._builds.get(wanted, (0.0, None))
             is_over = build is not None and build.done() and build.exception() is not None
             if build is None or (is_over and time.monotonic() - begun > RETRY_AFTER_S):
-                build = self._pool.submit(self._have, wanted)
+                build = self._pool.submit(self._ensure_environment, wanted)
                 self._builds[wanted] = time.monotonic(), build
             return build
 
-    def _have(self, wanted: PackageSet) -> None:
+    def _ensure_environment(self, wanted: PackageSet) -> None:
         self._environments.lease(wanted).close()
 
 
-def packages_of(trace: Trace, run: Run, allowed: Collection[str]) -> PackageSet | None:
-    """The allowed packages that a run's code imports, as its process had them.
+def select_packages(trace: Trace, run: Run, allowed: Collection[str]) -> PackageSet | None:
+    """Return the allowed packages that a run's code imports, as its process had them.
 
     None where all are installed here, and where none is allowed: the names come out of a trace, which anyone
     may have written, and a name that is private here is someone else's in a public index.
@@ -115,12 +115,12 @@ def packages_of(trace: Trace, run: Run, allowed: Collection[str]) -> PackageSet 
     recorded = trace.environment(run.span_id)
     if recorded is None:
         return None
-    by_name = {_normal(name): (name, release) for name, release in recorded.packages.items()}
+    by_name = {_normalise_name(name): (name, release) for name, release in recorded.packages.items()}
     pins: dict[str, str] = {}
-    for module in _modules(run):
-        name = _normal(module)
-        found = by_name.get(name) or by_name.get(_normal(_PROVIDERS.get(module.lower(), "")))
-        is_allowed = found is not None and (_ANY in allowed or _normal(found[0]) in allowed)
+    for module in _collect_modules(run):
+        name = _normalise_name(module)
+        found = by_name.get(name) or by_name.get(_normalise_name(_PROVIDERS.get(module.lower(), "")))
+        is_allowed = found is not None and (_ANY in allowed or _normalise_name(found[0]) in allowed)
         if found is not None and is_allowed and _EXACT.match(found[1]):
             pins[found[0]] = found[1]
     if all(map(_is_installed, pins)):
@@ -128,18 +128,18 @@ def packages_of(trace: Trace, run: Run, allowed: Collection[str]) -> PackageSet 
     return PackageSet(Ecosystem.PIP, tuple(f"{name}=={release}" for name, release in sorted(pins.items())))
 
 
-def _modules(run: Run) -> frozenset[str]:
-    """Top-level modules that the executed Python of a run imports."""
+def _collect_modules(run: Run) -> frozenset[str]:
+    """Return the top-level modules that the executed Python of a run imports."""
     found: set[str] = set()
     aliases: dict[str, str] = {}
     for snippet in run.snippets:
         if snippet.executed and snippet.language is Language.PYTHON:
-            uses, aliases = uses_in(snippet.source, aliases)
+            uses, aliases = find_uses(snippet.source, aliases)
             found |= {use.module.partition(".")[0] for use in uses}
     return frozenset(found)
 
 
-def _normal(name: str) -> str:
+def _normalise_name(name: str) -> str:
     return _SEPARATORS.sub("-", name).lower()
 
 

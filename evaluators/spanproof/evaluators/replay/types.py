@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from spanproof.evaluators.replay.names import names_in
+from spanproof.evaluators.replay.names import read_names
 from spanproof.evaluators.replay.uses import Use
 
 _LITERALS: Final[Mapping[type[ast.expr], str]] = {
@@ -113,17 +113,17 @@ class Typed:
     _certain: bool = True
 
     def uses_in(self, source: str, aliases: Mapping[str, str]) -> list[Use]:
-        """The attributes of instances this snippet relies on."""
+        """Return the attributes of instances this snippet relies on."""
         try:
             tree = ast.parse(source)
             self._read(tree, source)
-            return self._uses(tree, aliases) if self._certain else []
+            return self._collect_uses(tree, aliases) if self._certain else []
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             self._certain = False  # it may have bound anything before it broke
             return []
 
     def _read(self, tree: ast.Module, source: str) -> None:
-        names = names_in(source)
+        names = read_names(source)
         if names.star_import or names.used & _UNSEEN:
             self._certain = False
         for node in ast.walk(tree):
@@ -137,33 +137,33 @@ class Typed:
             self.types.pop(name, None)
         self._bound |= names.assigned
 
-    def _uses(self, tree: ast.Module, aliases: Mapping[str, str]) -> list[Use]:
+    def _collect_uses(self, tree: ast.Module, aliases: Mapping[str, str]) -> list[Use]:
         uses: list[Use] = []
-        bindings = list(_bindings(tree))
+        bindings = list(_list_bindings(tree))
         for statement in tree.body:
-            uses += self._in(statement, aliases)
-            target = _only_target(statement)
+            uses += self._find_statement_uses(statement, aliases)
+            target = _find_only_target(statement)
             if target is not None and bindings.count(target) == 1:
                 value = statement.value  # type: ignore[attr-defined]
-                known = self._type_of(value, aliases)
+                known = self._infer_type(value, aliases)
                 if known is not None:
                     self.types[target] = known
         return uses
 
-    def _in(self, statement: ast.stmt, aliases: Mapping[str, str]) -> Iterator[Use]:
-        """Uses of one statement; code in functions runs at another time, and `try` tests itself."""
+    def _find_statement_uses(self, statement: ast.stmt, aliases: Mapping[str, str]) -> Iterator[Use]:
+        """Yield uses of one statement; code in functions runs at another time, and `try` tests itself."""
         called = set()
-        for node in _now(statement):
+        for node in _walk_statement(statement):
             if isinstance(node, ast.Call):
                 called.add(node.func)
             if not (isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)):
                 continue
-            known = self._type_of(node.value, aliases)
+            known = self._infer_type(node.value, aliases)
             if known is not None and node.attr not in self._may_exist:
                 name = f"{known}().{node.attr}{'()' if node in called else ''}"
                 yield Use(name, known, node.lineno)
 
-    def _type_of(self, value: ast.expr, aliases: Mapping[str, str]) -> str | None:
+    def _infer_type(self, value: ast.expr, aliases: Mapping[str, str]) -> str | None:
         if isinstance(value, ast.Name):
             return self.types.get(value.id)
         if isinstance(value, ast.Constant):
@@ -173,17 +173,17 @@ class Typed:
             return f"builtins.{_LITERALS[type(value)]}"
         if not isinstance(value, ast.Call) or _gives_another(value):
             return None
-        dotted = self._dotted(value.func, aliases)
+        dotted = self._resolve_dotted(value.func, aliases)
         return dotted if dotted in _CLASSES else _RETURNS.get(dotted or "")
 
-    def _dotted(self, function: ast.expr, aliases: Mapping[str, str]) -> str | None:
-        """The function's name from its module or its instance on."""
+    def _resolve_dotted(self, function: ast.expr, aliases: Mapping[str, str]) -> str | None:
+        """Return the function's name from its module or its instance on."""
         if isinstance(function, ast.Name):
             if function.id in aliases:
                 return aliases[function.id]
             return None if function.id in self._bound else f"builtins.{function.id}"
         if isinstance(function, ast.Attribute):
-            known = self._type_of(function.value, aliases)
+            known = self._infer_type(function.value, aliases)
             if known is not None:
                 return f"{known}().{function.attr}"
             names = ast.unparse(function).split(".")
@@ -204,8 +204,8 @@ def _adds_nothing(node: ast.Import | ast.ImportFrom) -> bool:
     return tops <= _KNOWN_PACKAGES | sys.stdlib_module_names
 
 
-def _only_target(statement: ast.stmt) -> str | None:
-    """The one name a plain assignment binds."""
+def _find_only_target(statement: ast.stmt) -> str | None:
+    """Return the one name a plain assignment binds."""
     if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
         target: ast.expr = statement.targets[0]
     elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
@@ -215,8 +215,8 @@ def _only_target(statement: ast.stmt) -> str | None:
     return target.id if isinstance(target, ast.Name) else None
 
 
-def _bindings(tree: ast.AST) -> Iterator[str]:
-    """Every name that is bound or unbound anywhere, as often as it is."""
+def _list_bindings(tree: ast.AST) -> Iterator[str]:
+    """Yield every name that is bound or unbound anywhere, as often as it is."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             yield node.id
@@ -234,12 +234,12 @@ def _bindings(tree: ast.AST) -> Iterator[str]:
             yield from node.names * 2
 
 
-def _now(node: ast.AST) -> Iterator[ast.AST]:
-    """The nodes that run with a statement, from the outside in."""
+def _walk_statement(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes that run with a statement, from the outside in."""
     if isinstance(
         node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda | ast.Try | ast.TryStar
     ):
         return
     yield node
     for child in ast.iter_child_nodes(node):
-        yield from _now(child)
+        yield from _walk_statement(child)

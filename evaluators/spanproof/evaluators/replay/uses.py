@@ -2,7 +2,7 @@
 
 Takes Python source and the import aliases of the snippets before it; gives dotted names with their lines.
 Only chains that start at an imported name are followed, up to the first call or index: beyond that the type
-is not known. Code under `except ImportError` or beside `hasattr` is the code's own question and is
+is not known. Code under `except ImportError` or beside `hasattr` tests for the name itself and is
 left out. Never runs anything.
 """
 
@@ -12,7 +12,7 @@ import ast
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from spanproof.evaluators.replay.names import names_in
+from spanproof.evaluators.replay.names import read_names
 
 _GUARDS = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError", "Exception", "BaseException"})
 
@@ -26,8 +26,8 @@ class Use:
     line: int
 
 
-def uses_in(source: str, aliases: Mapping[str, str]) -> tuple[list[Use], dict[str, str]]:
-    """The uses of a snippet, and the aliases that hold after it.
+def find_uses(source: str, aliases: Mapping[str, str]) -> tuple[list[Use], dict[str, str]]:
+    """Return the uses of a snippet, and the aliases that hold after it.
 
     Args:
         source: Python; source that does not parse uses nothing.
@@ -37,11 +37,11 @@ def uses_in(source: str, aliases: Mapping[str, str]) -> tuple[list[Use], dict[st
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return [], dict(aliases)
-    rebound = names_in(source).assigned
+    rebound = read_names(source).assigned
     collector = _Collector({name: dotted for name, dotted in aliases.items() if name not in rebound})
     collector.rebound = rebound
     try:
-        collector.tested = _tested_names(tree)
+        collector.tested = _find_tested_names(tree)
         collector.visit(tree)
     except RecursionError:  # an expression thousands deep: what was found so far is true all the same
         pass
@@ -86,7 +86,7 @@ class _Collector(ast.NodeVisitor):
             self.visit(at)
 
     def visit_Try(self, node: ast.Try) -> None:
-        if not any(_catches_missing(handler) for handler in node.handlers):
+        if not any(_handles_missing(handler) for handler in node.handlers):
             self.generic_visit(node)
             return
         seen = len(self.uses)
@@ -106,15 +106,15 @@ class _Collector(ast.NodeVisitor):
             self.uses.append(Use(name, module, line))
 
 
-def _catches_missing(handler: ast.ExceptHandler) -> bool:
+def _handles_missing(handler: ast.ExceptHandler) -> bool:
     if handler.type is None:
         return True
     types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     return any(isinstance(type_, ast.Name) and type_.id in _GUARDS for type_ in types)
 
 
-def _tested_names(tree: ast.AST) -> frozenset[str]:
-    """Dotted names given to `hasattr` or, with a default, to `getattr`."""
+def _find_tested_names(tree: ast.AST) -> frozenset[str]:
+    """Return dotted names given to `hasattr` or, with a default, to `getattr`."""
     tested: set[str] = set()
     for node in ast.walk(tree):
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) >= 2):

@@ -14,13 +14,13 @@ from dataclasses import dataclass, field, replace
 
 from spanproof.evaluators.model import Divergence
 from spanproof.evaluators.replay.chance import Chance
-from spanproof.evaluators.replay.compare import Agreement, Replayed, agreement
+from spanproof.evaluators.replay.compare import Agreement, Replayed, compare_execution
 from spanproof.evaluators.replay.names import Names
-from spanproof.evaluators.replay.record import Record, record_of
-from spanproof.evaluators.replay.rows import rows_agree
+from spanproof.evaluators.replay.record import Record, read_record
+from spanproof.evaluators.replay.rows import compare_rows
 from spanproof.evaluators.replay.state import State
 from spanproof.evaluators.replay.tape import Tape
-from spanproof.evaluators.replay.uses import uses_in
+from spanproof.evaluators.replay.uses import find_uses
 from spanproof.sandbox import Execution, FailureClass
 from spanproof.trace import Language, Snippet
 
@@ -47,7 +47,7 @@ class Weighing:
     _textual: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        """Nothing was replayed yet."""
+        """Set up what is known of chance; nothing was replayed yet."""
         self._chance = Chance(self.pinned)
 
     def weigh(
@@ -67,18 +67,20 @@ class Weighing:
             output: the value of the replay.
             tape: as this step left it.
         """
-        record = record_of(snippet)
+        record = read_record(snippet)
         if snippet.language is Language.SQL:
-            return rows_agree(record, execution, snippet.source)
+            return compare_rows(record, execution, snippet.source)
         if names is None:
-            return agreement(record, execution, output, excuse=_NOT_PYTHON)
-        depends = self._depends(snippet, names)
+            return compare_execution(record, execution, output, excuse=_NOT_PYTHON)
+        depends = self._find_dependence(snippet, names)
         textual = self._is_textual(names, tape)
-        found = agreement(
-            _heard(record, names),
+        found = compare_execution(
+            drop_silent_stdout(record, names),
             execution,
             output,
-            excuse=_off_tape(tape.divergences) or self._gap(names, record, execution, textual) or depends,
+            excuse=_explain_divergence(tape.divergences)
+            or self._find_gap(names, record, execution, textual)
+            or depends,
             sets=self._chance.makes_sets,
             separators=names.print_options,
         )
@@ -87,8 +89,8 @@ class Weighing:
             self._chance.lose(names.bound, "a step that failed on record and not in the replay")
         return found
 
-    def _depends(self, snippet: Snippet, names: Names) -> str | None:
-        uses, self._aliases = uses_in(snippet.source, self._aliases)
+    def _find_dependence(self, snippet: Snippet, names: Names) -> str | None:
+        uses, self._aliases = find_uses(snippet.source, self._aliases)
         return self._chance.follow(snippet.source, names, uses)
 
     def _is_textual(self, names: Names, tape: Tape) -> bool:
@@ -100,8 +102,8 @@ class Weighing:
             self._textual -= names.assigned
         return textual
 
-    def _gap(self, names: Names, record: Record, execution: Execution, textual: bool) -> str | None:
-        """What the replay lacks that the run had, or the other way round, as the errors show."""
+    def _find_gap(self, names: Names, record: Record, execution: Execution, textual: bool) -> str | None:
+        """Return what the replay lacks that the run had, or the other way round, as the errors show."""
         if record.error_type == "NameError" and names.free & self.state.bound:
             return "the run's interpreter kept no names between snippets"
         if execution.failure_class is FailureClass.MISSING_DEPENDENCY:
@@ -124,14 +126,14 @@ class Weighing:
         return None
 
 
-def _off_tape(divergences: Sequence[Divergence]) -> str | None:
+def _explain_divergence(divergences: Sequence[Divergence]) -> str | None:
     if not divergences:
         return None
     return f"its call of the tool {divergences[0].tool} is not on the tape ({divergences[0].reason})"
 
 
-def _heard(record: Record, names: Names) -> Record:
-    """The record without the silence of code that never prints.
+def drop_silent_stdout(record: Record, names: Names) -> Record:
+    """Return the record without the silence of code that never prints.
 
     smolagents' interpreter keeps what `print` writes, and nothing that a library writes by itself.
     """

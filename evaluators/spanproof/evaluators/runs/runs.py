@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from spanproof.evaluators.runs.scope import RunScope, awaits_tools, model_calls, scopes_of, usage_of
-from spanproof.evaluators.runs.steps import steps_of
+from spanproof.evaluators.runs.scope import RunScope, awaits_tools, find_model_calls, find_scopes, sum_usage
+from spanproof.evaluators.runs.steps import build_steps
 from spanproof.semconv import spanproof as ours
 from spanproof.trace import (
     AttributeValue,
@@ -33,38 +33,38 @@ _MAX_STEPS_KEYS = (ours.RUN_MAX_STEPS, "smolagents.max_steps")
 
 
 def runs_of(trace: Trace, snippets: Sequence[Snippet]) -> list[Run]:
-    """The runs of this trace, in order of time.
+    """Return the runs of this trace, in order of time.
 
     Args:
         trace: the whole trace.
         snippets: what `detect` found in it.
     """
-    scopes = scopes_of(trace, {snippet.span_id for snippet in snippets})
-    runs = [_run(trace, scope, snippets) for scope in scopes]
+    scopes = find_scopes(trace, {snippet.span_id for snippet in snippets})
+    runs = [_build_run(trace, scope, snippets) for scope in scopes]
     return [_with_handed_task(run, runs) for run in runs]
 
 
-def _run(trace: Trace, scope: RunScope, snippets: Sequence[Snippet]) -> Run:
+def _build_run(trace: Trace, scope: RunScope, snippets: Sequence[Snippet]) -> Run:
     root = scope.root
     spans = (root, *scope.members)
     own = {span.span_id for span in spans}
-    steps = steps_of(trace, scope, [snippet for snippet in snippets if snippet.span_id in own])
-    calls = model_calls(trace, spans)
+    steps = build_steps(trace, scope, [snippet for snippet in snippets if snippet.span_id in own])
+    calls = find_model_calls(trace, spans)
     hidden = any(span.hidden for span in spans)
-    answer = _answer(root, calls, steps)
+    answer = _find_answer(root, calls, steps)
     steps = _with_final_step(steps, answer, stopped=bool(calls) and awaits_tools(calls[-1]))
-    ending = _ending(root, steps, answer)
+    ending = _determine_ending(root, steps, answer)
     return Run(
         trace_id=trace.trace_id,
         span_id=root.span_id,
         name=root.agent or root.name,
-        task=_task(root, calls),
+        task=_find_task(root, calls),
         answer=answer,
         steps=steps,
         ending=ending,
-        error=root.error or (_last_error(steps) if ending is Ending.FAILED else None),
-        cohort=_cohort(root, spans, calls, steps),
-        usage=usage_of(trace, spans),
+        error=root.error or (_find_last_error(steps) if ending is Ending.FAILED else None),
+        cohort=_build_cohort(root, spans, calls, steps),
+        usage=sum_usage(trace, spans),
         start_ns=root.start_ns,
         end_ns=root.end_ns,
         hidden=hidden,
@@ -73,15 +73,15 @@ def _run(trace: Trace, scope: RunScope, snippets: Sequence[Snippet]) -> Run:
     )
 
 
-def _task(root: Span, calls: Sequence[Span]) -> str | None:
-    """The task of the agent: its input, else what the user last said before the first model call."""
-    given = _last_text(root.input_messages, "user")
+def _find_task(root: Span, calls: Sequence[Span]) -> str | None:
+    """Return the task of the agent: its input, else the user's last words before the first model call."""
+    given = _find_last_text(root.input_messages, "user")
     if given is not None:
         return given
     if root.kind is SpanKind.AGENT and root.input is not None and isinstance(root.input.value, str):
         return root.input.text
     for call in calls[:1]:
-        given = _last_text(call.input_messages, "user")
+        given = _find_last_text(call.input_messages, "user")
         if given is not None:
             return given.removeprefix(_NEW_TASK)
     if root.input is None or root.kind is SpanKind.TOOL:
@@ -89,8 +89,8 @@ def _task(root: Span, calls: Sequence[Span]) -> str | None:
     return root.input.text or None
 
 
-def _answer(root: Span, calls: Sequence[Span], steps: Sequence[Step]) -> Payload | None:
-    """What the agent answered: what its last step gave as final, its output, or its model's last words."""
+def _find_answer(root: Span, calls: Sequence[Span], steps: Sequence[Step]) -> Payload | None:
+    """Return the agent's answer: its last step's final one, its output, or its model's last words."""
     for step in steps[-1:]:
         # First, as a streamed run's output may be the stream printed, not its end.
         final = next(
@@ -98,23 +98,23 @@ def _answer(root: Span, calls: Sequence[Span], steps: Sequence[Step]) -> Payload
         )
         if final is not None and final.result is not None and step.error is None:
             return final.result
-    said = _last_text(root.output_messages, "assistant")
+    said = _find_last_text(root.output_messages, "assistant")
     if said is not None:
         return Payload(said, said)
     if root.output is not None and root.kind is not SpanKind.TOOL and not root.output_messages:
         return root.output
     if not calls or awaits_tools(calls[-1]):
         return None
-    last = _last_text(calls[-1].output_messages, "assistant")
+    last = _find_last_text(calls[-1].output_messages, "assistant")
     return Payload(last, last) if last is not None else None
 
 
-def _last_text(spoken: Sequence[Message], role: str) -> str | None:
+def _find_last_text(spoken: Sequence[Message], role: str) -> str | None:
     return next((message.text for message in reversed(spoken) if message.role == role and message.text), None)
 
 
 def _with_final_step(steps: tuple[Step, ...], answer: Payload | None, *, stopped: bool) -> tuple[Step, ...]:
-    """The steps with the last one marked final where its model's words are the answer.
+    """Return the steps with the last one marked final where its model's words are the answer.
 
     Args:
         steps: of one run.
@@ -128,7 +128,7 @@ def _with_final_step(steps: tuple[Step, ...], answer: Payload | None, *, stopped
     return (*steps[:-1], replace(last, is_final=True)) if is_final else steps
 
 
-def _ending(root: Span, steps: Sequence[Step], answer: Payload | None) -> Ending:
+def _determine_ending(root: Span, steps: Sequence[Step], answer: Payload | None) -> Ending:
     declared = root.attributes.get(ours.RUN_ENDING)
     if isinstance(declared, str) and declared in set(Ending):
         return Ending(declared)
@@ -144,46 +144,46 @@ def _ending(root: Span, steps: Sequence[Step], answer: Payload | None) -> Ending
     return Ending.ANSWERED if answer is not None else Ending.UNKNOWN
 
 
-def _last_error(steps: Sequence[Step]) -> SpanError | None:
+def _find_last_error(steps: Sequence[Step]) -> SpanError | None:
     return next((step.error for step in reversed(steps) if step.error is not None), None)
 
 
-def _cohort(root: Span, spans: Sequence[Span], calls: Sequence[Span], steps: Sequence[Step]) -> Cohort:
+def _build_cohort(root: Span, spans: Sequence[Span], calls: Sequence[Span], steps: Sequence[Step]) -> Cohort:
     snippets = [snippet for step in steps for snippet in step.snippets]
     ran = [snippet for snippet in snippets if snippet.executed]
     executor = next((snippet.executor for snippet in ran if snippet.executor.type), None)
     image = f":{executor.image_name}" if executor is not None and executor.image_name else ""
     model = next((call.model for call in calls if call.model), None)
     return Cohort(
-        project=_declared(spans, "project")
-        or _text(root.resource, "openinference.project.name")
+        project=_find_declared(spans, "project")
+        or _read_text(root.resource, "openinference.project.name")
         or "default",
-        service=_text(root.resource, "service.name"),
+        service=_read_text(root.resource, "service.name"),
         agent=root.agent or "",
         model=model or next((span.model for span in spans if span.model), "") or "",
-        prompt_version=_declared(spans, "prompt_version"),
-        task=_declared(spans, "task"),
+        prompt_version=_find_declared(spans, "prompt_version"),
+        task=_find_declared(spans, "task"),
         language=next((snippet.language.value for snippet in ran or snippets), ""),
-        fixture_set=_declared(spans, "fixture_set"),
+        fixture_set=_find_declared(spans, "fixture_set"),
         executor=f"{executor.type}{image}" if executor is not None else "",
-        release=_declared(spans, "release") or _text(root.resource, "service.version"),
+        release=_find_declared(spans, "release") or _read_text(root.resource, "service.version"),
     )
 
 
-def _declared(spans: Sequence[Span], dimension: str) -> str:
-    """A dimension as the first span that declares it has it, or as its resource has it."""
+def _find_declared(spans: Sequence[Span], dimension: str) -> str:
+    """Return a dimension as the first span that declares it has it, or as its resource has it."""
     key = ours.COHORT_PREFIX + dimension
-    found = (_text(span.attributes, key) or _text(span.resource, key) for span in spans)
+    found = (_read_text(span.attributes, key) or _read_text(span.resource, key) for span in spans)
     return next((value for value in found if value), "")
 
 
-def _text(attributes: Mapping[str, AttributeValue], key: str) -> str:
+def _read_text(attributes: Mapping[str, AttributeValue], key: str) -> str:
     value = attributes.get(key)
     return value if isinstance(value, str) else ""
 
 
 def _with_handed_task(run: Run, runs: Sequence[Run]) -> Run:
-    """A run whose own task is not on the trace works on the task of the run that called it."""
+    """Return the run; where its own task is not on the trace, with that of the run that called it."""
     if run.task is not None or run.parent_span_id is None:
         return run
     caller = next((other for other in runs if other.span_id == run.parent_span_id), None)

@@ -26,34 +26,38 @@ class RunScope:
     parent_span_id: str | None
 
 
-def scopes_of(trace: Trace, coded: Collection[str] = ()) -> list[RunScope]:
-    """The runs of this trace, in order of time.
+def find_scopes(trace: Trace, coded: Collection[str] = ()) -> list[RunScope]:
+    """Return the runs of this trace, in order of time.
 
     Args:
         trace: the whole trace.
         coded: ids of the spans that bear code: none of them is left out, whatever the trace's shape.
     """
-    agents = _agents(trace)
-    roots = sorted([*agents, *_coded_apart(trace, agents, coded)], key=_by_time) if agents else _works(trace)
+    agents = _find_agents(trace)
+    roots = (
+        sorted([*agents, *_find_code_roots(trace, agents, coded)], key=_make_time_key)
+        if agents
+        else _find_work_roots(trace)
+    )
     ids = {root.span_id for root in roots}
     scopes: list[RunScope] = []
     for root in roots:
         above = (span.span_id for span in trace.ancestors(root.span_id)) if agents else iter(())
         parent = next((span_id for span_id in above if span_id in ids), None)
-        members = tuple(_members(trace, root.span_id, ids))
-        scopes.append(RunScope(root, members, parent or _handed_by(root, scopes)))
+        members = tuple(_collect_members(trace, root.span_id, ids))
+        scopes.append(RunScope(root, members, parent or _find_handoff_source(root, scopes)))
     return scopes
 
 
 def spans_of(trace: Trace, run: Run) -> list[Span]:
-    """The run's own span and those below it that are no other run's, in order of time."""
+    """Return the run's own span and those below it that are no other run's, in order of time."""
     coded = {snippet.span_id for snippet in run.snippets}
-    scope = next((scope for scope in scopes_of(trace, coded) if scope.root.span_id == run.span_id), None)
+    scope = next((scope for scope in find_scopes(trace, coded) if scope.root.span_id == run.span_id), None)
     return [scope.root, *scope.members] if scope is not None else [trace.by_id[run.span_id]]
 
 
-def model_calls(trace: Trace, members: Sequence[Span]) -> list[Span]:
-    """The model calls among these spans, without calls within calls."""
+def find_model_calls(trace: Trace, members: Sequence[Span]) -> list[Span]:
+    """Return the model calls among these spans, without calls within calls."""
     calls = {span.span_id for span in members if span.kind is SpanKind.LLM}
     return [
         span
@@ -63,8 +67,8 @@ def model_calls(trace: Trace, members: Sequence[Span]) -> list[Span]:
     ]
 
 
-def hosted_calls(call: Span) -> list[tuple[ToolCall, Message]]:
-    """Calls that ran at the model's provider, with their answers: both stand in the model's own output."""
+def find_hosted_calls(call: Span) -> list[tuple[ToolCall, Message]]:
+    """Return calls that ran at the model's provider, with their answers: both are in the model's output."""
     answers = {message.tool_call_id: message for message in call.output_messages if message.role == "tool"}
     requested = [one for message in call.output_messages for one in message.tool_calls]
     return [(one, answers[one.call_id]) for one in requested if one.call_id in answers]
@@ -73,16 +77,16 @@ def hosted_calls(call: Span) -> list[tuple[ToolCall, Message]]:
 def awaits_tools(call: Span) -> bool:
     """Whether the model stopped for tools to run: it requested calls its own output does not answer."""
     requested = sum(len(message.tool_calls) for message in call.output_messages)
-    return requested > len(hosted_calls(call))
+    return requested > len(find_hosted_calls(call))
 
 
-def _agents(trace: Trace) -> list[Span]:
+def _find_agents(trace: Trace) -> list[Span]:
     agents = [span for span in trace.spans if span.kind is SpanKind.AGENT]
     return [span for span in agents if not _repeats_its_parent(trace, span)]
 
 
-def _coded_apart(trace: Trace, agents: Sequence[Span], coded: Collection[str]) -> Iterator[Span]:
-    """Topmost spans with code outside every agent, as where the span between the two is missing."""
+def _find_code_roots(trace: Trace, agents: Sequence[Span], coded: Collection[str]) -> Iterator[Span]:
+    """Yield topmost spans with code outside every agent, as where the span between the two is missing."""
     known = {span.span_id for span in agents}
     around = {above.span_id for span in agents for above in trace.ancestors(span.span_id)}
     pending = list(trace.roots)
@@ -110,14 +114,16 @@ def _repeats_its_parent(trace: Trace, span: Span) -> bool:
     )
 
 
-def _works(trace: Trace) -> list[Span]:
-    """The pieces of work of a trace without agents: its roots, or the chains a plain span holds together.
+def _find_work_roots(trace: Trace) -> list[Span]:
+    """Return the work of a trace without agents: its roots, or the chains a plain span holds together.
 
     A root with no agent's work under it, as of any other request of an application, is none.
     """
     found: list[Span] = []
     for root in trace.roots:
-        inner = [work for top in _topmost_work(trace, root) for work in (top, *_beside(trace, top))]
+        inner = [
+            work for top in _find_topmost_work(trace, root) for work in (top, *_find_overlapping(trace, top))
+        ]
         if not inner:
             continue
         several = len(inner) > 1 and all(span.kind is SpanKind.CHAIN for span in inner)
@@ -125,39 +131,39 @@ def _works(trace: Trace) -> list[Span]:
     return found
 
 
-def _beside(trace: Trace, work: Span) -> Iterator[Span]:
-    """Chains that some producers nest by mistake when several run at once: they outlive the one above."""
+def _find_overlapping(trace: Trace, work: Span) -> Iterator[Span]:
+    """Yield chains that producers nest by mistake when several run at once: they outlive the one above."""
     for child in trace.children(work.span_id):
         if child.kind is SpanKind.CHAIN and child.name == work.name and child.end_ns > work.end_ns:
             yield child
-            yield from _beside(trace, child)
+            yield from _find_overlapping(trace, child)
 
 
-def _topmost_work(trace: Trace, span: Span) -> Iterator[Span]:
+def _find_topmost_work(trace: Trace, span: Span) -> Iterator[Span]:
     if span.kind in _WORK:
         yield span
         return
     for child in trace.children(span.span_id):
-        yield from _topmost_work(trace, child)
+        yield from _find_topmost_work(trace, child)
 
 
-def _members(trace: Trace, span_id: str, run_ids: set[str]) -> Iterator[Span]:
-    yield from sorted(_below(trace, span_id, run_ids), key=_by_time)
+def _collect_members(trace: Trace, span_id: str, run_ids: set[str]) -> Iterator[Span]:
+    yield from sorted(_walk_below(trace, span_id, run_ids), key=_make_time_key)
 
 
-def _by_time(span: Span) -> tuple[int, int, str]:
+def _make_time_key(span: Span) -> tuple[int, int, str]:
     return span.start_ns, -span.end_ns, span.span_id
 
 
-def _below(trace: Trace, span_id: str, run_ids: set[str]) -> Iterator[Span]:
+def _walk_below(trace: Trace, span_id: str, run_ids: set[str]) -> Iterator[Span]:
     for child in trace.children(span_id):
         if child.span_id not in run_ids:
             yield child
-            yield from _below(trace, child.span_id, run_ids)
+            yield from _walk_below(trace, child.span_id, run_ids)
 
 
-def _handed_by(root: Span, earlier: Sequence[RunScope]) -> str | None:
-    """The run before this one that handed over to it: they stand side by side under one span."""
+def _find_handoff_source(root: Span, earlier: Sequence[RunScope]) -> str | None:
+    """Return the run before this one that handed over to it: they are side by side under one span."""
     for scope in reversed(earlier):
         beside = scope.root.parent_id == root.parent_id and scope.root.end_ns <= root.start_ns
         if beside and root.parent_id is not None and any(_is_handoff(span) for span in scope.members):
@@ -173,8 +179,8 @@ def _is_handoff(span: Span) -> bool:
     return any(name.startswith(_HANDOFFS) or name.endswith(".handoff") for name in names)
 
 
-def usage_of(trace: Trace, spans: Sequence[Span]) -> Usage:
-    """The tokens of these spans, each call counted once: a call within a call repeats the inner one's."""
+def sum_usage(trace: Trace, spans: Sequence[Span]) -> Usage:
+    """Return the tokens of these spans, each call counted once: an outer call repeats the inner one's."""
     counted = [span for span in spans if span.kind is SpanKind.LLM and span.usage is not None]
     outer = {above.span_id for span in counted for above in trace.ancestors(span.span_id)}
     total = Usage()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 
-from spanproof.evaluators.detect.calls import positional_and_named, recorded_call
-from spanproof.evaluators.runs.scope import RunScope, hosted_calls, model_calls, usage_of
-from spanproof.evaluators.runs.turns import Turn, turns_of
+from spanproof.evaluators.detect.calls import split_arguments, to_recorded_call
+from spanproof.evaluators.runs.scope import RunScope, find_hosted_calls, find_model_calls, sum_usage
+from spanproof.evaluators.runs.turns import Turn, find_turns
 from spanproof.trace import (
     Message,
     Payload,
@@ -23,20 +23,20 @@ from spanproof.trace import (
 _FINAL_ANSWER = "final_answer"
 
 
-def steps_of(trace: Trace, scope: RunScope, snippets: Sequence[Snippet]) -> tuple[Step, ...]:
-    """The steps of this run, in order of time, with its snippets in them."""
+def build_steps(trace: Trace, scope: RunScope, snippets: Sequence[Snippet]) -> tuple[Step, ...]:
+    """Return the steps of this run, in order of time, with its snippets in them."""
     by_span: dict[str, list[Snippet]] = {}
     for snippet in snippets:
         by_span.setdefault(snippet.span_id, []).append(snippet)
-    calls = model_calls(trace, scope.members)
+    calls = find_model_calls(trace, scope.members)
     return tuple(
-        _step(trace, turn, number, by_span, _shown_next(turn, calls))
-        for number, turn in enumerate(turns_of(trace, scope), start=1)
+        _build_step(trace, turn, number, by_span, _find_shown_next(turn, calls))
+        for number, turn in enumerate(find_turns(trace, scope), start=1)
     )
 
 
-def _shown_next(turn: Turn, calls: Sequence[Span]) -> str | None:
-    """What the next model call says the agent was shown, for a numbered step that does not say it itself."""
+def _find_shown_next(turn: Turn, calls: Sequence[Span]) -> str | None:
+    """Return what the next model call says the agent was shown, for a numbered step without that itself."""
     if turn.span.step is None:
         return None
     at = bisect_left(calls, turn.span.end_ns, key=lambda call: call.start_ns)
@@ -44,14 +44,16 @@ def _shown_next(turn: Turn, calls: Sequence[Span]) -> str | None:
     return history[-1].text if history and history[-1].role == "tool" else None
 
 
-def _step(
+def _build_step(
     trace: Trace, turn: Turn, number: int, by_span: Mapping[str, list[Snippet]], shown_next: str | None
 ) -> Step:
     said = [message for call in turn.calls for message in call.output_messages if message.role == "assistant"]
     found = [snippet for span in turn.spans for snippet in by_span.get(span.span_id, ())]
     found.sort(key=lambda snippet: not snippet.executed)
-    hosted = (_hosted(call, answer) for span in turn.calls for call, answer in hosted_calls(span))
-    recorded = _calls(turn, found, hosted)
+    hosted = (
+        _make_hosted_call(call, answer) for span in turn.calls for call, answer in find_hosted_calls(span)
+    )
+    recorded = _collect_calls(turn, found, hosted)
     return Step(
         number=number,
         span_id=turn.span.span_id,
@@ -60,32 +62,32 @@ def _step(
         requested=tuple(call for message in said for call in message.tool_calls),
         snippets=tuple(found),
         calls=recorded,
-        observation=_observation(turn, found) or shown_next,
-        error=_error(turn),
+        observation=_find_observation(turn, found) or shown_next,
+        error=_find_error(turn),
         is_final=any(call.tool == _FINAL_ANSWER and call.error is None for call in recorded)
         or any(snippet.is_final for snippet in found),
         start_ns=turn.span.start_ns,
         end_ns=max(span.end_ns for span in (turn.span, *turn.spans)),
-        usage=usage_of(trace, turn.spans),
+        usage=sum_usage(trace, turn.spans),
     )
 
 
-def _calls(
+def _collect_calls(
     turn: Turn, snippets: Sequence[Snippet], hosted: Iterable[RecordedCall]
 ) -> tuple[RecordedCall, ...]:
-    """The calls of a step: those at the provider, those on the trace, those made by code given to a tool."""
-    recorded = [*hosted, *(recorded_call(tool) for tool in turn.tools)]
+    """Return the calls of a step: at the provider, on the trace, and made by code given to a tool."""
+    recorded = [*hosted, *(to_recorded_call(tool) for tool in turn.tools)]
     known = {call.span_id for call in recorded}
     made = (call for snippet in snippets for call in snippet.tape)
     return (*recorded, *(call for call in made if call.span_id not in known))
 
 
-def _hosted(call: ToolCall, answer: Message) -> RecordedCall:
-    args, kwargs = positional_and_named(call.arguments)
+def _make_hosted_call(call: ToolCall, answer: Message) -> RecordedCall:
+    args, kwargs = split_arguments(call.arguments)
     return RecordedCall(call.name, args, kwargs, Payload(answer.text, answer.text))
 
 
-def _observation(turn: Turn, snippets: Sequence[Snippet]) -> str | None:
+def _find_observation(turn: Turn, snippets: Sequence[Snippet]) -> str | None:
     if turn.span.observation is not None:
         return turn.span.observation
     shown = [
@@ -97,7 +99,7 @@ def _observation(turn: Turn, snippets: Sequence[Snippet]) -> str | None:
     return "\n".join(results or shown) or None
 
 
-def _error(turn: Turn) -> SpanError | None:
+def _find_error(turn: Turn) -> SpanError | None:
     return next(
         (span.error for span in (turn.span, *turn.tools, *turn.calls) if span.error is not None), None
     )

@@ -11,8 +11,8 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spanproof.evaluators.detect.calls import calls_below
-from spanproof.evaluators.runs.scope import RunScope, model_calls
+from spanproof.evaluators.detect.calls import find_calls_below
+from spanproof.evaluators.runs.scope import RunScope, find_model_calls
 from spanproof.trace import Span, SpanKind, Trace
 
 
@@ -35,12 +35,12 @@ class Turn:
     spans: tuple[Span, ...]
 
 
-def turns_of(trace: Trace, scope: RunScope) -> list[Turn]:
-    """The steps of this run as spans, in order of time."""
+def find_turns(trace: Trace, scope: RunScope) -> list[Turn]:
+    """Return the steps of this run as spans, in order of time."""
     members = scope.members if scope.root.kind is SpanKind.AGENT else (scope.root, *scope.members)
     run = _Run(trace, members)
     stepped = [span for span in members if span.step is not None]
-    turns = run.numbered(stepped) if stepped else run.by_calls()
+    turns = run.split_by_number(stepped) if stepped else run.split_by_calls()
     return sorted(turns, key=lambda turn: turn.span.start_ns)
 
 
@@ -51,11 +51,11 @@ class _Run:
         self._trace = trace
         self._members = members
         self._order = {span.span_id: index for index, span in enumerate(members)}
-        self._calls = model_calls(trace, members)
-        self._tools = self._outermost_tools(members)
+        self._calls = find_model_calls(trace, members)
+        self._tools = self._find_outermost_tools(members)
 
-    def numbered(self, stepped: Sequence[Span]) -> list[Turn]:
-        """A turn per numbered step, and per model call outside them."""
+    def split_by_number(self, stepped: Sequence[Span]) -> list[Turn]:
+        """Return a turn per numbered step, and per model call outside them."""
         outermost = {call.span_id for call in self._calls}
         inside: set[str] = set()
         turns = []
@@ -64,7 +64,7 @@ class _Run:
             inside.update(one.span_id for one in below)
             calls = tuple(one for one in below if one.span_id in outermost)
             kind = span.step.kind if span.step is not None else "action"
-            turns.append(Turn(span, kind, calls, tuple(calls_below(self._trace, span.span_id)), below))
+            turns.append(Turn(span, kind, calls, tuple(find_calls_below(self._trace, span.span_id)), below))
         last = max(span.start_ns for span in stepped)
         for call in self._calls:
             if call.span_id not in inside:
@@ -72,21 +72,21 @@ class _Run:
                 turns.append(Turn(call, kind, (call,), (), self._with_below(call)))
         return turns
 
-    def by_calls(self) -> list[Turn]:
-        """A turn per model call with the tools that start before the next, and per tool before the first."""
+    def split_by_calls(self) -> list[Turn]:
+        """Return a turn per model call with the tools before the next, and per tool before the first."""
         starts = [tool.start_ns for tool in self._tools]
         ends = [call.start_ns for call in self._calls[1:]]
         turns = []
         for call, end in zip(self._calls, [*ends, None], strict=False):
             first = bisect_left(starts, call.start_ns)
             after = bisect_left(starts, end) if end is not None else len(starts)
-            turns.append(self._call_turn(call, tuple(self._tools[first:after])))
+            turns.append(self._make_call_turn(call, tuple(self._tools[first:after])))
         before = bisect_left(starts, self._calls[0].start_ns) if self._calls else len(starts)
         turns += [Turn(tool, "action", (), (tool,), self._with_below(tool)) for tool in self._tools[:before]]
-        return turns + self._code_turns(turns)
+        return turns + self._make_code_turns(turns)
 
-    def _call_turn(self, call: Span, tools: tuple[Span, ...]) -> Turn:
-        """The turn of this call; a chain takes its part that holds all of it and no other call."""
+    def _make_call_turn(self, call: Span, tools: tuple[Span, ...]) -> Turn:
+        """Return the turn of this call; a chain takes its part that holds all of it and no other call."""
         above = self._trace.by_id.get(call.parent_id) if call.parent_id is not None else None
         if above is not None and above.kind is SpanKind.CHAIN and above.span_id in self._order:
             below = self._with_below(above)
@@ -97,8 +97,8 @@ class _Run:
         spans = {span.span_id: span for one in (call, *tools) for span in self._with_below(one)}
         return Turn(call, "action", (call,), tools, tuple(spans.values()))
 
-    def _code_turns(self, turns: Sequence[Turn]) -> list[Turn]:
-        """Spans with recorded code that no turn holds."""
+    def _make_code_turns(self, turns: Sequence[Turn]) -> list[Turn]:
+        """Return a turn for each span with recorded code that no turn holds."""
         held = {span.span_id for turn in turns for span in turn.spans}
         return [
             Turn(span, "action", (), (), (span,))
@@ -107,12 +107,12 @@ class _Run:
         ]
 
     def _with_below(self, span: Span) -> tuple[Span, ...]:
-        """This span and those of the run below it, in order of time."""
+        """Return this span and those of the run below it, in order of time."""
         inside = [span, *self._trace.descendants(span.span_id)]
         known = [one for one in inside if one.span_id in self._order]
         return tuple(sorted(known, key=lambda one: self._order[one.span_id]))
 
-    def _outermost_tools(self, spans: Sequence[Span]) -> list[Span]:
+    def _find_outermost_tools(self, spans: Sequence[Span]) -> list[Span]:
         tools = {span.span_id for span in spans if span.kind is SpanKind.TOOL}
         return [
             span

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from spanproof.evaluators.outcomes.known import plain
+from spanproof.evaluators.outcomes.known import normalise_number
 
 _MAX_TEXT = 100_000
 _QUOTED = re.compile(r"[`\"“«]([^`\"“”«»\n]{2,80})[`\"”»]")
@@ -17,13 +17,13 @@ _NUMBER = re.compile(r"[+-]?[\d,_]*\.?\d+%?")
 _COUNTS = frozenset("0123456789")
 
 
-def facts_of(text: str) -> Mapping[str, str]:
+def extract_facts(text: str) -> Mapping[str, str]:
     """Return the facts of a text in their order: the normal form, and how it is written."""
     text = text[:_MAX_TEXT]
     found: dict[str, str] = {}
     for match in _TOKEN.finditer(text):
         written = match[0].strip(".,:/+-#")
-        normal = _normal(written)
+        normal = _normalise(written)
         if normal and normal not in _COUNTS:
             found.setdefault(normal, written)
     for match in _QUOTED.finditer(text):
@@ -36,12 +36,12 @@ def is_identifier(fact: str) -> bool:
     return "@" in fact or (any(each.isalpha() for each in fact) and any(each.isdigit() for each in fact))
 
 
-def shape_of(fact: str) -> str:
+def derive_shape(fact: str) -> str:
     """Return the form of a fact: `a-17` and `b-204` have the form `a-9`."""
     return re.sub(r"\d+", "9", re.sub(r"[^\W\d_]+", "a", fact))
 
 
-def _normal(written: str) -> str:
+def _normalise(written: str) -> str:
     if _NUMBER.fullmatch(written):
-        return plain(written.lstrip("+").rstrip("%"))
+        return normalise_number(written.lstrip("+").rstrip("%"))
     return written.casefold()

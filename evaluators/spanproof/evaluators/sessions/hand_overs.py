@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import orjson
 
 from spanproof.evaluators.runs import spans_of
-from spanproof.evaluators.sessions.facts import facts_of, is_identifier, shape_of
+from spanproof.evaluators.sessions.facts import derive_shape, extract_facts, is_identifier
 from spanproof.evaluators.sessions.model import HandOver, Replaced
 from spanproof.trace import Payload, Run, SpanKind, Step, Trace
 
@@ -52,21 +52,23 @@ def find_unread(trace: Trace, run: Run, earlier: Iterable[str]) -> list[Replaced
     """
     if run.task is None or run.hidden:
         return []
-    used = set(facts_of("\n".join(_use_of(step) for step in run.steps)))
+    used = set(extract_facts("\n".join(_join_uses(step) for step in run.steps)))
     unused = {
         fact: written
-        for fact, written in facts_of(run.task).items()
+        for fact, written in extract_facts(run.task).items()
         if is_identifier(fact) and fact not in used
     }
     if not unused:
         return []
-    known = set(facts_of("\n".join([run.task, *earlier, *_first_messages(trace, run)])))
-    return list(_pair(unused, _find_unsourced(run, known)))
+    known = set(extract_facts("\n".join([run.task, *earlier, *_read_first_messages(trace, run)])))
+    return list(_pair_by_shape(unused, _find_unsourced(run, known)))
 
 
-def _pair(missing: dict[str, str], others: dict[str, str]) -> Iterator[Replaced]:
+def _pair_by_shape(missing: dict[str, str], others: dict[str, str]) -> Iterator[Replaced]:
     for fact, written in missing.items():
-        other = next((name for used, name in others.items() if shape_of(used) == shape_of(fact)), None)
+        other = next(
+            (name for used, name in others.items() if derive_shape(used) == derive_shape(fact)), None
+        )
         if other is not None:
             yield Replaced(written, other)
 
@@ -74,11 +76,11 @@ def _pair(missing: dict[str, str], others: dict[str, str]) -> Iterator[Replaced]
 def _find_lost(trace: Trace, giver: Run, receiver: Run) -> dict[str, str]:
     if not giver.task or receiver.task is None or receiver.hidden:
         return {}
-    received = facts_of("\n".join([receiver.task, *_first_messages(trace, receiver)]))
-    return {fact: written for fact, written in facts_of(giver.task).items() if fact not in received}
+    received = extract_facts("\n".join([receiver.task, *_read_first_messages(trace, receiver)]))
+    return {fact: written for fact, written in extract_facts(giver.task).items() if fact not in received}
 
 
-def _first_messages(trace: Trace, run: Run) -> Iterator[str]:
+def _read_first_messages(trace: Trace, run: Run) -> Iterator[str]:
     calls = [span for span in spans_of(trace, run) if span.kind is SpanKind.LLM]
     for call in calls[:1]:
         yield from (message.text for message in call.input_messages)
@@ -88,43 +90,43 @@ def _find_replaced(lost: dict[str, str], giver: Run, receiver: Run, earlier: lis
     identifiers = {fact: written for fact, written in lost.items() if is_identifier(fact)}
     if not identifiers:
         return
-    known = set(facts_of("\n".join([giver.task or "", *earlier, *_results_before(giver, receiver)])))
-    yield from _pair(identifiers, _find_unsourced(receiver, known))
+    known = set(extract_facts("\n".join([giver.task or "", *earlier, *_collect_results(giver, receiver)])))
+    yield from _pair_by_shape(identifiers, _find_unsourced(receiver, known))
 
 
-def _results_before(giver: Run, receiver: Run) -> Iterator[str]:
-    """What had come back to the giver; of the step that hands over, its other calls."""
+def _collect_results(giver: Run, receiver: Run) -> Iterator[str]:
+    """Yield what had come back to the giver; of the step that hands over, its other calls."""
     for step in giver.steps:
         if step.end_ns <= receiver.start_ns:
-            yield _result_of(step)
+            yield _join_results(step)
         elif step.start_ns <= receiver.start_ns:
-            yield from (_text(call.result) for call in step.calls if call.tool != receiver.name)
+            yield from (_read_text(call.result) for call in step.calls if call.tool != receiver.name)
 
 
 def _find_unsourced(run: Run, known: set[str]) -> dict[str, str]:
-    """Identifiers that an agent works on before anything it was given or got back holds them."""
+    """Return identifiers that an agent works on before anything it was given or got back holds them."""
     found: dict[str, str] = {}
-    uses = [(run.task or "", ""), *((_use_of(step), _result_of(step)) for step in run.steps)]
+    uses = [(run.task or "", ""), *((_join_uses(step), _join_results(step)) for step in run.steps)]
     for use, result in uses:
-        for fact, written in facts_of(use).items():
+        for fact, written in extract_facts(use).items():
             if is_identifier(fact) and fact not in known:
                 found.setdefault(fact, written)
-        known |= facts_of(result).keys()
+        known |= extract_facts(result).keys()
     return found
 
 
-def _use_of(step: Step) -> str:
+def _join_uses(step: Step) -> str:
     calls = [orjson.dumps([call.args, dict(call.kwargs)], default=str).decode() for call in step.calls]
     return "\n".join([*calls, *(snippet.source for snippet in step.snippets)])
 
 
-def _result_of(step: Step) -> str:
-    """What came back to an agent from its tools and its code."""
-    results = [step.observation or "", *(_text(call.result) for call in step.calls)]
+def _join_results(step: Step) -> str:
+    """Return what came back to an agent from its tools and its code."""
+    results = [step.observation or "", *(_read_text(call.result) for call in step.calls)]
     for snippet in step.snippets:
-        results += [snippet.observation or "", snippet.logs or "", _text(snippet.output)]
+        results += [snippet.observation or "", snippet.logs or "", _read_text(snippet.output)]
     return "\n".join(results)
 
 
-def _text(payload: Payload | None) -> str:
+def _read_text(payload: Payload | None) -> str:
     return payload.text if payload is not None else ""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
-from spanproof.evaluators.sessions.facts import facts_of
+from spanproof.evaluators.sessions.facts import extract_facts
 from spanproof.evaluators.sessions.hand_overs import find_hand_overs, find_unread
 from spanproof.evaluators.sessions.model import FirstMistake, HandOver, Replaced, SessionVerdict, Turn
 from spanproof.trace import Ending, Errored, Label, Layer, Outcome, Run, Scored
@@ -20,7 +20,7 @@ _NO_ANSWER = {
 
 def judge_session(evaluations: Sequence[TraceEvaluation]) -> SessionVerdict:
     """Return the verdict on the traces of one session."""
-    in_order = sorted(evaluations, key=lambda each: _start_ns(each))
+    in_order = sorted(evaluations, key=lambda each: _find_start_ns(each))
     turns: list[Turn] = []
     hand_overs: list[HandOver] = []
     mistakes: list[tuple[int, FirstMistake]] = []
@@ -35,7 +35,7 @@ def judge_session(evaluations: Sequence[TraceEvaluation]) -> SessionVerdict:
         hand_overs += passed_on
         mistakes += _find_mistakes(evaluation, numbers)
         texts += [text for run in runs for text in (run.task, run.answer and run.answer.text) if text]
-    mistakes += (_mistake_of(hand_over) for hand_over in hand_overs if hand_over.replaced)
+    mistakes += (_to_mistake(hand_over) for hand_over in hand_overs if hand_over.replaced)
     first = min(mistakes, key=lambda each: each[0], default=None)
     return _conclude(in_order, turns, hand_overs, first[1] if first else None)
 
@@ -56,7 +56,7 @@ def _number_turns(runs: Sequence[Run], first: int) -> dict[str, int]:
     return numbers
 
 
-def _start_ns(evaluation: TraceEvaluation) -> int:
+def _find_start_ns(evaluation: TraceEvaluation) -> int:
     return min((span.start_ns for span in evaluation.trace.spans), default=0)
 
 
@@ -100,14 +100,16 @@ def _find_answering(root: RunEvaluation, runs: Sequence[RunEvaluation]) -> RunEv
     and its answer is that of another run: a graph around its agents passes their answer on.
     """
     answer = root.run.answer
-    if answer is not None and any(isinstance(each, Scored) for each in _layers(root).values()):
+    if answer is not None and any(isinstance(each, Scored) for each in _read_layer_outcomes(root).values()):
         return root
-    within = [each for each in _descendants(root, runs) if each.run.answer is not None]
-    answered = [each for each in within if answer is None or _words(each) == _words(root)]
+    within = [each for each in _find_descendants(root, runs) if each.run.answer is not None]
+    answered = [
+        each for each in within if answer is None or _normalise_answer(each) == _normalise_answer(root)
+    ]
     return max(answered, key=lambda each: each.run.end_ns, default=root)
 
 
-def _descendants(root: RunEvaluation, runs: Sequence[RunEvaluation]) -> list[RunEvaluation]:
+def _find_descendants(root: RunEvaluation, runs: Sequence[RunEvaluation]) -> list[RunEvaluation]:
     parents = {each.run.span_id: each.run.parent_span_id for each in runs}
 
     def is_within(run: RunEvaluation) -> bool:
@@ -119,7 +121,7 @@ def _descendants(root: RunEvaluation, runs: Sequence[RunEvaluation]) -> list[Run
     return [each for each in runs if is_within(each)]
 
 
-def _words(run: RunEvaluation) -> str:
+def _normalise_answer(run: RunEvaluation) -> str:
     return " ".join(run.run.answer.text.split()) if run.run.answer is not None else ""
 
 
@@ -138,7 +140,7 @@ def _describe_unread(unread: Replaced) -> str:
 
 def _judge_run(run: RunEvaluation) -> tuple[Label | None, str]:
     """Return the worst verdict on a run, and why it is not a pass."""
-    outcomes = _layers(run)
+    outcomes = _read_layer_outcomes(run)
     for layer, outcome in outcomes.items():
         if isinstance(outcome, Scored) and outcome.label is Label.FAIL:
             return Label.FAIL, f"{layer}: {outcome.explanation}"
@@ -153,7 +155,7 @@ def _judge_run(run: RunEvaluation) -> tuple[Label | None, str]:
     return (Label.PASS, "") if passed else (None, "no layer judged it")
 
 
-def _layers(run: RunEvaluation) -> dict[Layer, Outcome]:
+def _read_layer_outcomes(run: RunEvaluation) -> dict[Layer, Outcome]:
     own = {
         score.layer: score.outcome
         for score in run.scores
@@ -163,14 +165,14 @@ def _layers(run: RunEvaluation) -> dict[Layer, Outcome]:
 
 
 def _fails(run: RunEvaluation, layer: Layer) -> bool:
-    outcome = _layers(run).get(layer)
+    outcome = _read_layer_outcomes(run).get(layer)
     return isinstance(outcome, Scored) and outcome.label is Label.FAIL
 
 
 def _find_mistakes(
     evaluation: TraceEvaluation, numbers: Mapping[str, int]
 ) -> Iterator[tuple[int, FirstMistake]]:
-    """Each failing run of a trace: the time of the step to blame, else the end of the run."""
+    """Yield each failing run of a trace: the time of the step to blame, else the end of the run."""
     for run in evaluation.runs:
         label, why = _judge_run(run)
         if label is not Label.FAIL:
@@ -186,7 +188,7 @@ def _find_mistakes(
         yield when, FirstMistake(turn, evaluation.trace.trace_id, run.run.name, why)
 
 
-def _mistake_of(hand_over: HandOver) -> tuple[int, FirstMistake]:
+def _to_mistake(hand_over: HandOver) -> tuple[int, FirstMistake]:
     why = _describe_replaced(hand_over)
     return hand_over.start_ns, FirstMistake(hand_over.turn, hand_over.trace_id, hand_over.giver, why)
 
@@ -202,7 +204,7 @@ def _conclude(
     hand_overs: Sequence[HandOver],
     first_mistake: FirstMistake | None,
 ) -> SessionVerdict:
-    last = _last_attempts(turns)
+    last = _keep_last_attempts(turns)
     passed = sum(turn.label is Label.PASS for turn in last)
     broken = any(_fails(run, Layer.BOUNDARY) for each in evaluations for run in each.runs)
     label: Label | None = None
@@ -219,8 +221,8 @@ def _conclude(
     return SessionVerdict(tuple(turns), tuple(hand_overs), first_mistake, label, value, "; ".join(parts))
 
 
-def _last_attempts(turns: Sequence[Turn]) -> list[Turn]:
-    """The last turn of each request: what was requested again counts once."""
+def _keep_last_attempts(turns: Sequence[Turn]) -> list[Turn]:
+    """Return the last turn of each request: what was requested again counts once."""
     last: list[Turn] = []
     for turn in turns:
         last = [other for other in last if not _is_same_request(turn.request, other.request)]
@@ -235,6 +237,6 @@ def _is_same_request(one: str | None, other: str | None) -> bool:
     first, second = (" ".join(text.casefold().split()) for text in (one, other))
     if first == second:
         return True
-    if facts_of(one).keys() != facts_of(other).keys():
+    if extract_facts(one).keys() != extract_facts(other).keys():
         return False
     return SequenceMatcher(None, first, second, autojunk=False).ratio() >= _ALIKE

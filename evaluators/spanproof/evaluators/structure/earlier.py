@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from spanproof.evaluators.detect import detect
 from spanproof.evaluators.model import NoReplay
-from spanproof.evaluators.outcomes.account import account_of
+from spanproof.evaluators.outcomes.account import build_account
 from spanproof.evaluators.runs import runs_of
 from spanproof.evaluators.structure.left import Files, code_left, task_key
 from spanproof.trace import Trace
@@ -17,6 +17,6 @@ def read_code(traces: Iterable[Trace]) -> dict[str, Files]:
     left: dict[str, Files] = {}
     found = [(trace, run) for trace in traces for run in runs_of(trace, detect(trace))]
     for trace, run in sorted(found, key=lambda each: each[1].start_ns):
-        account = account_of(trace, run, {}, NoReplay("only its code is read"))
+        account = build_account(trace, run, {}, NoReplay("only its code is read"))
         left[task_key(run)] = code_left(run, account, {})
     return {task: files for task, files in left.items() if task and files}

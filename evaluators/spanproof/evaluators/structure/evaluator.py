@@ -43,24 +43,24 @@ class Structure(Evaluator):
         Raises:
             UnregisteredScore: a measure is not registered.
         """
-        turns = _files_of(evidence.earlier)
+        turns = _collect_files(evidence.earlier)
         after = code_left(evidence.run, evidence.account, turns)
         if not after:
             return []
         before = self._before.get(task_key(evidence.run)) or turns
         judgements = [
             Judgement(self.layer, name, evidence.run.span_id, outcome, self.name, self.version)
-            for name, outcome in _outcomes(before, after).items()
+            for name, outcome in _measure_outcomes(before, after).items()
         ]
         check_registered(judgements)
         return judgements
 
     def needs(self, run: Run) -> Needs:
-        """It reads sources alone."""
+        """Return `Needs.NOTHING`: it reads sources alone."""
         return Needs.NOTHING
 
 
-def _files_of(turns: Sequence[Run]) -> Files:
+def _collect_files(turns: Sequence[Run]) -> Files:
     """Return the files as the turns before left them; the code of their sessions was for other tasks."""
     files: dict[str, CodeFile] = {}
     for turn in turns:
@@ -68,8 +68,8 @@ def _files_of(turns: Sequence[Run]) -> Files:
     return {name: file for name, file in files.items() if not file.is_session}
 
 
-def _outcomes(before: Files, after: Files) -> Mapping[str, Outcome]:
-    reason = _why_not_measured(after)
+def _measure_outcomes(before: Files, after: Files) -> Mapping[str, Outcome]:
+    reason = _explain_unmeasured(after)
     if reason:
         compared = _OF_TWO_RUNS if before.keys() & after.keys() else ()
         return dict.fromkeys((*_OF_ONE_RUN, *compared), Skipped(reason))
@@ -79,7 +79,7 @@ def _outcomes(before: Files, after: Files) -> Mapping[str, Outcome]:
     return measure(before, after)
 
 
-def _why_not_measured(files: Files) -> str:
+def _explain_unmeasured(files: Files) -> str:
     missing = [each for each in _LIBRARIES if find_spec(each) is None]
     if missing:
         return f"{missing[0]} is not installed; `pip install 'spanproof[structure]'` gets it"

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from spanproof.evaluators.detect.arguments import content_in, path_in
+from spanproof.evaluators.detect.arguments import find_content, find_path
 from spanproof.evaluators.outcomes.model import Account
 from spanproof.trace import JsonValue, Language, Run, Snippet, Step
 
@@ -67,7 +67,7 @@ def code_left(run: Run, account: Account, before: Files) -> dict[str, CodeFile]:
     """
     known = dict(before)
     touched: set[str] = set()
-    for name, text, replaced in _writes(run.steps):
+    for name, text, replaced in _find_writes(run.steps):
         if replaced is None:
             known[name] = CodeFile(name, text)
         elif name in known and known[name].source.count(replaced) == 1:
@@ -76,32 +76,32 @@ def code_left(run: Run, account: Account, before: Files) -> dict[str, CodeFile]:
             known.pop(name, None)
         touched.add(name)
     files = {name: known[name] for name in sorted(touched) if name in known}
-    return files | {file.name: file for file in _sessions(run, account)}
+    return files | {file.name: file for file in _collect_sessions(run, account)}
 
 
-def _writes(steps: Sequence[Step]) -> Iterator[tuple[str, str, str | None]]:
+def _find_writes(steps: Sequence[Step]) -> Iterator[tuple[str, str, str | None]]:
     """Yield each write of a tool in order: the path, the text, and the text that it replaces in an edit."""
     for step in steps:
         happened = [(dict(call.kwargs), call.error is None) for call in step.calls]
         requested = [(call.arguments, True) for call in step.requested if isinstance(call.arguments, dict)]
         for arguments, succeeded in happened or requested:
-            path = path_in(arguments)
+            path = find_path(arguments)
             if path is not None and succeeded:
-                yield from ((path, *write) for write in _write_in(arguments))
+                yield from ((path, *write) for write in _parse_write(arguments))
 
 
-def _write_in(arguments: Mapping[str, JsonValue]) -> Iterator[tuple[str, str | None]]:
+def _parse_write(arguments: Mapping[str, JsonValue]) -> Iterator[tuple[str, str | None]]:
     for old, new in _EDITS:
         replaced, text = arguments.get(old), arguments.get(new)
         if isinstance(replaced, str) and isinstance(text, str) and replaced:
             yield text, replaced
             return
-    text = content_in(arguments)
+    text = find_content(arguments)
     if text is not None:
         yield text, None
 
 
-def _sessions(run: Run, account: Account) -> Iterator[CodeFile]:
+def _collect_sessions(run: Run, account: Account) -> Iterator[CodeFile]:
     for language, name in _SESSION_FILES.items():
         kept = [
             each
@@ -110,16 +110,16 @@ def _sessions(run: Run, account: Account) -> Iterator[CodeFile]:
         ]
         whole = [each for each in kept if not each.truncated]
         if whole:
-            yield CodeFile(name, "\n".join(_without_replaced(whole)))
+            yield CodeFile(name, "\n".join(_drop_replaced(whole)))
 
 
-def _without_replaced(snippets: Sequence[Snippet]) -> list[str]:
+def _drop_replaced(snippets: Sequence[Snippet]) -> list[str]:
     """Return the sources without the definitions that a later one replaces."""
     defined_later: set[str] = set()
     sources: list[str] = []
     for snippet in reversed(snippets):
         lines = snippet.source.splitlines()
-        definitions = _definitions(snippet.source) if snippet.language is Language.PYTHON else []
+        definitions = _find_definitions(snippet.source) if snippet.language is Language.PYTHON else []
         for node in reversed(definitions):
             if node.name in defined_later:
                 first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
@@ -129,7 +129,7 @@ def _without_replaced(snippets: Sequence[Snippet]) -> list[str]:
     return sources[::-1]
 
 
-def _definitions(source: str) -> list[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
+def _find_definitions(source: str) -> list[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
     """Return the definitions at the top of a source that stand on lines of their own."""
     try:
         tree = ast.parse(source)

@@ -83,7 +83,7 @@ class ApiChange:
     broken: Mapping[str, str]
 
 
-def readable(files: Iterable[CodeFile]) -> list[CodeFile]:
+def select_readable(files: Iterable[CodeFile]) -> list[CodeFile]:
     """Return the files that lizard reads, and of those in Python the ones that parse."""
     return [
         file
@@ -99,7 +99,7 @@ def _parse(file: CodeFile) -> ast.Module | None:
         return None
 
 
-def size(files: Sequence[CodeFile]) -> Size:
+def measure_size(files: Sequence[CodeFile]) -> Size:
     """Return lines and paths of files that can be read."""
     analyse = FileAnalyzer(get_extensions(["outside"]))
     lines = 0
@@ -120,13 +120,13 @@ def size(files: Sequence[CodeFile]) -> Size:
     return Size(lines, tuple(functions))
 
 
-def duplicates(files: Sequence[CodeFile]) -> tuple[int, list[Finding]]:
+def find_duplicates(files: Sequence[CodeFile]) -> tuple[int, list[Finding]]:
     """Return how many lines say something, and the blocks of them that repeat an earlier block."""
     seen: dict[tuple[str, ...], tuple[str, int]] = {}
     total = 0
     found: list[Finding] = []
     for file in files:
-        kept = list(_code_lines(file))
+        kept = list(_iterate_code_lines(file))
         total += len(kept)
         at = 0
         while at + _WINDOW <= len(kept):
@@ -135,13 +135,13 @@ def duplicates(files: Sequence[CodeFile]) -> tuple[int, list[Finding]]:
             if first == (file.name, kept[at][0]):
                 at += 1
                 continue
-            length = _repeated_length(kept, at, seen)
+            length = _count_repeated(kept, at, seen)
             found.append(Finding(file.name, kept[at][0], length, f"repeats line {first[1]} of {first[0]}"))
             at += length
     return total, found
 
 
-def _repeated_length(
+def _count_repeated(
     kept: Sequence[tuple[int, str]], at: int, seen: Mapping[tuple[str, ...], tuple[str, int]]
 ) -> int:
     """Return how many lines from here repeat, window after window."""
@@ -151,13 +151,13 @@ def _repeated_length(
     return end - at
 
 
-def _code_lines(file: CodeFile) -> Iterator[tuple[int, str]]:
+def _iterate_code_lines(file: CodeFile) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(file.source.splitlines(), 1):
         if _WORD.search(_NOT_CODE.sub("", line)) and not _IMPORTS.match(line):
             yield number, line.strip()
 
 
-def dead_code(files: Sequence[CodeFile]) -> list[Finding]:
+def find_dead_code(files: Sequence[CodeFile]) -> list[Finding]:
     """Return what no line of these Python files uses or reaches: imports, code after a return, private names.
 
     A public name of a file may be used elsewhere, and one at the top of a session by the user.
@@ -171,13 +171,18 @@ def dead_code(files: Sequence[CodeFile]) -> list[Finding]:
             # A snippet cannot excuse itself.
             vulture.scan(_NOQA.sub("# ", file.source), file.name)
     return [
-        Finding(str(item.filename), item.first_lineno, item.size, f"{_words(item.typ)} {item.name}".strip())
+        Finding(
+            str(item.filename),
+            item.first_lineno,
+            item.size,
+            f"{_describe_kind(item.typ)} {item.name}".strip(),
+        )
         for item in vulture.get_unused_code(min_confidence=60)
         if _is_dead(item.typ, item.name, item.first_lineno, str(item.filename), trees)
     ]
 
 
-def _words(kind: str) -> str:
+def _describe_kind(kind: str) -> str:
     return "unreachable code after" if kind == "unreachable_code" else f"unused {kind}"
 
 
@@ -204,7 +209,7 @@ def _is_within_function(tree: ast.Module, line: int) -> bool:
     )
 
 
-def api_change(before: Files, after: Files) -> ApiChange:
+def compare_api(before: Files, after: Files) -> ApiChange:
     """Return what became of the public names of the Python files that both have.
 
     Of a session only names count that both define: it has no callers elsewhere.
@@ -214,10 +219,12 @@ def api_change(before: Files, after: Files) -> ApiChange:
     for name in sorted(before.keys() & after.keys()):
         if not before[name].is_python or not (_parse(before[name]) and _parse(after[name])):
             continue
-        old, new = _module(before[name]), _module(after[name])
+        old, new = _parse_module(before[name]), _parse_module(after[name])
         in_session = before[name].is_session
         public = {
-            path for path in _public_paths(old) if not in_session or path.partition(".")[0] in new.members
+            path
+            for path in _find_public_paths(old)
+            if not in_session or path.partition(".")[0] in new.members
         }
         names += len(public)
         for breakage in griffe.find_breaking_changes(old, new):
@@ -228,11 +235,11 @@ def api_change(before: Files, after: Files) -> ApiChange:
     return ApiChange(names, broken)
 
 
-def _module(file: CodeFile) -> griffe.Module:
+def _parse_module(file: CodeFile) -> griffe.Module:
     return griffe.visit("module", filepath=Path("module.py"), code=file.source)
 
 
-def _public_paths(module: griffe.Module) -> set[str]:
+def _find_public_paths(module: griffe.Module) -> set[str]:
     found: set[str] = set()
     for name, member in module.members.items():
         if not member.is_public or member.is_alias:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from spanproof.evaluators.layers.common import counted
+from spanproof.evaluators.layers.common import format_count
 from spanproof.evaluators.scores import Unit
 from spanproof.evaluators.structure.left import CodeFile, Files
 from spanproof.evaluators.structure.measures import (
     Finding,
     FunctionSize,
     Size,
-    api_change,
-    dead_code,
-    duplicates,
-    readable,
-    size,
+    compare_api,
+    find_dead_code,
+    find_duplicates,
+    measure_size,
+    select_readable,
 )
 from spanproof.trace import Evidence, Outcome, Scored, Skipped
 
@@ -34,109 +34,118 @@ def measure(before: Files, after: Files) -> dict[str, Outcome]:
         before: files of the run before; empty where there is none.
         after: files that the run leaves.
     """
-    files = readable(after.values())
+    files = select_readable(after.values())
     shared = sorted(before.keys() & after.keys())
     measures: dict[str, Callable[[], Outcome]] = {
-        "complexity": lambda: _complexity(size(files)),
-        "code_lines": lambda: _code_lines(size(files)),
-        "duplication": lambda: _duplication(*duplicates(files)),
-        "dead_code": lambda: _dead_code([file for file in files if file.is_python]),
+        "complexity": lambda: _score_complexity(measure_size(files)),
+        "code_lines": lambda: _score_code_lines(measure_size(files)),
+        "duplication": lambda: _score_duplication(*find_duplicates(files)),
+        "dead_code": lambda: _score_dead_code([file for file in files if file.is_python]),
     }
     if shared:
-        measures["growth"] = lambda: _growth(before, after, shared)
-        measures["public_api"] = lambda: _public_api(before, after)
+        measures["growth"] = lambda: _score_growth(before, after, shared)
+        measures["public_api"] = lambda: _score_public_api(before, after)
     if not files:
         unread = ", ".join(sorted(after)[:3])
         reason = f"no code that parses, in a language that can be measured: {unread}"
         return dict.fromkeys(measures, Skipped(reason))
-    return {name: _measure_nested(each) for name, each in measures.items()}
+    return {name: _try_measure(each) for name, each in measures.items()}
 
 
-def _measure_nested(one: Callable[[], Outcome]) -> Outcome:
+def _try_measure(one: Callable[[], Outcome]) -> Outcome:
     try:
         return one()
     except RecursionError:
         return Skipped("the code is nested too deeply to be read")
 
 
-def _complexity(found: Size) -> Outcome:
+def _score_complexity(found: Size) -> Outcome:
     ranked = sorted(found.functions, key=lambda each: -each.paths)
     if not ranked:
         return Skipped("no line of code")
     worst = ranked[0]
-    sentence = f"{counted(worst.paths, 'path')} through {_place_of(worst)}"
+    sentence = f"{format_count(worst.paths, 'path')} through {_describe_place(worst)}"
     if len(ranked) > 1:
         sentence += f", the most of {len(ranked)} pieces of code"
-    facts = tuple(Evidence(f"{_place_of(each)}: {counted(each.paths, 'path')}") for each in ranked[:_SHOWN])
+    facts = tuple(
+        Evidence(f"{_describe_place(each)}: {format_count(each.paths, 'path')}") for each in ranked[:_SHOWN]
+    )
     value = _PATHS_AT_HALF / (_PATHS_AT_HALF + worst.paths)
     return Scored(value, None, f"{sentence}.", facts, raw=float(worst.paths), unit=Unit.PATHS)
 
 
-def _place_of(function: FunctionSize) -> str:
+def _describe_place(function: FunctionSize) -> str:
     if function.is_top:
         return f"the code outside functions of {function.file}"
     return f"{function.name} at line {function.line} of {function.file}"
 
 
-def _code_lines(found: Size) -> Outcome:
-    sentence = f"{counted(found.lines, 'line')} of code, without blanks and comments."
+def _score_code_lines(found: Size) -> Outcome:
+    sentence = f"{format_count(found.lines, 'line')} of code, without blanks and comments."
     value = _LINES_AT_HALF / (_LINES_AT_HALF + found.lines)
     return Scored(value, None, sentence, raw=float(found.lines), unit=Unit.LINES)
 
 
-def _duplication(lines: int, found: Sequence[Finding]) -> Outcome:
+def _score_duplication(lines: int, found: Sequence[Finding]) -> Outcome:
     repeated = sum(each.lines for each in found)
     if not repeated:
         return Scored(1.0, None, "No block of code repeats another.")
-    sentence = f"{repeated} of {counted(lines, 'line')} repeat an earlier block; the first, {_say(found[0])}."
-    return Scored(1 - repeated / lines, None, sentence, _facts(found))
+    of_all = f"{repeated} of {format_count(lines, 'line')}"
+    sentence = f"{of_all} repeat an earlier block; the first, {_format_finding(found[0])}."
+    return Scored(1 - repeated / lines, None, sentence, _list_facts(found))
 
 
-def _dead_code(files: Sequence[CodeFile]) -> Outcome:
+def _score_dead_code(files: Sequence[CodeFile]) -> Outcome:
     if not files:
         return Skipped("dead code is found in Python alone")
-    found = dead_code(files)
+    found = find_dead_code(files)
     if not found:
         return Scored(1.0, None, "Every import, private name and line is used.")
     lines = sum(len(file.source.splitlines()) for file in files)
     dead = min(lines, sum(each.lines for each in found))
-    sentence = f"Nothing uses {dead} of {counted(lines, 'line')}; the first, {_say(found[0])}."
-    return Scored(1 - dead / lines, None, sentence, _facts(found))
+    sentence = (
+        f"Nothing uses {dead} of {format_count(lines, 'line')}; the first, {_format_finding(found[0])}."
+    )
+    return Scored(1 - dead / lines, None, sentence, _list_facts(found))
 
 
-def _say(finding: Finding) -> str:
+def _format_finding(finding: Finding) -> str:
     return f"line {finding.line} of {finding.file}: {finding.what}"
 
 
-def _facts(found: Sequence[Finding]) -> tuple[Evidence, ...]:
-    return tuple(Evidence(f"{_say(each)} ({counted(each.lines, 'line')})") for each in found[:_SHOWN])
+def _list_facts(found: Sequence[Finding]) -> tuple[Evidence, ...]:
+    return tuple(
+        Evidence(f"{_format_finding(each)} ({format_count(each.lines, 'line')})") for each in found[:_SHOWN]
+    )
 
 
-def _growth(before: Files, after: Files, shared: Sequence[str]) -> Outcome:
+def _score_growth(before: Files, after: Files, shared: Sequence[str]) -> Outcome:
     """Return how much of the larger of size and complexity the run before had, in files that both have."""
     pairs = [(before[name], after[name]) for name in shared]
-    measured = [pair for pair in pairs if len(readable(pair)) == 2]
+    measured = [pair for pair in pairs if len(select_readable(pair)) == 2]
     if not measured:
         return Skipped("the code of the run before does not parse, or this run's does not")
-    old, new = size([pair[0] for pair in measured]), size([pair[1] for pair in measured])
+    old, new = measure_size([pair[0] for pair in measured]), measure_size([pair[1] for pair in measured])
     ratios = [had / has for had, has in ((old.lines, new.lines), (old.paths, new.paths)) if has]
-    sentence = f"{_from_to(old.lines, new.lines, 'line')} and {_from_to(old.paths, new.paths, 'path')}"
+    sentence = (
+        f"{_format_change(old.lines, new.lines, 'line')} and {_format_change(old.paths, new.paths, 'path')}"
+    )
     return Scored(min(1.0, *ratios), None, f"{sentence} since the run before.")
 
 
-def _from_to(before: int, after: int, noun: str) -> str:
-    return f"{before} to {counted(after, noun)}"
+def _format_change(before: int, after: int, noun: str) -> str:
+    return f"{before} to {format_count(after, noun)}"
 
 
-def _public_api(before: Files, after: Files) -> Outcome:
-    change = api_change(before, after)
+def _score_public_api(before: Files, after: Files) -> Outcome:
+    change = compare_api(before, after)
     if not change.names:
         return Skipped("the run before has no public name in a Python file that both have")
     if not change.broken:
         return Scored(
-            1.0, None, f"All of {counted(change.names, 'public name')} of the run before still hold."
+            1.0, None, f"All of {format_count(change.names, 'public name')} of the run before still hold."
         )
     first, how = next(iter(change.broken.items()))
-    sentence = f"{len(change.broken)} of {counted(change.names, 'public name')} broke; {first}: {how}."
+    sentence = f"{len(change.broken)} of {format_count(change.names, 'public name')} broke; {first}: {how}."
     facts = tuple(Evidence(f"{name}: {how}") for name, how in list(change.broken.items())[:_SHOWN])
     return Scored(1 - len(change.broken) / change.names, None, sentence, facts)

@@ -91,13 +91,13 @@ Strategy = Callable[[Known], Candidate | None]
 
 
 def propose_variation(known: Known) -> Candidate | None:
-    """Random search: the start, written anew."""
+    """Return the start prompt written anew: random search."""
     start = known.measured[0].candidate
     return _write("random", start, known, f"Write a variation of this prompt.\n{_quote(start)}")
 
 
 def propose_from_history(known: Known) -> Candidate | None:
-    """Meta-prompt (OPRO, Yang et al. 2023): the prompts so far with their scores, the best last."""
+    """Return a prompt written from those so far with scores, the best last: OPRO (Yang et al. 2023)."""
     ranked = sorted(known.measured, key=lambda each: each.score or 0.0)
     history = "\n".join(f"score {each.score or 0.0:.2f}:\n{_quote(each.candidate)}" for each in ranked[-8:])
     request = (
@@ -107,7 +107,7 @@ def propose_from_history(known: Known) -> Candidate | None:
 
 
 def propose_by_gradient(known: Known) -> Candidate | None:
-    """ProTeGi (Pryzant et al. 2023): a critique of the best prompt, then an edit against it."""
+    """Return the best prompt edited against a critique of it: ProTeGi (Pryzant et al. 2023)."""
     parent = known.best
     failures = _list_failures(known, parent)
     if not failures:
@@ -122,7 +122,7 @@ def propose_by_gradient(known: Known) -> Candidate | None:
 
 
 def propose_by_reflection(known: Known) -> Candidate | None:
-    """GEPA-like (Agrawal et al. 2025): reflect on failed runs of a prompt drawn from the Pareto front."""
+    """Return a Pareto-front prompt rewritten from its failed runs: GEPA-like (Agrawal et al. 2025)."""
     front = find_front(known.measured)
     parent = known.draw.choice(front).candidate if front else known.best
     failures = _list_failures(known, parent)
@@ -136,14 +136,14 @@ def propose_by_reflection(known: Known) -> Candidate | None:
 
 
 def propose_examples(known: Known) -> Candidate | None:
-    """Bootstrapped few-shot (Khattab et al. 2023): passed runs of train cases as examples. Uses no model."""
+    """Return the best prompt with passed train runs as examples, without a model (Khattab et al. 2023)."""
     parent = known.best
     examples = _draw_examples(known, parent)
     return Candidate(parent.instruction, examples, "few_shot", parent.id) if examples else None
 
 
 def propose_pair(known: Known) -> Candidate | None:
-    """MIPRO-like (Opsahl-Ong et al. 2024): an instruction and a set of examples, drawn independently.
+    """Return an instruction with independently drawn examples: MIPRO-like (Opsahl-Ong et al. 2024).
 
     Every other instruction is new, written from what the train cases have in common; the rest are known ones.
     """

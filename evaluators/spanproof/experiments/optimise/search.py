@@ -137,13 +137,13 @@ class _Runs:
                 self._engine,
                 self._settings.trials,
                 only=None if suite else getattr(self.split, part),
-                servers=self._servers_of(candidate, agent),
+                servers=self._prepare_servers(candidate, agent),
             )
             self.tokens += sum(trial.tokens for trial in experiment.trials)
             self._found[key] = experiment
         return self._found[key]
 
-    def _servers_of(self, candidate: Candidate, agent: AgentUnderTest) -> AgentServers:
+    def _prepare_servers(self, candidate: Candidate, agent: AgentUnderTest) -> AgentServers:
         """Return the processes of an agent with this prompt; of others, keep the one run before."""
         servers = self._servers.pop(candidate.id, None) or AgentServers(agent, self._settings.trials)
         while len(self._servers) > 1:
@@ -156,7 +156,7 @@ class _Runs:
         for servers in self._servers.values():
             servers.close()
 
-    def train_of(self, measured: Sequence[Measured]) -> dict[str, Experiment]:
+    def run_on_train(self, measured: Sequence[Measured]) -> dict[str, Experiment]:
         """Return the experiments on train cases of these candidates."""
         return {each.candidate.id: self.run(each.candidate, "train") for each in measured}
 
@@ -197,14 +197,14 @@ class _Search:
             candidate = self._proposals.of(number, self._propose)
             if candidate and candidate.id not in {each.candidate.id for each in self._measured}:
                 self._measure(candidate)
-            idle = 0 if _score(self._best) > _score(before) else idle + 1
+            idle = 0 if _read_score(self._best) > _read_score(before) else idle + 1
         return f"{settings.rounds} rounds were made"
 
     def _propose(self, number: int) -> Candidate | None:
         settings = self._settings
         seed = settings.trials.seed + number
         strategy = STRATEGIES[settings.strategies[number % len(settings.strategies)]]
-        train = self._runs.train_of(self._accepted)
+        train = self._runs.run_on_train(self._accepted)
         draw = random.Random(seed)  # noqa: S311 - no secret
         return strategy(Known(self._accepted, train, self._model, draw, seed))
 
@@ -224,7 +224,7 @@ class _Search:
     @property
     def _best(self) -> Measured:
         """The candidate with the best score; of equals the cheaper one, then the first."""
-        return min(self._accepted, key=lambda each: (-_score(each), each.tokens))
+        return min(self._accepted, key=lambda each: (-_read_score(each), each.tokens))
 
     def _find_regression(self, start: Candidate, candidate: Candidate) -> str:
         suite = self._settings.regression
@@ -240,5 +240,5 @@ class _Search:
         return ""
 
 
-def _score(measured: Measured) -> float:
+def _read_score(measured: Measured) -> float:
     return measured.score or 0.0

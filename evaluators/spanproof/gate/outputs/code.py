@@ -1,7 +1,7 @@
 """Places in the code of a run that are to blame for a verdict.
 
-Takes the JSON form of a run, as `spanproof.evaluators.score_rows.run_row` writes it; gives marks with the
-source, so that a report can show a line of a snippet that lies in no file of the checkout.
+Takes the JSON form of a run, as `spanproof.evaluators.score_rows.make_run_row` writes it; gives marks with
+the source, so that a report can show a line of a snippet that lies in no file of the checkout.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def mark_code(run: RunRow, layer: Layer | None, folder: str) -> tuple[CodeMark, 
     snippets: Sequence[Mapping[str, Any]] = run.get("snippets") or ()
     if not snippets:
         return ()
-    found = [*_findings(snippets, folder)] if layer is Layer.BOUNDARY else []
-    found = found or [*_failed_scores(run, snippets, layer, folder)]
+    found = [*_mark_findings(snippets, folder)] if layer is Layer.BOUNDARY else []
+    found = found or [*_mark_failed_scores(run, snippets, layer, folder)]
     if found or layer is Layer.BOUNDARY:
         return tuple(found)
     return (_mark(snippets[-1], folder, layer.value if layer else "case", ""),)
@@ -64,7 +64,7 @@ def name_snippet(number: int, language: str) -> str:
     return f"{number:02d}.{Language(language).suffix}"
 
 
-def _findings(snippets: Sequence[Mapping[str, Any]], folder: str) -> Iterator[CodeMark]:
+def _mark_findings(snippets: Sequence[Mapping[str, Any]], folder: str) -> Iterator[CodeMark]:
     for snippet in snippets:
         for finding in snippet.get("findings") or ():
             if finding["verdict"] in _BLOCKING:
@@ -72,7 +72,7 @@ def _findings(snippets: Sequence[Mapping[str, Any]], folder: str) -> Iterator[Co
                 yield _mark(snippet, folder, str(finding["rule"]), str(finding["message"]), lines)
 
 
-def _failed_scores(
+def _mark_failed_scores(
     run: RunRow, snippets: Sequence[Mapping[str, Any]], layer: Layer | None, folder: str
 ) -> Iterator[CodeMark]:
     by_id = {snippet["id"]: snippet for snippet in snippets}

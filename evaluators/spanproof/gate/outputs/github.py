@@ -19,22 +19,22 @@ _MAX_MESSAGE = 4_000
 
 def format_annotations(table: ResultTable) -> str:
     """Return the annotations, a line each; empty where every row passed."""
-    lines = [line for row in table.failing for line in _annotations(row)]
+    lines = [line for row in table.failing for line in _annotate_row(row)]
     return "".join(f"{line}\n" for line in lines)
 
 
-def _annotations(row: ResultRow) -> Iterator[str]:
+def _annotate_row(row: ResultRow) -> Iterator[str]:
     message = "\n".join(filter(None, (row.reason, *row.details[:5])))
-    marks = _shown_marks(row)
+    marks = _select_marks(row)
     if not marks:
         code = (f"{mark.uri}:{mark.line} {mark.rule} {mark.message}".rstrip() for mark in row.marks[:5])
-        yield _annotation(row, {"file": row.file} if row.file else {}, "\n".join((message, *code)))
+        yield _format_annotation(row, {"file": row.file} if row.file else {}, "\n".join((message, *code)))
     for mark in marks:
         place = {"file": mark.uri, "line": str(mark.line), "endLine": str(mark.end_line)}
-        yield _annotation(row, place, mark.message or message)
+        yield _format_annotation(row, place, mark.message or message)
 
 
-def _shown_marks(row: ResultRow) -> tuple[CodeMark, ...]:
+def _select_marks(row: ResultRow) -> tuple[CodeMark, ...]:
     """Return the marks to annotate: a row that has a file is shown there, unless its code lies beside it."""
     if not row.file:
         return row.marks
@@ -42,7 +42,7 @@ def _shown_marks(row: ResultRow) -> tuple[CodeMark, ...]:
     return tuple(mark for mark in row.marks if folder in PurePosixPath(mark.uri).parents)
 
 
-def _annotation(row: ResultRow, place: dict[str, str], message: str) -> str:
+def _format_annotation(row: ResultRow, place: dict[str, str], message: str) -> str:
     properties = {**place, "title": cut(row.name, 200)}
     written = ",".join(f"{key}={_escape_property(value)}" for key, value in properties.items())
     return f"::{_COMMANDS[row.verdict]} {written}::{_escape(cut(message, _MAX_MESSAGE))}"

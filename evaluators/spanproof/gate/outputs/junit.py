@@ -21,7 +21,7 @@ def format_junit(table: ResultTable) -> str:
         "tests": str(len(table.rows)),
         "failures": str(table.count(Verdict.FAILED)),
         "errors": str(table.count(Verdict.INCONCLUSIVE)),
-        "time": _seconds(fsum(row.wall_s or 0.0 for row in table.rows)),
+        "time": _format_seconds(fsum(row.wall_s or 0.0 for row in table.rows)),
     }
     root = ET.Element("testsuites", about)
     suite = ET.SubElement(root, "testsuite", {**about, "skipped": "0"})
@@ -34,7 +34,7 @@ def format_junit(table: ResultTable) -> str:
 def _add_test(suite: ET.Element, row: ResultRow) -> None:
     about = {"classname": clean(row.group), "name": clean(row.name)}
     about |= {"file": clean(row.file)} if row.file else {}
-    about |= {"time": _seconds(row.wall_s)} if row.wall_s is not None else {}
+    about |= {"time": _format_seconds(row.wall_s)} if row.wall_s is not None else {}
     test = ET.SubElement(suite, "testcase", about)
     if row.verdict in _ELEMENTS:
         problem = ET.SubElement(
@@ -45,5 +45,5 @@ def _add_test(suite: ET.Element, row: ResultRow) -> None:
         ET.SubElement(test, "system-out").text = clean("\n".join(filter(None, (row.reason, *row.details))))
 
 
-def _seconds(seconds: float) -> str:
+def _format_seconds(seconds: float) -> str:
     return f"{seconds:.3f}"

@@ -23,12 +23,12 @@ _MAX_DETAILS = 5
 def format_markdown(table: ResultTable) -> str:
     """Return the document: the result, the numbers, then a table of the rows, those that fail first."""
     sign = "✅" if table.passed else "❌"
-    head = [f"### {sign} {_code(table.title)}", "", _code(table.headline, 1_000), ""]
-    head += [f"- {_code(name)}: {_code(value)}" for name, value in table.facts]
+    head = [f"### {sign} {_format_code(table.title)}", "", _format_code(table.headline, 1_000), ""]
+    head += [f"- {_format_code(name)}: {_format_code(value)}" for name, value in table.facts]
     head += ["", "| verdict | what | why |", "|---|---|---|"]
     lines, length, left_out = list(head), sum(len(line) + 1 for line in head), 0
     for row in sorted(table.rows, key=lambda each: _ORDER.index(each.verdict)):
-        line = _row(row)
+        line = _format_row(row)
         if length + len(line) > MAX_CHARACTERS:
             left_out += 1
             continue
@@ -39,26 +39,26 @@ def format_markdown(table: ResultTable) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _row(row: ResultRow) -> str:
-    name = _code(row.name) + (f"<br>{_code(row.file)}" if row.file else "")
-    return f"| {_SIGNS[row.verdict]} | {name} | {'<br>'.join(_reasons(row))} |"
+def _format_row(row: ResultRow) -> str:
+    name = _format_code(row.name) + (f"<br>{_format_code(row.file)}" if row.file else "")
+    return f"| {_SIGNS[row.verdict]} | {name} | {'<br>'.join(_list_reasons(row))} |"
 
 
-def _reasons(row: ResultRow) -> Iterator[str]:
+def _list_reasons(row: ResultRow) -> Iterator[str]:
     if row.reason:
-        yield _code(row.reason)
+        yield _format_code(row.reason)
     if row.verdict is Verdict.PASSED:
         return
     for line in row.details[:_MAX_DETAILS]:
-        yield _code(line)
+        yield _format_code(line)
     for mark in row.marks[:_MAX_DETAILS]:
-        yield _code(f"{mark.uri}:{mark.line} {mark.rule} {mark.message}".rstrip())
+        yield _format_code(f"{mark.uri}:{mark.line} {mark.rule} {mark.message}".rstrip())
     more = max(0, len(row.details) - _MAX_DETAILS)
     if more:
         yield f"and {more} more"
 
 
-def _code(text: str, limit: int = _MAX_CELL) -> str:
+def _format_code(text: str, limit: int = _MAX_CELL) -> str:
     line = " ".join(clean(cut(text, limit)).split())
     return f"<code>{''.join(each if _is_harmless(each) else f'&#{ord(each)};' for each in line)}</code>"
 

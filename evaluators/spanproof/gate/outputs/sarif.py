@@ -24,7 +24,7 @@ _LEVELS: Final = {Verdict.FAILED: "error", Verdict.INCONCLUSIVE: "warning"}
 
 def format_sarif(table: ResultTable) -> str:
     """Return the text of a SARIF file with one run."""
-    results = [result for row in table.failing for result in _results(row)]
+    results = [result for row in table.failing for result in _build_results(row)]
     marks = {mark.uri: mark for row in table.failing for mark in row.marks}
     run = {
         "tool": {
@@ -32,18 +32,18 @@ def format_sarif(table: ResultTable) -> str:
                 "name": "Spanproof",
                 "version": version("spanproof"),
                 "informationUri": "https://github.com/spanproof/spanproof",
-                "rules": [_rule(name) for name in dict.fromkeys(each["ruleId"] for each in results)],
+                "rules": [_build_rule(name) for name in dict.fromkeys(each["ruleId"] for each in results)],
             }
         },
         "automationDetails": {"id": f"{clean(table.title)}/"},
-        "artifacts": [_artifact(mark) for mark in marks.values()],
+        "artifacts": [_build_artifact(mark) for mark in marks.values()],
         "results": results,
         "columnKind": "unicodeCodePoints",
     }
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"
 
 
-def _results(row: ResultRow) -> Iterable[dict[str, Any]]:
+def _build_results(row: ResultRow) -> Iterable[dict[str, Any]]:
     """Yield a result for each mark of a row; one without a place in code where it has none."""
     text = clean(f"{row.name}: {row.reason}" if row.reason else row.name)
     level = _LEVELS[row.verdict]
@@ -51,7 +51,7 @@ def _results(row: ResultRow) -> Iterable[dict[str, Any]]:
         where = {"uri": quote(row.file)} if row.file else None
         location: dict[str, Any] = {"physicalLocation": {"artifactLocation": where}} if where else {}
         logical = {"logicalLocations": [{"name": clean(row.name), "kind": "function"}]}
-        yield _result(row.layer or row.group, level, text, location | logical, row.name)
+        yield _build_result(row.layer or row.group, level, text, location | logical, row.name)
         return
     for mark in row.marks:
         message = clean(f"{mark.message} ({row.name})") if mark.message else text
@@ -62,10 +62,12 @@ def _results(row: ResultRow) -> Iterable[dict[str, Any]]:
             },
             "logicalLocations": [{"name": clean(row.name), "kind": "function"}],
         }
-        yield _result(mark.rule, level, message, location, f"{row.name} {mark.uri} {mark.line}")
+        yield _build_result(mark.rule, level, message, location, f"{row.name} {mark.uri} {mark.line}")
 
 
-def _result(rule: str, level: str, text: str, location: dict[str, Any], identity: str) -> dict[str, Any]:
+def _build_result(
+    rule: str, level: str, text: str, location: dict[str, Any], identity: str
+) -> dict[str, Any]:
     fingerprint = sha256(f"{rule} {identity}".encode("utf-8", "surrogatepass")).hexdigest()
     return {
         "ruleId": clean(rule),
@@ -76,11 +78,11 @@ def _result(rule: str, level: str, text: str, location: dict[str, Any], identity
     }
 
 
-def _rule(name: str) -> dict[str, Any]:
+def _build_rule(name: str) -> dict[str, Any]:
     return {"id": name, "name": name, "shortDescription": {"text": name}, "helpUri": _DOCS}
 
 
-def _artifact(mark: CodeMark) -> dict[str, Any]:
+def _build_artifact(mark: CodeMark) -> dict[str, Any]:
     return {
         "location": {"uri": quote(mark.uri)},
         "sourceLanguage": mark.language,

@@ -57,7 +57,7 @@ class ResultTable:
     facts: tuple[tuple[str, str], ...] = ()
 
     def count(self, verdict: Verdict) -> int:
-        """How many rows have this verdict."""
+        """Return how many rows have this verdict."""
         return sum(row.verdict is verdict for row in self.rows)
 
     @property

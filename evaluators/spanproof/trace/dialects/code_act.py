@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from spanproof.trace import ExecutedCode, JsonValue, Span, SpanKind
-from spanproof.trace.dialects.decode import as_text, decoded
+from spanproof.trace.dialects.decode import as_text, decode_document
 from spanproof.trace.dialects.failures import from_text
 
 _SCOPES: Final = ("openinference.instrumentation.dspy", "")
@@ -25,11 +25,11 @@ _Trajectory = Mapping[str, JsonValue]
 
 
 def with_code_that_ran(spans: Sequence[Span]) -> list[Span]:
-    """The spans with the code of CodeAct's predictions, and its output or its error."""
+    """Return the spans with the code of CodeAct's predictions, and its output or its error."""
     runs = {
         (span.trace_id, span.span_id): found
         for span in spans
-        if span.kind is SpanKind.AGENT and span.scope in _SCOPES and (found := _trajectory_of(span))
+        if span.kind is SpanKind.AGENT and span.scope in _SCOPES and (found := _find_trajectory(span))
     }
     if not runs:
         return list(spans)
@@ -38,7 +38,7 @@ def with_code_that_ran(spans: Sequence[Span]) -> list[Span]:
     made: dict[tuple[str, str], Span] = {}
     for span in sorted(spans, key=lambda each: each.start_ns):
         run = (span.trace_id, span.parent_id or "")
-        if run in runs and "generated_code" in _fields(span):
+        if run in runs and "generated_code" in _read_fields(span):
             step = steps.get((span.trace_id, span.span_id), span)
             made[step.trace_id, step.span_id] = _with_code(step, runs[run], numbers[run])
             numbers[run] += 1
@@ -46,7 +46,7 @@ def with_code_that_ran(spans: Sequence[Span]) -> list[Span]:
 
 
 def _find_steps(spans: Sequence[Span]) -> dict[tuple[str, str], Span]:
-    """The span around the last model call within each span, by the latter."""
+    """Return the span around the last model call within each span, by the latter."""
     by_id = {(span.trace_id, span.span_id): span for span in spans}
     found: dict[tuple[str, str], Span] = {}
     for call in sorted(spans, key=lambda each: each.start_ns):
@@ -67,17 +67,17 @@ def _with_code(span: Span, run: _Trajectory, number: int) -> Span:
     shown = run.get(f"code_output_{number}")
     noted = as_text(run.get(f"observation_{number}"))
     error = from_text(noted.removeprefix(_FAILED)) if noted.startswith(_FAILED) else span.error
-    observation = None if shown is None else as_text(decoded(shown))
+    observation = None if shown is None else as_text(decode_document(shown))
     code = ExecutedCode(source, f"output.trajectory.generated_code_{number}", "python")
     # Its own output is the model's message, which the model call has.
     return replace(span, code=code, output=None, observation=observation, error=error)
 
 
-def _trajectory_of(span: Span) -> _Trajectory | None:
-    found = _fields(span).get("trajectory")
+def _find_trajectory(span: Span) -> _Trajectory | None:
+    found = _read_fields(span).get("trajectory")
     return found if isinstance(found, dict) and "generated_code_0" in found else None
 
 
-def _fields(span: Span) -> Mapping[str, JsonValue]:
-    value = decoded(span.attributes.get("output.value"))
+def _read_fields(span: Span) -> Mapping[str, JsonValue]:
+    value = decode_document(span.attributes.get("output.value"))
     return value if isinstance(value, dict) else {}

@@ -27,21 +27,21 @@ class NotDecoded(ValueError):  # noqa: N818 - an answer, not a failure
     """The text is not in the form required."""
 
 
-def json_value(text: str) -> JsonValue:
-    """The JSON document this text is.
+def parse_json(text: str) -> JsonValue:
+    """Return the JSON document this text is.
 
     Raises:
         NotDecoded: it is none.
     """
     try:
         # NaN, Infinity and lone surrogates too: Python's own producers write them.
-        return _data(load_json(text))
+        return _to_json_data(load_json(text))
     except (ValueError, RecursionError) as bad:
         raise NotDecoded(str(bad)) from bad
 
 
-def python_literal(text: str) -> JsonValue:
-    """The Python literal this text is, as JSON data: tuples and sets become lists.
+def parse_literal(text: str) -> JsonValue:
+    """Return the Python literal this text is, as JSON data: tuples and sets become lists.
 
     Raises:
         NotDecoded: it is none.
@@ -49,38 +49,38 @@ def python_literal(text: str) -> JsonValue:
     if len(text) > _MAX_LITERAL_CHARS:
         raise NotDecoded("too long for a literal")
     try:
-        return _data(ast.literal_eval(text.strip()))
+        return _to_json_data(ast.literal_eval(text.strip()))
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as bad:
         raise NotDecoded(str(bad)) from bad
 
 
-def decoded(value: AttributeValue | JsonValue) -> JsonValue:
-    """The document in an attribute that holds arguments, messages or the like.
+def decode_document(value: AttributeValue | JsonValue) -> JsonValue:
+    """Return the document in an attribute that holds arguments, messages or the like.
 
     JSON is decoded, JSON inside a JSON string too, Python literals of lists and dictionaries likewise; any
     other text stays as it is.
     """
     if not isinstance(value, str):
-        return _data(value)
+        return _to_json_data(value)
     if _JSON_START.match(value) or value.lstrip().startswith('"'):
         try:
-            inner = json_value(value)
+            inner = parse_json(value)
         except NotDecoded:
             inner = None
         if isinstance(inner, str):
-            return decoded(inner) if _JSON_START.match(inner) else inner
+            return decode_document(inner) if _JSON_START.match(inner) else inner
         if inner is not None:
             return inner
     if _LITERAL_START.match(value):
         try:
-            return python_literal(value)
+            return parse_literal(value)
         except NotDecoded:
             return value
     return value
 
 
-def payload(value: AttributeValue, mime_type: str | None = None) -> Payload | None:
-    """The payload in an attribute; None where there is no such attribute.
+def to_payload(value: AttributeValue, mime_type: str | None = None) -> Payload | None:
+    """Return the payload in an attribute; None where there is no such attribute.
 
     Args:
         value: of any type; what is no text has the type it came in.
@@ -89,23 +89,23 @@ def payload(value: AttributeValue, mime_type: str | None = None) -> Payload | No
     if value is None:
         return None
     if not isinstance(value, str):
-        data = _data(value)
+        data = _to_json_data(value)
         return Payload(as_text(data), data, typed=True)
     if mime_type is not None and "json" in mime_type:
         try:
-            return Payload(value, json_value(value), typed=True)
+            return Payload(value, parse_json(value), typed=True)
         except NotDecoded:
             return Payload(value, value)
     if mime_type is None and _JSON_START.match(value):
         try:
-            return Payload(value, json_value(value))
+            return Payload(value, parse_json(value))
         except NotDecoded:
             return Payload(value, value)
     return Payload(value, value, typed=mime_type is not None)
 
 
 def as_text(value: JsonValue) -> str:
-    """A value as a person would write it down: text as it is, anything else as JSON."""
+    """Return a value as a person would write it down: text as it is, anything else as JSON."""
     if isinstance(value, str):
         return value
     try:
@@ -119,14 +119,14 @@ def is_cut(text: str, mime_type: str | None) -> bool:
     if mime_type is None or "json" not in mime_type or not _JSON_START.match(text):
         return False
     try:
-        json_value(text)
+        parse_json(text)
     except NotDecoded:
         return not text.rstrip().endswith(("}", "]"))
     return False
 
 
-def _data(value: object) -> JsonValue:
-    """Plain data of whatever Python object a decoder gave."""
+def _to_json_data(value: object) -> JsonValue:
+    """Return plain data of whatever Python object a decoder gave."""
     match value:
         case None | bool() | int() | str():
             return value
@@ -135,7 +135,9 @@ def _data(value: object) -> JsonValue:
         case bytes():
             return value.decode("utf-8", "replace")
         case dict():
-            return {key if isinstance(key, str) else str(key): _data(item) for key, item in value.items()}
+            return {
+                key if isinstance(key, str) else str(key): _to_json_data(item) for key, item in value.items()
+            }
         case list() | tuple() | set() | frozenset():
-            return [_data(item) for item in value]
+            return [_to_json_data(item) for item in value]
     return str(value)

@@ -10,7 +10,7 @@ import re
 
 from spanproof.semconv import genai
 from spanproof.trace import Event, SpanError
-from spanproof.trace.dialects.decode import NotDecoded, python_literal
+from spanproof.trace.dialects.decode import NotDecoded, parse_literal
 from spanproof.trace.dialects.raw import RawSpan
 
 _EXCEPTION_EVENT = "exception"
@@ -25,10 +25,10 @@ _CAUSE = re.compile(r"(?:due to:?|: )\s*(?P<type>[A-Z]\w*(?:Error|Exception|Exit
 _RAISED_LINE = re.compile(r"^(?P<type>[A-Za-z_][\w.]*)(?::.*)?$")
 
 
-def error_of(raw: RawSpan) -> SpanError | None:
-    """The error of this span, None where it did not fail."""
+def read_error(raw: RawSpan) -> SpanError | None:
+    """Return the error of this span, None where it did not fail."""
     event = next((event for event in reversed(raw.events) if event.name == _EXCEPTION_EVENT), None)
-    if event is not None and (raw.failed or _text(event, "exception.escaped") != "False"):
+    if event is not None and (raw.failed or _read_text(event, "exception.escaped") != "False"):
         return _from_event(event)
     declared = raw.text(genai.ERROR_TYPE)
     if raw.failed or declared is not None:
@@ -37,22 +37,22 @@ def error_of(raw: RawSpan) -> SpanError | None:
 
 
 def from_text(message: str, declared_type: str | None = None) -> SpanError | None:
-    """The error in a status message; None where it is only control flow."""
-    message = _plain(message)
+    """Return the error in a status message; None where it is only control flow."""
+    message = _extract_message(message)
     typed = _TYPED_MESSAGE.match(message)
     name = declared_type if declared_type not in _UNKNOWN_TYPES else None
-    if typed is not None and (name is None or _short(typed["type"]) == _short(name)):
+    if typed is not None and (name is None or _strip_module(typed["type"]) == _strip_module(name)):
         name, message = typed["type"], message[typed.end() :]
-    return _error(_short(name) if name else None, message, ())
+    return _build_error(_strip_module(name) if name else None, message, ())
 
 
 def _from_event(event: Event) -> SpanError | None:
-    name = _short(_text(event, "exception.type"))
-    chain = _raised(_text(event, "exception.stacktrace"))
-    return _error(name or None, _text(event, "exception.message"), chain)
+    name = _strip_module(_read_text(event, "exception.type"))
+    chain = _parse_chain(_read_text(event, "exception.stacktrace"))
+    return _build_error(name or None, _read_text(event, "exception.message"), chain)
 
 
-def _error(name: str | None, message: str, chain: tuple[str, ...]) -> SpanError | None:
+def _build_error(name: str | None, message: str, chain: tuple[str, ...]) -> SpanError | None:
     if name in _CONTROL_FLOW:
         return None
     cause = _CAUSE.search(message)
@@ -62,8 +62,8 @@ def _error(name: str | None, message: str, chain: tuple[str, ...]) -> SpanError 
     return SpanError(name, message, chain)
 
 
-def _raised(stacktrace: str) -> tuple[str, ...]:
-    """Names of the exceptions of a printed chain, the outermost first (Python prints it last)."""
+def _parse_chain(stacktrace: str) -> tuple[str, ...]:
+    """Return the names of the exceptions of a printed chain, outermost first (Python prints it last)."""
     names: list[str] = []
     after_frame = False
     for line in stacktrace.splitlines():
@@ -72,38 +72,38 @@ def _raised(stacktrace: str) -> tuple[str, ...]:
             continue
         raised = _RAISED_LINE.match(line) if after_frame else None
         if raised is not None:
-            name = _short(raised["type"])
+            name = _strip_module(raised["type"])
             if not names or names[-1] != name:
                 names.append(name)
         after_frame = False
     return tuple(reversed(names))
 
 
-def _plain(message: str) -> str:
-    """Some producers write a dictionary's repr into the status: its texts are the message."""
+def _extract_message(message: str) -> str:
+    """Return the message; where a producer wrote a dictionary's repr into the status, the texts in it."""
     if not message.startswith("{"):
         return message
     try:
-        value = python_literal(message)
+        value = parse_literal(message)
     except NotDecoded:
         return message
-    texts = list(_texts(value))
+    texts = list(_collect_texts(value))
     return ": ".join(texts) if texts else message
 
 
-def _texts(value: object) -> list[str]:
+def _collect_texts(value: object) -> list[str]:
     if isinstance(value, str):
         return [value]
     if isinstance(value, dict):
         inner = [value[key] for key in ("message", "error", "data") if key in value]
-        return [text for item in inner for text in _texts(item)]
+        return [text for item in inner for text in _collect_texts(item)]
     return []
 
 
-def _text(event: Event, key: str) -> str:
+def _read_text(event: Event, key: str) -> str:
     value = event.attributes.get(key)
     return value if isinstance(value, str) else ""
 
 
-def _short(name: str) -> str:
+def _strip_module(name: str) -> str:
     return name.rpartition(".")[2]

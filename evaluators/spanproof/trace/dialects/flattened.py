@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from spanproof.trace import AttributeValue, JsonValue, Message
-from spanproof.trace.dialects.decode import decoded
-from spanproof.trace.dialects.messages import messages
+from spanproof.trace.dialects.decode import decode_document
+from spanproof.trace.dialects.messages import read_messages
 
 _Tree: TypeAlias = "dict[str, _Tree | AttributeValue]"
 
@@ -22,37 +22,37 @@ _WRAPPERS = frozenset({"message", "message_content", "tool_call"})
 _MAX_LEVELS = 16
 
 
-def flattened_messages(
+def read_flattened_messages(
     attributes: Mapping[str, AttributeValue], prefix: str, role: str
 ) -> tuple[Message, ...]:
-    """The messages below this prefix, in order of their index.
+    """Return the messages below this prefix, in order of their index.
 
     Args:
         attributes: of a span.
         prefix: without the last dot, as `llm.input_messages`.
         role: of messages whose role is not there.
     """
-    by_index = flattened_by_index(attributes, prefix, role)
+    by_index = read_flattened_by_index(attributes, prefix, role)
     return tuple(message for index in sorted(by_index) for message in by_index[index])
 
 
-def flattened_by_index(
+def read_flattened_by_index(
     attributes: Mapping[str, AttributeValue], prefix: str, role: str
 ) -> dict[int, tuple[Message, ...]]:
-    """The messages below this prefix by the index they were written under."""
+    """Return the messages below this prefix by the index they were written under."""
     tree: _Tree = {}
     start = prefix + "."
     for name, value in attributes.items():
         if name.startswith(start):
-            _plant(tree, name[len(start) :].split("."), value)
+            _insert_value(tree, name[len(start) :].split("."), value)
     found: dict[int, tuple[Message, ...]] = {}
     for index, branch in tree.items():
         if index.isdecimal() and isinstance(branch, dict):
-            found[int(index)] = messages(_one_text(_json(branch)), role)
+            found[int(index)] = read_messages(_fold_contents(_to_json(branch)), role)
     return found
 
 
-def _plant(tree: _Tree, path: list[str], value: AttributeValue) -> None:
+def _insert_value(tree: _Tree, path: list[str], value: AttributeValue) -> None:
     if len(path) > _MAX_LEVELS:
         return
     for name in path[:-1]:
@@ -64,19 +64,19 @@ def _plant(tree: _Tree, path: list[str], value: AttributeValue) -> None:
         tree[path[-1]] = value
 
 
-def _json(branch: _Tree | AttributeValue) -> JsonValue:
-    """Branches whose names are indices become lists, wrappers fall away."""
+def _to_json(branch: _Tree | AttributeValue) -> JsonValue:
+    """Return the branch as JSON: branches whose names are indices become lists, wrappers fall away."""
     if not isinstance(branch, dict):
-        return branch if isinstance(branch, str) else decoded(branch)
+        return branch if isinstance(branch, str) else decode_document(branch)
     if len(branch) == 1 and next(iter(branch)) in _WRAPPERS:
-        return _json(next(iter(branch.values())))
+        return _to_json(next(iter(branch.values())))
     if branch and all(name.isdecimal() for name in branch):
-        return [_json(branch[name]) for name in sorted(branch, key=int)]
-    return {name: _json(inner) for name, inner in branch.items()}
+        return [_to_json(branch[name]) for name in sorted(branch, key=int)]
+    return {name: _to_json(inner) for name, inner in branch.items()}
 
 
-def _one_text(message: JsonValue) -> JsonValue:
-    """OpenInference writes a text as `content`, as `contents`, or as both: it is read once."""
+def _fold_contents(message: JsonValue) -> JsonValue:
+    """Return the message with its text once: OpenInference writes `content`, `contents`, or both."""
     if not isinstance(message, dict) or "contents" not in message:
         return message
     contents = message["contents"]

@@ -19,9 +19,9 @@ from spanproof.trace import (
     StepInfo,
     ToolCall,
 )
-from spanproof.trace.dialects.decode import as_text, decoded, payload
-from spanproof.trace.dialects.messages import messages
-from spanproof.trace.dialects.printed import printed_fields
+from spanproof.trace.dialects.decode import as_text, decode_document, to_payload
+from spanproof.trace.dialects.messages import read_messages
+from spanproof.trace.dialects.printed import parse_printed_fields
 from spanproof.trace.dialects.raw import RawSpan
 from spanproof.trace.dialects.reading import Reading
 
@@ -36,14 +36,14 @@ _GRAPH_NODE_KEYS = (
 )
 
 
-def smolagents_step(name: str) -> StepInfo | None:
-    """The step that a span named `Step 3` represents."""
+def parse_smolagents_step(name: str) -> StepInfo | None:
+    """Return the step that a span named `Step 3` represents."""
     numbered = _SMOLAGENTS_STEP.fullmatch(name)
     return StepInfo(int(numbered[1])) if numbered is not None else None
 
 
-def smolagents_task(value: JsonValue) -> str | None:
-    """The task in the arguments of smolagents' `run`; None where these are none."""
+def find_smolagents_task(value: JsonValue) -> str | None:
+    """Return the task in the arguments of smolagents' `run`; None where these are none."""
     if not isinstance(value, dict):
         return None
     task = value.get("task")
@@ -53,25 +53,25 @@ def smolagents_task(value: JsonValue) -> str | None:
     return task if isinstance(task, str) else None
 
 
-def tool_arguments(value: AttributeValue | JsonValue) -> JsonValue:
-    """A tool's arguments without the wrapping of frameworks.
+def unwrap_arguments(value: AttributeValue | JsonValue) -> JsonValue:
+    """Return a tool's arguments without the wrapping of frameworks.
 
     An object holds keyword arguments; an array positional ones; both together stand as
     `{"args": […], "kwargs": {…}}`; a bare text is the only argument, or code.
     """
-    arguments = decoded(value)
+    arguments = decode_document(value)
     if not isinstance(arguments, dict):
         return arguments
     if "input_str" in arguments and "metadata" in arguments:
         # Traceloop writes LangChain's callback arguments; the tool's own are a printed dictionary in them.
         inputs = arguments.get("inputs")
-        return inputs if isinstance(inputs, dict) else decoded(arguments["input_str"])
+        return inputs if isinstance(inputs, dict) else decode_document(arguments["input_str"])
     if _SMOLAGENTS_SWITCHES & arguments.keys() or (set(arguments) <= {"args", "kwargs"} and arguments):
-        return _smolagents_arguments(arguments)
+        return _unwrap_smolagents_arguments(arguments)
     return arguments
 
 
-def _smolagents_arguments(arguments: dict[str, JsonValue]) -> JsonValue:
+def _unwrap_smolagents_arguments(arguments: dict[str, JsonValue]) -> JsonValue:
     args, kwargs = arguments.get("args"), arguments.get("kwargs")
     named = {
         key: value
@@ -86,45 +86,45 @@ def _smolagents_arguments(arguments: dict[str, JsonValue]) -> JsonValue:
     return named
 
 
-def tool_result(given: Payload | None) -> tuple[Payload | None, SpanError | None]:
-    """A tool's result out of LangChain's ToolMessage, with the error the message may stand for."""
+def unwrap_result(given: Payload | None) -> tuple[Payload | None, SpanError | None]:
+    """Return a tool's result out of LangChain's ToolMessage, with the error the message may stand for."""
     if given is None:
         return None, None
     match given.value:
         case [{"text": str(text), **others}] if others.keys() <= {"type"}:
             return Payload(text, text), None  # the one block that Bedrock and MCP put a text into
-    message = _tool_message(given.value)
+    message = _find_tool_message(given.value)
     if message is None:
         return given, None
     content = message.get("content")
-    result = payload(content if isinstance(content, str) else as_text(content))
+    result = to_payload(content if isinstance(content, str) else as_text(content))
     error = SpanError(None, as_text(content)) if message.get("status") == "error" else None
     return result, error
 
 
-def _tool_message(value: JsonValue) -> dict[str, JsonValue] | None:
+def _find_tool_message(value: JsonValue) -> dict[str, JsonValue] | None:
     if isinstance(value, str):
-        fields = printed_fields(value)
+        fields = parse_printed_fields(value)
         return fields if fields is not None and "tool_call_id" in fields else None
     if not isinstance(value, dict):
         return None
     for envelope in ("output", "kwargs", "data"):
         inner = value.get(envelope)
         if isinstance(inner, dict | str):
-            found = _tool_message(inner)
+            found = _find_tool_message(inner)
             if found is not None:
                 return found
     is_message = value.get("type") == "tool" and "content" in value and "tool_call_id" in value
     return value if is_message else None
 
 
-def state_messages(given: Payload | None, role: str = "user") -> tuple[Message, ...]:
-    """The messages in a graph's state, or in a list of messages; nothing for any other document."""
+def read_state_messages(given: Payload | None, role: str = "user") -> tuple[Message, ...]:
+    """Return the messages in a graph's state, or in a list of messages; nothing for any other document."""
     if given is None:
         return ()
     value = given.value
-    if isinstance(value, str) and printed_fields(value) is not None:
-        return messages(value, role)
+    if isinstance(value, str) and parse_printed_fields(value) is not None:
+        return read_messages(value, role)
     if isinstance(value, dict):
         for envelope in ("outputs", "inputs"):
             inner = value.get(envelope)
@@ -133,9 +133,9 @@ def state_messages(given: Payload | None, role: str = "user") -> tuple[Message, 
         held = value.get("messages")
         if held is None and _is_dumped_message(value):
             held = [value]
-        return messages(held, role) if isinstance(held, list) else ()
+        return read_messages(held, role) if isinstance(held, list) else ()
     if isinstance(value, list) and value and all(_is_message(item) for item in value):
-        return messages(value, role)
+        return read_messages(value, role)
     return ()
 
 
@@ -153,8 +153,8 @@ def _is_message(value: JsonValue) -> bool:
     return isinstance(value, dict) and ("role" in value or value.get("type") in ("message", "function_call"))
 
 
-def node_not_agent(raw: RawSpan, reading: Reading) -> Reading:
-    """LangGraph's node named `agent` is a step of the graph, not an agent: its kind becomes CHAIN.
+def demote_graph_node(raw: RawSpan, reading: Reading) -> Reading:
+    """Return LangGraph's node named `agent` as a CHAIN: it is a step of the graph, not an agent.
 
     Producers make any runnable with "agent" in its name an AGENT; a node is known by being named after
     itself.
@@ -163,7 +163,7 @@ def node_not_agent(raw: RawSpan, reading: Reading) -> Reading:
         return reading
     node = raw.text(*_GRAPH_NODE_KEYS)
     if node is None:
-        metadata = decoded(raw.first("metadata"))
+        metadata = decode_document(raw.first("metadata"))
         named = metadata.get("langgraph_node") if isinstance(metadata, dict) else None
         node = named if isinstance(named, str) else None
     if node is not None and node.strip('"') == raw.name:
@@ -171,8 +171,8 @@ def node_not_agent(raw: RawSpan, reading: Reading) -> Reading:
     return reading
 
 
-def workflow_not_agent(raw: RawSpan, reading: Reading) -> Reading:
-    """OpenAI Agents' trace is recorded as an AGENT above the agents: its kind becomes CHAIN.
+def demote_workflow(raw: RawSpan, reading: Reading) -> Reading:
+    """Return OpenAI Agents' trace, which is recorded as an AGENT above the agents, as a CHAIN.
 
     A real agent carries its name; a handoff recorded as a TOOL is no tool call either.
     """
@@ -185,14 +185,16 @@ def workflow_not_agent(raw: RawSpan, reading: Reading) -> Reading:
     return reading
 
 
-def call_messages(flattened: tuple[Message, ...], document: Payload | None, role: str) -> tuple[Message, ...]:
-    """A model's messages: as flattened attributes, or from the whole document where that says more.
+def select_call_messages(
+    flattened: tuple[Message, ...], document: Payload | None, role: str
+) -> tuple[Message, ...]:
+    """Return a model's messages: as flattened attributes, or from the whole document where that says more.
 
     Some producers flatten texts only, and hosted tool calls are in the document alone.
     """
     if document is None or not isinstance(document.value, dict | list):
-        return flattened or _plain_message(document, role)
-    whole = messages(document.value, role)
+        return flattened or _read_plain_message(document, role)
+    whole = read_messages(document.value, role)
     said = any(message.text for message in flattened)
     calls = sum(len(message.tool_calls) for message in flattened)
     whole_calls = sum(len(message.tool_calls) for message in whole)
@@ -201,10 +203,10 @@ def call_messages(flattened: tuple[Message, ...], document: Payload | None, role
     return flattened
 
 
-def _plain_message(document: Payload | None, role: str) -> tuple[Message, ...]:
-    return messages(document.text, role) if document is not None else ()
+def _read_plain_message(document: Payload | None, role: str) -> tuple[Message, ...]:
+    return read_messages(document.text, role) if document is not None else ()
 
 
-def call_of(raw: RawSpan, name: str | None, arguments: JsonValue) -> ToolCall:
-    """The tool call that a TOOL span represents."""
+def build_call(raw: RawSpan, name: str | None, arguments: JsonValue) -> ToolCall:
+    """Return the tool call that a TOOL span represents."""
     return ToolCall(name or raw.name, arguments, raw.text("gen_ai.tool.call.id", "tool_call.id", "tool.id"))

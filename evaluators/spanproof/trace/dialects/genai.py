@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from spanproof.semconv import genai
 from spanproof.trace import AttributeValue, Event, JsonValue, Message, Payload, SpanError, SpanKind
-from spanproof.trace.dialects.decode import as_text, decoded, payload
-from spanproof.trace.dialects.failures import error_of
-from spanproof.trace.dialects.frameworks import call_of, tool_arguments, tool_result
-from spanproof.trace.dialects.messages import messages
-from spanproof.trace.dialects.openinference import usage_of
+from spanproof.trace.dialects.decode import as_text, decode_document, to_payload
+from spanproof.trace.dialects.failures import read_error
+from spanproof.trace.dialects.frameworks import build_call, unwrap_arguments, unwrap_result
+from spanproof.trace.dialects.messages import read_messages
+from spanproof.trace.dialects.openinference import make_usage
 from spanproof.trace.dialects.raw import RawSpan
 from spanproof.trace.dialects.reading import Dialect, Reading
 
@@ -39,90 +39,92 @@ _MESSAGE_EVENTS = {
 
 
 def read(raw: RawSpan) -> Reading:
-    """The content of a span written after OTel GenAI."""
+    """Return the content of a span written after OTel GenAI."""
     kind = OPERATIONS.get(raw.text(genai.OPERATION_NAME) or "", SpanKind.OTHER)
     return read_as(raw, kind)
 
 
 def read_as(raw: RawSpan, kind: SpanKind) -> Reading:
-    """The content of a span whose kind another dialect has set."""
-    inputs, outputs = conversation(raw)
+    """Return the content of a span whose kind another dialect has set."""
+    inputs, outputs = read_conversation(raw)
     if kind is SpanKind.TOOL:
-        given = raw.first(genai.TOOL_CALL_ARGUMENTS) or _arguments_in_events(raw)
-        result, failed = tool_result(payload(raw.first(genai.TOOL_CALL_RESULT) or _result_in_events(outputs)))
+        given = raw.first(genai.TOOL_CALL_ARGUMENTS) or _find_arguments_in_events(raw)
+        result, failed = unwrap_result(
+            to_payload(raw.first(genai.TOOL_CALL_RESULT) or _find_result_in_events(outputs))
+        )
         if raw.text("gen_ai.tool.status") == "error":
             failed = failed or SpanError(None, result.text if result is not None else "")
         return Reading(
             kind,
-            payload(given),
+            to_payload(given),
             result,
-            tool=call_of(raw, raw.text(genai.TOOL_NAME), tool_arguments(given)),
+            tool=build_call(raw, raw.text(genai.TOOL_NAME), unwrap_arguments(given)),
             agent=raw.text(genai.AGENT_NAME),
-            error=error_of(raw) or failed,
+            error=read_error(raw) or failed,
         )
     return Reading(
         kind,
-        text_payload(inputs, "user") if kind is not SpanKind.LLM else None,
-        text_payload(outputs, "assistant") if kind is not SpanKind.LLM else None,
+        find_last_text(inputs, "user") if kind is not SpanKind.LLM else None,
+        find_last_text(outputs, "assistant") if kind is not SpanKind.LLM else None,
         inputs,
         outputs,
-        usage=usage_of(raw.integer(genai.USAGE_INPUT_TOKENS), raw.integer(genai.USAGE_OUTPUT_TOKENS)),
+        usage=make_usage(raw.integer(genai.USAGE_INPUT_TOKENS), raw.integer(genai.USAGE_OUTPUT_TOKENS)),
         model=raw.text(genai.RESPONSE_MODEL, genai.REQUEST_MODEL),
         agent=raw.text(genai.AGENT_NAME),
-        error=error_of(raw),
+        error=read_error(raw),
     )
 
 
-def conversation(raw: RawSpan) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
-    """Messages to and from the model, from the span or from its events."""
-    inputs = messages(decoded(find_value(raw, genai.INPUT_MESSAGES)), "user")
-    outputs = messages(decoded(find_value(raw, genai.OUTPUT_MESSAGES)), "assistant")
+def read_conversation(raw: RawSpan) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
+    """Return the messages to and from the model, from the span or from its events."""
+    inputs = read_messages(decode_document(find_value(raw, genai.INPUT_MESSAGES)), "user")
+    outputs = read_messages(decode_document(find_value(raw, genai.OUTPUT_MESSAGES)), "assistant")
     if not inputs:
         inputs = tuple(
             message
             for event in raw.events
             if event.name in _MESSAGE_EVENTS
-            for message in messages(_event_fields(event), _MESSAGE_EVENTS[event.name])
+            for message in read_messages(_read_event_fields(event), _MESSAGE_EVENTS[event.name])
         )
     if not outputs:
         outputs = tuple(
             message
             for event in raw.events
             if event.name == "gen_ai.choice"
-            for message in messages(_event_fields(event), "assistant")
+            for message in read_messages(_read_event_fields(event), "assistant")
         )
     return inputs, outputs
 
 
-def _event_fields(event: Event) -> JsonValue:
-    """The fields of a message in an event; lists of parts are decoded, texts stay as they are."""
-    fields = {key: _decoded_parts(value) for key, value in event.attributes.items()}
+def _read_event_fields(event: Event) -> JsonValue:
+    """Return the fields of a message in an event; lists of parts are decoded, texts stay as they are."""
+    fields = {key: _decode_parts(value) for key, value in event.attributes.items()}
     if isinstance(fields.get("message"), str | list):
         fields["content"] = fields.pop("message")
     return fields
 
 
-def _decoded_parts(value: AttributeValue) -> JsonValue:
-    parts = decoded(value)
+def _decode_parts(value: AttributeValue) -> JsonValue:
+    parts = decode_document(value)
     has_parts = isinstance(parts, list) and bool(parts) and all(isinstance(part, dict) for part in parts)
     return value if isinstance(value, str) and not (has_parts or isinstance(parts, dict)) else parts
 
 
-def _arguments_in_events(raw: RawSpan) -> AttributeValue:
-    """Arguments of a call that its span holds as a message: a request for the call, or the bare arguments."""
-    for message in conversation(raw)[0]:
+def _find_arguments_in_events(raw: RawSpan) -> AttributeValue:
+    """Return a call's arguments from messages of its span: a request for it, or the bare arguments."""
+    for message in read_conversation(raw)[0]:
         for call in message.tool_calls:
             return as_text(call.arguments)
     events = (event for event in raw.events if event.name == "gen_ai.tool.message")
     return next((event.attributes["content"] for event in events if "content" in event.attributes), None)
 
 
-def _result_in_events(outputs: tuple[Message, ...]) -> AttributeValue:
+def _find_result_in_events(outputs: tuple[Message, ...]) -> AttributeValue:
     return next((message.text for message in reversed(outputs) if message.text), None)
 
 
-def text_payload(spoken: tuple[Message, ...], role: str) -> Payload | None:
-    """The last text of this role as a payload: the task of an agent, or its answer."""
+def find_last_text(spoken: tuple[Message, ...], role: str) -> Payload | None:
+    """Return the last text of this role as a payload: the task of an agent, or its answer."""
     for message in reversed(spoken):
         if message.role == role and message.text:
             return Payload(message.text, message.text)

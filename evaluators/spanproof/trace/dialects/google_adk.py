@@ -9,10 +9,10 @@ from dataclasses import replace
 
 from spanproof.semconv import genai
 from spanproof.trace import JsonValue, Payload, SpanError, SpanKind
-from spanproof.trace.dialects.decode import as_text, decoded, payload
-from spanproof.trace.dialects.frameworks import tool_arguments
+from spanproof.trace.dialects.decode import as_text, decode_document, to_payload
+from spanproof.trace.dialects.frameworks import unwrap_arguments
 from spanproof.trace.dialects.genai import OPERATIONS, read_as
-from spanproof.trace.dialects.messages import messages
+from spanproof.trace.dialects.messages import read_messages
 from spanproof.trace.dialects.raw import RawSpan
 from spanproof.trace.dialects.reading import Dialect, Reading
 
@@ -25,30 +25,33 @@ _MERGED = "(merged tools)"
 
 
 def read(raw: RawSpan) -> Reading:
-    """The content of a span written by ADK, in either of its schemas."""
+    """Return the content of a span written by ADK, in either of its schemas."""
     kind = OPERATIONS.get(raw.text(genai.OPERATION_NAME) or "", _KINDS.get(raw.name, SpanKind.OTHER))
     if kind is SpanKind.TOOL and _MERGED in (raw.text(genai.TOOL_NAME) or ""):
         return Reading(SpanKind.CHAIN)
     reading = read_as(raw, kind)
     if kind is SpanKind.TOOL:
-        return _call(raw, reading)
+        return _read_call(raw, reading)
     if kind is SpanKind.LLM and not reading.input_messages:
-        request, response = decoded(raw.first(_REQUEST)), decoded(raw.first(_RESPONSE))
-        instructions = _field(_field(request, "config"), "system_instruction")
+        request, response = decode_document(raw.first(_REQUEST)), decode_document(raw.first(_RESPONSE))
+        instructions = _read_field(_read_field(request, "config"), "system_instruction")
         return replace(
             reading,
-            input_messages=(*messages(instructions, "system"), *messages(_field(request, "contents"))),
-            output_messages=messages(_field(response, "content"), "assistant"),
+            input_messages=(
+                *read_messages(instructions, "system"),
+                *read_messages(_read_field(request, "contents")),
+            ),
+            output_messages=read_messages(_read_field(response, "content"), "assistant"),
         )
     return reading
 
 
-def _call(raw: RawSpan, reading: Reading) -> Reading:
-    """The tool call; ADK puts a result that is no object into one, and an error into another."""
-    given, tool = payload(raw.first(_ARGUMENTS)), reading.tool
+def _read_call(raw: RawSpan, reading: Reading) -> Reading:
+    """Return the tool call; ADK puts a result that is no object into one, and an error into another."""
+    given, tool = to_payload(raw.first(_ARGUMENTS)), reading.tool
     if tool is not None and tool.arguments is None and given is not None:
-        tool = replace(tool, arguments=tool_arguments(given.value))
-    result = reading.output or payload(raw.first(_RESULT))
+        tool = replace(tool, arguments=unwrap_arguments(given.value))
+    result = reading.output or to_payload(raw.first(_RESULT))
     error = reading.error
     match result.value if result is not None else None:
         case {"result": value, **others} if not others:
@@ -59,7 +62,7 @@ def _call(raw: RawSpan, reading: Reading) -> Reading:
     return replace(reading, tool=tool, input=reading.input or given, output=result, error=error)
 
 
-def _field(document: JsonValue, name: str) -> JsonValue:
+def _read_field(document: JsonValue, name: str) -> JsonValue:
     return document.get(name) if isinstance(document, dict) else None
 
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from spanproof.trace import JsonValue, Message, SpanError, SpanKind, Usage
-from spanproof.trace.dialects.decode import decoded, payload
-from spanproof.trace.dialects.failures import error_of, from_text
+from spanproof.trace.dialects.decode import decode_document, to_payload
+from spanproof.trace.dialects.failures import from_text, read_error
 from spanproof.trace.dialects.frameworks import (
-    call_of,
-    node_not_agent,
-    state_messages,
-    tool_arguments,
-    tool_result,
+    build_call,
+    demote_graph_node,
+    read_state_messages,
+    unwrap_arguments,
+    unwrap_result,
 )
-from spanproof.trace.dialects.messages import messages
-from spanproof.trace.dialects.openinference import usage_of
+from spanproof.trace.dialects.messages import read_messages
+from spanproof.trace.dialects.openinference import make_usage
 from spanproof.trace.dialects.raw import RawSpan
 from spanproof.trace.dialects.reading import Dialect, Reading
 
@@ -30,22 +30,22 @@ _KINDS = {
 
 
 def read(raw: RawSpan) -> Reading:
-    """The content of a span written by Langfuse's SDK."""
+    """Return the content of a span written by Langfuse's SDK."""
     kind = _KINDS.get((raw.text(_PREFIX + "type") or "").lower(), SpanKind.OTHER)
-    given, result = payload(raw.first(_PREFIX + "input")), payload(raw.first(_PREFIX + "output"))
-    error = error_of(raw) or _error(raw)
+    given, result = to_payload(raw.first(_PREFIX + "input")), to_payload(raw.first(_PREFIX + "output"))
+    error = read_error(raw) or _read_level_error(raw)
     if kind is SpanKind.TOOL:
-        shown, failed = tool_result(result)
-        arguments = tool_arguments(raw.first(_PREFIX + "input"))
-        return Reading(kind, given, shown, tool=call_of(raw, None, arguments), error=error or failed)
+        shown, failed = unwrap_result(result)
+        arguments = unwrap_arguments(raw.first(_PREFIX + "input"))
+        return Reading(kind, given, shown, tool=build_call(raw, None, arguments), error=error or failed)
     if kind is SpanKind.LLM:
         return Reading(
             kind,
             given,
             result,
-            _without_definitions(decoded(raw.first(_PREFIX + "input"))),
-            messages(decoded(raw.first(_PREFIX + "output")), "assistant"),
-            usage=_usage(raw),
+            _drop_definitions(decode_document(raw.first(_PREFIX + "input"))),
+            read_messages(decode_document(raw.first(_PREFIX + "output")), "assistant"),
+            usage=_read_usage(raw),
             model=raw.text(_PREFIX + "model.name"),
             error=error,
         )
@@ -53,19 +53,19 @@ def read(raw: RawSpan) -> Reading:
         kind,
         given,
         result,
-        state_messages(given),
-        state_messages(result, "assistant"),
+        read_state_messages(given),
+        read_state_messages(result, "assistant"),
         agent=raw.name if kind is SpanKind.AGENT else None,
         error=error,
     )
-    return node_not_agent(raw, reading)
+    return demote_graph_node(raw, reading)
 
 
-def _without_definitions(value: JsonValue) -> tuple[Message, ...]:
-    """Messages to the model without the tool definitions that Langfuse appends as `tool` messages."""
+def _drop_definitions(value: JsonValue) -> tuple[Message, ...]:
+    """Return messages to the model without tool definitions, which Langfuse appends as `tool` messages."""
     if isinstance(value, list):
         value = [item for item in value if not _is_definition(item)]
-    return messages(value)
+    return read_messages(value)
 
 
 def _is_definition(item: JsonValue) -> bool:
@@ -73,17 +73,17 @@ def _is_definition(item: JsonValue) -> bool:
     return isinstance(content, dict) and content.get("type") == "function" and "function" in content
 
 
-def _usage(raw: RawSpan) -> Usage | None:
-    counts = decoded(raw.first(_PREFIX + "usage_details"))
+def _read_usage(raw: RawSpan) -> Usage | None:
+    counts = decode_document(raw.first(_PREFIX + "usage_details"))
     if not isinstance(counts, dict):
         return None
     prompt, completion = counts.get("input"), counts.get("output")
-    return usage_of(
+    return make_usage(
         prompt if isinstance(prompt, int) else None, completion if isinstance(completion, int) else None
     )
 
 
-def _error(raw: RawSpan) -> SpanError | None:
+def _read_level_error(raw: RawSpan) -> SpanError | None:
     if raw.text(_PREFIX + "level") != "ERROR":
         return None
     return from_text(raw.text(_PREFIX + "status_message") or raw.status_message)

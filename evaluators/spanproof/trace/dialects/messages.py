@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from spanproof.trace import JsonValue, Message, ToolCall
-from spanproof.trace.dialects.decode import NotDecoded, as_text, decoded, python_literal
-from spanproof.trace.dialects.printed import printed_fields
+from spanproof.trace.dialects.decode import NotDecoded, as_text, decode_document, parse_literal
+from spanproof.trace.dialects.printed import parse_printed_fields
 
 HOSTED_INTERPRETER = "code_interpreter"
 """The name given to interpreters that run at the model's provider."""
@@ -33,37 +33,37 @@ _CALLS_PREFIX = "Calling tools:"
 _MAX_DEPTH = 12
 
 
-def messages(value: JsonValue, role: str = "user") -> tuple[Message, ...]:
-    """The messages in this document.
+def read_messages(value: JsonValue, role: str = "user") -> tuple[Message, ...]:
+    """Return the messages in this document.
 
     Args:
         value: a list of messages, one message, or a document that holds them under a usual name.
         role: of texts that stand where a message is expected.
     """
-    return tuple(_messages(value, role, 0))
+    return tuple(_walk_messages(value, role, 0))
 
 
-def tool_call(name: JsonValue, arguments: JsonValue, call_id: JsonValue = None) -> ToolCall:
-    """A tool call with its arguments decoded, also where they are JSON within JSON or a Python literal."""
+def decode_call(name: JsonValue, arguments: JsonValue, call_id: JsonValue = None) -> ToolCall:
+    """Return a tool call with its arguments decoded, also from JSON within JSON or a Python literal."""
     return ToolCall(
         name=name if isinstance(name, str) else "",
-        arguments=decoded(arguments),
+        arguments=decode_document(arguments),
         call_id=call_id if isinstance(call_id, str) else None,
     )
 
 
-def _messages(value: JsonValue, role: str, depth: int) -> Iterator[Message]:
+def _walk_messages(value: JsonValue, role: str, depth: int) -> Iterator[Message]:
     if depth > _MAX_DEPTH:
         return
     if isinstance(value, list):
         for item in value:
             # In a printed conversation only a model's messages show what they are.
             spoken = "user" if isinstance(item, str) and len(value) > 1 else role
-            yield from _messages(item, spoken, depth + 1)
+            yield from _walk_messages(item, spoken, depth + 1)
     elif isinstance(value, str):
-        fields = printed_fields(value)
+        fields = parse_printed_fields(value)
         if fields is not None:
-            yield from _message({"role": _printed_role(fields, role), **fields}, role)
+            yield from _read_message({"role": _infer_role(fields, role), **fields}, role)
         elif value:
             yield Message(role, value)
     elif isinstance(value, dict):
@@ -74,30 +74,30 @@ def _from_object(value: dict[str, JsonValue], role: str, depth: int) -> Iterator
     for name in ("messages", "generations", "choices", "candidates"):
         inner = value.get(name)
         if isinstance(inner, list | dict):
-            yield from _messages(inner, "assistant" if name != "messages" else role, depth + 1)
+            yield from _walk_messages(inner, "assistant" if name != "messages" else role, depth + 1)
             return
     results = value.get("function")
     if isinstance(results, list):
         # AutoGen's results of tools, as OpenInference has them beside the message that holds nothing else.
-        yield from _Collected.of_results(results).as_messages("tool", None)
+        yield from _Collected.from_results(results).as_messages("tool", None)
         return
     message = value.get("message")
     if isinstance(message, dict):
-        yield from _messages(message, role, depth + 1)
+        yield from _walk_messages(message, role, depth + 1)
         return
     for envelope in ("kwargs", "data"):
         inner = value.get(envelope)
         if isinstance(inner, dict) and ("content" in inner or "type" in inner):
-            yield from _message(inner, role)
+            yield from _read_message(inner, role)
             return
     if isinstance(value.get("output"), list) and "role" not in value:
-        yield from _messages(value["output"], "assistant", depth + 1)
+        yield from _walk_messages(value["output"], "assistant", depth + 1)
         return
-    yield from _message(value, role)
+    yield from _read_message(value, role)
 
 
-def _message(value: dict[str, JsonValue], role: str) -> Iterator[Message]:
-    item = _response_item(value)
+def _read_message(value: dict[str, JsonValue], role: str) -> Iterator[Message]:
+    item = _read_response_item(value)
     if item is not None:
         yield from item
         return
@@ -126,10 +126,10 @@ class _Collected:
         self.results: list[Message] = []
 
     @classmethod
-    def of_results(cls, results: list[JsonValue]) -> _Collected:
+    def from_results(cls, results: list[JsonValue]) -> _Collected:
         """Return a message that holds results of tools alone."""
         collected = cls()
-        for result in map(decoded, results):
+        for result in map(decode_document, results):
             if isinstance(result, dict):
                 collected._add_result(result)
         return collected
@@ -144,7 +144,7 @@ class _Collected:
 
     def _take_printed_calls(self, text: str) -> str:
         try:
-            calls = python_literal(text.removeprefix(_CALLS_PREFIX))
+            calls = parse_literal(text.removeprefix(_CALLS_PREFIX))
         except NotDecoded:
             return text
         self.add_calls(calls)
@@ -157,7 +157,7 @@ class _Collected:
             inner = call.get("function")
             source = inner if isinstance(inner, dict) else call
             name = source.get("name") or source.get("toolName") or source.get("tool_name")
-            self.calls.append(tool_call(name, _arguments(source), _call_id(call)))
+            self.calls.append(decode_call(name, _find_arguments(source), _find_call_id(call)))
 
     def add(self, content: JsonValue) -> None:
         if isinstance(content, str):
@@ -189,7 +189,7 @@ class _Collected:
     def _add_call_part(self, part: dict[str, JsonValue]) -> None:
         source = _unfold(part, *_CALL_KEYS)
         name = source.get("name") or source.get("toolName") or source.get("tool_name")
-        self.calls.append(tool_call(name, _arguments(source), _call_id(source)))
+        self.calls.append(decode_call(name, _find_arguments(source), _find_call_id(source)))
 
     def _add_result(self, part: dict[str, JsonValue]) -> None:
         source = _unfold(part, *_RESULT_KEYS)
@@ -201,24 +201,24 @@ class _Collected:
             ),
             None,
         )
-        answers = source.get("tool_use_id") or _call_id(source)
+        answers = source.get("tool_use_id") or _find_call_id(source)
         self.results.append(
-            Message("tool", result_text(value), (), answers if isinstance(answers, str) else None)
+            Message("tool", extract_result_text(value), (), answers if isinstance(answers, str) else None)
         )
 
     def _add_gemini_code(self, part: dict[str, JsonValue]) -> None:
         inner = part.get("executable_code")
         source = inner if isinstance(inner, dict) else part
-        self.calls.append(ToolCall(HOSTED_INTERPRETER, {"code": source.get("code")}, self._gemini_id()))
+        self.calls.append(ToolCall(HOSTED_INTERPRETER, {"code": source.get("code")}, self._make_gemini_id()))
 
     def _add_gemini_result(self, part: dict[str, JsonValue]) -> None:
         inner = part.get("code_execution_result")
         source = inner if isinstance(inner, dict) else part
         answered = self.calls[-1].call_id if self.calls else None
-        self.results.append(Message("tool", result_text(source.get("output")), (), answered))
+        self.results.append(Message("tool", extract_result_text(source.get("output")), (), answered))
 
-    def _gemini_id(self) -> str:
-        """Gemini gives its hosted calls no ids: they are answered in order."""
+    def _make_gemini_id(self) -> str:
+        """Return an id for a hosted call: Gemini gives these none, they are answered in order."""
         return f"executable_code_{len(self.calls)}"
 
 
@@ -234,8 +234,8 @@ _SILENT_PARTS = frozenset({"reasoning", "thinking", "redacted_thinking", "blob",
 _PART_TYPES = _CALL_PARTS | _RESULT_PARTS | _SILENT_PARTS | {"text", "message", "input_text", "output_text"}
 
 
-def result_text(value: JsonValue) -> str:
-    """A tool's result as its text, taken out of the blocks providers wrap it in."""
+def extract_result_text(value: JsonValue) -> str:
+    """Return a tool's result as its text, taken out of the blocks providers wrap it in."""
     if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
         texts = [item.get("text") for item in value if isinstance(item, dict)]
         if all(isinstance(text, str) for text in texts):
@@ -249,25 +249,25 @@ def result_text(value: JsonValue) -> str:
     return "" if value is None else as_text(value)
 
 
-def _response_item(value: dict[str, JsonValue]) -> Iterator[Message] | None:
-    """Items of OpenAI's responses API; None where the object is none of them."""
+def _read_response_item(value: dict[str, JsonValue]) -> Iterator[Message] | None:
+    """Return the messages of an item of OpenAI's responses API; None where the object is none."""
     match value.get("type"):
         case "function_call" | "custom_tool_call" | "mcp_call":
-            call = tool_call(value.get("name"), _arguments(value), _call_id(value))
+            call = decode_call(value.get("name"), _find_arguments(value), _find_call_id(value))
             return iter([Message("assistant", "", (call,))])
         case "function_call_output" | "custom_tool_call_output" | "local_shell_call_output":
-            answers = _call_id(value)
-            text = result_text(value.get("output"))
+            answers = _find_call_id(value)
+            text = extract_result_text(value.get("output"))
             return iter([Message("tool", text, (), answers if isinstance(answers, str) else None)])
         case "code_interpreter_call":
-            return _interpreter_call(value)
+            return _read_interpreter_call(value)
         case "local_shell_call" | "shell_call":
-            call = tool_call("shell", value.get("action"), _call_id(value))
+            call = decode_call("shell", value.get("action"), _find_call_id(value))
             return iter([Message("assistant", "", (call,))])
     return None
 
 
-def _interpreter_call(value: dict[str, JsonValue]) -> Iterator[Message]:
+def _read_interpreter_call(value: dict[str, JsonValue]) -> Iterator[Message]:
     call_id = value.get("id") or value.get("call_id") or HOSTED_INTERPRETER
     call = ToolCall(HOSTED_INTERPRETER, {"code": value.get("code")}, str(call_id))
     yield Message("assistant", "", (call,))
@@ -288,21 +288,21 @@ def _unfold(part: dict[str, JsonValue], *names: str) -> dict[str, JsonValue]:
     return {**part, **inner} if isinstance(inner, dict) else part
 
 
-def _arguments(source: dict[str, JsonValue]) -> JsonValue:
+def _find_arguments(source: dict[str, JsonValue]) -> JsonValue:
     for name in ("arguments", "args", "input", "parameters"):
         if source.get(name) is not None:
             return source[name]
     return None
 
 
-def _call_id(source: dict[str, JsonValue]) -> JsonValue:
+def _find_call_id(source: dict[str, JsonValue]) -> JsonValue:
     for name in ("call_id", "toolCallId", "tool_call_id", "toolUseId", "id"):
         if isinstance(source.get(name), str):
             return source[name]
     return None
 
 
-def _printed_role(fields: dict[str, JsonValue], role: str) -> str:
+def _infer_role(fields: dict[str, JsonValue], role: str) -> str:
     if "tool_call_id" in fields:
         return "tool"
     marks = ("tool_calls", "usage_metadata", "response_metadata")

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from spanproof.trace import JsonValue, Payload, SpanKind, Usage
-from spanproof.trace.dialects.decode import NotDecoded, as_text, json_value
-from spanproof.trace.dialects.failures import error_of
-from spanproof.trace.dialects.frameworks import call_of, state_messages, tool_arguments, tool_result
-from spanproof.trace.dialects.messages import messages
-from spanproof.trace.dialects.openinference import usage_of
+from spanproof.trace.dialects.decode import NotDecoded, as_text, parse_json
+from spanproof.trace.dialects.failures import read_error
+from spanproof.trace.dialects.frameworks import (
+    build_call,
+    read_state_messages,
+    unwrap_arguments,
+    unwrap_result,
+)
+from spanproof.trace.dialects.messages import read_messages
+from spanproof.trace.dialects.openinference import make_usage
 from spanproof.trace.dialects.raw import RawSpan
 from spanproof.trace.dialects.reading import Dialect, Reading
 
@@ -27,59 +32,59 @@ _KINDS = {
 
 
 def read(raw: RawSpan) -> Reading:
-    """The content of a span written by MLflow."""
-    kind = _KINDS.get(as_text(_value(raw, "mlflow.spanType")), SpanKind.OTHER)
-    given, result = _payload(raw, "mlflow.spanInputs"), _payload(raw, "mlflow.spanOutputs")
-    error = error_of(raw)
+    """Return the content of a span written by MLflow."""
+    kind = _KINDS.get(as_text(_decode_attribute(raw, "mlflow.spanType")), SpanKind.OTHER)
+    given, result = _read_payload(raw, "mlflow.spanInputs"), _read_payload(raw, "mlflow.spanOutputs")
+    error = read_error(raw)
     if kind is SpanKind.TOOL:
-        shown, failed = tool_result(result)
-        arguments = tool_arguments(given.value) if given is not None else None
-        return Reading(kind, given, shown, tool=call_of(raw, raw.name, arguments), error=error or failed)
+        shown, failed = unwrap_result(result)
+        arguments = unwrap_arguments(given.value) if given is not None else None
+        return Reading(kind, given, shown, tool=build_call(raw, raw.name, arguments), error=error or failed)
     is_call = kind is SpanKind.LLM
     return Reading(
         kind,
         given,
         result,
-        messages(given.value) if is_call and given is not None else state_messages(given),
-        messages(result.value, "assistant")
+        read_messages(given.value) if is_call and given is not None else read_state_messages(given),
+        read_messages(result.value, "assistant")
         if is_call and result is not None
-        else state_messages(result, "assistant"),
-        usage=_usage(raw),
-        model=_text(raw, "mlflow.llm.model") or _text(raw, "model"),
+        else read_state_messages(result, "assistant"),
+        usage=_read_usage(raw),
+        model=_read_text(raw, "mlflow.llm.model") or _read_text(raw, "model"),
         agent=raw.name if kind is SpanKind.AGENT else None,
         error=error,
     )
 
 
-def _value(raw: RawSpan, key: str) -> JsonValue:
-    """An attribute without its JSON encoding; one that was never encoded as it is."""
+def _decode_attribute(raw: RawSpan, key: str) -> JsonValue:
+    """Return an attribute without its JSON encoding; one that was never encoded as it is."""
     value = raw.first(key)
     if not isinstance(value, str):
         return None if value is None else as_text(str(value))
     try:
-        return json_value(value)
+        return parse_json(value)
     except NotDecoded:
         return value
 
 
-def _payload(raw: RawSpan, key: str) -> Payload | None:
+def _read_payload(raw: RawSpan, key: str) -> Payload | None:
     if raw.first(key) is None:
         return None
-    value = _value(raw, key)
+    value = _decode_attribute(raw, key)
     return Payload(as_text(value), value, typed=True)
 
 
-def _text(raw: RawSpan, key: str) -> str | None:
-    value = _value(raw, key)
+def _read_text(raw: RawSpan, key: str) -> str | None:
+    value = _decode_attribute(raw, key)
     return value if isinstance(value, str) and value else None
 
 
-def _usage(raw: RawSpan) -> Usage | None:
-    counts = _value(raw, "mlflow.chat.tokenUsage")
+def _read_usage(raw: RawSpan) -> Usage | None:
+    counts = _decode_attribute(raw, "mlflow.chat.tokenUsage")
     if not isinstance(counts, dict):
         return None
     prompt, completion = counts.get("input_tokens"), counts.get("output_tokens")
-    return usage_of(
+    return make_usage(
         prompt if isinstance(prompt, int) else None, completion if isinstance(completion, int) else None
     )
 

@@ -10,19 +10,19 @@ from dataclasses import replace
 
 from spanproof.semconv import openinference as oi
 from spanproof.trace import Payload, SpanKind, Usage
-from spanproof.trace.dialects.decode import is_cut, payload
-from spanproof.trace.dialects.failures import error_of
-from spanproof.trace.dialects.flattened import flattened_messages
+from spanproof.trace.dialects.decode import is_cut, to_payload
+from spanproof.trace.dialects.failures import read_error
+from spanproof.trace.dialects.flattened import read_flattened_messages
 from spanproof.trace.dialects.frameworks import (
-    call_messages,
-    call_of,
-    node_not_agent,
-    smolagents_step,
-    smolagents_task,
-    state_messages,
-    tool_arguments,
-    tool_result,
-    workflow_not_agent,
+    build_call,
+    demote_graph_node,
+    demote_workflow,
+    find_smolagents_task,
+    parse_smolagents_step,
+    read_state_messages,
+    select_call_messages,
+    unwrap_arguments,
+    unwrap_result,
 )
 from spanproof.trace.dialects.raw import RawSpan
 from spanproof.trace.dialects.reading import Dialect, Reading
@@ -46,22 +46,22 @@ _REDACTED = "__REDACTED__"
 
 
 def read(raw: RawSpan) -> Reading:
-    """The content of a span written after OpenInference."""
-    kind = kind_of(raw.text(oi.SPAN_KIND))
-    given = payload(raw.first(oi.INPUT_VALUE), raw.text(oi.INPUT_MIME_TYPE))
-    result = payload(raw.first(oi.OUTPUT_VALUE), raw.text(oi.OUTPUT_MIME_TYPE))
+    """Return the content of a span written after OpenInference."""
+    kind = parse_kind(raw.text(oi.SPAN_KIND))
+    given = to_payload(raw.first(oi.INPUT_VALUE), raw.text(oi.INPUT_MIME_TYPE))
+    result = to_payload(raw.first(oi.OUTPUT_VALUE), raw.text(oi.OUTPUT_MIME_TYPE))
     reading = read_content(raw, kind, given, result, "llm.input_messages", "llm.output_messages")
     prompt, completion = raw.integer(oi.LLM_TOKEN_COUNT_PROMPT), raw.integer(oi.LLM_TOKEN_COUNT_COMPLETION)
-    return with_facts(raw, reading, usage_of(prompt, completion), raw.text(oi.LLM_MODEL_NAME))
+    return with_facts(raw, reading, make_usage(prompt, completion), raw.text(oi.LLM_MODEL_NAME))
 
 
-def kind_of(name: str | None) -> SpanKind:
-    """The kind by OpenInference's name for it."""
+def parse_kind(name: str | None) -> SpanKind:
+    """Return the kind by OpenInference's name for it."""
     return _KINDS.get((name or "").upper(), SpanKind.OTHER)
 
 
-def usage_of(prompt: int | None, completion: int | None) -> Usage | None:
-    """Usage from two counts, None where neither is there."""
+def make_usage(prompt: int | None, completion: int | None) -> Usage | None:
+    """Return the usage from two counts, None where neither is there."""
     return None if prompt is None and completion is None else Usage(prompt or 0, completion or 0)
 
 
@@ -73,34 +73,34 @@ def read_content(
     input_prefix: str,
     output_prefix: str,
 ) -> Reading:
-    """The content of a span with values and flattened messages, which traceAI writes under other names."""
-    error = error_of(raw)
+    """Return the content of a span with values and flattened messages, which traceAI names otherwise."""
+    error = read_error(raw)
     if result is not None and _STREAM.fullmatch(result.text):
         result = None
     if kind is SpanKind.LLM:
-        inputs = flattened_messages(raw.attributes, input_prefix, "user")
-        outputs = flattened_messages(raw.attributes, output_prefix, "assistant")
+        inputs = read_flattened_messages(raw.attributes, input_prefix, "user")
+        outputs = read_flattened_messages(raw.attributes, output_prefix, "assistant")
         return Reading(
             kind,
             given,
             result,
-            input_messages=call_messages(inputs, given, "user"),
-            output_messages=call_messages(outputs, result, "assistant"),
+            input_messages=select_call_messages(inputs, given, "user"),
+            output_messages=select_call_messages(outputs, result, "assistant"),
             error=error,
         )
     if kind is SpanKind.TOOL:
-        value, failed = tool_result(result)
+        value, failed = unwrap_result(result)
         name = raw.text(oi.TOOL_NAME, "gen_ai.tool.name")
-        arguments = tool_arguments(given.value) if given is not None else None
-        return Reading(kind, given, value, tool=call_of(raw, name, arguments), error=error or failed)
-    task = smolagents_task(given.value) if kind is SpanKind.AGENT and given is not None else None
-    step = smolagents_step(raw.name) if kind is SpanKind.CHAIN and "smolagents" in raw.scope else None
+        arguments = unwrap_arguments(given.value) if given is not None else None
+        return Reading(kind, given, value, tool=build_call(raw, name, arguments), error=error or failed)
+    task = find_smolagents_task(given.value) if kind is SpanKind.AGENT and given is not None else None
+    step = parse_smolagents_step(raw.name) if kind is SpanKind.CHAIN and "smolagents" in raw.scope else None
     return Reading(
         kind,
         Payload(task, task, typed=True) if task is not None else given,
         result,
-        input_messages=state_messages(given),
-        output_messages=state_messages(result, "assistant"),
+        input_messages=read_state_messages(given),
+        output_messages=read_state_messages(result, "assistant"),
         observation=result.text if step is not None and result is not None else None,
         step=step,
         error=error,
@@ -108,7 +108,7 @@ def read_content(
 
 
 def with_facts(raw: RawSpan, reading: Reading, usage: Usage | None, model: str | None) -> Reading:
-    """The reading with usage, model and agent, the marks of hiding and clipping, and the kind put right."""
+    """Return the reading with usage, model, agent, marks of hiding and clipping, and the kind put right."""
     agent = raw.text(oi.AGENT_NAME, "gen_ai.agent.name", "graph.node.id")
     if agent is None and reading.kind is SpanKind.AGENT:
         agent = raw.name.removesuffix(".run")
@@ -124,12 +124,12 @@ def with_facts(raw: RawSpan, reading: Reading, usage: Usage | None, model: str |
         model=model,
         agent=agent,
         truncated=truncated,
-        hidden=hidden or _messages_hidden(reading),
+        hidden=hidden or _has_hidden_messages(reading),
     )
-    return unwrap(raw, workflow_not_agent(raw, node_not_agent(raw, reading)))
+    return unwrap(raw, demote_workflow(raw, demote_graph_node(raw, reading)))
 
 
-def _messages_hidden(reading: Reading) -> bool:
+def _has_hidden_messages(reading: Reading) -> bool:
     shown = (*reading.input_messages, *reading.output_messages)
     return any(message.text == _REDACTED for message in shown)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from spanproof.trace import JsonValue
-from spanproof.trace.dialects.decode import NotDecoded, python_literal
+from spanproof.trace.dialects.decode import NotDecoded, parse_literal
 
 _START = re.compile(r"""content=(?=['"\[])""")
 _FIELD = re.compile(r"\s*([A-Za-z_]\w*)=")
@@ -17,25 +17,25 @@ _STRING = re.compile(r"""'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*\"""", 
 _OPENING, _CLOSING = "([{", ")]}"
 
 
-def printed_fields(text: str) -> dict[str, JsonValue] | None:
-    """The fields of a printed message; None where the text is none."""
+def parse_printed_fields(text: str) -> dict[str, JsonValue] | None:
+    """Return the fields of a printed message; None where the text is none."""
     if _START.match(text) is None:
         return None
     fields: dict[str, JsonValue] = {}
     at = 0
     while (field := _FIELD.match(text, at)) is not None:
-        end = _end_of_literal(text, field.end())
+        end = _find_literal_end(text, field.end())
         literal = text[field.end() : end]
         try:
-            fields[field[1]] = python_literal(literal)
+            fields[field[1]] = parse_literal(literal)
         except NotDecoded:
             fields[field[1]] = literal
         at = end
     return fields
 
 
-def _end_of_literal(text: str, at: int) -> int:
-    """Where the literal that starts here ends: at the first space outside quotes and brackets."""
+def _find_literal_end(text: str, at: int) -> int:
+    """Return where the literal that starts here ends: at the first space outside quotes and brackets."""
     depth = 0
     while at < len(text):
         char = text[at]

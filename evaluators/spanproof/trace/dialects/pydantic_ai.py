@@ -9,12 +9,12 @@ from dataclasses import replace
 
 from spanproof.semconv import genai
 from spanproof.trace import JsonValue, Message, SpanKind, Usage
-from spanproof.trace.dialects.decode import decoded, payload
-from spanproof.trace.dialects.failures import error_of
-from spanproof.trace.dialects.frameworks import call_of, tool_arguments, tool_result
-from spanproof.trace.dialects.genai import OPERATIONS, read_as, text_payload
-from spanproof.trace.dialects.messages import messages
-from spanproof.trace.dialects.openinference import usage_of
+from spanproof.trace.dialects.decode import decode_document, to_payload
+from spanproof.trace.dialects.failures import read_error
+from spanproof.trace.dialects.frameworks import build_call, unwrap_arguments, unwrap_result
+from spanproof.trace.dialects.genai import OPERATIONS, find_last_text, read_as
+from spanproof.trace.dialects.messages import read_messages
+from spanproof.trace.dialects.openinference import make_usage
 from spanproof.trace.dialects.raw import RawSpan
 from spanproof.trace.dialects.reading import Dialect, Reading
 
@@ -24,19 +24,19 @@ _RESULT = (genai.TOOL_CALL_RESULT, "tool_response")
 
 
 def read(raw: RawSpan) -> Reading:
-    """The content of a span written by Pydantic AI or by Logfire's own integrations."""
-    kind = _kind(raw)
+    """Return the content of a span written by Pydantic AI or by Logfire's own integrations."""
+    kind = _infer_kind(raw)
     if kind is SpanKind.TOOL:
-        return _tool(raw)
+        return _read_tool(raw)
     reading = read_as(raw, kind)
     if kind is SpanKind.AGENT:
-        return _agent(raw, reading)
+        return _read_agent(raw, reading)
     if kind is SpanKind.LLM and not reading.output_messages:
-        return _old_call(raw, reading)
+        return _read_old_call(raw, reading)
     return reading
 
 
-def _kind(raw: RawSpan) -> SpanKind:
+def _infer_kind(raw: RawSpan) -> SpanKind:
     operation = raw.text(genai.OPERATION_NAME)
     if operation in OPERATIONS:
         return OPERATIONS[operation]
@@ -49,63 +49,68 @@ def _kind(raw: RawSpan) -> SpanKind:
     return SpanKind.CHAIN if raw.name.startswith("running ") else SpanKind.OTHER
 
 
-def _agent(raw: RawSpan, reading: Reading) -> Reading:
-    history = messages(decoded(raw.first(*_ALL_MESSAGES)))
+def _read_agent(raw: RawSpan, reading: Reading) -> Reading:
+    history = read_messages(decode_document(raw.first(*_ALL_MESSAGES)))
     return replace(
         reading,
-        input=text_payload(history, "user") or reading.input,
-        output=payload(raw.first("final_result")) or text_payload(history, "assistant") or reading.output,
+        input=find_last_text(history, "user") or reading.input,
+        output=to_payload(raw.first("final_result"))
+        or find_last_text(history, "assistant")
+        or reading.output,
         agent=raw.text(genai.AGENT_NAME, "agent_name"),
     )
 
 
-def _old_call(raw: RawSpan, reading: Reading) -> Reading:
-    """A call by its `events`, or by the bodies that Logfire's OpenAI integration keeps."""
-    events = decoded(raw.first("events"))
-    request, response = decoded(raw.first("request_data")), decoded(raw.first("response_data"))
+def _read_old_call(raw: RawSpan, reading: Reading) -> Reading:
+    """Return a call by its `events`, or by the bodies that Logfire's OpenAI integration keeps."""
+    events = decode_document(raw.first("events"))
+    request, response = (
+        decode_document(raw.first("request_data")),
+        decode_document(raw.first("response_data")),
+    )
     if isinstance(events, list):
         inputs, outputs = _split(events)
     else:
-        inputs, outputs = messages(request), messages(response, "assistant")
+        inputs, outputs = read_messages(request), read_messages(response, "assistant")
     return replace(
         reading,
         input_messages=inputs,
         output_messages=outputs,
-        usage=reading.usage or _body_usage(response),
-        model=reading.model or _body_model(request),
+        usage=reading.usage or _read_body_usage(response),
+        model=reading.model or _read_body_model(request),
     )
 
 
 def _split(events: list[JsonValue]) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
     choices = [event for event in events if isinstance(event, dict) and "message" in event]
     inputs = [event for event in events if event not in choices]
-    return messages(inputs), messages(list(choices), "assistant")
+    return read_messages(inputs), read_messages(list(choices), "assistant")
 
 
-def _body_usage(response: JsonValue) -> Usage | None:
+def _read_body_usage(response: JsonValue) -> Usage | None:
     usage = response.get("usage") if isinstance(response, dict) else None
     if not isinstance(usage, dict):
         return None
     counts = [usage.get("prompt_tokens", usage.get("input_tokens"))]
     counts.append(usage.get("completion_tokens", usage.get("output_tokens")))
     prompt, completion = (count if isinstance(count, int) else None for count in counts)
-    return usage_of(prompt, completion)
+    return make_usage(prompt, completion)
 
 
-def _body_model(request: JsonValue) -> str | None:
+def _read_body_model(request: JsonValue) -> str | None:
     model = request.get("model") if isinstance(request, dict) else None
     return model if isinstance(model, str) else None
 
 
-def _tool(raw: RawSpan) -> Reading:
+def _read_tool(raw: RawSpan) -> Reading:
     given = raw.first(*_ARGUMENTS)
-    result, failed = tool_result(payload(raw.first(*_RESULT)))
+    result, failed = unwrap_result(to_payload(raw.first(*_RESULT)))
     return Reading(
         SpanKind.TOOL,
-        payload(given),
+        to_payload(given),
         result,
-        tool=call_of(raw, raw.text(genai.TOOL_NAME, "tool_name"), tool_arguments(given)),
-        error=error_of(raw) or failed,
+        tool=build_call(raw, raw.text(genai.TOOL_NAME, "tool_name"), unwrap_arguments(given)),
+        error=read_error(raw) or failed,
     )
 
 

@@ -42,7 +42,7 @@ class RawSpan:
     resource: Mapping[str, AttributeValue]
 
     def text(self, *keys: str) -> str | None:
-        """The first of these attributes that is a non-empty text."""
+        """Return the first of these attributes that is a non-empty text."""
         for key in keys:
             value = self.attributes.get(key)
             if isinstance(value, str) and value:
@@ -50,7 +50,7 @@ class RawSpan:
         return None
 
     def integer(self, *keys: str) -> int | None:
-        """The first of these attributes that is a whole number."""
+        """Return the first of these attributes that is a whole number."""
         for key in keys:
             value = self.attributes.get(key)
             if isinstance(value, int | float) and not isinstance(value, bool) and value == value // 1:
@@ -58,7 +58,7 @@ class RawSpan:
         return None
 
     def first(self, *keys: str) -> AttributeValue:
-        """The first of these attributes that is there and not empty, of whatever type."""
+        """Return the first of these attributes that is there and not empty, of whatever type."""
         for key in keys:
             value = self.attributes.get(key)
             if value is not None and value != "":
@@ -66,16 +66,16 @@ class RawSpan:
         return None
 
 
-def raw_spans(request: ExportTraceServiceRequest) -> Iterator[RawSpan]:
-    """Every span of the request, in its order."""
+def read_raw_spans(request: ExportTraceServiceRequest) -> Iterator[RawSpan]:
+    """Yield every span of the request, in its order."""
     for resource_spans in request.resource_spans:
         resource = attributes_of(resource_spans.resource.attributes)
         for scope_spans in resource_spans.scope_spans:
             for span in scope_spans.spans:
-                yield _raw_span(span, scope_spans.scope, resource)
+                yield _build_raw_span(span, scope_spans.scope, resource)
 
 
-def _raw_span(
+def _build_raw_span(
     span: trace_pb2.Span, scope: InstrumentationScope, resource: Mapping[str, AttributeValue]
 ) -> RawSpan:
     attributes = attributes_of(span.attributes)

@@ -66,8 +66,8 @@ class Dialect:
         return any(key.startswith(self.marks) for key in raw.attributes) if self.marks else False
 
 
-def span_of(raw: RawSpan, reading: Reading, dialect: str) -> Span:
-    """The span of our model. Content that is wholly absent where a call must have some was kept back."""
+def build_span(raw: RawSpan, reading: Reading, dialect: str) -> Span:
+    """Return the span of our model. Content wholly absent where a call must have some was kept back."""
     return Span(
         trace_id=raw.trace_id,
         span_id=raw.span_id,
@@ -101,7 +101,7 @@ def span_of(raw: RawSpan, reading: Reading, dialect: str) -> Span:
 
 
 def _is_withheld(reading: Reading) -> bool:
-    """A model or tool call with neither input nor output: no producer writes one unless set to be silent."""
+    """Whether a model or tool call has neither input nor output: only a silenced producer writes one."""
     if reading.kind not in (SpanKind.LLM, SpanKind.TOOL) or reading.error is not None:
         return False
     called_with_nothing = reading.tool is None or reading.tool.arguments is None

@@ -37,8 +37,8 @@ DIALECTS: tuple[Dialect, ...] = (
 )
 
 
-def dialect_of(raw: RawSpan) -> Dialect:
-    """The dialect this span is written in; the generic one where none is recognised."""
+def recognise_dialect(raw: RawSpan) -> Dialect:
+    """Return the dialect this span is written in; the generic one where none is recognised."""
     for dialect in DIALECTS:
         if dialect.owns_scope(raw):
             return dialect

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from spanproof.trace import Message, Span, SpanKind, ToolCall
 from spanproof.trace.dialects.code_act import with_code_that_ran
-from spanproof.trace.dialects.flattened import flattened_by_index
+from spanproof.trace.dialects.flattened import read_flattened_by_index
 
 _FLATTENED = {"openinference": "llm.input_messages", "traceai": "gen_ai.input.messages"}
 """Dialects whose producers drop the oldest messages first, when a span has more attributes than allowed."""
@@ -22,14 +22,14 @@ _MOST_HOPS = 4
 
 
 def put_right(spans: Sequence[Span]) -> list[Span]:
-    """The spans with usage on the innermost model call only, each call once, dropped messages put back."""
+    """Return the spans with usage on innermost model calls only, calls once, dropped messages put back."""
     spans = with_code_that_ran(_merge_repeats(spans))
     by_id = {(span.trace_id, span.span_id): span for span in spans}
     callers = {
         key
         for span in spans
         if span.kind is SpanKind.LLM and span.usage is not None
-        for key in _model_calls_above(span, by_id)
+        for key in _find_outer_model_calls(span, by_id)
     }
     found: list[Span] = []
     for span in spans:
@@ -42,7 +42,7 @@ def put_right(spans: Sequence[Span]) -> list[Span]:
 
 
 def _merge_repeats(spans: Sequence[Span]) -> list[Span]:
-    """The spans with one span for each call that two instrumentors recorded, one of them without content.
+    """Return the spans with one for each call that two instrumentors recorded, one of them without content.
 
     The bare one becomes a CHAIN; what it alone knows, the error and the call's id, goes to the other.
     """
@@ -62,7 +62,7 @@ def _merge_repeats(spans: Sequence[Span]) -> list[Span]:
 
 
 def _find_caller(key: tuple[str, str], spans: Mapping[tuple[str, str], Span]) -> tuple[str, str]:
-    """The parent of a span, past what MCP's SDK records of sending the call."""
+    """Return the parent of a span, past what MCP's SDK records of sending the call."""
     above = (key[0], spans[key].parent_id or "")
     for _ in range(_MOST_HOPS):
         parent = spans.get(above)
@@ -93,7 +93,7 @@ def _as_chain(span: Span) -> Span:
 
 
 def _with_facts_of(full: Span, bare: Span) -> Span:
-    """The full span with the usage, the error and the call's id of the bare one where it has none."""
+    """Return the full span, with usage, error and the call's id of the bare one where it has none."""
     return replace(
         full, tool=_with_id(full, bare), usage=full.usage or bare.usage, error=full.error or bare.error
     )
@@ -105,8 +105,8 @@ def _with_id(full: Span, bare: Span) -> ToolCall | None:
     return replace(full.tool, call_id=bare.tool.call_id)
 
 
-def _model_calls_above(span: Span, by_id: Mapping[tuple[str, str], Span]) -> list[tuple[str, str]]:
-    """Model calls this one is part of: a framework's call around the client's."""
+def _find_outer_model_calls(span: Span, by_id: Mapping[tuple[str, str], Span]) -> list[tuple[str, str]]:
+    """Return the model calls this one is part of: a framework's call around the client's."""
     above: list[tuple[str, str]] = []
     seen: set[str] = set()
     parent = span.parent_id
@@ -122,27 +122,27 @@ def _model_calls_above(span: Span, by_id: Mapping[tuple[str, str], Span]) -> lis
 
 
 def _with_dropped_messages(span: Span, spans: Sequence[Span]) -> Span:
-    """The call with the messages its limits dropped, from a call of the same conversation that has them.
+    """Return the call with the messages its limits dropped, from a call of the same conversation with them.
 
     A conversation only grows: where two calls agree on every message both still have, one's missing messages
     are the other's.
     """
     prefix = _FLATTENED[span.dialect]
-    own = flattened_by_index(span.attributes, prefix, "user")
+    own = read_flattened_by_index(span.attributes, prefix, "user")
     if not own:
         return span
     missing = [index for index in range(max(own)) if index not in own]
     for other in spans:
         if other is span or other.trace_id != span.trace_id or other.kind is not SpanKind.LLM:
             continue
-        known = flattened_by_index(other.attributes, prefix, "user")
-        if missing and any(index in known for index in missing) and _agree(own, known):
+        known = read_flattened_by_index(other.attributes, prefix, "user")
+        if missing and any(index in known for index in missing) and _are_consistent(own, known):
             own |= {index: known[index] for index in missing if index in known}
             missing = [index for index in missing if index not in own]
     restored = tuple(message for index in sorted(own) for message in own[index])
     return replace(span, input_messages=restored) if len(restored) > len(span.input_messages) else span
 
 
-def _agree(own: Mapping[int, tuple[Message, ...]], known: Mapping[int, tuple[Message, ...]]) -> bool:
+def _are_consistent(own: Mapping[int, tuple[Message, ...]], known: Mapping[int, tuple[Message, ...]]) -> bool:
     shared = own.keys() & known.keys()
     return bool(shared) and all(own[index] == known[index] for index in shared)

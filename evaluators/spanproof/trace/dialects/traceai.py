@@ -9,8 +9,8 @@ from __future__ import annotations
 from spanproof.semconv import genai
 from spanproof.semconv import openinference as oi
 from spanproof.trace import Payload
-from spanproof.trace.dialects.decode import NotDecoded, as_text, json_value, payload
-from spanproof.trace.dialects.openinference import kind_of, read_content, usage_of, with_facts
+from spanproof.trace.dialects.decode import NotDecoded, as_text, parse_json, to_payload
+from spanproof.trace.dialects.openinference import make_usage, parse_kind, read_content, with_facts
 from spanproof.trace.dialects.raw import RawSpan
 from spanproof.trace.dialects.reading import Dialect, Reading
 
@@ -19,22 +19,22 @@ _WRAPPERS = frozenset({"output", "_value"})
 
 
 def read(raw: RawSpan) -> Reading:
-    """The content of a span written by traceAI."""
-    kind = kind_of(raw.text(*_KIND_KEYS))
-    given = payload(raw.first(oi.INPUT_VALUE, "gen_ai.input.value"), raw.text(oi.INPUT_MIME_TYPE))
+    """Return the content of a span written by traceAI."""
+    kind = parse_kind(raw.text(*_KIND_KEYS))
+    given = to_payload(raw.first(oi.INPUT_VALUE, "gen_ai.input.value"), raw.text(oi.INPUT_MIME_TYPE))
     if given is not None and given.value == {} and not given.typed:
         # What its OpenAI Agents instrumentor writes where it has no input, and with content capture off.
         given = None
-    shown = payload(raw.first(oi.OUTPUT_VALUE, "gen_ai.output.value"), raw.text(oi.OUTPUT_MIME_TYPE))
+    shown = to_payload(raw.first(oi.OUTPUT_VALUE, "gen_ai.output.value"), raw.text(oi.OUTPUT_MIME_TYPE))
     reading = read_content(
-        raw, kind, _unwrapped(given), _unwrapped(shown), genai.INPUT_MESSAGES, genai.OUTPUT_MESSAGES
+        raw, kind, _unwrap_value(given), _unwrap_value(shown), genai.INPUT_MESSAGES, genai.OUTPUT_MESSAGES
     )
     prompt, completion = raw.integer(genai.USAGE_INPUT_TOKENS), raw.integer(genai.USAGE_OUTPUT_TOKENS)
     model = raw.text(genai.REQUEST_MODEL, genai.RESPONSE_MODEL)
-    return with_facts(raw, reading, usage_of(prompt, completion), model)
+    return with_facts(raw, reading, make_usage(prompt, completion), model)
 
 
-def _unwrapped(given: Payload | None) -> Payload | None:
+def _unwrap_value(given: Payload | None) -> Payload | None:
     if given is None:
         return None
     if isinstance(given.value, dict) and len(given.value) == 1 and given.value.keys() <= _WRAPPERS:
@@ -42,7 +42,7 @@ def _unwrapped(given: Payload | None) -> Payload | None:
         return Payload(as_text(value), value, typed=not isinstance(value, str))
     if isinstance(given.value, str) and given.text.startswith('"'):
         try:
-            value = json_value(given.text)
+            value = parse_json(given.text)
         except NotDecoded:
             return given
         return Payload(value, value, typed=True) if isinstance(value, str) else given

@@ -9,12 +9,17 @@ from dataclasses import replace
 
 from spanproof.semconv import genai
 from spanproof.trace import Payload, SpanKind
-from spanproof.trace.dialects.decode import payload
-from spanproof.trace.dialects.failures import error_of
-from spanproof.trace.dialects.flattened import flattened_messages
-from spanproof.trace.dialects.frameworks import call_of, state_messages, tool_arguments, tool_result
+from spanproof.trace.dialects.decode import to_payload
+from spanproof.trace.dialects.failures import read_error
+from spanproof.trace.dialects.flattened import read_flattened_messages
+from spanproof.trace.dialects.frameworks import (
+    build_call,
+    read_state_messages,
+    unwrap_arguments,
+    unwrap_result,
+)
 from spanproof.trace.dialects.genai import OPERATIONS, read_as
-from spanproof.trace.dialects.openinference import usage_of
+from spanproof.trace.dialects.openinference import make_usage
 from spanproof.trace.dialects.raw import RawSpan
 from spanproof.trace.dialects.reading import Dialect, Reading
 
@@ -30,11 +35,11 @@ _INPUT, _OUTPUT = "traceloop.entity.input", "traceloop.entity.output"
 
 
 def read(raw: RawSpan) -> Reading:
-    """The content of a span written by Traceloop's instrumentors."""
-    kind = _KINDS.get(raw.text("traceloop.span.kind") or "") or _by_operation(raw)
-    given, result = _entity(raw, _INPUT, "inputs"), _entity(raw, _OUTPUT, "outputs")
+    """Return the content of a span written by Traceloop's instrumentors."""
+    kind = _KINDS.get(raw.text("traceloop.span.kind") or "") or _infer_kind(raw)
+    given, result = _read_entity(raw, _INPUT, "inputs"), _read_entity(raw, _OUTPUT, "outputs")
     if kind is SpanKind.TOOL:
-        return _tool(raw, result)
+        return _read_tool(raw, result)
     reading = read_as(raw, kind)
     if kind is SpanKind.LLM:
         return _with_old_prompts(raw, reading)
@@ -42,49 +47,50 @@ def read(raw: RawSpan) -> Reading:
         reading,
         input=reading.input or given,
         output=reading.output or result,
-        input_messages=reading.input_messages or state_messages(given),
-        output_messages=reading.output_messages or state_messages(result, "assistant"),
+        input_messages=reading.input_messages or read_state_messages(given),
+        output_messages=reading.output_messages or read_state_messages(result, "assistant"),
         agent=reading.agent or raw.text("traceloop.entity.name", "traceloop.workflow.name"),
     )
 
 
-def _by_operation(raw: RawSpan) -> SpanKind:
+def _infer_kind(raw: RawSpan) -> SpanKind:
     operation = raw.text(genai.OPERATION_NAME, "llm.request.type") or ""
     return OPERATIONS.get(operation, SpanKind.LLM if operation == "completion" else SpanKind.OTHER)
 
 
-def _entity(raw: RawSpan, key: str, inner: str) -> Payload | None:
-    """An entity's payload, out of the arguments of the callback that recorded it."""
-    whole = payload(raw.first(key))
+def _read_entity(raw: RawSpan, key: str, inner: str) -> Payload | None:
+    """Return an entity's payload, out of the arguments of the callback that recorded it."""
+    whole = to_payload(raw.first(key))
     if whole is None or not isinstance(whole.value, dict) or inner not in whole.value:
         return whole
     value = whole.value[inner]
-    return payload(value) if not isinstance(value, dict | list) else replace(whole, value=value)
+    return to_payload(value) if not isinstance(value, dict | list) else replace(whole, value=value)
 
 
-def _tool(raw: RawSpan, result: Payload | None) -> Reading:
+def _read_tool(raw: RawSpan, result: Payload | None) -> Reading:
     arguments = raw.first(genai.TOOL_CALL_ARGUMENTS, _INPUT)
-    shown, failed = tool_result(payload(raw.first(genai.TOOL_CALL_RESULT)) or result)
+    shown, failed = unwrap_result(to_payload(raw.first(genai.TOOL_CALL_RESULT)) or result)
     name = raw.text(genai.TOOL_NAME, "traceloop.entity.name")
     return Reading(
         SpanKind.TOOL,
-        payload(arguments),
+        to_payload(arguments),
         shown,
-        tool=call_of(raw, name, tool_arguments(arguments)),
-        error=error_of(raw) or failed,
+        tool=build_call(raw, name, unwrap_arguments(arguments)),
+        error=read_error(raw) or failed,
     )
 
 
 def _with_old_prompts(raw: RawSpan, reading: Reading) -> Reading:
-    old = usage_of(
+    old = make_usage(
         raw.integer("gen_ai.usage.prompt_tokens", "llm.usage.prompt_tokens"),
         raw.integer("gen_ai.usage.completion_tokens", "llm.usage.completion_tokens"),
     )
     return replace(
         reading,
-        input_messages=reading.input_messages or flattened_messages(raw.attributes, "gen_ai.prompt", "user"),
+        input_messages=reading.input_messages
+        or read_flattened_messages(raw.attributes, "gen_ai.prompt", "user"),
         output_messages=reading.output_messages
-        or flattened_messages(raw.attributes, "gen_ai.completion", "assistant"),
+        or read_flattened_messages(raw.attributes, "gen_ai.completion", "assistant"),
         usage=reading.usage or old,
     )
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from spanproof.trace import JsonValue, Payload, SpanError, SpanKind
 from spanproof.trace.dialects.decode import as_text
-from spanproof.trace.dialects.messages import result_text
+from spanproof.trace.dialects.messages import extract_result_text
 from spanproof.trace.dialects.raw import RawSpan
 from spanproof.trace.dialects.reading import Reading
 
@@ -20,65 +20,67 @@ _DSPY_WORKINGS = frozenset({"trajectory", "reasoning"})
 
 
 def unwrap(raw: RawSpan, reading: Reading) -> Reading:
-    """The reading without the machinery of the framework that its scope names.
+    """Return the reading without the machinery of the framework that its scope names.
 
     An export that has no scopes, as Phoenix's, shows it by the form of a value alone.
     """
     if not raw.scope:
-        for shape in (_llama_index_values, _dspy, _crewai):
+        for shape in (_unwrap_llama_index_values, _unwrap_dspy, _unwrap_crewai):
             reading = shape(raw, reading)
         return reading
     named = _SHAPES.get(raw.scope.rpartition(".")[2])
     return named(raw, reading) if named is not None else reading
 
 
-def _llama_index(raw: RawSpan, reading: Reading) -> Reading:
-    given = _fields(reading.input)
+def _unwrap_llama_index(raw: RawSpan, reading: Reading) -> Reading:
+    given = _read_fields(reading.input)
     if reading.kind is SpanKind.LLM and not any(
         key.startswith("llm.input_messages.") for key in raw.attributes
     ):
         # A helper of the model's class around the call, or one that only makes its request.
         around = not given.keys().isdisjoint({"messages", "chat_history"})
         return Reading(SpanKind.CHAIN, error=reading.error) if around else reading
-    return _llama_index_values(raw, reading)
+    return _unwrap_llama_index_values(raw, reading)
 
 
-def _llama_index_values(raw: RawSpan, reading: Reading) -> Reading:
-    given = _fields(reading.input)
+def _unwrap_llama_index_values(raw: RawSpan, reading: Reading) -> Reading:
+    given = _read_fields(reading.input)
     if reading.kind is SpanKind.CHAIN and "init_state" in given:
         # A workflow's run: its input is the state of the workflow, the task is in the first model call.
         return Reading(SpanKind.AGENT, agent=raw.name.removesuffix(".run"), error=reading.error)
-    result = _fields(reading.output)
+    result = _read_fields(reading.output)
     if reading.kind is SpanKind.TOOL and {"raw_output", "tool_name"} <= result.keys():
-        text = result_text(result.get("blocks")) or as_text(result["raw_output"])
+        text = extract_result_text(result.get("blocks")) or as_text(result["raw_output"])
         failed = SpanError(None, text) if result.get("is_error") is True else None
         return replace(reading, output=Payload(text, text), error=reading.error or failed)
     return reading
 
 
-def _dspy(raw: RawSpan, reading: Reading) -> Reading:
+def _unwrap_dspy(raw: RawSpan, reading: Reading) -> Reading:
     if reading.tool is not None:
         return replace(reading, tool=replace(reading.tool, name=reading.tool.name.removesuffix(".__call__")))
-    result = _fields(reading.output)
+    result = _read_fields(reading.output)
     if reading.kind is not SpanKind.CHAIN or "trajectory" not in result or "forward" not in raw.name:
         return reading
-    given = _fields(reading.input)
+    given = _read_fields(reading.input)
     arguments = given.get("input_args")
     given = arguments if isinstance(arguments, dict) else given
     answer = {name: value for name, value in result.items() if name not in _DSPY_WORKINGS}
     name = raw.name.removesuffix(".forward").removesuffix(".aforward")
-    return replace(reading, kind=SpanKind.AGENT, agent=name, input=_lone(given), output=_lone(answer))
+    return replace(
+        reading, kind=SpanKind.AGENT, agent=name, input=_unwrap_fields(given), output=_unwrap_fields(answer)
+    )
 
 
-def _autogen(_raw: RawSpan, reading: Reading) -> Reading:
+def _unwrap_autogen(_raw: RawSpan, reading: Reading) -> Reading:
     if reading.kind is SpanKind.AGENT:
         # Its input is objects, printed; the task is in the first model call.
         return replace(reading, input=None, input_messages=())
     return reading
 
 
-def _crewai(_raw: RawSpan, reading: Reading) -> Reading:
-    result = _fields(reading.output)
+def _unwrap_crewai(_raw: RawSpan, reading: Reading) -> Reading:
+    result = _read_fields(reading.output)
     if reading.kind is not SpanKind.AGENT or not {"description", "raw"} <= result.keys():
         return reading
     # What it has as messages is the whole conversation, which its model calls have.
@@ -86,20 +88,20 @@ def _crewai(_raw: RawSpan, reading: Reading) -> Reading:
     return replace(reading, input=Payload(task, task), output=Payload(answer, answer), output_messages=())
 
 
-def _fields(given: Payload | None) -> dict[str, JsonValue]:
+def _read_fields(given: Payload | None) -> dict[str, JsonValue]:
     return given.value if given is not None and isinstance(given.value, dict) else {}
 
 
-def _lone(fields: dict[str, JsonValue]) -> Payload | None:
-    """The only field's value, else all of them."""
+def _unwrap_fields(fields: dict[str, JsonValue]) -> Payload | None:
+    """Return the only field's value, else all of them."""
     value = next(iter(fields.values())) if len(fields) == 1 else fields
     return Payload(as_text(value), value, typed=True) if fields else None
 
 
 _SHAPES: dict[str, Callable[[RawSpan, Reading], Reading]] = {
-    "llama_index": _llama_index,
-    "dspy": _dspy,
-    "autogen_agentchat": _autogen,
-    "crewai": _crewai,
+    "llama_index": _unwrap_llama_index,
+    "dspy": _unwrap_dspy,
+    "autogen_agentchat": _unwrap_autogen,
+    "crewai": _unwrap_crewai,
 }
 """The last part of an instrumentor's scope to what undoes the framework it names."""

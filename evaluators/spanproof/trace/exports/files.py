@@ -34,16 +34,16 @@ def read_file(path: Path) -> Read:
     """
     suffix = path.suffix.lower()
     if suffix == ".parquet":
-        return _read_documents(path, [(0, _parquet_rows(path))])
+        return _read_documents(path, [(0, _read_parquet_rows(path))])
     if suffix not in (".json", ".jsonl", ".ndjson"):
         return read_what_is_good(path)
-    documents = _documents(read_content(path))
+    documents = _parse_documents(read_content(path))
     if not documents or any(_is_otlp(document) for _, document in documents):
         return read_what_is_good(path)
     return _read_documents(path, documents)
 
 
-def _documents(body: bytes) -> list[tuple[int, Any]]:
+def _parse_documents(body: bytes) -> list[tuple[int, Any]]:
     """Return the JSON document, or those of the lines with their numbers; none where it is neither."""
     try:
         return [(0, load_json(body))]
@@ -90,7 +90,7 @@ def _read_documents(path: Path, documents: list[tuple[int, Any]]) -> Read:
     return requests, malformed
 
 
-def _parquet_rows(path: Path) -> list[dict[str, Any]]:
+def _read_parquet_rows(path: Path) -> list[dict[str, Any]]:
     """Return the rows of LangSmith's bulk export, or of a data frame of Phoenix."""
     import pyarrow as arrow
     import pyarrow.parquet as parquet

@@ -24,14 +24,14 @@ def read_rows(rows: Sequence[Row]) -> Iterator[Span]:
 
 
 def _read_span(given: Mapping[str, Any]) -> Span:
-    tags = _fields(given.get("tags"))
+    tags = _read_fields(given.get("tags"))
     failed = tags.get("otel.status_code") == "ERROR" or tags.get("error") in (True, "true")
     start_us, took_us = int(given.get("startTime") or 0), int(given.get("duration") or 0)
     span = make_span(
         Fields(
             trace_id=str(given.get("traceID") or "").zfill(32),
             span_id=str(given.get("spanID") or "").zfill(16),
-            parent_id=_parent(given),
+            parent_id=_find_parent(given),
             name=given.get("operationName"),
             start=start_us * 1000,
             end=(start_us + took_us) * 1000,
@@ -40,13 +40,13 @@ def _read_span(given: Mapping[str, Any]) -> Span:
         )
     )
     for log in given.get("logs") or ():
-        fields = _fields(log.get("fields"))
+        fields = _read_fields(log.get("fields"))
         name = str(fields.pop("event", fields.pop("message", "")))
         add_event(span, name, fields, int(log.get("timestamp") or 0) * 1000)
     return span
 
 
-def _parent(given: Mapping[str, Any]) -> str | None:
+def _find_parent(given: Mapping[str, Any]) -> str | None:
     for reference in given.get("references") or ():
         if reference.get("refType") == "CHILD_OF" and reference.get("traceID") == given.get("traceID"):
             return str(reference.get("spanID")).zfill(16)
@@ -54,6 +54,6 @@ def _parent(given: Mapping[str, Any]) -> str | None:
     return str(parent).zfill(16) if parent else None
 
 
-def _fields(pairs: object) -> dict[str, Any]:
+def _read_fields(pairs: object) -> dict[str, Any]:
     found = pairs if isinstance(pairs, list) else ()
     return {str(pair.get("key")): pair.get("value") for pair in found if isinstance(pair, Mapping)}

@@ -33,7 +33,7 @@ def read_rows(rows: Sequence[Row]) -> Iterator[Span]:
 
 def read_observation(row: Row) -> Span:
     """Return one observation as a span."""
-    given = {_camel(key): value for key, value in row.items()}
+    given = {_to_camel(key): value for key, value in row.items()}
     failed = given.get("level") == "ERROR"
     return make_span(
         Fields(
@@ -43,13 +43,13 @@ def read_observation(row: Row) -> Span:
             name=given.get("name"),
             start=given.get("startTime"),
             end=given.get("endTime"),
-            attributes=_attributes(given),
+            attributes=_build_attributes(given),
             error=str(given.get("statusMessage") or "") if failed else None,
         )
     )
 
 
-def _attributes(given: dict[str, Any]) -> dict[str, object]:
+def _build_attributes(given: dict[str, Any]) -> dict[str, object]:
     return {
         f"{_PREFIX}type": str(given.get("type") or "span").lower(),
         f"{_PREFIX}input": as_json(given.get("input")),
@@ -61,7 +61,7 @@ def _attributes(given: dict[str, Any]) -> dict[str, object]:
     }
 
 
-def _camel(name: str) -> str:
+def _to_camel(name: str) -> str:
     """Return the name as the API writes it; exports to storage write `trace_id` for `traceId`."""
     first, *rest = name.split("_")
     return first + "".join(part.capitalize() for part in rest)

@@ -6,7 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from spanproof.trace.exports.rows import Fields, Row, document, last_line, make_span, values_of
+from spanproof.trace.exports.rows import (
+    Fields,
+    Row,
+    build_value_attributes,
+    find_last_line,
+    make_span,
+    parse_document,
+)
 
 _KINDS = {
     "llm": "LLM",
@@ -37,7 +44,7 @@ def _read_run(row: Row) -> Span:
     kind = _KINDS.get(str(row["run_type"]), "CHAIN")
     if kind == "CHAIN" and row.get("name") in _AGENTS and not row.get("parent_run_id"):
         kind = "AGENT"
-    inputs, outputs = document(row.get("inputs")), document(row.get("outputs"))
+    inputs, outputs = parse_document(row.get("inputs")), parse_document(row.get("outputs"))
     error = row.get("error")
     return make_span(
         Fields(
@@ -49,30 +56,30 @@ def _read_run(row: Row) -> Span:
             end=row.get("end_time"),
             attributes={
                 "openinference.span.kind": kind,
-                **_values("input", _tool_input(inputs) if kind == "TOOL" else inputs),
-                **_values("output", outputs),
-                **(_model(row, outputs) if kind == "LLM" else {}),
+                **_build_values("input", _unwrap_tool_input(inputs) if kind == "TOOL" else inputs),
+                **_build_values("output", outputs),
+                **(_read_model(row, outputs) if kind == "LLM" else {}),
                 **({"tool.name": row.get("name")} if kind == "TOOL" else {}),
             },
-            error=_exception_in(error) if isinstance(error, str) and error else None,
+            error=_extract_exception(error) if isinstance(error, str) and error else None,
         )
     )
 
 
-def _values(side: str, value: object) -> dict[str, object]:
+def _build_values(side: str, value: object) -> dict[str, object]:
     if isinstance(value, Mapping) and len(value) == 1:
         ((name, only),) = value.items()
         value = only if name in ("input", "output") else value
-    return values_of(side, value)
+    return build_value_attributes(side, value)
 
 
-def _tool_input(inputs: object) -> object:
+def _unwrap_tool_input(inputs: object) -> object:
     """Return a tool's arguments: LangChain's tracer records them printed, as `{"input": "{'code': …}"}`."""
     return inputs["input"] if isinstance(inputs, Mapping) and inputs.keys() == {"input"} else inputs
 
 
-def _model(row: Row, outputs: object) -> dict[str, object]:
-    extra = document(row.get("extra"))
+def _read_model(row: Row, outputs: object) -> dict[str, object]:
+    extra = parse_document(row.get("extra"))
     extra = extra if isinstance(extra, Mapping) else {}
     metadata, parameters = extra.get("metadata") or {}, extra.get("invocation_params") or {}
     usage = outputs.get("usage_metadata") if isinstance(outputs, Mapping) else None
@@ -81,15 +88,17 @@ def _model(row: Row, outputs: object) -> dict[str, object]:
         "llm.model_name": metadata.get("ls_model_name")
         or parameters.get("model")
         or parameters.get("model_name"),
-        "llm.token_count.prompt": _first(row.get("prompt_tokens"), usage.get("input_tokens")),
-        "llm.token_count.completion": _first(row.get("completion_tokens"), usage.get("output_tokens")),
+        "llm.token_count.prompt": _select_first(row.get("prompt_tokens"), usage.get("input_tokens")),
+        "llm.token_count.completion": _select_first(row.get("completion_tokens"), usage.get("output_tokens")),
     }
 
 
-def _first(*values: object) -> object:
+def _select_first(*values: object) -> object:
     return next((value for value in values if value is not None), None)
 
 
-def _exception_in(error: str) -> str:
+def _extract_exception(error: str) -> str:
     """Return the exception of a printed one: LangChain prints its stack trace below it, Python above it."""
-    return last_line(error) if error.startswith("Traceback") else error.strip().partition("\n")[0].strip()
+    return (
+        find_last_line(error) if error.startswith("Traceback") else error.strip().partition("\n")[0].strip()
+    )

@@ -9,25 +9,25 @@ from google.protobuf import json_format
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
-from spanproof.trace.exports.rows import Fields, Row, add_event, as_json, base64_id, make_span
+from spanproof.trace.exports.rows import Fields, Row, add_event, as_json, decode_base64_id, make_span
 from spanproof.trace.otlp.values import attribute_value
 
 
 def is_row(row: Row) -> bool:
     """Whether this is a trace, or a span of one, as Phoenix's API gives them too."""
     return {"span_id", "start_time_unix_nano"} <= row.keys() or (
-        bool({"info", "trace_info"} & row.keys()) and isinstance(_spans(row), list)
+        bool({"info", "trace_info"} & row.keys()) and isinstance(_find_spans(row), list)
     )
 
 
 def read_rows(rows: Sequence[Row]) -> Iterator[Span]:
     """Yield the spans of the traces."""
     for row in rows:
-        spans = _spans(row)
+        spans = _find_spans(row)
         yield from (read_span(given) for given in ([row] if spans is None else spans))
 
 
-def _spans(row: Row) -> list[Any] | None:
+def _find_spans(row: Row) -> list[Any] | None:
     data = row.get("data")
     spans = data.get("spans") if isinstance(data, Mapping) else row.get("spans")
     return spans if isinstance(spans, list) else None
@@ -44,19 +44,19 @@ def read_span(given: Mapping[str, Any]) -> Span:
     )
     span = make_span(
         Fields(
-            trace_id=_id(given.get("trace_id") or context.get("trace_id"), 16),
-            span_id=_id(given.get("span_id") or context.get("span_id"), 8),
-            parent_id=_id(given.get("parent_span_id") or given.get("parent_id"), 8),
+            trace_id=_decode_id(given.get("trace_id") or context.get("trace_id"), 16),
+            span_id=_decode_id(given.get("span_id") or context.get("span_id"), 8),
+            parent_id=_decode_id(given.get("parent_span_id") or given.get("parent_id"), 8),
             name=given.get("name"),
             start=given.get("start_time_unix_nano") or given.get("start_time"),
             end=given.get("end_time_unix_nano") or given.get("end_time"),
-            attributes=_attributes(given.get("attributes")),
+            attributes=_read_attributes(given.get("attributes")),
             error=str(status.get("message") or "") if _is_error(status.get("code")) else None,
         )
     )
     for event in given.get("events") or ():
         when = event.get("time_unix_nano") or event.get("timestamp")
-        add_event(span, str(event.get("name")), _attributes(event.get("attributes")), when)
+        add_event(span, str(event.get("name")), _read_attributes(event.get("attributes")), when)
     return span
 
 
@@ -64,24 +64,24 @@ def _is_error(code: object) -> bool:
     return code == Status.STATUS_CODE_ERROR or "ERROR" in str(code)
 
 
-def _id(value: object, length: int) -> object:
-    return base64_id(value, length) if isinstance(value, str) else value
+def _decode_id(value: object, length: int) -> object:
+    return decode_base64_id(value, length) if isinstance(value, str) else value
 
 
-def _attributes(given: object) -> dict[str, object]:
+def _read_attributes(given: object) -> dict[str, object]:
     """Return the attributes, which are an object, or OTLP's list of pairs."""
     if isinstance(given, list):
-        return {str(pair["key"]): _any_value(pair.get("value")) for pair in given}
+        return {str(pair["key"]): _decode_any_value(pair.get("value")) for pair in given}
     return {key: as_json(value) for key, value in given.items()} if isinstance(given, Mapping) else {}
 
 
-def _any_value(given: object) -> object:
-    value = json_format.ParseDict(_without_nulls(given) or {}, AnyValue(), ignore_unknown_fields=True)
+def _decode_any_value(given: object) -> object:
+    value = json_format.ParseDict(_drop_nulls(given) or {}, AnyValue(), ignore_unknown_fields=True)
     return attribute_value(value)
 
 
-def _without_nulls(value: Any) -> Any:
+def _drop_nulls(value: Any) -> Any:
     """Return a document without the fields that are null, which protobuf's JSON leaves out."""
     if isinstance(value, dict):
-        return {name: _without_nulls(each) for name, each in value.items() if each is not None}
-    return [_without_nulls(each) for each in value] if isinstance(value, list) else value
+        return {name: _drop_nulls(each) for name, each in value.items() if each is not None}
+    return [_drop_nulls(each) for each in value] if isinstance(value, list) else value

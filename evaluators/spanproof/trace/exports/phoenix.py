@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from spanproof.trace.exports.rows import Fields, Row, add_event, document, flatten, make_span
+from spanproof.trace.exports.rows import Fields, Row, add_event, flatten, make_span, parse_document
 
 
 def is_row(row: Row) -> bool:
@@ -26,7 +26,7 @@ def _read_row(row: Row) -> Span:
     for key, value in row.items():
         if key.startswith("attributes."):
             attributes |= flatten(
-                {key.removeprefix("attributes."): document(value) if _is_tree(key) else value}
+                {key.removeprefix("attributes."): parse_document(value) if _is_tree(key) else value}
             )
     failed = given.get("status_code") == "ERROR"
     span = make_span(
@@ -41,7 +41,7 @@ def _read_row(row: Row) -> Span:
             error=str(given.get("status_message") or "") if failed else None,
         )
     )
-    events = document(row.get("events"))
+    events = parse_document(row.get("events"))
     for event in events if isinstance(events, list) else ():
         if isinstance(event, Mapping):
             fields = flatten(event.get("attributes") or {}) or {

@@ -59,7 +59,7 @@ def read_rows(found: Sequence[tuple[Product, Row]]) -> tuple[ExportTraceServiceR
         problems += [f"row {index + 1} of {product.name}: {problem}" for index, problem in wrong.items()]
         for span in product.read_rows([row for index, row in enumerate(rows) if index not in wrong]):
             scope_spans = request.resource_spans.add().scope_spans.add()
-            scope_spans.scope.name = _scope_of(span)
+            scope_spans.scope.name = _find_scope(span)
             scope_spans.spans.append(span)
     return request, problems
 
@@ -80,19 +80,19 @@ def find_rows(document: object) -> list[tuple[Product, Row]]:
     Raises:
         UnknownExport: it holds none.
     """
-    found = list(_rows(document, 0))
+    found = list(_walk_rows(document, 0))
     if not found:
         names = ", ".join(sorted(product.name for product in PRODUCTS))
         raise UnknownExport(f"neither OTLP nor an export of {names}")
     return found
 
 
-def _rows(document: object, depth: int) -> Iterator[tuple[Product, Row]]:
+def _walk_rows(document: object, depth: int) -> Iterator[tuple[Product, Row]]:
     if depth > _MAX_DEPTH:
         return
     if isinstance(document, list):
         for each in document:
-            yield from _rows(each, depth + 1)
+            yield from _walk_rows(each, depth + 1)
     elif isinstance(document, dict):
         product = next((product for product in PRODUCTS if product.is_row(document)), None)
         if product is not None:
@@ -101,8 +101,8 @@ def _rows(document: object, depth: int) -> Iterator[tuple[Product, Row]]:
             # The envelopes of APIs: `data`, `traces`, `runs`, `calls`, a trace around its observations.
             for each in document.values():
                 if isinstance(each, list | dict):
-                    yield from _rows(each, depth + 1)
+                    yield from _walk_rows(each, depth + 1)
 
 
-def _scope_of(span: Span) -> str:
+def _find_scope(span: Span) -> str:
     return next((pair.value.string_value for pair in span.attributes if pair.key in _SCOPES), "")

@@ -58,7 +58,7 @@ def make_span(fields: Fields) -> Span:
     Raises:
         UnreadableRow: it has no ids or no start.
     """
-    start_ns = unix_ns(fields.start)
+    start_ns = to_unix_ns(fields.start)
     if start_ns is None:
         raise UnreadableRow(f"the span {fields.span_id!r} has no readable start: {fields.start!r}")
     span = Span(
@@ -67,7 +67,7 @@ def make_span(fields: Fields) -> Span:
         parent_span_id=make_id(fields.parent_id, _SPAN_ID_BYTES) if fields.parent_id else b"",
         name=str(fields.name or ""),
         start_time_unix_nano=start_ns,
-        end_time_unix_nano=unix_ns(fields.end) or start_ns,
+        end_time_unix_nano=to_unix_ns(fields.end) or start_ns,
     )
     add_attributes(span, fields.attributes)
     if fields.error is not None:
@@ -79,7 +79,7 @@ def add_attributes(span: Span, attributes: Mapping[str, object]) -> None:
     """Add the attributes that are not None; documents are written as JSON."""
     for key, value in attributes.items():
         if value is not None:
-            span.attributes.add(key=key, value=any_value(_attribute(value)))
+            span.attributes.add(key=key, value=any_value(_to_attribute(value)))
 
 
 def set_error(span: Span, message: str) -> None:
@@ -90,10 +90,10 @@ def set_error(span: Span, message: str) -> None:
 
 def add_event(span: Span, name: str, attributes: Mapping[str, object], when: object = None) -> None:
     """Add an event at a time, or at the span's end."""
-    event = span.events.add(name=name, time_unix_nano=unix_ns(when) or span.end_time_unix_nano)
+    event = span.events.add(name=name, time_unix_nano=to_unix_ns(when) or span.end_time_unix_nano)
     for key, value in attributes.items():
         if value is not None:
-            event.attributes.add(key=key, value=any_value(_attribute(value)))
+            event.attributes.add(key=key, value=any_value(_to_attribute(value)))
 
 
 def make_id(value: object, length: int) -> bytes:
@@ -116,7 +116,7 @@ def make_id(value: object, length: int) -> bytes:
     return sha256(value.encode()).digest()[:length]
 
 
-def base64_id(value: str, length: int) -> str:
+def decode_base64_id(value: str, length: int) -> str:
     """Return as hex an id that protobuf's JSON writes in base64; any other text as it is."""
     try:
         found = b64decode(value, validate=True)
@@ -125,15 +125,15 @@ def base64_id(value: str, length: int) -> str:
     return found.hex() if len(found) == length else value
 
 
-def unix_ns(value: object) -> int | None:
+def to_unix_ns(value: object) -> int | None:
     """Return a time in nanoseconds since 1970; None where there is none."""
     if isinstance(value, datetime):
-        return _nanoseconds(value)
+        return _to_nanoseconds(value)
     if isinstance(value, str):
         if value.isdecimal():
-            return unix_ns(int(value))
+            return to_unix_ns(int(value))
         try:
-            return _nanoseconds(datetime.fromisoformat(value))
+            return _to_nanoseconds(datetime.fromisoformat(value))
         except ValueError:
             return None
     if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
@@ -143,7 +143,7 @@ def unix_ns(value: object) -> int | None:
     return int(value * scale)
 
 
-def _nanoseconds(moment: datetime) -> int:
+def _to_nanoseconds(moment: datetime) -> int:
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     # In whole microseconds: as a float a time of today has none of its last digits.
@@ -151,7 +151,7 @@ def _nanoseconds(moment: datetime) -> int:
     return (since.days * 86_400 + since.seconds) * 10**9 + since.microseconds * 1000
 
 
-def document(value: object) -> Any:
+def parse_document(value: object) -> Any:
     """Return the document in a field that holds one as JSON, or as itself; any other text as it is."""
     if isinstance(value, str) and value[:1] in ("{", "["):
         try:
@@ -163,16 +163,16 @@ def document(value: object) -> Any:
 
 def flatten(attributes: Mapping[str, object]) -> dict[str, object]:
     """Return attributes by dotted names, as their producer wrote them, of a tree of them."""
-    return dict(_leaves("", attributes))
+    return dict(_walk_leaves("", attributes))
 
 
-def _leaves(prefix: str, value: object) -> Iterator[tuple[str, object]]:
+def _walk_leaves(prefix: str, value: object) -> Iterator[tuple[str, object]]:
     if isinstance(value, Mapping) and value:
         for name, each in value.items():
-            yield from _leaves(f"{prefix}.{name}" if prefix else str(name), each)
+            yield from _walk_leaves(f"{prefix}.{name}" if prefix else str(name), each)
     elif isinstance(value, list) and prefix.startswith(_LISTS_IN_NAMES) and any(map(_is_branch, value)):
         for index, each in enumerate(value):
-            yield from _leaves(f"{prefix}.{index}", each)
+            yield from _walk_leaves(f"{prefix}.{index}", each)
     elif value is not None:
         yield prefix, value
 
@@ -188,7 +188,7 @@ def as_json(value: object) -> str | None:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-def values_of(side: str, value: object) -> dict[str, object]:
+def build_value_attributes(side: str, value: object) -> dict[str, object]:
     """Return the attributes of OpenInference for what a span took (`input`) or gave (`output`)."""
     if value is None:
         return {}
@@ -196,12 +196,12 @@ def values_of(side: str, value: object) -> dict[str, object]:
     return {f"{side}.value": as_json(value), f"{side}.mime_type": mime_type}
 
 
-def last_line(text: str) -> str:
+def find_last_line(text: str) -> str:
     """Return the last line that is not blank; empty where there is none."""
     return text.strip().rpartition("\n")[2].strip()
 
 
-def _attribute(value: object) -> AttributeValue:
+def _to_attribute(value: object) -> AttributeValue:
     if isinstance(value, str | bool | int | float):
         return value
     if isinstance(value, list) and all(isinstance(each, str | bool | int | float) for each in value):

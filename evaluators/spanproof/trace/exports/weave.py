@@ -6,7 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from spanproof.trace.exports.rows import Fields, Row, document, last_line, make_span, values_of
+from spanproof.trace.exports.rows import (
+    Fields,
+    Row,
+    build_value_attributes,
+    find_last_line,
+    make_span,
+    parse_document,
+)
 
 _KINDS = {"llm": "LLM", "agent": "AGENT", "tool": "TOOL", "retriever": "RETRIEVER", "guardrail": "GUARDRAIL"}
 _MODEL_CALLS = (
@@ -39,9 +46,9 @@ def read_rows(rows: Sequence[Row]) -> Iterator[Span]:
 
 
 def _read_row(row: Row, otherwise: str) -> Span:
-    inputs, output = document(row.get("inputs")), document(row.get("output"))
+    inputs, output = parse_document(row.get("inputs")), parse_document(row.get("output"))
     name = str(row["op_name"]).rpartition("/op/")[2].partition(":")[0] or str(row["op_name"])
-    kind = _kind(row, name, inputs) or otherwise
+    kind = _infer_kind(row, name, inputs) or otherwise
     error = row.get("exception")
     return make_span(
         Fields(
@@ -53,19 +60,19 @@ def _read_row(row: Row, otherwise: str) -> Span:
             end=row.get("ended_at"),
             attributes={
                 "openinference.span.kind": kind,
-                **values_of("input", _bare(inputs)),
-                **values_of("output", output),
-                **(_model(row, inputs, output) if kind == "LLM" else {}),
+                **build_value_attributes("input", _drop_self(inputs)),
+                **build_value_attributes("output", output),
+                **(_read_model(row, inputs, output) if kind == "LLM" else {}),
                 **({"tool.name": name.rpartition(".")[2]} if kind == "TOOL" else {}),
             },
-            error=last_line(str(error)) if error else None,
+            error=find_last_line(str(error)) if error else None,
         )
     )
 
 
-def _kind(row: Row, name: str, inputs: object) -> str | None:
+def _infer_kind(row: Row, name: str, inputs: object) -> str | None:
     """Return the kind that the op declares, or that of the library it is of."""
-    attributes = document(row.get("attributes"))
+    attributes = parse_document(row.get("attributes"))
     own = attributes.get("weave") if isinstance(attributes, Mapping) else None
     declared = own.get("kind") if isinstance(own, Mapping) else None
     if isinstance(declared, str) and declared in _KINDS:
@@ -77,7 +84,7 @@ def _kind(row: Row, name: str, inputs: object) -> str | None:
     return next((kind for word, kind in _WORDS.items() if name.startswith(word)), None)
 
 
-def _bare(inputs: object) -> object:
+def _drop_self(inputs: object) -> object:
     """Return the arguments without the object whose method was called."""
     return (
         {key: value for key, value in inputs.items() if key != "self"}
@@ -86,8 +93,8 @@ def _bare(inputs: object) -> object:
     )
 
 
-def _model(row: Row, inputs: object, output: object) -> dict[str, object]:
-    used = document(row.get("summary"))
+def _read_model(row: Row, inputs: object, output: object) -> dict[str, object]:
+    used = parse_document(row.get("summary"))
     by_model = used.get("usage") if isinstance(used, Mapping) else None
     model, counts = (
         next(iter(by_model.items()), (None, None)) if isinstance(by_model, Mapping) else (None, None)

@@ -45,7 +45,7 @@ def check_file(path: Path) -> None:
 
 
 def read_file(path: Path) -> list[ExportTraceServiceRequest]:
-    """Every request of the file, in order.
+    """Return every request of the file, in order.
 
     Raises:
         MalformedOtlp: the file's name or content is not one of the three forms.
@@ -58,7 +58,7 @@ def read_file(path: Path) -> list[ExportTraceServiceRequest]:
 
 
 def read_what_is_good(path: Path) -> tuple[list[ExportTraceServiceRequest], list[MalformedOtlp]]:
-    """Every request of the file that can be read, in order, and what is wrong with the others.
+    """Return every request of the file that can be read, in order, and what is wrong with the others.
 
     Raises:
         MalformedOtlp: the file's name is not one of the three forms.
@@ -74,7 +74,7 @@ def read_what_is_good(path: Path) -> tuple[list[ExportTraceServiceRequest], list
         # As protobuf no bytes are the empty request, but an empty file that is named is a lost export.
         return [], [MalformedOtlp(f"{path}: the file is empty")]
     if suffix == ".jsonl" or (suffix == ".json" and _has_one_request_per_line(body)):
-        return _lines(path, body)
+        return _read_lines(path, body)
     try:
         return [decode_protobuf(body) if suffix == ".pb" else decode_json(body)], []
     except MalformedOtlp as bad:
@@ -86,7 +86,7 @@ def _has_one_request_per_line(body: bytes) -> bool:
     return first.startswith(b"{") and first.rstrip().endswith(b"}") and rest.lstrip().startswith(b"{")
 
 
-def _lines(path: Path, body: bytes) -> tuple[list[ExportTraceServiceRequest], list[MalformedOtlp]]:
+def _read_lines(path: Path, body: bytes) -> tuple[list[ExportTraceServiceRequest], list[MalformedOtlp]]:
     requests, malformed = [], []
     for number, line in enumerate(body.splitlines(), start=1):
         if not line.strip():

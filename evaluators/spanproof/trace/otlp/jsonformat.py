@@ -21,7 +21,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from spanproof.trace.otlp import unknown
 from spanproof.trace.otlp.errors import MalformedOtlp
-from spanproof.trace.otlp.protobuf import signal_of
+from spanproof.trace.otlp.protobuf import name_signal
 
 _Document = dict[str, Any]
 """Decoded JSON of unknown shape: checked step by step below."""
@@ -65,7 +65,7 @@ _LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 def decode_json(body: bytes, kind: Any = ExportTraceServiceRequest) -> Any:
-    """The request that this JSON document holds; `{}` is the empty request.
+    """Return the request that this JSON document holds; `{}` is the empty request.
 
     Args:
         body: the document.
@@ -74,59 +74,59 @@ def decode_json(body: bytes, kind: Any = ExportTraceServiceRequest) -> Any:
     Raises:
         MalformedOtlp: it is no JSON, or no such message; names the place.
     """
-    document = _object(_loads(body), "the request")
-    for holder, place in _holders_of_ids(document):
-        _turn_ids(holder, place, _hex_to_base64)
+    document = _expect_object(_parse_json(body), "the request")
+    for holder, place in _find_id_holders(document):
+        _turn_ids(holder, place, _convert_hex_to_base64)
     try:
         request = json_format.ParseDict(document, kind(), ignore_unknown_fields=True)
         unknown.keep(document, request)
     except (json_format.ParseError, TypeError, ValueError, RecursionError) as refused:
-        raise MalformedOtlp(f"not an OTLP {signal_of(kind)} request in JSON: {refused}") from refused
+        raise MalformedOtlp(f"not an OTLP {name_signal(kind)} request in JSON: {refused}") from refused
     return request
 
 
 def encode_json(request: Message) -> bytes:
-    """The request as one JSON document. Unknown fields of protobuf have no name to be written by."""
+    """Return the request as one JSON document. Unknown fields of protobuf have no name to be written by."""
     document = json_format.MessageToDict(request, use_integers_for_enums=True)
     unknown.restore(document, request)
-    for holder, place in _holders_of_ids(document):
-        _turn_ids(holder, place, _base64_to_hex)
+    for holder, place in _find_id_holders(document):
+        _turn_ids(holder, place, _convert_base64_to_hex)
     return orjson.dumps(document)
 
 
-def _loads(body: bytes) -> object:
+def _parse_json(body: bytes) -> object:
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError as strict:
         try:
             # Lone surrogates in escapes are legal JSON text that orjson refuses and protobuf cannot hold.
-            return json.loads(_without_surrogates(json.loads(body)))
+            return json.loads(_replace_surrogates(json.loads(body)))
         except (ValueError, RecursionError):
             raise MalformedOtlp(f"not JSON: {strict}") from strict
 
 
-def _without_surrogates(document: object) -> str:
+def _replace_surrogates(document: object) -> str:
     text = json.dumps(document, ensure_ascii=False)
     return _LONE_SURROGATE.sub("�", text)
 
 
-def _holders_of_ids(holder: _Document, place: str = "", fields: _Fields = _HOLDERS) -> Iterator[_Holder]:
+def _find_id_holders(holder: _Document, place: str = "", fields: _Fields = _HOLDERS) -> Iterator[_Holder]:
     """Yield every span, link, log record and exemplar, with its place."""
     prefix = f"{place}." if place else ""
     for (camel, snake), (holds, below) in fields.items():
-        for item, at in _items(holder, camel, snake, prefix):
+        for item, at in _iterate_items(holder, camel, snake, prefix):
             if holds:
                 yield item, at
             if below or below is _OF_METRIC:
-                yield from _holders_of_ids(item, at, below)
+                yield from _find_id_holders(item, at, below)
     if fields is _OF_METRIC:
         for camel, snake in _METRIC_DATA:
             data = holder.get(camel, holder.get(snake))
             if isinstance(data, dict):
-                yield from _holders_of_ids(data, f"{prefix}{camel}", _OF_DATA)
+                yield from _find_id_holders(data, f"{prefix}{camel}", _OF_DATA)
 
 
-def _items(holder: _Document, camel: str, snake: str, prefix: str) -> Iterator[tuple[_Document, str]]:
+def _iterate_items(holder: _Document, camel: str, snake: str, prefix: str) -> Iterator[tuple[_Document, str]]:
     items = holder.get(camel, holder.get(snake))
     if items is None:
         return
@@ -134,10 +134,10 @@ def _items(holder: _Document, camel: str, snake: str, prefix: str) -> Iterator[t
         raise MalformedOtlp(f"{prefix}{camel} must be an array, got {type(items).__name__}")
     for index, item in enumerate(items):
         place = f"{prefix}{camel}[{index}]"
-        yield _object(item, place), place
+        yield _expect_object(item, place), place
 
 
-def _object(value: object, place: str) -> _Document:
+def _expect_object(value: object, place: str) -> _Document:
     if not isinstance(value, dict):
         raise MalformedOtlp(f"{place} must be a JSON object, got {type(value).__name__}")
     return value
@@ -150,7 +150,7 @@ def _turn_ids(holder: _Document, place: str, turn: Callable[[object, int, str], 
                 holder[key] = turn(holder[key], size, f"{place}.{camel}")
 
 
-def _hex_to_base64(value: object, size: int, place: str) -> str:
+def _convert_hex_to_base64(value: object, size: int, place: str) -> str:
     if not isinstance(value, str):
         raise MalformedOtlp(f"{place} must be hexadecimal text, got {type(value).__name__}")
     if not _HEX.fullmatch(value) or len(value) != 2 * size:
@@ -166,6 +166,6 @@ def _is_base64(value: str, size: int) -> bool:
         return False
 
 
-def _base64_to_hex(value: object, size: int, place: str) -> str:
+def _convert_base64_to_hex(value: object, size: int, place: str) -> str:
     del size, place
     return base64.b64decode(str(value)).hex()

@@ -23,7 +23,7 @@ _MOST_TEXT_BYTES = 16 * 1024 * 1024
 
 
 def decode_protobuf(body: bytes, kind: Any = ExportTraceServiceRequest) -> Any:
-    """The request that these bytes hold; an empty body is the empty request.
+    """Return the request that these bytes hold; an empty body is the empty request.
 
     Args:
         body: the bytes.
@@ -36,18 +36,18 @@ def decode_protobuf(body: bytes, kind: Any = ExportTraceServiceRequest) -> Any:
         return kind.FromString(body)
     except DecodeError as refused:
         raise MalformedOtlp(
-            f"not an OTLP {signal_of(kind)} request in protobuf: {_why(body, refused, kind)}"
+            f"not an OTLP {name_signal(kind)} request in protobuf: {_explain_refusal(body, refused, kind)}"
         ) from refused
 
 
-def signal_of(kind: Any) -> str:
+def name_signal(kind: Any) -> str:
     """Return the word for a class of export requests: trace, logs or metrics."""
     name: str = kind.DESCRIPTOR.name
     return name.removeprefix("Export").removesuffix("ServiceRequest").lower()
 
 
 def encode_protobuf(request: ExportTraceServiceRequest) -> bytes:
-    """The bytes of this request, unknown fields included."""
+    """Return the bytes of this request, unknown fields included."""
     return bytes(request.SerializeToString())
 
 
@@ -55,7 +55,7 @@ class _BrokenError(Exception):
     """Where and how the walk stopped."""
 
 
-def _why(body: bytes, refused: DecodeError, kind: Any) -> str:
+def _explain_refusal(body: bytes, refused: DecodeError, kind: Any) -> str:
     try:
         _Walk().message(memoryview(body), 0, kind.DESCRIPTOR, "", 0)
     except _BrokenError as found:
@@ -85,24 +85,24 @@ class _Walk:
                 raise _BrokenError(f"the first {_MOST_FIELDS} fields are well-formed, a later one is not")
             self._fields -= 1
             where = place or "the request"
-            key, at = _varint(body, at, base, f"a field key of {where}")
+            key, at = _read_varint(body, at, base, f"a field key of {where}")
             number, wire_type = key >> 3, key & 7
             field = message.fields_by_number.get(number)
-            name = _name(place, field, number, seen)
+            name = _name_field(place, field, number, seen)
             if wire_type == _LENGTH:
-                size, at = _varint(body, at, base, f"the length of {name}")
+                size, at = _read_varint(body, at, base, f"the length of {name}")
                 left = len(body) - at
                 if size > left:
-                    self._content(body[at:], base + at, field, name, depth)
+                    self._walk_content(body[at:], base + at, field, name, depth)
                     raise _BrokenError(
                         f"{name} claims {size} bytes, only {left} are left (offset {base + at})"
                     )
-                self._content(body[at : at + size], base + at, field, name, depth)
+                self._walk_content(body[at : at + size], base + at, field, name, depth)
                 at += size
             else:
                 at = _skip_scalar(body, at, base, wire_type, name)
 
-    def _content(
+    def _walk_content(
         self, content: memoryview, base: int, field: FieldDescriptor | None, name: str, depth: int
     ) -> None:
         if field is None:
@@ -117,7 +117,7 @@ class _Walk:
                 raise _BrokenError(f"{name} is not UTF-8 (offset {base + bad.start})") from bad
 
 
-def _name(place: str, field: FieldDescriptor | None, number: int, seen: dict[int, int]) -> str:
+def _name_field(place: str, field: FieldDescriptor | None, number: int, seen: dict[int, int]) -> str:
     name = field.name if field is not None else f"field {number}"
     if field is not None and field.is_repeated:
         name = f"{name}[{seen.get(number, 0)}]"
@@ -127,7 +127,7 @@ def _name(place: str, field: FieldDescriptor | None, number: int, seen: dict[int
 
 def _skip_scalar(body: memoryview, at: int, base: int, wire_type: int, name: str) -> int:
     if wire_type == _VARINT:
-        return _varint(body, at, base, name)[1]
+        return _read_varint(body, at, base, name)[1]
     size = {_FIXED64: 8, _FIXED32: 4, _START_GROUP: 0, _END_GROUP: 0}.get(wire_type)
     if size is None:
         raise _BrokenError(f"{name} has the unknown wire type {wire_type} (offset {base + at})")
@@ -136,7 +136,7 @@ def _skip_scalar(body: memoryview, at: int, base: int, wire_type: int, name: str
     return at + size
 
 
-def _varint(body: memoryview, at: int, base: int, what: str) -> tuple[int, int]:
+def _read_varint(body: memoryview, at: int, base: int, what: str) -> tuple[int, int]:
     value = 0
     for shift in range(0, 70, 7):
         if at >= len(body):

@@ -24,24 +24,26 @@ _LENGTH_DELIMITED = 2
 
 def keep(document: dict[str, Any], message: Message) -> None:
     """Lay members of the document that the message has no field for into the message, at every depth."""
-    names = _names(message)
+    names = _map_names(message)
     unknown = {key: value for key, value in document.items() if key not in names}
     if unknown:
         text = orjson.dumps(unknown)
-        message.MergeFromString(_varint(_NUMBER << 3 | _LENGTH_DELIMITED) + _varint(len(text)) + text)
-    for inner_document, inner in _pairs(document, message, names):
+        message.MergeFromString(
+            _encode_varint(_NUMBER << 3 | _LENGTH_DELIMITED) + _encode_varint(len(text)) + text
+        )
+    for inner_document, inner in _pair_objects(document, message, names):
         keep(inner_document, inner)
 
 
 def restore(document: dict[str, Any], message: Message) -> None:
     """Put kept members back into the document that was written from this message."""
-    for inner_document, inner in _pairs(document, message, _names(message)):
+    for inner_document, inner in _pair_objects(document, message, _map_names(message)):
         restore(inner_document, inner)
-    for key, value in _kept(message):
+    for key, value in _read_kept(message):
         document.setdefault(key, value)
 
 
-def _kept(message: Message) -> Iterator[tuple[str, Any]]:
+def _read_kept(message: Message) -> Iterator[tuple[str, Any]]:
     fields: Iterable[Any] = UnknownFieldSet(message)  # type: ignore[assignment]
     for field in fields:
         if field.field_number == _NUMBER and field.wire_type == _LENGTH_DELIMITED:
@@ -52,15 +54,15 @@ def _kept(message: Message) -> Iterator[tuple[str, Any]]:
             yield from members.items() if isinstance(members, dict) else ()
 
 
-def _names(message: Message) -> dict[str, FieldDescriptor]:
+def _map_names(message: Message) -> dict[str, FieldDescriptor]:
     fields: Iterable[Any] = message.DESCRIPTOR.fields
     return {name: field for field in fields for name in (field.name, field.json_name)}
 
 
-def _pairs(
+def _pair_objects(
     document: dict[str, Any], message: Message, names: dict[str, FieldDescriptor]
 ) -> Iterator[tuple[dict[str, Any], Message]]:
-    """Objects within the document beside the messages they stand for."""
+    """Yield objects within the document beside the messages they stand for."""
     for key, value in document.items():
         field = names.get(key)
         if field is None or field.message_type is None:
@@ -72,7 +74,7 @@ def _pairs(
             yield from ((each, of) for each, of in zip(value, inner, strict=False) if isinstance(each, dict))
 
 
-def _varint(number: int) -> bytes:
+def _encode_varint(number: int) -> bytes:
     out = bytearray()
     while number > 0x7F:
         out.append(number & 0x7F | 0x80)

@@ -17,7 +17,7 @@ _INT64 = range(-(2**63), 2**63)
 
 
 def attribute_value(value: AnyValue) -> AttributeValue:
-    """The Python value of an `AnyValue`; None where it is empty."""
+    """Return the Python value of an `AnyValue`; None where it is empty."""
     match value.WhichOneof("value"):
         case "string_value":
             return str(value.string_value)
@@ -37,12 +37,12 @@ def attribute_value(value: AnyValue) -> AttributeValue:
 
 
 def attributes_of(pairs: Iterable[KeyValue]) -> dict[str, AttributeValue]:
-    """The pairs as a dictionary; of two pairs with one key the last one counts."""
+    """Return the pairs as a dictionary; of two pairs with one key the last one counts."""
     return {pair.key: attribute_value(pair.value) for pair in pairs}
 
 
 def any_value(value: AttributeValue) -> AnyValue:
-    """The `AnyValue` of a Python value."""
+    """Return the `AnyValue` of a Python value."""
     match value:
         case None:
             return AnyValue()
@@ -53,14 +53,14 @@ def any_value(value: AttributeValue) -> AnyValue:
         case float():
             return AnyValue(double_value=value)
         case str():
-            return AnyValue(string_value=_in_utf8(value))
+            return AnyValue(string_value=_replace_surrogates(value))
         case bytes():
             return AnyValue(bytes_value=value)
         case list():
             return AnyValue(array_value=ArrayValue(values=[any_value(item) for item in value]))
-    pairs = [KeyValue(key=_in_utf8(key), value=any_value(item)) for key, item in value.items()]
+    pairs = [KeyValue(key=_replace_surrogates(key), value=any_value(item)) for key, item in value.items()]
     return AnyValue(kvlist_value=KeyValueList(values=pairs))
 
 
-def _in_utf8(text: str) -> str:
+def _replace_surrogates(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

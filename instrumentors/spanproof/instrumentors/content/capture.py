@@ -15,9 +15,9 @@ from typing import Final
 
 from opentelemetry.util.types import AttributeValue
 
-from spanproof.instrumentors.content.redaction import Redaction, Redactor, redactor_of
-from spanproof.instrumentors.content.serialise import encode, redacted_text
-from spanproof.instrumentors.content.texts import clip, text_of, type_name, well_formed
+from spanproof.instrumentors.content.redaction import Redaction, Redactor, build_redactor
+from spanproof.instrumentors.content.serialise import encode, redact_text
+from spanproof.instrumentors.content.texts import clip, get_type_name, replace_surrogates, to_text
 from spanproof.instrumentors.provider.environment import report_variable
 from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
@@ -55,18 +55,18 @@ class ContentPolicy:
 
     def redactor(self, name: str) -> Redactor | None:
         """Return what redacts an attribute, None when nothing does."""
-        return None if self.redaction is None else redactor_of(self.redaction, name)
+        return None if self.redaction is None else build_redactor(self.redaction, name)
 
     def permitted(self, text: str, max_chars: int, name: str = genai.EXCEPTION_MESSAGE) -> str | None:
         """Return what may be recorded of a message or stack trace, None when nothing may."""
         if not self.capture:
             return None
-        text, redactor = well_formed(text), self.redactor(name)
+        text, redactor = replace_surrogates(text), self.redactor(name)
         most = min(max_chars, self.max_value_chars)
-        return clip(text if redactor is None else redacted_text(text, redactor), most)
+        return clip(text if redactor is None else redact_text(text, redactor), most)
 
 
-def policy_from(environ: Mapping[str, str] = os.environ) -> ContentPolicy:
+def read_policy(environ: Mapping[str, str] = os.environ) -> ContentPolicy:
     """Return the policy of the environment.
 
     Capture is on unless switched off: an evaluation needs the content. `NO_CONTENT` hides it, and so does
@@ -86,8 +86,8 @@ def policy_from(environ: Mapping[str, str] = os.environ) -> ContentPolicy:
     ceiling = max(limit - _MARK_CHARS, 1)
     return ContentPolicy(
         capture=capture in _CAPTURING,
-        max_value_chars=min(_chars(environ, "SPANPROOF_MAX_VALUE_CHARS", 65_536), ceiling),
-        max_code_chars=min(_chars(environ, "SPANPROOF_MAX_CODE_CHARS", 1_048_576), ceiling),
+        max_value_chars=min(_read_limit(environ, "SPANPROOF_MAX_VALUE_CHARS", 65_536), ceiling),
+        max_code_chars=min(_read_limit(environ, "SPANPROOF_MAX_CODE_CHARS", 1_048_576), ceiling),
         environment=environment in _YES,
     )
 
@@ -112,12 +112,12 @@ class Content:
     def fact(self, name: str, value: AttributeValue | None) -> None:
         """Set what is not content: a name, a count, a version."""
         if value is not None:
-            self.attributes[name] = well_formed(value) if type(value) is str else value
+            self.attributes[name] = replace_surrogates(value) if type(value) is str else value
 
     def text(self, name: str, value: object) -> None:
         """Set a text, or the `repr` of another value."""
         if self.visible:
-            self._put(name, value if type(value) is str else text_of(value), self.policy.max_value_chars)
+            self._put(name, value if type(value) is str else to_text(value), self.policy.max_value_chars)
 
     def code(self, source: str, language: str | None) -> None:
         """Set code that ran, with its digest where it is clipped."""
@@ -133,7 +133,7 @@ class Content:
     def json(self, name: str, value: object, *, plain: bool = False) -> None:
         """Set a value as JSON with its true type: the string `42` is `"42"`; `plain` as `encode` takes it."""
         if self.visible:
-            self._json(name, value, plain=plain)
+            self._put_json(name, value, plain=plain)
 
     def document(self, name: str, mime_name: str, value: object) -> None:
         """Set a string as text, everything else as JSON, and its MIME type."""
@@ -143,7 +143,7 @@ class Content:
             self.text(name, value)
             self.attributes[mime_name] = openinference.MIME_TEXT
         else:
-            self._json(name, value)
+            self._put_json(name, value)
             self.attributes[mime_name] = openinference.MIME_JSON
 
     def input(self, value: object) -> None:
@@ -169,12 +169,12 @@ class Content:
     def input_json(self, name: str, value: object) -> None:
         """Set a JSON value under its own name and as the span's input, encoded once."""
         if self.visible:
-            self._twice(name, openinference.INPUT_VALUE, openinference.INPUT_MIME_TYPE, value)
+            self._put_twice(name, openinference.INPUT_VALUE, openinference.INPUT_MIME_TYPE, value)
 
     def output_json(self, name: str, value: object) -> None:
         """Set a JSON value under its own name and as the span's output, encoded once."""
         if self.visible:
-            self._twice(name, openinference.OUTPUT_VALUE, openinference.OUTPUT_MIME_TYPE, value)
+            self._put_twice(name, openinference.OUTPUT_VALUE, openinference.OUTPUT_MIME_TYPE, value)
 
     def result_type(self, value: object) -> None:
         """Record the Python type of a tool's result, where JSON does not show it."""
@@ -182,16 +182,16 @@ class Content:
         if kind is str or kind is dict or kind is int or kind is list or kind is float or kind is bool:
             return  # one by one: to look for it in a set would ask its metaclass for a hash
         if value is not None:
-            self.attributes[ours.TOOL_RESULT_TYPE] = type_name(value)
+            self.attributes[ours.TOOL_RESULT_TYPE] = get_type_name(value)
 
     def finished(self) -> dict[str, AttributeValue]:
         """Return and clear the attributes, with marks for those that are not whole."""
         gathered, self.attributes = self.attributes, {}
         if self._marks:
-            gathered.update(self._marked())
+            gathered.update(self._collect_marks())
         return gathered
 
-    def _marked(self) -> dict[str, AttributeValue]:
+    def _collect_marks(self) -> dict[str, AttributeValue]:
         by_mark: dict[str, list[str]] = {}
         for mark, name in self._marks:
             by_mark.setdefault(mark, []).append(name)
@@ -211,8 +211,8 @@ class Content:
         else:
             self.text(name, value)
 
-    def _twice(self, name: str, shown: str, mime_name: str, value: object) -> None:
-        self._json(name, value)
+    def _put_twice(self, name: str, shown: str, mime_name: str, value: object) -> None:
+        self._put_json(name, value)
         if issubclass(type(value), str):
             self._show(shown, mime_name, value)
             return
@@ -222,7 +222,7 @@ class Content:
         if self._marks:
             self._marks += tuple((mark, shown) for mark, marked in self._marks if marked == name)
 
-    def _json(self, name: str, value: object, *, plain: bool = False) -> None:
+    def _put_json(self, name: str, value: object, *, plain: bool = False) -> None:
         encoded = encode(value, self.policy.max_value_chars, self.policy.redactor(name), plain=plain)
         self.attributes[name] = encoded.text
         for mark, holds in (
@@ -235,13 +235,13 @@ class Content:
 
     def _put(self, name: str, value: str, limit: int) -> None:
         if not value.isascii():
-            value = well_formed(value)
+            value = replace_surrogates(value)
         if self.policy.redaction is None and len(value) <= limit:
             self.attributes[name] = value
             return
         redactor = self.policy.redactor(name)
         if redactor is not None:
-            kept = redacted_text(value, redactor)
+            kept = redact_text(value, redactor)
             if kept != value:
                 self._marks += ((ours.CONTENT_REDACTED, name),)
                 value = kept
@@ -251,7 +251,7 @@ class Content:
         self.attributes[name] = value
 
 
-def _chars(environ: Mapping[str, str], name: str, default: int) -> int:
+def _read_limit(environ: Mapping[str, str], name: str, default: int) -> int:
     raw = environ.get(name, "").strip()
     if raw.isascii() and raw.isdigit() and int(raw) > 0:
         return int(raw)

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 from spanproof.instrumentors.content.capture import Content
-from spanproof.instrumentors.content.texts import items, member, text_or_none
+from spanproof.instrumentors.content.texts import as_text, get_member, iterate_items
 from spanproof.semconv import genai
 from spanproof.semconv import spanproof as ours
 
@@ -54,22 +54,22 @@ ToolCode: TypeAlias = tuple[str, str | None, str, bool]
 says it; the argument in which it was given; and whether the tool is given nothing else."""
 
 
-def code_in(tool_name: str, arguments: object) -> ToolCode | None:
+def find_code(tool_name: str, arguments: object) -> ToolCode | None:
     """Return the program among a tool's arguments."""
-    named = arguments if type(arguments) is dict else dict(items(arguments))
+    named = arguments if type(arguments) is dict else dict(iterate_items(arguments))
     for name, given in named.items():
         if type(name) is not str:
             continue
-        meant = _meaning(tool_name, name)
+        meant = _find_meaning(tool_name, name)
         if meant is None:
             continue
-        value = given if type(given) is str else text_or_none(given)
+        value = given if type(given) is str else as_text(given)
         if not value or value.isspace():
             continue
         language, doubted = meant
         if doubted is None or doubted.match(value):
             alone = len(named) == 1
-            return value, language if alone else _declared(named) or language, name, alone
+            return value, language if alone else _read_declared(named) or language, name, alone
     return None
 
 
@@ -79,7 +79,7 @@ def record_call(content: Content, tool_name: str, arguments: object) -> None:
     The program is repeated, up to its own limit, where the arguments are cut or redacted. What the
     agent was shown of it is the tool's result.
     """
-    code = code_in(tool_name, arguments)
+    code = find_code(tool_name, arguments)
     if code is None:
         content.input_json(genai.TOOL_CALL_ARGUMENTS, arguments)
         return
@@ -113,21 +113,21 @@ class _Meaning(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def _meaning(tool_name: str, name: str) -> _Meaning | None:
+def _find_meaning(tool_name: str, name: str) -> _Meaning | None:
     """Return what an argument of this name means in such a tool; None where it is not a program."""
-    argument, tool = _words(name), _words(tool_name)
-    language = _language(argument) or _language(tool)
+    argument, tool = _split_words(name), _split_words(tool_name)
+    language = _find_language(argument) or _find_language(tool)
     if argument <= _LANGUAGE_WORDS.keys() and not argument <= _PLACES:
         return _Meaning(language)
     if argument & _CODE_WORDS and argument <= _WITH_CODE:
-        certain = len(argument) > 1 or tool & _EXECUTING_WORDS or _language(tool)
+        certain = len(argument) > 1 or tool & _EXECUTING_WORDS or _find_language(tool)
         return _Meaning(language, None if certain else _CODE_PUNCTUATION)
-    return _vague_meaning(argument, tool) if argument <= _VAGUE_WORDS else None
+    return _find_vague_meaning(argument, tool) if argument <= _VAGUE_WORDS else None
 
 
-def _vague_meaning(argument: frozenset[str], tool: frozenset[str]) -> _Meaning | None:
+def _find_vague_meaning(argument: frozenset[str], tool: frozenset[str]) -> _Meaning | None:
     """Return the meaning of a `command`, `query` or `input` of this tool."""
-    language = _language(tool)
+    language = _find_language(tool)
     if argument & _COMMAND_WORDS:
         language = language or ("bash" if tool & (_EXECUTING_WORDS | _COMMAND_WORDS) else None)
         return _Meaning(language) if language else None
@@ -136,16 +136,16 @@ def _vague_meaning(argument: frozenset[str], tool: frozenset[str]) -> _Meaning |
     return _Meaning(language) if language and tool & _EXECUTING_WORDS else None
 
 
-def _words(name: str) -> frozenset[str]:
+def _split_words(name: str) -> frozenset[str]:
     return frozenset(_WORDS.findall(_CAMEL.sub(" ", name).lower()))
 
 
-def _language(words: frozenset[str]) -> str | None:
+def _find_language(words: frozenset[str]) -> str | None:
     return next((language for word, language in _LANGUAGE_WORDS.items() if word in words), None)
 
 
-def _declared(arguments: object) -> str | None:
-    declared = text_or_none(member(arguments, "language")) or text_or_none(member(arguments, "lang"))
+def _read_declared(arguments: object) -> str | None:
+    declared = as_text(get_member(arguments, "language")) or as_text(get_member(arguments, "lang"))
     return _LANGUAGE_WORDS.get(declared.strip().lower()) if declared else None
 
 
@@ -180,13 +180,13 @@ class Parameters:
         return bind(self.names, args[self.owners :], kwargs)
 
 
-def parameters_of(function: Callable[..., Any]) -> Parameters:
+def read_parameters(function: Callable[..., Any]) -> Parameters:
     """Return the parameters of a function; none where they are unknown."""
     with suppress(TypeError):  # not hashable, or not weakly referable
         known = _parameters.get(function)
         if known is not None:
             return known
-    names = tuple(each.name for each in _signature(function) or () if each.kind in _BY_POSITION)
+    names = tuple(each.name for each in _read_signature(function) or () if each.kind in _BY_POSITION)
     owners = int(names[:1] in _OWNERS)
     found = Parameters(names[owners:], owners)
     with suppress(TypeError):
@@ -194,9 +194,9 @@ def parameters_of(function: Callable[..., Any]) -> Parameters:
     return found
 
 
-def arguments_named(function: Callable[..., Any]) -> tuple[str, ...] | None:
+def list_argument_names(function: Callable[..., Any]) -> tuple[str, ...] | None:
     """Return the names that a call can give an argument by; None where it may be any, or they are unknown."""
-    parameters = _signature(function)
+    parameters = _read_signature(function)
     if parameters is None or any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters):
         return None
     return tuple(each.name for each in parameters if each.kind is not inspect.Parameter.VAR_POSITIONAL)
@@ -208,7 +208,7 @@ def bind(names: Sequence[str], args: Sequence[Any], kwargs: Mapping[str, Any]) -
     return Bound({**named, **kwargs}, tuple(args[len(names) :]))
 
 
-def _signature(function: Callable[..., Any]) -> tuple[inspect.Parameter, ...] | None:
+def _read_signature(function: Callable[..., Any]) -> tuple[inspect.Parameter, ...] | None:
     try:
         return tuple(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):

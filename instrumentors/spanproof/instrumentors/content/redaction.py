@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from spanproof.instrumentors.content.texts import well_formed
-from spanproof.instrumentors.frameworks.diagnostics import swallowed
+from spanproof.instrumentors.content.texts import replace_surrogates
+from spanproof.instrumentors.frameworks.diagnostics import record_swallowed
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +61,9 @@ class Redaction:
         try:
             for pattern in self._compiled:
                 value = pattern.sub(lambda _: self.replacement, value)
-            return value if self.function is None else well_formed(str.__str__(self.function(value)))
+            return value if self.function is None else replace_surrogates(str.__str__(self.function(value)))
         except Exception as error:  # noqa: BLE001 - whatever it is, the text must not go out
-            swallowed("redaction", error)
+            record_swallowed("redaction", error)
             return self.replacement
 
     def hides_key(self, key: str) -> bool:
@@ -92,7 +92,7 @@ class Redactor:
         return any(each.hides_key(key) for each in self._redactions)
 
 
-def redactor_of(redactions: Redaction | Sequence[Redaction] | None, name: str) -> Redactor | None:
+def build_redactor(redactions: Redaction | Sequence[Redaction] | None, name: str) -> Redactor | None:
     """Return what is applied to an attribute, None when nothing is."""
     if redactions is None:
         return None
@@ -145,7 +145,7 @@ def parse(text: str) -> Path:
         found = _SEGMENT.match(text, at)
         if found is None:
             break
-        segments.append(_segment(found))
+        segments.append(_parse_segment(found))
         at = found.end()
     if text[:1] != "$" or at != len(text):
         raise ValueError(
@@ -155,7 +155,7 @@ def parse(text: str) -> Path:
     return tuple(segments)
 
 
-def below(paths: Sequence[Path], member: str | int) -> tuple[list[Path], bool]:
+def descend_paths(paths: Sequence[Path], member: str | int) -> tuple[list[Path], bool]:
     """Return what is left of the paths at a member, and whether one of them ends there."""
     left: list[Path] = []
     arrived = False
@@ -170,7 +170,7 @@ def below(paths: Sequence[Path], member: str | int) -> tuple[list[Path], bool]:
     return left, arrived
 
 
-def _segment(found: re.Match[str]) -> Segment:
+def _parse_segment(found: re.Match[str]) -> Segment:
     descends = found["descends"] is not None
     if found["any"] or found["any_in_brackets"]:
         return Segment(None, descends)

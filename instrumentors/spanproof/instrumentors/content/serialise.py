@@ -24,8 +24,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
-from spanproof.instrumentors.content.redaction import Path, Redactor, below
-from spanproof.instrumentors.content.texts import clip, cuts_bytes, text_of, type_name, well_formed
+from spanproof.instrumentors.content.redaction import Path, Redactor, descend_paths
+from spanproof.instrumentors.content.texts import clip, cuts_bytes, get_type_name, replace_surrogates, to_text
 
 _MAX_DEPTH = 32
 _MAX_NODES = 20_000
@@ -40,7 +40,7 @@ _CHARS_OF_A_NODE = 4
 _SEQUENCES: tuple[Any, ...] = (deque, array, type({}.keys()), type({}.values()), type({}.items()))
 """Of these the text would be made in full, however long they are."""
 _OF_THE_HOST = frozenset({"arguments", "response", "content", "args"})
-"""Names under which values of the host's stand in messages: a path begins anew there, or it would have to be
+"""Names under which messages hold values of the host: a path begins anew there, or it would have to be
 written once for a tool's span and once more for every message that repeats the call."""
 
 
@@ -71,15 +71,15 @@ def encode(
     """
     if redaction is not None and redaction.hides_all:
         return Encoded(encode_json(redaction.replacement), redacted=True)
-    written = plain_json(value, max_chars, checked=plain) if redaction is None else None
+    written = encode_plain(value, max_chars, checked=plain) if redaction is None else None
     if written is not None:
         return Encoded(written)
     walk = _Walk(max_chars, redaction)
-    text = well_formed(encode_json(walk.plain(value, 0, walk.paths)))
+    text = replace_surrogates(encode_json(walk.plain(value, 0, walk.paths)))
     return Encoded(text, walk.lossy, walk.truncated, walk.redacted)
 
 
-def redacted_text(value: str, redaction: Redactor) -> str:
+def redact_text(value: str, redaction: Redactor) -> str:
     """Return a text without what must be redacted, also within a JSON document."""
     if redaction.hides_all:
         return redaction.replacement
@@ -115,66 +115,69 @@ class _Walk:
     def plain(self, value: Any, depth: int, paths: Sequence[Path]) -> Any:
         kind = type(value)
         if kind is str:
-            return self._string(value)
+            return self._convert_string(value)
         if kind is bool or value is None:
             return value
         if kind is int:
-            return self._integer(value)
+            return self._convert_integer(value)
         if kind is float:
-            return self._float(value)
+            return self._convert_float(value)
         try:
-            return self._composite(value, depth, paths)
+            return self._convert_composite(value, depth, paths)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - properties and metaclasses may raise anything
             self.lossy = True
-            return f"<{type_name(value)}: unreadable, {type(error).__name__}>"
+            return f"<{get_type_name(value)}: unreadable, {type(error).__name__}>"
 
-    def _composite(self, value: Any, depth: int, paths: Sequence[Path]) -> Any:
+    def _convert_composite(self, value: Any, depth: int, paths: Sequence[Path]) -> Any:
         self._nodes += 1
         if depth > _MAX_DEPTH or self._nodes > _MAX_NODES:
             self.truncated = True
             return "[…]"
         if id(value) in self._open:
             self.lossy = True
-            return f"<{type_name(value)}: contains itself>"
+            return f"<{get_type_name(value)}: contains itself>"
         self._open.add(id(value))
         try:
-            return self._container(value, depth + 1, paths)
+            return self._convert_container(value, depth + 1, paths)
         finally:
             self._open.discard(id(value))
 
-    def _container(self, value: Any, depth: int, paths: Sequence[Path]) -> Any:
+    def _convert_container(self, value: Any, depth: int, paths: Sequence[Path]) -> Any:
         # By the real type: `isinstance` would ask `__class__`, which a proxy answers with side effects.
         kind = type(value)
         if issubclass(kind, dict):
-            return dict(self._item(key, item, depth, paths) for key, item in self._some(dict.items(value)))
+            return dict(
+                self._convert_item(key, item, depth, paths)
+                for key, item in self._limit_items(dict.items(value))
+            )
         if issubclass(kind, list):
-            return self._members(list.__iter__(value), depth, paths)
+            return self._convert_members(list.__iter__(value), depth, paths)
         if issubclass(kind, tuple):
-            return self._members(tuple.__iter__(value), depth, paths)
+            return self._convert_members(tuple.__iter__(value), depth, paths)
         if issubclass(kind, set | frozenset):
             self.lossy = True
             base = set if issubclass(kind, set) else frozenset
-            return self._members(base.__iter__(value), depth, paths)
+            return self._convert_members(base.__iter__(value), depth, paths)
         for sequence in _SEQUENCES:
             if issubclass(kind, sequence):
                 self.lossy = True
-                return self._members(sequence.__iter__(value), depth, paths)
+                return self._convert_members(sequence.__iter__(value), depth, paths)
         if dataclasses.is_dataclass(kind):
             names = [each.name for each in dataclasses.fields(kind)]
-            return dict(self._item(name, getattr(value, name), depth, paths) for name in names)
-        return self._scalar(value, kind, depth, paths)
+            return dict(self._convert_item(name, getattr(value, name), depth, paths) for name in names)
+        return self._convert_scalar(value, kind, depth, paths)
 
-    def _scalar(self, value: Any, kind: type, depth: int, paths: Sequence[Path]) -> Any:
+    def _convert_scalar(self, value: Any, kind: type, depth: int, paths: Sequence[Path]) -> Any:
         if issubclass(kind, enum.Enum):
             return self.plain(value.value, depth, paths)
         if issubclass(kind, str):
-            return self._string(str.__str__(value))
+            return self._convert_string(str.__str__(value))
         if issubclass(kind, int):
-            return self._integer(int.__int__(value))
+            return self._convert_integer(int.__int__(value))
         if issubclass(kind, float):
-            return self._float(float.__float__(value))
+            return self._convert_float(float.__float__(value))
         if kind.__module__ == "numpy" and hasattr(kind, "tolist") and value.size <= _MAX_ARRAY:
             return self.plain(value.tolist(), depth, paths)
         self.lossy = True
@@ -185,32 +188,37 @@ class _Walk:
             return str(value)
         model_fields = getattr(kind, "__pydantic_fields__", None)
         if isinstance(model_fields, dict):
-            return dict(self._item(name, value.__dict__.get(name), depth, paths) for name in model_fields)
+            return dict(
+                self._convert_item(name, value.__dict__.get(name), depth, paths) for name in model_fields
+            )
         if self._redaction is not None and self._redaction.sees_members:
-            return self._kept_back()
+            return self._replace_value()
         if self._redaction is not None:  # of a secret that is cut in two a pattern would see neither half
-            return self._string(text_of(value, sys.maxsize))
+            return self._convert_string(to_text(value, sys.maxsize))
         if (kind is bytes or kind is bytearray) and cuts_bytes(value):
             self.truncated = True
-        return self._string(text_of(value))
+        return self._convert_string(to_text(value))
 
-    def _kept_back(self) -> str:
+    def _replace_value(self) -> str:
         assert self._redaction is not None
         self.redacted = True
         return self._redaction.replacement
 
-    def _members(self, items: Any, depth: int, paths: Sequence[Path]) -> list[Any]:
+    def _convert_members(self, items: Any, depth: int, paths: Sequence[Path]) -> list[Any]:
         if not paths:
-            return [self.plain(item, depth, paths) for item in self._some(items)]
-        return [self._member(number, item, depth, paths) for number, item in enumerate(self._some(items))]
+            return [self.plain(item, depth, paths) for item in self._limit_items(items)]
+        return [
+            self._convert_member(number, item, depth, paths)
+            for number, item in enumerate(self._limit_items(items))
+        ]
 
-    def _member(self, name: str | int, item: Any, depth: int, paths: Sequence[Path]) -> Any:
-        left, arrived = below(paths, name)
+    def _convert_member(self, name: str | int, item: Any, depth: int, paths: Sequence[Path]) -> Any:
+        left, arrived = descend_paths(paths, name)
         if arrived:
-            return self._kept_back()
+            return self._replace_value()
         return self.plain(item, depth, [*left, *self.paths] if name in _OF_THE_HOST else left)
 
-    def _some(self, items: Any) -> Any:
+    def _limit_items(self, items: Any) -> Any:
         for item in items:
             if self._nodes > _MAX_NODES or self._room <= 0:
                 self.truncated = True
@@ -219,24 +227,24 @@ class _Walk:
             self._room -= _CHARS_OF_A_NODE
             yield item
 
-    def _item(self, key: object, item: Any, depth: int, paths: Sequence[Path]) -> tuple[str, Any]:
-        written = self._key(key)
+    def _convert_item(self, key: object, item: Any, depth: int, paths: Sequence[Path]) -> tuple[str, Any]:
+        written = self._convert_key(key)
         if self._redaction is None:
             return written, self.plain(item, depth, paths)
-        name = text_of(key)  # what is written may have been redacted itself
+        name = to_text(key)  # what is written may have been redacted itself
         if self._redaction.hides_key(name):
-            return written, self._kept_back()
-        return written, self._member(name, item, depth, paths)
+            return written, self._replace_value()
+        return written, self._convert_member(name, item, depth, paths)
 
-    def _key(self, key: object) -> str:
+    def _convert_key(self, key: object) -> str:
         if type(key) is str:
-            return self._string(key)
+            return self._convert_string(key)
         self.lossy = True
-        return self._string(text_of(key))
+        return self._convert_string(to_text(key))
 
-    def _string(self, value: str) -> str:
+    def _convert_string(self, value: str) -> str:
         if self._redaction is not None:
-            kept = redacted_text(value, self._redaction)
+            kept = redact_text(value, self._redaction)
             self.redacted = self.redacted or kept != value
             value = kept
         if len(value) > self._room:
@@ -246,13 +254,13 @@ class _Walk:
         self._room -= len(value)
         return value
 
-    def _integer(self, value: int) -> int | str:
+    def _convert_integer(self, value: int) -> int | str:
         if value.bit_length() < _MAX_DIGITS * 3:
             return value
         self.lossy = True
         return f"<int of {value.bit_length()} bits>"
 
-    def _float(self, value: float) -> float | str:
+    def _convert_float(self, value: float) -> float | str:
         if math.isfinite(value):
             return value
         self.lossy = True
@@ -265,13 +273,13 @@ _MAX_PLAIN_DEPTH = 254
 """Nesting that orjson writes; a circular value gets no further either."""
 
 
-def plain_json(value: object, max_chars: int, *, checked: bool = False) -> str | None:
+def encode_plain(value: object, max_chars: int, *, checked: bool = False) -> str | None:
     """Return JSON of a plain value that is no longer than this, None of any other."""
     try:
         if not checked and not _is_plain(value, max_chars):
             return None
         written: Any = _dumps(value)
-        text = well_formed(written) if type(written) is str else written.decode()
+        text = replace_surrogates(written) if type(written) is str else written.decode()
     except (TypeError, ValueError, RecursionError, RuntimeError):
         # A long integer, a lone surrogate, too deep, or changed by another thread meanwhile.
         return None

@@ -25,7 +25,7 @@ def clip(text: str, max_chars: int) -> str:
     return f"{text[:head]}\n{mark}\n{text[len(text) - tail :]}"
 
 
-def well_formed(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """Return the text with lone surrogates replaced: UTF-8, and so OTLP, has no form for them."""
     if text.isascii():
         return text
@@ -36,30 +36,30 @@ def well_formed(text: str) -> str:
     return text
 
 
-def text_of(value: Any, max_chars: int = 100_000) -> str:
+def to_text(value: Any, max_chars: int = 100_000) -> str:
     """Return a value's `repr` (of an exception `str`), or a mark where that raises."""
     kind = type(value)
     if kind is str:
-        return value if value.isascii() else well_formed(value)
+        return value if value.isascii() else replace_surrogates(value)
     if issubclass(kind, str):
-        return well_formed(str.__str__(value))
+        return replace_surrogates(str.__str__(value))
     try:
         if (kind is bytes or kind is bytearray) and cuts_bytes(value, max_chars):
-            return _ends_of(value, max_chars // _CHARS_OF_A_BYTE)
+            return _clip_bytes(value, max_chars // _CHARS_OF_A_BYTE)
         said = str(value) if issubclass(kind, BaseException) else repr(value)
-        return well_formed(clip(str.__str__(said), max_chars))
+        return replace_surrogates(clip(str.__str__(said), max_chars))
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - a repr may raise SystemExit as well
-        return f"<{type_name(value)}: no text, {type(error).__name__}>"
+        return f"<{get_type_name(value)}: no text, {type(error).__name__}>"
 
 
 def cuts_bytes(value: bytes | bytearray, max_chars: int = 100_000) -> bool:
-    """Return whether `text_of` clips these bytes, whose whole text would take seconds."""
+    """Return whether `to_text` clips these bytes, whose whole text would take seconds."""
     return len(value) > max_chars // _CHARS_OF_A_BYTE
 
 
-def _ends_of(value: bytes | bytearray, most: int) -> str:
+def _clip_bytes(value: bytes | bytearray, most: int) -> str:
     seen = memoryview(value)
     head, tail = seen[: most * 2 // 3].tobytes(), seen[len(seen) - most // 3 :].tobytes()
     left_out = len(seen) - len(head) - len(tail)
@@ -67,7 +67,7 @@ def _ends_of(value: bytes | bytearray, most: int) -> str:
     return f"{head!r}\n{mark}\n{tail!r}"
 
 
-def type_name(value: object) -> str:
+def get_type_name(value: object) -> str:
     """Return the type's name, with its module unless it is built in."""
     kind = type(value)
     try:
@@ -75,8 +75,8 @@ def type_name(value: object) -> str:
     except Exception:  # noqa: BLE001 - a metaclass of the host runs here
         return "object"
     if type(module) is not str or module in ("builtins", "__main__"):
-        return well_formed(name)
-    return well_formed(f"{module}.{name}")
+        return replace_surrogates(name)
+    return replace_surrogates(f"{module}.{name}")
 
 
 _T = TypeVar("_T")
@@ -87,7 +87,7 @@ def is_a(value: object, kind: type) -> bool:
     return issubclass(type(value), kind)
 
 
-def text_or_none(value: object) -> str | None:
+def as_text(value: object) -> str | None:
     """Return the value if it is a string that is not empty."""
     kind = type(value)
     if kind is str:  # most are
@@ -95,17 +95,17 @@ def text_or_none(value: object) -> str | None:
     return str.__str__(value) or None if issubclass(kind, str) else None
 
 
-def count_or_none(value: object) -> int | None:
+def as_count(value: object) -> int | None:
     """Return the value if it is a plain integer."""
     return value if type(value) is int else None
 
 
-def number_or_none(value: object) -> int | float | None:
+def as_number(value: object) -> int | float | None:
     """Return the value if it is a plain number."""
     return value if type(value) is int or type(value) is float else None
 
 
-def elements(value: object) -> list[Any]:
+def list_elements(value: object) -> list[Any]:
     """Return the members of a list or tuple, none of anything else."""
     kind = type(value)
     if issubclass(kind, list):
@@ -115,17 +115,17 @@ def elements(value: object) -> list[Any]:
     return []
 
 
-def items(value: object) -> Iterator[tuple[Any, Any]]:
+def iterate_items(value: object) -> Iterator[tuple[Any, Any]]:
     """Return the items of a dictionary, none of anything else."""
     return iter(dict.items(value)) if issubclass(type(value), dict) else iter(())  # type: ignore[arg-type]
 
 
-def member(value: Any, name: str) -> Any:
+def get_member(value: Any, name: str) -> Any:
     """Return a dictionary's value of a key, None of anything else."""
     return dict.get(value, name) if issubclass(type(value), dict) else None
 
 
-def attribute(value: object, name: str, default: _T | None = None) -> Any:
+def get_attribute(value: object, name: str, default: _T | None = None) -> Any:
     """Return an attribute, or the default where there is none or reading it raises."""
     try:
         return getattr(value, name, default)

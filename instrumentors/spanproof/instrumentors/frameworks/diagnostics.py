@@ -17,7 +17,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from opentelemetry import trace
 
-from spanproof.instrumentors.content.texts import text_of
+from spanproof.instrumentors.content.texts import to_text
 from spanproof.semconv import genai
 from spanproof.semconv import spanproof as ours
 
@@ -71,9 +71,9 @@ def reset_diagnostics() -> None:
         _last.clear()
 
 
-def swallowed(place: str, error: BaseException) -> None:
+def record_swallowed(place: str, error: BaseException) -> None:
     """Count an error that is kept from the host, and mark the current span with it."""
-    described = f"{type(error).__name__}: {text_of(error)}"
+    described = f"{type(error).__name__}: {to_text(error)}"
     with _lock:
         _counts[place] = _counts.get(place, 0) + 1
         _last[place] = described
@@ -102,7 +102,7 @@ class shielded:  # noqa: N801 - a decorator, like `suppress`
     def __exit__(self, kind: object, error: BaseException | None, stack: object) -> bool:
         if not isinstance(error, Exception):
             return False
-        swallowed(self._place, error)
+        record_swallowed(self._place, error)
         return True
 
     def __call__(self, function: Callable[_P, _T]) -> Callable[_P, _T | None]:
@@ -113,7 +113,7 @@ class shielded:  # noqa: N801 - a decorator, like `suppress`
             try:
                 return function(*args, **kwargs)
             except Exception as error:  # noqa: BLE001 - the host must not see it
-                swallowed(self._place, error)
+                record_swallowed(self._place, error)
                 return None
 
         return call

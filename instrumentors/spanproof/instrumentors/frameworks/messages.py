@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 from opentelemetry.trace import Span
 
 from spanproof.instrumentors.content.capture import Content
-from spanproof.instrumentors.content.texts import elements, text_of
+from spanproof.instrumentors.content.texts import list_elements, to_text
 from spanproof.instrumentors.spans.tracing import OpenSpan
 from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
@@ -54,7 +54,7 @@ class Message:
     def text(self) -> str:
         """Return its text; of a tool's answer, the result as text."""
         said = [each.get("content", each.get("response")) for each in self.parts if each["type"] in _SAYING]
-        return "\n".join([*map(text_of, said)])
+        return "\n".join([*map(to_text, said)])
 
     @property
     def parts(self) -> list[dict[str, Any]]:
@@ -72,25 +72,25 @@ def make_message(
     role: str, text: str, calls: Sequence[tuple[str, object, str | None]] = (), name: str | None = None
 ) -> Message:
     """Return a message of a text and calls of tools (name, arguments, id), and of the speaker's name."""
-    parts = [text_part(text)] if text else []
-    parts += [tool_call_part(*call) for call in calls]
+    parts = [make_text_part(text)] if text else []
+    parts += [make_tool_call_part(*call) for call in calls]
     document: dict[str, Any] = {"role": role, "parts": parts}
     if name is not None:
         document["name"] = name
     return Message(document, (role, text, *((called, call_id) for called, _, call_id in calls)))
 
 
-def text_part(text: str) -> dict[str, Any]:
+def make_text_part(text: str) -> dict[str, Any]:
     """Return a part that is text."""
     return {"type": "text", "content": text}
 
 
-def tool_call_part(name: str, arguments: object, call_id: str | None) -> dict[str, Any]:
+def make_tool_call_part(name: str, arguments: object, call_id: str | None) -> dict[str, Any]:
     """Return a part in which the model calls a tool."""
     return {"type": "tool_call", "id": call_id, "name": name, "arguments": arguments}
 
 
-def tool_response_part(response: object, call_id: str | None) -> dict[str, Any]:
+def make_tool_response_part(response: object, call_id: str | None) -> dict[str, Any]:
     """Return a part that answers a tool call."""
     return {"type": "tool_call_response", "id": call_id, "response": response}
 
@@ -113,7 +113,7 @@ class History:
         for earlier, known in reversed(calls):
             count = len(known)  # before they are compared: another thread's answer may be added meanwhile
             whole = keys[:count] == known
-            common = count if whole else _common(known, keys)
+            common = count if whole else _count_common(known, keys)
             if common > omitted:
                 omitted, base = common, earlier
             if whole:
@@ -169,7 +169,7 @@ def name_finish(reason: str | None, tool_calls: object) -> str:
     """Return why a model stopped in the words of the conventions, by its calls where it does not say."""
     if reason is not None:
         return _FINISH_REASONS.get(reason, reason)
-    return "tool_call" if elements(tool_calls) else "stop"
+    return "tool_call" if list_elements(tool_calls) else "stop"
 
 
 def record_agent(content: Content, name: str | None) -> None:
@@ -196,7 +196,7 @@ def _record_messages(content: OpenSpan, name: str, documents: list[dict[str, Any
     content.json(name, documents, plain=plain)
 
 
-def _common(known: Sequence[Hashable], now: Sequence[Hashable]) -> int:
+def _count_common(known: Sequence[Hashable], now: Sequence[Hashable]) -> int:
     count = 0
     for one, other in zip(known, now, strict=False):
         if one is not other and one != other:

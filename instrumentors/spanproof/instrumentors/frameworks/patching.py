@@ -16,7 +16,7 @@ from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 from weakref import WeakSet
 
-from spanproof.instrumentors.frameworks.diagnostics import make_lock, swallowed
+from spanproof.instrumentors.frameworks.diagnostics import make_lock, record_swallowed
 from spanproof.instrumentors.spans.tracing import Tracing
 
 Method = Callable[..., Any]
@@ -48,7 +48,7 @@ class Patches:
         self._known: dict[str, WeakSet[type]] = {}
 
     def replace(self, owner: type | ModuleType, name: str, hook: Hook) -> None:
-        """Have calls of a method or function that `owner` itself defines go to the hook."""
+        """Replace a method or function that `owner` itself defines, so that calls of it go to the hook."""
         with _lock:
             original = vars(owner).get(name)
             if original is None or any(each.replacement is original for each in self._replaced):
@@ -56,9 +56,9 @@ class Patches:
             if isinstance(original, staticmethod | property):
                 return
             if isinstance(owner, ModuleType):
-                replacement: Any = self._call_function(original, hook)
+                replacement: Any = self._wrap_function(original, hook)
             else:
-                replacement = self._call_method(_as_function(original), hook)
+                replacement = self._wrap_method(_as_function(original), hook)
             if isinstance(original, classmethod):
                 replacement = classmethod(replacement)
             setattr(owner, name, replacement)
@@ -76,7 +76,7 @@ class Patches:
                 self.replace(owner, name, hook)
             except (TypeError, AttributeError) as error:
                 # A type written in C, or one whose metaclass refuses.
-                swallowed(f"patching.{name}", error)
+                record_swallowed(f"patching.{name}", error)
         known.add(kind)
 
     def restore(self) -> None:
@@ -93,7 +93,7 @@ class Patches:
         # What another process gets of us with a class that is sent by value: nothing is replaced there.
         return SimpleNamespace, (), {"active": False}
 
-    def _call_method(self, original: Method, hook: Hook) -> Method:
+    def _wrap_method(self, original: Method, hook: Hook) -> Method:
         hook = _NotPickled(hook)
 
         @wraps(original)
@@ -105,7 +105,7 @@ class Patches:
 
         return call
 
-    def _call_function(self, original: Method, hook: Hook) -> Method:
+    def _wrap_function(self, original: Method, hook: Hook) -> Method:
         @wraps(original)
         def call(*args: Any, **kwargs: Any) -> Any:
             return hook(original, None, args, kwargs) if self.active else original(*args, **kwargs)

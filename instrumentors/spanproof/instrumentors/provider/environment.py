@@ -51,7 +51,7 @@ class Check:
         return ",".join(kept), kept == items
 
 
-def _whole_number(least: int) -> Check:
+def _make_number_check(least: int) -> Check:
     return Check(
         lambda value: value.isascii() and value.isdigit() and int(value) >= least,
         f"is not a whole number from {least} up",
@@ -65,7 +65,7 @@ def _is_duration(value: str) -> bool:
         return False
 
 
-def _one_of(*choices: str) -> Check:
+def _make_choice_check(*choices: str) -> Check:
     return Check(choices.__contains__, f"is not one of {', '.join(choices)}")
 
 
@@ -80,8 +80,8 @@ _LIMITS: Final = (
     *("SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT", "ATTRIBUTE_VALUE_LENGTH_LIMIT"),
 )
 _OTLP: Final[dict[str, Check]] = {
-    "PROTOCOL": _one_of("http/protobuf", "grpc"),
-    "COMPRESSION": _one_of("none", "gzip", "deflate"),
+    "PROTOCOL": _make_choice_check("http/protobuf", "grpc"),
+    "COMPRESSION": _make_choice_check("none", "gzip", "deflate"),
     "TIMEOUT": Check(_is_duration, "is not a number of seconds above 0"),
     "HEADERS": Check(lambda item: item.find("=") > 0, "has an item that is not name=value", is_list=True),
 }
@@ -91,8 +91,10 @@ _CHECKS: Final[dict[str, Check]] = {
         "names a propagator that no installed package provides",
         is_list=True,
     ),
-    **dict.fromkeys((_QUEUE, _BATCH, "OTEL_BSP_SCHEDULE_DELAY", "OTEL_BSP_EXPORT_TIMEOUT"), _whole_number(1)),
-    **{f"OTEL_{name}": _whole_number(0) for name in _LIMITS},
+    **dict.fromkeys(
+        (_QUEUE, _BATCH, "OTEL_BSP_SCHEDULE_DELAY", "OTEL_BSP_EXPORT_TIMEOUT"), _make_number_check(1)
+    ),
+    **{f"OTEL_{name}": _make_number_check(0) for name in _LIMITS},
     **{f"OTEL_EXPORTER_OTLP_{name}": check for name, check in _OTLP.items()},
     **{f"OTEL_EXPORTER_OTLP_TRACES_{name}": check for name, check in _OTLP.items()},
 }
@@ -132,14 +134,14 @@ def report_variable(name: str, value: str, problem: str) -> None:
         return
     _reported.add((name, value))
     # Imported here: it imports the API, which reads variables at import.
-    from spanproof.instrumentors.frameworks.diagnostics import swallowed
+    from spanproof.instrumentors.frameworks.diagnostics import record_swallowed
 
     message = f"{name} {problem}" if name.endswith("_HEADERS") else f"{name}={value!r} {problem}"
-    swallowed("environment", Misconfigured(message))
+    record_swallowed("environment", Misconfigured(message))
     _logger.warning("%s", message)
 
 
-def otlp_variable(name: str) -> tuple[str, str]:
+def read_otlp_variable(name: str) -> tuple[str, str]:
     """Return an OTLP exporter variable that is set, the one for traces first: its name and value."""
     names = (f"OTEL_EXPORTER_OTLP_TRACES_{name}", f"OTEL_EXPORTER_OTLP_{name}")
     return next(((each, value) for each in names if (value := os.environ.get(each))), (names[-1], ""))

@@ -21,8 +21,8 @@ from opentelemetry.sdk.trace.export import (
     SpanExportResult,
 )
 
-from spanproof.instrumentors.frameworks.diagnostics import swallowed
-from spanproof.instrumentors.provider.environment import otlp_variable, report_variable
+from spanproof.instrumentors.frameworks.diagnostics import record_swallowed
+from spanproof.instrumentors.provider.environment import read_otlp_variable, report_variable
 
 HTTP: Final = "http/protobuf"
 GRPC: Final = "grpc"
@@ -46,10 +46,12 @@ class CountingExporter(SpanExporter):
         try:
             result = self.wrapped.export(spans)
         except Exception as error:  # noqa: BLE001 - with `batch=False` this is the agent's own thread
-            swallowed("export", error)
+            record_swallowed("export", error)
             return SpanExportResult.FAILURE
         if result is not SpanExportResult.SUCCESS:
-            swallowed("export", ExportFailed(f"{len(spans)} spans were not accepted by {self._target}"))
+            record_swallowed(
+                "export", ExportFailed(f"{len(spans)} spans were not accepted by {self._target}")
+            )
         return result
 
     def shutdown(self) -> None:
@@ -69,11 +71,11 @@ def choose_protocol(given: str | None) -> str:
         ImportError: `grpc` is given and its exporter is not installed.
     """
     if given is None:
-        return otlp_variable("PROTOCOL")[1] or HTTP
+        return read_otlp_variable("PROTOCOL")[1] or HTTP
     if given not in (HTTP, GRPC):
         raise ValueError(f"protocol={given!r} is not known; choose {HTTP!r} or {GRPC!r}")
     if given == GRPC:
-        _grpc_exporter()
+        _import_grpc_exporter()
     return given
 
 
@@ -97,7 +99,7 @@ def add_exporters(
         key = (endpoint, used) if is_otlp else (name, "")
         if name == "none" or key in present:
             continue
-        if endpoint is not None and _address(endpoint, used) in _addresses(provider):
+        if endpoint is not None and _derive_address(endpoint, used) in _list_addresses(provider):
             continue
         try:
             exporter = _make_otlp(endpoint, used, headers) if is_otlp else _load_exporter(name)
@@ -123,21 +125,21 @@ def _load_exporter(name: str) -> SpanExporter:
 
 def _make_otlp(endpoint: str | None, protocol: str, headers: dict[str, str] | None) -> SpanExporter:
     for each in _CERTIFICATES:  # without them the exporters would send with less protection
-        path = otlp_variable(each)[1]
+        path = read_otlp_variable(each)[1]
         if path:
             Path(path).read_bytes()
     if protocol == GRPC:
         return _make_grpc(endpoint, headers)
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 
-    url = None if endpoint is None else _traces_url(endpoint)
+    url = None if endpoint is None else _build_traces_url(endpoint)
     return OTLPSpanExporter(endpoint=url, headers=headers, session=_make_session())
 
 
 def _make_session() -> Any:
     """Return a session that prefers the authority named for OTLP to REQUESTS_CA_BUNDLE."""
     provider = "OTEL_PYTHON_EXPORTER_OTLP_HTTP_{}CREDENTIAL_PROVIDER"
-    if not otlp_variable("CERTIFICATE")[1] or any(
+    if not read_otlp_variable("CERTIFICATE")[1] or any(
         os.environ.get(provider.format(signal)) for signal in ("", "TRACES_")
     ):
         return None
@@ -151,10 +153,10 @@ def _make_session() -> Any:
 
 
 def _make_grpc(endpoint: str | None, headers: dict[str, str] | None) -> SpanExporter:
-    exporter = _grpc_exporter()
+    exporter = _import_grpc_exporter()
     import grpc  # a dependency of the exporter
 
-    gzip = otlp_variable("COMPRESSION")[1] == "gzip"
+    gzip = read_otlp_variable("COMPRESSION")[1] == "gzip"
     made: SpanExporter = exporter(
         endpoint=endpoint,
         insecure=None if endpoint is None else urlsplit(endpoint).scheme == "http",
@@ -165,7 +167,7 @@ def _make_grpc(endpoint: str | None, headers: dict[str, str] | None) -> SpanExpo
     return made
 
 
-def _grpc_exporter() -> Any:
+def _import_grpc_exporter() -> Any:
     try:
         from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter
     except ImportError as error:
@@ -176,23 +178,23 @@ def _grpc_exporter() -> Any:
     return OTLPSpanExporter
 
 
-def processors_of(provider: TracerProvider) -> tuple[SpanProcessor, ...]:
+def list_processors(provider: TracerProvider) -> tuple[SpanProcessor, ...]:
     """Return a provider's span processors; the SDK has no public way."""
     processors = getattr(getattr(provider, "_active_span_processor", None), "_span_processors", ())
     return tuple(processors)
 
 
-def _addresses(provider: TracerProvider) -> set[str]:
+def _list_addresses(provider: TracerProvider) -> set[str]:
     """Return where the OTLP exporters of a provider send to, in their own notation."""
-    exporters = [getattr(each, "span_exporter", None) for each in processors_of(provider)]
+    exporters = [getattr(each, "span_exporter", None) for each in list_processors(provider)]
     return {getattr(getattr(each, "wrapped", each), "_endpoint", "") for each in exporters}
 
 
-def _address(endpoint: str, protocol: str) -> str:
-    return urlsplit(endpoint).netloc if protocol == GRPC else _traces_url(endpoint)
+def _derive_address(endpoint: str, protocol: str) -> str:
+    return urlsplit(endpoint).netloc if protocol == GRPC else _build_traces_url(endpoint)
 
 
-def _traces_url(endpoint: str) -> str:
+def _build_traces_url(endpoint: str) -> str:
     """Append the path for traces, as the exporter does to `OTEL_EXPORTER_OTLP_ENDPOINT`."""
     return endpoint if endpoint.endswith("/v1/traces") else endpoint.rstrip("/") + "/v1/traces"
 

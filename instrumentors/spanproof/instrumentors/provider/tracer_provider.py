@@ -15,7 +15,7 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 
 from spanproof.instrumentors.provider.environment import is_installed, report_variable
-from spanproof.instrumentors.provider.exporters import processors_of
+from spanproof.instrumentors.provider.exporters import list_processors
 from spanproof.instrumentors.spans.ids import UnseededIdGenerator
 
 _CONFIG_FILE: Final = "OTEL_CONFIG_FILE"
@@ -32,7 +32,7 @@ def find_or_build(resource: Mapping[str, str]) -> tuple[TracerProvider, bool]:
     global _own
     current = _use(_PROVIDER, trace.get_tracer_provider)
     if isinstance(current, TracerProvider):
-        if os.environ.get(_PROVIDER) == "sdk_tracer_provider" and not processors_of(current):
+        if os.environ.get(_PROVIDER) == "sdk_tracer_provider" and not list_processors(current):
             _own = current  # the SDK's own, as the API loads it by name: it exports nothing yet
         return current, current is _own and _CONFIG_FILE not in os.environ
     if _own is None and _CONFIG_FILE in os.environ:
@@ -70,10 +70,10 @@ def _use_named(variable: str, importer: str) -> Any:
     name = os.environ.get(variable, "").strip()
     lower = name.lower()
     name = lower if is_installed(_GROUPS[variable], lower) else name
-    return _use(variable, lambda: _configurator(importer)(name)) if name else None
+    return _use(variable, lambda: _import_configurator(importer)(name)) if name else None
 
 
-def _configurator(importer: str) -> Callable[[str], Any]:
+def _import_configurator(importer: str) -> Callable[[str], Any]:
     """Return a function of the SDK's configurator, which imports all of the SDK: metrics and logs too."""
     from opentelemetry.sdk import _configuration
 

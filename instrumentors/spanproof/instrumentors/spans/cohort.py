@@ -14,7 +14,7 @@ from typing import Final
 from opentelemetry.context import Context, create_key, set_value
 from opentelemetry.sdk.trace import Span, SpanProcessor
 
-from spanproof.instrumentors.content.texts import text_of, well_formed
+from spanproof.instrumentors.content.texts import replace_surrogates, to_text
 from spanproof.instrumentors.frameworks.diagnostics import shielded
 from spanproof.instrumentors.spans.contexts import attach, current, detach
 from spanproof.instrumentors.spans.fast_span import set_attributes
@@ -50,15 +50,17 @@ def set_cohort(
         "fixture_set": fixture_set,
         "project": project,
     }
-    attributes = {COHORT_PREFIX + name: _text(value) for name, value in given.items() if value is not None}
-    token = attach(set_value(COHORT_KEY, {**cohort_attributes(), **attributes}))
+    attributes = {
+        COHORT_PREFIX + name: _format_value(value) for name, value in given.items() if value is not None
+    }
+    token = attach(set_value(COHORT_KEY, {**get_cohort_attributes(), **attributes}))
     try:
         yield
     finally:
         detach(token)
 
 
-def cohort_attributes(context: Context | None = None) -> Mapping[str, str]:
+def get_cohort_attributes(context: Context | None = None) -> Mapping[str, str]:
     """Return the cohort attributes of a context (the current one when None)."""
     value = (current() if context is None else context).get(COHORT_KEY)
     return value if isinstance(value, dict) else _NOTHING
@@ -72,16 +74,16 @@ class CohortProcessor(SpanProcessor):
 
     def set_default(self, dimension: str, value: str) -> None:
         """Set a dimension's value for spans whose cohort has no other."""
-        self._defaults = {**self._defaults, COHORT_PREFIX + dimension: _text(value)}
+        self._defaults = {**self._defaults, COHORT_PREFIX + dimension: _format_value(value)}
 
     def set_tags(self, tags: tuple[str, ...]) -> None:
         """Set what spans are to be judged for."""
-        self._defaults = {**self._defaults, EVAL_TAGS: tuple(map(_text, tags))}
+        self._defaults = {**self._defaults, EVAL_TAGS: tuple(map(_format_value, tags))}
 
     @shielded("cohort.on_start")
     def on_start(self, span: Span, parent_context: Context | None = None) -> None:
         """Set what the span does not carry yet."""
-        cohort: Mapping[str, str | tuple[str, ...]] = cohort_attributes(parent_context)
+        cohort: Mapping[str, str | tuple[str, ...]] = get_cohort_attributes(parent_context)
         if self._defaults:
             cohort = {**self._defaults, **cohort}
         elif not cohort or _is_ours(span):
@@ -89,12 +91,12 @@ class CohortProcessor(SpanProcessor):
         set_attributes(span, cohort)
 
 
-def _text(value: object) -> str:
+def _format_value(value: object) -> str:
     """Return a dimension's value as text that OTLP can carry."""
     try:
-        return well_formed(str.__str__(str(value)))
+        return replace_surrogates(str.__str__(str(value)))
     except Exception:  # noqa: BLE001 - the host's own value
-        return text_of(value)
+        return to_text(value)
 
 
 def _is_ours(span: Span) -> bool:

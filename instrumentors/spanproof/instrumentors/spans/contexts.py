@@ -17,15 +17,23 @@ from opentelemetry.context import detach as api_detach
 from opentelemetry.context import get_current as current
 
 from spanproof.instrumentors.frameworks.delegate import Delegate
-from spanproof.instrumentors.frameworks.diagnostics import swallowed
+from spanproof.instrumentors.frameworks.diagnostics import record_swallowed
 
-__all__ = ["DrivenIterator", "attach", "current", "detach", "drive", "run_within", "run_within_async"]
+__all__ = [
+    "DrivenIterator",
+    "attach",
+    "current",
+    "detach",
+    "iterate_within",
+    "run_within",
+    "run_within_async",
+]
 
 _T = TypeVar("_T")
 
 
 def detach(token: Token[Context]) -> None:
-    """Undo an `attach`, or do nothing where that happened in another thread or task.
+    """Reset what an `attach` has set, or do nothing where that happened in another thread or task.
 
     A generator of the host may be closed in another task or by the garbage collector. Its context is not
     current there, and the API's `detach` would log a traceback on the agent's console.
@@ -61,7 +69,7 @@ async def run_within_async(
     context: Context,
     on_end: Callable[[_T | None, BaseException | None], object],
 ) -> _T:
-    """Do as `run_within` for a coroutine."""
+    """Return what a coroutine returns within `context`; see `run_within`."""
     token = attach(context)
     try:
         result = await work()
@@ -74,7 +82,7 @@ async def run_within_async(
     return result
 
 
-def drive(
+def iterate_within(
     stream: Any,
     context: Context,
     on_item: Callable[[Any], object] | None,
@@ -132,7 +140,7 @@ def _call(callback: Callable[[Any], object], value: Any) -> None:
     try:
         callback(value)
     except Exception as error:  # noqa: BLE001 - ours, so the host must not see it
-        swallowed("streams", error)
+        record_swallowed("streams", error)
 
 
 class DrivenIterator(Delegate):

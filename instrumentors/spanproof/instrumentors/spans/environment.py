@@ -104,7 +104,7 @@ class _Imports:
                     ours.ENVIRONMENT_PACKAGES: encode_json(dict(found)),
                     ours.ENVIRONMENT_PYTHON: f"{sys.implementation.name} {platform.python_version()}",
                     ours.ENVIRONMENT_PLATFORM: sysconfig.get_platform(),
-                    **image_facts(),
+                    **read_image_facts(),
                 }
             self._known, self._counted = modules, len(modules)
             return self._facts
@@ -115,7 +115,7 @@ class _Imports:
         roots = {name.partition(".")[0] for name in new}
         left = []
         if self._not_imported is None:
-            self._not_imported = [(each, _roots_of(each)) for each in distributions()]
+            self._not_imported = [(each, _read_roots(each)) for each in distributions()]
         for installed, own_roots in self._not_imported:
             if roots.isdisjoint(own_roots) or not _is_imported(installed, modules):
                 left.append((installed, own_roots))
@@ -128,7 +128,7 @@ class _Imports:
         return len(self._packages) > before
 
 
-def _roots_of(installed: Distribution) -> frozenset[str]:
+def _read_roots(installed: Distribution) -> frozenset[str]:
     """Return the first parts of the names of a distribution's modules."""
     record = installed.read_text("RECORD")
     if record is None:  # it was not installed from a wheel
@@ -146,7 +146,7 @@ def _is_imported(installed: Distribution, modules: Collection[str]) -> bool:
 
 
 @cache
-def image_facts() -> Mapping[str, AttributeValue]:
+def read_image_facts() -> Mapping[str, AttributeValue]:
     """Return the attributes that name the image of this process; none where it is not known."""
     image = find_image(os.environ, _PODMAN)
     named = {ours.ENVIRONMENT_IMAGE_NAME: image.name, ours.ENVIRONMENT_IMAGE_DIGEST: image.digest}
@@ -157,7 +157,7 @@ _imports = _Imports()
 _recorded: dict[int, Mapping[str, AttributeValue]] = {}
 
 
-def environment_facts(trace_id: int, max_chars: int) -> Mapping[str, AttributeValue]:
+def take_environment_facts(trace_id: int, max_chars: int) -> Mapping[str, AttributeValue]:
     """Return the attributes that name the environment; none where a span of this trace has them already.
 
     Args:

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from opentelemetry.trace import SpanKind
 from opentelemetry.util.types import AttributeValue
 
-from spanproof.instrumentors.content.texts import well_formed
+from spanproof.instrumentors.content.texts import replace_surrogates
 from spanproof.semconv import genai, openinference
 
 AGENT: Final = "AGENT"
@@ -41,13 +41,15 @@ def make_start(name: str, kind: str, facts: Mapping[str, AttributeValue] | None 
         attributes[genai.OPERATION_NAME] = operation
         name = f"{operation} {name}"
     attributes.update(facts or {})
-    return SpanStart(well_formed(name), SpanKind.CLIENT if kind == LLM else SpanKind.INTERNAL, attributes)
+    return SpanStart(
+        replace_surrogates(name), SpanKind.CLIENT if kind == LLM else SpanKind.INTERNAL, attributes
+    )
 
 
 @lru_cache(maxsize=256)
 def make_model_start(name: str) -> SpanStart:
     """Return the start of a model call's span."""
-    written = well_formed(name)
+    written = replace_surrogates(name)
     facts = {genai.REQUEST_MODEL: written, openinference.LLM_MODEL_NAME: written}
     return make_start(name, LLM, facts)
 
@@ -55,6 +57,6 @@ def make_model_start(name: str) -> SpanStart:
 @lru_cache(maxsize=256)
 def make_tool_start(name: str, tool_type: str = "function") -> SpanStart:
     """Return the start of a tool call's span."""
-    written = well_formed(name)
+    written = replace_surrogates(name)
     facts = {genai.TOOL_NAME: written, openinference.TOOL_NAME: written, genai.TOOL_TYPE: tool_type}
     return make_start(name, TOOL, facts)

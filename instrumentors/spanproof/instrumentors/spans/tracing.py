@@ -18,12 +18,12 @@ from opentelemetry.context import Context, create_key
 from opentelemetry.trace import Link, Span, Status, StatusCode, TracerProvider
 from opentelemetry.util.types import AttributeValue
 
-from spanproof.instrumentors.content.capture import Content, ContentPolicy, policy_from
-from spanproof.instrumentors.content.texts import text_of
-from spanproof.instrumentors.frameworks.diagnostics import shielded, swallowed
-from spanproof.instrumentors.spans.cohort import COHORT_KEY, cohort_attributes
+from spanproof.instrumentors.content.capture import Content, ContentPolicy, read_policy
+from spanproof.instrumentors.content.texts import to_text
+from spanproof.instrumentors.frameworks.diagnostics import record_swallowed, shielded
+from spanproof.instrumentors.spans.cohort import COHORT_KEY, get_cohort_attributes
 from spanproof.instrumentors.spans.contexts import attach, current, detach
-from spanproof.instrumentors.spans.environment import environment_facts
+from spanproof.instrumentors.spans.environment import take_environment_facts
 from spanproof.instrumentors.spans.fast_span import SPAN_KEY, set_attributes, span_starter
 from spanproof.instrumentors.spans.span_start import AGENT, CHAIN, TOOL, SpanStart
 from spanproof.semconv import genai, openinference
@@ -82,7 +82,7 @@ class OpenSpan(Content):
         if self.outermost and self.recording and self.policy.environment:
             with shielded("environment"):
                 trace_id = self.span.get_span_context().trace_id
-                self.attributes.update(environment_facts(trace_id, self.policy.max_value_chars))
+                self.attributes.update(take_environment_facts(trace_id, self.policy.max_value_chars))
         self.write()
         self.span.end()
 
@@ -109,7 +109,7 @@ class OpenSpan(Content):
             return
         name = description = error_type or type(error).__name__
         event: dict[str, AttributeValue] = {genai.EXCEPTION_TYPE: name}
-        shown = self.policy.permitted(text_of(error) if message is None else message, _MAX_MESSAGE_CHARS)
+        shown = self.policy.permitted(to_text(error) if message is None else message, _MAX_MESSAGE_CHARS)
         if shown is not None:
             event[genai.EXCEPTION_MESSAGE] = shown
             description = f"{name}: {shown}"
@@ -147,7 +147,7 @@ class Tracing:
     ) -> None:
         self.scope = f"{ours.SCOPE_PREFIX}instrumentors.{framework}"
         self.over = False
-        self.change(provider or trace.get_tracer_provider(), policy or policy_from())
+        self.change(provider or trace.get_tracer_provider(), policy or read_policy())
 
     def change(self, provider: TracerProvider | None, policy: ContentPolicy | None) -> None:
         """Use another provider or policy for spans from now on; None keeps the present one."""
@@ -181,11 +181,11 @@ class Tracing:
         """
         context = current() if parent is None else parent
         if COHORT_KEY in context:
-            start = start._replace(attributes={**cohort_attributes(context), **start.attributes})
+            start = start._replace(attributes={**get_cohort_attributes(context), **start.attributes})
         try:
             span = self._start_span(start, context, links)
         except Exception as error:  # noqa: BLE001 - a sampler or processor of the host's
-            swallowed("span.start", error)
+            record_swallowed("span.start", error)
             span = trace.INVALID_SPAN
         recording = span.is_recording()
         within: dict[str, object] = {**context}
@@ -215,7 +215,7 @@ def was_abandoned(error: BaseException | None) -> bool:
 
 def _format_stack(error: BaseException) -> str:
     try:
-        return text_of("".join(traceback.format_exception(error)))
+        return to_text("".join(traceback.format_exception(error)))
     except KeyboardInterrupt:
         raise
     except BaseException as failure:  # noqa: BLE001 - an exception's own methods run here

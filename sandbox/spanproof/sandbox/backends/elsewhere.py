@@ -17,8 +17,8 @@ _REMEDIES = {
 }
 
 
-def lacks_system(backend: str) -> bool:
-    """Return whether a backend of our own cannot run on this system: the jail needs Linux, docker POSIX."""
+def needs_other_system(backend: str) -> bool:
+    """Whether a backend of our own cannot run on this system: the jail needs Linux, docker POSIX."""
     return sys.platform == "win32" or (backend == "jail" and sys.platform != "linux")
 
 
@@ -46,7 +46,7 @@ class ElsewhereSandbox(Sandbox):
         self._refuse()
 
     def close(self) -> None:
-        """Do nothing."""
+        """Return at once; there is nothing to end."""
 
     def _refuse(self) -> NoReturn:
         raise SandboxUnavailable(

@@ -43,7 +43,7 @@ class Broken(Exception):  # noqa: N818 - says what became of the promise
 
 
 def require(holds: bool, found: object) -> None:
-    """Say what came where a promise is not kept.
+    """Report what came where a promise is not kept.
 
     Raises:
         Broken: it is not.

@@ -63,7 +63,7 @@ def check_one(promise: Promise, sandbox: Sandbox) -> Finding:
     return Finding(promise.name, promise.text, "kept")
 
 
-def _ends(language: str, source: str, wanted: FailureClass) -> Callable[[Sandbox], None]:
+def _make_end_check(language: str, source: str, wanted: FailureClass) -> Callable[[Sandbox], None]:
     limits = _SHORT if wanted is FailureClass.TIMEOUT else PATIENT
 
     def verify(sandbox: Sandbox) -> None:
@@ -75,7 +75,7 @@ def _ends(language: str, source: str, wanted: FailureClass) -> Callable[[Sandbox
     return verify
 
 
-def _prints(source: str, wanted: str, **fields: object) -> Callable[[Sandbox], None]:
+def _make_print_check(source: str, wanted: str, **fields: object) -> Callable[[Sandbox], None]:
     def verify(sandbox: Sandbox) -> None:
         execution = sandbox.run(Program("python", source, **fields))  # type: ignore[arg-type]
         require(
@@ -85,20 +85,20 @@ def _prints(source: str, wanted: str, **fields: object) -> Callable[[Sandbox], N
     return verify
 
 
-def _streams_apart(sandbox: Sandbox) -> None:
+def _check_streams(sandbox: Sandbox) -> None:
     execution = sandbox.run(Program("python", "import sys; print('out'); print('err', file=sys.stderr)"))
     found = (execution.exit_code, execution.signal, execution.stdout, execution.stderr)
     require(found == (0, None, "out\n", "err\n"), execution)
     require(execution.failure_class is FailureClass.OK and not execution.attempts, execution)
 
 
-def _files_listed(sandbox: Sandbox) -> None:
+def _check_files_listed(sandbox: Sandbox) -> None:
     source = "import os; os.mkdir('out'); open('out/b', 'w').write(open('in/a').read() * 2)"
     execution = sandbox.run(Program("python", source, files={"in/a": b"12"}))
     require(dict(execution.files) == {"in/a": 2, "out/b": 4}, execution)
 
 
-def _paths_checked(sandbox: Sandbox) -> None:
+def _check_paths(sandbox: Sandbox) -> None:
     for name in ("/etc/x", "../x", "a/../../x"):
         try:
             execution = sandbox.run(Program("python", "pass", files={name: b""}))
@@ -107,27 +107,27 @@ def _paths_checked(sandbox: Sandbox) -> None:
         raise Broken(f"the file name {name!r} was taken: {execution}")
 
 
-def _output_bounded(sandbox: Sandbox) -> None:
+def _check_output_bound(sandbox: Sandbox) -> None:
     execution = sandbox.run(Program("python", "print('a' * 50000)", limits=Limits(output_bytes=1000)))
     require(execution.stdout_cut and len(execution.stdout) < 2000, execution)
 
 
-def _nothing_shared(sandbox: Sandbox) -> None:
-    # A name no one else has, and no other file of /tmp is requested: some backends show the machine's own.
+def _check_nothing_shared(sandbox: Sandbox) -> None:
+    # A name no one else has, and no other file of /tmp is looked for: some backends show the machine's own.
     left = f"/tmp/spanproof-left-{secrets.token_hex(8)}"  # noqa: S108 - inside the sandbox
     source = f"import builtins; builtins.x = 1; open('{left}', 'w'); open('x', 'w')"
     sandbox.run(Program("python", source))
     probe = f"import builtins, os; print(hasattr(builtins, 'x'), os.path.exists('{left}'), os.listdir('.'))"
-    _prints(probe, "False False []\n")(sandbox)
+    _make_print_check(probe, "False False []\n")(sandbox)
 
 
-def _threads(sandbox: Sandbox) -> None:
+def _check_threads(sandbox: Sandbox) -> None:
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda n: sandbox.run(Program("python", f"print({n})")).stdout, range(8)))
     require(found == [f"{n}\n" for n in range(8)], found)
 
 
-def _refused(source: str, kind: AttemptKind, target: str) -> Callable[[Sandbox], None]:
+def _make_refusal_check(source: str, kind: AttemptKind, target: str) -> Callable[[Sandbox], None]:
     def verify(sandbox: Sandbox) -> None:
         execution = sandbox.run(Program("python", source))
         reply = [a for a in execution.attempts if a.kind is kind and target in a.target and not a.allowed]
@@ -136,13 +136,13 @@ def _refused(source: str, kind: AttemptKind, target: str) -> Callable[[Sandbox],
     return verify
 
 
-def _memory_reported(sandbox: Sandbox) -> None:
+def _check_memory_reported(sandbox: Sandbox) -> None:
     source = "import time; x = bytearray(50_000_000); time.sleep(0.3)"
     execution = sandbox.run(Program("python", source))
     require(40_000_000 < execution.peak_memory_bytes < 150_000_000, execution)
 
 
-def _survivors_die(sandbox: Sandbox) -> None:
+def _check_survivors(sandbox: Sandbox) -> None:
     source = "import os, time\nif os.fork() == 0:\n    os.setsid(); time.sleep(3600)"
     started = time.monotonic()
     execution = sandbox.run(Program("python", source, limits=PATIENT))
@@ -150,7 +150,7 @@ def _survivors_die(sandbox: Sandbox) -> None:
     require(took_s < 3600 and execution.failure_class is FailureClass.OK, f"{took_s:.1f} s: {execution}")
 
 
-def _unknown_language(sandbox: Sandbox) -> None:
+def _check_unknown_language(sandbox: Sandbox) -> None:
     try:
         execution = sandbox.run(Program("no-such-language", "x"))
     except UnsupportedLanguage as problem:
@@ -159,7 +159,9 @@ def _unknown_language(sandbox: Sandbox) -> None:
     raise Broken(f"it ran: {execution}")
 
 
-def _tests(source: str, passed: int, tests: str, entry_point: str | None = None) -> Callable[[Sandbox], None]:
+def _make_test_check(
+    source: str, passed: int, tests: str, entry_point: str | None = None
+) -> Callable[[Sandbox], None]:
     def verify(sandbox: Sandbox) -> None:
         execution = sandbox.run(Program("python", source, tests=tests, entry_point=entry_point))
         require((execution.tests_passed, execution.tests_total) == (passed, 2), execution)
@@ -168,12 +170,12 @@ def _tests(source: str, passed: int, tests: str, entry_point: str | None = None)
     return verify
 
 
-def _no_tool(request: ToolRequest) -> ToolAnswer:
+def _refuse_tool(request: ToolRequest) -> ToolAnswer:
     return ToolAnswer(error_type="LookupError", error_message=request.tool)
 
 
-def _session_keeps(sandbox: Sandbox) -> None:
-    with sandbox.session(SessionSpec(), _no_tool) as session:
+def _check_session_state(sandbox: Sandbox) -> None:
+    with sandbox.session(SessionSpec(), _refuse_tool) as session:
         session.execute("x = [1, 2]")
         failed: Execution = session.execute("x.append(3)\n1 / 0")
         require(failed.failure_class is FailureClass.EXCEPTION, failed)
@@ -181,19 +183,21 @@ def _session_keeps(sandbox: Sandbox) -> None:
         require(step.result == [1, 2, 3] and step.exit_code is None, step)
 
 
-def _session_repeats(sandbox: Sandbox) -> None:
+def _check_session_repeats(sandbox: Sandbox) -> None:
     # The clock runs on: how long a session takes to start is no difference between two of them.
     source = "import random, time, uuid\n"
     source += "[random.random(), 0 <= time.time() - 1.7e9 < 60, str(uuid.uuid4()), hash('a')]"
     found = []
     for _ in range(2):
-        with sandbox.session(SessionSpec(fixtures=Fixtures(seed=7, clock=Clock(1.7e9))), _no_tool) as session:
+        with sandbox.session(
+            SessionSpec(fixtures=Fixtures(seed=7, clock=Clock(1.7e9))), _refuse_tool
+        ) as session:
             found.append(session.execute(source).result)
     reply = found[0]
     require(type(reply) is list and reply[1] is True and reply == found[1], found)
 
 
-def _run_repeats(sandbox: Sandbox) -> None:
+def _check_run_repeats(sandbox: Sandbox) -> None:
     source = "import os, random, time; print(random.random(), os.urandom(4).hex(), hash('a'))\n"
     source += "print(0 <= time.time() - 1.7e9 < 60)"
     program = Program("python", source, fixtures=Fixtures(seed=7, clock=Clock(1.7e9)))
@@ -201,7 +205,7 @@ def _run_repeats(sandbox: Sandbox) -> None:
     require(found[0] == found[1] and found[0].endswith("True\n"), found)
 
 
-def _tools_answered(sandbox: Sandbox) -> None:
+def _check_tools_answered(sandbox: Sandbox) -> None:
     requests: list[ToolRequest] = []
 
     def answer(request: ToolRequest) -> ToolAnswer:
@@ -244,13 +248,13 @@ _READS_NOTHING = {
 _BY_ATTEMPTS = frozenset({FailureClass.PERMISSION_DENIED, FailureClass.UNSAFE_OPERATION})
 
 PROMISES: tuple[Promise, ...] = (
-    Promise("streams", "output, errors and the exit code are kept apart", "python", _streams_apart),
+    Promise("streams", "output, errors and the exit code are kept apart", "python", _check_streams),
     *(
         Promise(
             f"class {wanted} {n}",
             f"{source.splitlines()[0]!r} … is {wanted}",
             "python",
-            _ends("python", source, wanted),
+            _make_end_check("python", source, wanted),
             Evidence.ATTEMPTS if wanted in _BY_ATTEMPTS else None,
         )
         for n, (source, wanted) in enumerate(_CLASSES)
@@ -260,30 +264,40 @@ PROMISES: tuple[Promise, ...] = (
             f"no such file, {language}",
             "to read a file that lies nowhere, inside or outside, fails as such, and is no refusal",
             language,
-            _ends(language, source, FailureClass.EXCEPTION),
+            _make_end_check(language, source, FailureClass.EXCEPTION),
         )
         for language, source in _READS_NOTHING.items()
     ),
     Promise(
-        "stdin", "what is given as input is read", "python", _prints("print(input())", "a\n", stdin=b"a\n")
+        "stdin",
+        "what is given as input is read",
+        "python",
+        _make_print_check("print(input())", "a\n", stdin=b"a\n"),
     ),
-    Promise("files", "files are laid out, and what is left is listed", "python", _files_listed),
-    Promise("file names", "no file is laid outside the work directory", "python", _paths_checked),
-    Promise("output bound", "long output is cut and marked", "python", _output_bounded),
-    Promise("nothing shared", "a run sees nothing of the one before", "python", _nothing_shared),
+    Promise("files", "files are laid out, and what is left is listed", "python", _check_files_listed),
+    Promise("file names", "no file is laid outside the work directory", "python", _check_paths),
+    Promise("output bound", "long output is cut and marked", "python", _check_output_bound),
+    Promise("nothing shared", "a run sees nothing of the one before", "python", _check_nothing_shared),
     Promise(
-        "peak memory", "the most memory held is reported", "python", _memory_reported, Evidence.PEAK_MEMORY
+        "peak memory",
+        "the most memory held is reported",
+        "python",
+        _check_memory_reported,
+        Evidence.PEAK_MEMORY,
     ),
-    Promise("threads", "many threads may run programs", "python", _threads),
-    Promise("no survivors", "what a program leaves running is ended", "python", _survivors_die),
+    Promise("threads", "many threads may run programs", "python", _check_threads),
+    Promise("no survivors", "what a program leaves running is ended", "python", _check_survivors),
     Promise(
-        "unknown language", "an unknown language is refused with those known", "python", _unknown_language
+        "unknown language",
+        "an unknown language is refused with those known",
+        "python",
+        _check_unknown_language,
     ),
     Promise(
         "network",
         "a connection is refused and reported",
         "python",
-        _refused(
+        _make_refusal_check(
             "import socket; socket.create_connection(('198.51.100.7', 443), 1); print('BREACH')",
             AttemptKind.NETWORK,
             "198.51.100.7:443",
@@ -294,50 +308,66 @@ PROMISES: tuple[Promise, ...] = (
         "outside files",
         "a file outside is refused and reported",
         "python",
-        _refused("print('BREACH', open('/etc/shadow').read())", AttemptKind.FILE, "/etc/shadow"),
+        _make_refusal_check("print('BREACH', open('/etc/shadow').read())", AttemptKind.FILE, "/etc/shadow"),
         Evidence.ATTEMPTS,
     ),
-    Promise("tests", "each test counts", "python", _tests("def f(x): return x + 1", 2, _CHECK, "f")),
+    Promise(
+        "tests", "each test counts", "python", _make_test_check("def f(x): return x + 1", 2, _CHECK, "f")
+    ),
     Promise(
         "failing tests",
         "one failing test does not hide the rest",
         "python",
-        _tests("def f(x): return 2", 1, _CHECK, "f"),
+        _make_test_check("def f(x): return 2", 1, _CHECK, "f"),
     ),
     Promise(
         "early exit",
         "ending early passes no test",
         "python",
-        _tests("import os; os._exit(0)", 0, _CHECK, "f"),
+        _make_test_check("import os; os._exit(0)", 0, _CHECK, "f"),
     ),
     Promise(
-        "forged tests", "a program cannot report its own tests", "python", _tests(_FORGED, 0, _CHECK, "f")
+        "forged tests",
+        "a program cannot report its own tests",
+        "python",
+        _make_test_check(_FORGED, 0, _CHECK, "f"),
     ),
-    Promise("bash", "bash has its failure classes", "bash", _ends("bash", "exit 3", FailureClass.EXCEPTION)),
+    Promise(
+        "bash",
+        "bash has its failure classes",
+        "bash",
+        _make_end_check("bash", "exit 3", FailureClass.EXCEPTION),
+    ),
     Promise(
         "bash syntax",
         "bash that cannot be read is a syntax error",
         "bash",
-        _ends("bash", "if then fi", FailureClass.SYNTAX_ERROR),
+        _make_end_check("bash", "if then fi", FailureClass.SYNTAX_ERROR),
     ),
     Promise(
         "sql syntax",
         "SQL that cannot be read is a syntax error",
         "sql",
-        _ends("sql", "selec 1", FailureClass.SYNTAX_ERROR),
+        _make_end_check("sql", "selec 1", FailureClass.SYNTAX_ERROR),
     ),
     Promise(
         "javascript syntax",
         "JavaScript that cannot be read is a syntax error",
         "javascript",
-        _ends("javascript", "function (", FailureClass.SYNTAX_ERROR),
+        _make_end_check("javascript", "function (", FailureClass.SYNTAX_ERROR),
     ),
-    Promise("session", "a session keeps its names over steps and exceptions", "python", _session_keeps),
-    Promise("determinism", "a session with a seed and a clock repeats itself", "python", _session_repeats),
-    Promise("seed and clock", "a program with a seed and a clock repeats itself", "python", _run_repeats),
+    Promise("session", "a session keeps its names over steps and exceptions", "python", _check_session_state),
+    Promise(
+        "determinism", "a session with a seed and a clock repeats itself", "python", _check_session_repeats
+    ),
+    Promise(
+        "seed and clock", "a program with a seed and a clock repeats itself", "python", _check_run_repeats
+    ),
     *TRACES,
     *RECORDED,
     *QUIET,
-    Promise("tools", "tool calls reach the host, and its answers the program", "python", _tools_answered),
+    Promise(
+        "tools", "tool calls reach the host, and its answers the program", "python", _check_tools_answered
+    ),
 )
 """In the order they are checked."""

@@ -35,7 +35,7 @@ _PROGRAMS = {
 _OWN = {"own.js": b"exports.x = 1"}
 
 
-def _quiet(*programs: Program) -> Callable[[Sandbox], None]:
+def _make_quiet_check(*programs: Program) -> Callable[[Sandbox], None]:
     def verify(sandbox: Sandbox) -> None:
         for program in programs:
             execution = sandbox.run(program)
@@ -45,14 +45,14 @@ def _quiet(*programs: Program) -> Callable[[Sandbox], None]:
     return verify
 
 
-def _quiet_session(sandbox: Sandbox) -> None:
-    with sandbox.session(SessionSpec(limits=PATIENT), _no_tool) as session:
+def _check_quiet_session(sandbox: Sandbox) -> None:
+    with sandbox.session(SessionSpec(limits=PATIENT), _refuse_tool) as session:
         for source in (_PYTHON, "x = 1\nx"):
             execution = session.execute(source)
             require(execution.failure_class is FailureClass.OK and execution.attempts == (), execution)
 
 
-def _no_tool(request: ToolRequest) -> ToolAnswer:
+def _refuse_tool(request: ToolRequest) -> ToolAnswer:
     return ToolAnswer(error_type="LookupError", error_message=request.tool)
 
 
@@ -66,19 +66,23 @@ QUIET: tuple[Promise, ...] = (
             f"quiet {language}",
             f"what starting {language} takes is no attempt",
             language,
-            _quiet(*(Program(language, source, files=_OWN, limits=PATIENT) for source in sources)),
+            _make_quiet_check(*(Program(language, source, files=_OWN, limits=PATIENT) for source in sources)),
             Evidence.ATTEMPTS,
         )
         for language, sources in _PROGRAMS.items()
     ),
     Promise(
-        "quiet duckdb", "what starting duckdb takes is no attempt", "sql", _quiet(_DUCKDB), Evidence.ATTEMPTS
+        "quiet duckdb",
+        "what starting duckdb takes is no attempt",
+        "sql",
+        _make_quiet_check(_DUCKDB),
+        Evidence.ATTEMPTS,
     ),
     Promise(
         "quiet session",
         "what starting a session takes is no attempt",
         "python",
-        _quiet_session,
+        _check_quiet_session,
         Evidence.ATTEMPTS,
     ),
 )

@@ -42,23 +42,23 @@ class ScriptedSandbox(Sandbox):
     languages: frozenset[str] = frozenset({"python", "bash", "sql", "javascript", "typescript"})
 
     def availability(self) -> Availability:
-        """Always usable: it needs nothing."""
+        """Return that it is always usable: it needs nothing."""
         return Availability(self.name, (Feature("script", True, True, "answers from a mapping"),))  # noqa: FBT003
 
     def run(self, program: Program) -> Execution:
-        """The mapping's answer; see `Sandbox.run`."""
+        """Return the mapping's answer; see `Sandbox.run`."""
         self.programs.append(program)
         if program.source not in self.executions:
             raise SandboxBroken(f"the script has no execution for {program.source[:80]!r}")
         return self.executions[program.source]
 
     def session(self, spec: SessionSpec, answer: AnswerTool) -> Session:
-        """A session over the mapping; see `Sandbox.session`."""
+        """Start a session over the mapping; see `Sandbox.session`."""
         self.specs.append(spec)
         return _ScriptedSession(self, answer)
 
     def close(self) -> None:
-        """Nothing to end."""
+        """Return at once; there is nothing to end."""
 
 
 class _ScriptedSession(Session):

@@ -98,13 +98,13 @@ def f(): return 1
 """
 
 
-def _searching(marker: str) -> str:
+def _build_search(marker: str) -> str:
     middle = len(marker) // 2
     filled = _SEARCHES.replace("@HEAD", marker[:middle]).replace("@TAIL", marker[middle:][::-1])
     return filled.replace('"@PREFIX"', repr(sys.prefix))
 
 
-def _no_trace(sandbox: Sandbox) -> None:
+def _check_no_trace(sandbox: Sandbox) -> None:
     marker = secrets.token_hex(12)
     program = Program(
         "python",
@@ -131,13 +131,13 @@ def _leave_and_search(sandbox: Sandbox, program: Program, marker: str) -> None:
 
 
 def _require_nothing(sandbox: Sandbox, marker: str) -> None:
-    searched = sandbox.run(Program("python", _searching(marker)))
+    searched = sandbox.run(Program("python", _build_search(marker)))
     require(searched.stdout == "[]\n", searched)
 
 
-def _hidden_tests(sandbox: Sandbox) -> None:
+def _check_hidden_tests(sandbox: Sandbox) -> None:
     marker = secrets.token_hex(12)
-    program = Program("python", _searching(marker), tests=f"assert f() == 1, '{marker}test'\n")
+    program = Program("python", _build_search(marker), tests=f"assert f() == 1, '{marker}test'\n")
     for memory_mib in (512, 400):  # a guest is armed anew for another limit
         limits = replace(program.limits, memory_bytes=memory_mib << 20)
         searched = sandbox.run(replace(program, limits=limits))
@@ -149,8 +149,8 @@ TRACES = (
         "no trace",
         "no byte of a job is readable in the next: source, input, files, output, tests, tape, session",
         "python",
-        _no_trace,
+        _check_no_trace,
     ),
-    Promise("hidden tests", "a program cannot read its own hidden tests", "python", _hidden_tests),
+    Promise("hidden tests", "a program cannot read its own hidden tests", "python", _check_hidden_tests),
 )
 """Checked as all others; see `promises`."""

@@ -16,8 +16,8 @@ from importlib.resources import files
 from pathlib import Path
 
 from spanproof.sandbox.environments import npm, pip
-from spanproof.sandbox.environments.downloads import no_space
-from spanproof.sandbox.environments.lock import Lock, key_of_wish
+from spanproof.sandbox.environments.downloads import make_space_error
+from spanproof.sandbox.environments.lock import Lock, compute_wish_key
 from spanproof.sandbox.environments.sources import Wanted
 from spanproof.sandbox.environments.store import Lease, Store
 from spanproof.sandbox.errors import EnvironmentUnavailable
@@ -48,7 +48,7 @@ class Environments:
     """All environments of one store. Thread-safe."""
 
     def __init__(self, install: Install, store: Store | None = None) -> None:
-        """Starts nothing.
+        """Prepare to build; starts nothing.
 
         Args:
             install: how a program is run in a build sandbox.
@@ -59,7 +59,7 @@ class Environments:
         self._failed: dict[str, tuple[float, EnvironmentUnavailable]] = {}
 
     def lease(self, wanted: PackageSet | Wanted) -> Lease:
-        """The image of a package set, built where it is missing, which is logged.
+        """Return the image of a package set, built where it is missing, which is logged.
 
         A plain set that could not be built is not tried again for a minute: every run of a cohort
         requests it.
@@ -68,17 +68,17 @@ class Environments:
             EnvironmentUnavailable: names the pin and the remedy.
         """
         wish = wanted if isinstance(wanted, Wanted) else Wanted(wanted)
-        key = key_of_wish(wish.packages)
+        key = compute_wish_key(wish.packages)
         try:
-            lock = self._lock_of(wish, key)
+            lock = self._find_lock(wish, key)
             found = self.store.lease(lock) if lock is not None else None
             if found is not None:
                 return found
             with self.store.building(key) as place:
-                lock = self._lock_of(wish, key)  # another process may have been faster
+                lock = self._find_lock(wish, key)  # another process may have been faster
                 found = self.store.lease(lock) if lock is not None else None
                 if found is None and wish is not wanted:
-                    self._see_that_it_may_be_tried(key)
+                    self._refuse_early_retry(key)
                 return found or self._build(wish, lock, place)
         except EnvironmentUnavailable as problem:
             if key not in self._failed:
@@ -86,19 +86,19 @@ class Environments:
             raise
         except OSError as problem:
             if problem.errno in (errno.ENOSPC, errno.EDQUOT):
-                raise no_space() from problem
+                raise make_space_error() from problem
             raise EnvironmentUnavailable(f"an environment cannot be built: {problem}") from problem
 
-    def _see_that_it_may_be_tried(self, key: str) -> None:
+    def _refuse_early_retry(self, key: str) -> None:
         tried, problem = self._failed.get(key, (0.0, None))
         if problem is not None and time.monotonic() - tried < RETRY_AFTER_S:
             raise EnvironmentUnavailable(str(problem))
         self._failed.pop(key, None)
 
-    def _lock_of(self, wish: Wanted, key: str) -> Lock | None:
-        """The lock to build from, where there is one: the user's own, which is then kept, or the kept one."""
+    def _find_lock(self, wish: Wanted, key: str) -> Lock | None:
+        """Find the lock to build from, if any: the user's own, which is then kept, or the kept one."""
         if wish.npm_lock is not None:
-            lock = npm.lock_from(wish.packages, wish.npm_lock)
+            lock = npm.parse_package_lock(wish.packages, wish.npm_lock)
             if self.store.kept_lock(key) != lock:
                 self.store.keep_lock(key, lock)
             return lock
@@ -114,14 +114,14 @@ class Environments:
         _logger.info("building an environment, once: %s%s", ", ".join(pins[:5]), more)
         outcome = "no environment was built"
         try:
-            leased = self._built(wish, known, place)
+            leased = self._build_image(wish, known, place)
             outcome = "environment built"
         finally:
             _logger.info("%s (%.1f s)", outcome, time.monotonic() - started, extra={"done": True})
         self.store.prune(unused_s=UNUSED_S, max_bytes=MAX_BYTES)
         return leased
 
-    def _built(self, wish: Wanted, known: Lock | None, place: Path) -> Lease:
+    def _build_image(self, wish: Wanted, known: Lock | None, place: Path) -> Lease:
         archives, image = place / "archives", place / "image"
         archives.mkdir()
         image.mkdir()
@@ -130,16 +130,16 @@ class Environments:
         _logger.info("unpacking %d packages in the sandbox", len(lock.packages))
         self._unpack(lock, archives, image)
         leased = self.store.add(image, lock)
-        self.store.keep_lock(key_of_wish(wish.packages), lock)
+        self.store.keep_lock(compute_wish_key(wish.packages), lock)
         return leased
 
     def _fetch(self, wish: Wanted, known: Lock | None, archives: Path) -> Lock:
         if wish.packages.ecosystem is Ecosystem.NPM:
             lock = known or npm.lock_by_resolving(wish.packages, archives)
-            npm.download_locked(lock, archives)
+            npm.fetch_packages(lock, archives)
             return lock
         if known is not None:
-            pip.download_locked(known, archives)
+            pip.fetch_packages(known, archives)
         lock = known or pip.lock_by_download(wish.packages, archives)
         pip.check_hashes(lock, wish.hashes)
         pip.write_requirements(lock, archives)
@@ -156,7 +156,7 @@ class Environments:
             words = (execution.stderr or execution.stdout).strip().splitlines()
             last = words[-1] if words else (execution.reason or "")
             if "No space left" in execution.stderr:
-                raise no_space()
+                raise make_space_error()
             raise EnvironmentUnavailable(
                 f"the packages could not be unpacked ({execution.failure_class}): {last[:500]}"
             )

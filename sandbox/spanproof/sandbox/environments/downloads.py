@@ -47,45 +47,46 @@ def run_client(command: Sequence[str], directory: Path, extra: Mapping[str, str]
     return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
 
 
-def refuse_by_machine(output: str, client: str) -> None:
-    """Where a client failed for want of a network or of room.
+def raise_machine_error(output: str, client: str) -> None:
+    """Raise where a client failed for want of a network or of room.
 
     Raises:
         EnvironmentUnavailable: it did.
     """
     if _NO_SPACE.search(output):
-        raise no_space()
+        raise make_space_error()
     if _NO_NETWORK.search(output):
         raise EnvironmentUnavailable(
-            f"the package index cannot be reached ({_last_line(output)}); check the network and {client}'s"
+            f"the package index cannot be reached ({_find_last_line(output)});"
+            f" check the network and {client}'s"
             f" configuration ({client} config list), or build the environment where there is one"
         )
 
 
-def no_space() -> EnvironmentUnavailable:
-    """The disk is full."""
+def make_space_error() -> EnvironmentUnavailable:
+    """Return the error of a full disk."""
     return EnvironmentUnavailable(
         f"{os.strerror(errno.ENOSPC)}: an environment could not be built;"
         " free some, or `spanproof sandbox environment prune --keep-bytes 0`"
     )
 
 
-def failed(client: str, output: str) -> EnvironmentUnavailable:
-    """A failure of a client that has no class of its own."""
-    return EnvironmentUnavailable(f"{client} could not get the packages: {_last_line(output)}")
+def make_client_error(client: str, output: str) -> EnvironmentUnavailable:
+    """Return the error of a client's failure that has no class of its own."""
+    return EnvironmentUnavailable(f"{client} could not get the packages: {_find_last_line(output)}")
 
 
-def digest_of(path: Path, algorithm: str) -> bytes:
-    """The digest of a file's content."""
+def compute_digest(path: Path, algorithm: str) -> bytes:
+    """Return the digest of a file's content."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, algorithm).digest()
 
 
-def subresource_integrity(path: Path, algorithm: str) -> str:
-    """As npm writes it: `sha512-` and base64."""
-    return f"{algorithm}-{base64.b64encode(digest_of(path, algorithm)).decode()}"
+def compute_integrity(path: Path, algorithm: str) -> str:
+    """Return a file's digest as npm writes it: `sha512-` and base64."""
+    return f"{algorithm}-{base64.b64encode(compute_digest(path, algorithm)).decode()}"
 
 
-def _last_line(output: str) -> str:
+def _find_last_line(output: str) -> str:
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     return lines[-1][:500] if lines else "it gave no reason"

@@ -18,7 +18,7 @@ class Leases:
         self._lock = threading.Lock()
 
     def of(self, packages: PackageSet) -> Lease:
-        """The image of a set, built where it is not there yet.
+        """Return the image of a set, built where it is not there yet.
 
         Raises:
             EnvironmentUnavailable: names the pin and the remedy.
@@ -32,7 +32,7 @@ class Leases:
             return self._leases[packages]
 
     def close(self) -> None:
-        """Give them free. Safe to call twice."""
+        """Release them. Safe to call twice."""
         with self._lock:
             for lease in self._leases.values():
                 lease.close()

@@ -75,15 +75,15 @@ class Lock:
     @property
     def key(self) -> str:
         """Names the image: the same for the same content."""
-        return _digest({"form": _FORM, **asdict(self)})
+        return _compute_key({"form": _FORM, **asdict(self)})
 
     def text(self) -> str:
-        """As it is kept."""
+        """Return the text that is kept of it."""
         return json.dumps(asdict(self), indent=1, sort_keys=True) + "\n"
 
     @classmethod
     def read(cls, text: str) -> Lock:
-        """From the text of one.
+        """Read a lock from its text.
 
         Raises:
             ValueError: it is none.
@@ -97,8 +97,8 @@ class Lock:
             raise ValueError(f"no lock: {problem}") from problem
 
 
-def pins_of(packages: PackageSet) -> tuple[Pin, ...]:
-    """The pins of a set.
+def parse_pins(packages: PackageSet) -> tuple[Pin, ...]:
+    """Return the pins of a set.
 
     Raises:
         EnvironmentUnavailable: one is not exact, there is none, or two disagree.
@@ -112,7 +112,7 @@ def pins_of(packages: PackageSet) -> tuple[Pin, ...]:
             raise EnvironmentUnavailable(
                 f"the pin {text!r} is not exact; write name and version: {_EXAMPLE[packages.ecosystem]!r}"
             )
-        name = normal_name(match["name"], packages.ecosystem)
+        name = normalise_name(match["name"], packages.ecosystem)
         pin = Pin(name, match["version"], match.groupdict().get("extras") or "")
         if found.setdefault(pin.name, pin) != pin:
             raise EnvironmentUnavailable(
@@ -126,36 +126,36 @@ def is_exact(pin: str, ecosystem: Ecosystem) -> bool:
     return _PIN[ecosystem].fullmatch(pin) is not None
 
 
-def normal_name(name: str, ecosystem: Ecosystem) -> str:
-    """The one spelling of a name."""
+def normalise_name(name: str, ecosystem: Ecosystem) -> str:
+    """Return the one spelling of a name."""
     return re.sub(r"[-_.]+", "-", name).lower() if ecosystem is Ecosystem.PIP else name
 
 
-def same_version(one: str, other: str) -> bool:
+def is_same_version(one: str, other: str) -> bool:
     """Whether two spellings mean one version: `1.0` and `1.0.0` do to pip."""
-    return _plain_version(one) == _plain_version(other)
+    return _normalise_version(one) == _normalise_version(other)
 
 
-def _plain_version(version: str) -> str:
+def _normalise_version(version: str) -> str:
     public, plus, local = version.lower().replace("_", "-").partition("+")
     return re.sub(r"(\.0)+$", "", public) + plus + local.replace("-", ".")
 
 
-def runtime_of(ecosystem: Ecosystem) -> str:
-    """Which interpreter packages are chosen for; npm's run no install script, so any Node.js takes them."""
+def identify_runtime(ecosystem: Ecosystem) -> str:
+    """Return the interpreter packages are chosen for; npm's run no install script, so any Node.js does."""
     if ecosystem is Ecosystem.NPM:
         return "node"
     return f"{sys.implementation.name}-{platform.python_version()}"
 
 
 @cache
-def platform_of() -> str:
-    """The system packages are chosen for."""
+def identify_platform() -> str:
+    """Return the system packages are chosen for."""
     libc = "".join(platform.libc_ver()) or "musl"
     return f"{sys.platform}-{platform.machine()}-{libc}"
 
 
-def key_of_wish(packages: PackageSet) -> str:
+def compute_wish_key(packages: PackageSet) -> str:
     """Return the key of what was requested on this machine, by which its lock is found.
 
     Raises:
@@ -164,13 +164,13 @@ def key_of_wish(packages: PackageSet) -> str:
     requested = {
         "form": _FORM,
         "ecosystem": packages.ecosystem,
-        "pins": sorted(f"{pin.name}{pin.extras}@{pin.version}" for pin in pins_of(packages)),
-        "runtime": runtime_of(packages.ecosystem),
-        "platform": platform_of(),
+        "pins": sorted(f"{pin.name}{pin.extras}@{pin.version}" for pin in parse_pins(packages)),
+        "runtime": identify_runtime(packages.ecosystem),
+        "platform": identify_platform(),
     }
-    return _digest(requested)
+    return _compute_key(requested)
 
 
-def _digest(value: object) -> str:
+def _compute_key(value: object) -> str:
     text = json.dumps(value, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:_KEY_CHARACTERS]

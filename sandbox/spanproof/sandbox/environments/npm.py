@@ -13,12 +13,19 @@ from pathlib import Path
 from typing import Any
 
 from spanproof.sandbox.environments.downloads import (
-    failed,
-    refuse_by_machine,
+    compute_integrity,
+    make_client_error,
+    raise_machine_error,
     run_client,
-    subresource_integrity,
 )
-from spanproof.sandbox.environments.lock import Lock, Locked, is_exact, pins_of, platform_of, runtime_of
+from spanproof.sandbox.environments.lock import (
+    Lock,
+    Locked,
+    identify_platform,
+    identify_runtime,
+    is_exact,
+    parse_pins,
+)
 from spanproof.sandbox.errors import EnvironmentUnavailable
 from spanproof.sandbox.model import Ecosystem, PackageSet
 
@@ -35,36 +42,36 @@ def lock_by_resolving(packages: PackageSet, directory: Path) -> Lock:
     Raises:
         EnvironmentUnavailable: names the pin and the remedy.
     """
-    wanted = {pin.name: pin.version for pin in pins_of(packages)}
+    wanted = {pin.name: pin.version for pin in parse_pins(packages)}
     manifest = {"name": "environment", "version": "0.0.0", "private": True, "dependencies": wanted}
     (directory / "package.json").write_text(json.dumps(manifest), encoding="utf-8")
-    _npm(["install", "--package-lock-only", "--ignore-scripts", "--json"], directory)
-    return lock_from(packages, (directory / "package-lock.json").read_text(encoding="utf-8"))
+    _run_npm(["install", "--package-lock-only", "--ignore-scripts", "--json"], directory)
+    return parse_package_lock(packages, (directory / "package-lock.json").read_text(encoding="utf-8"))
 
 
-def lock_from(packages: PackageSet, text: str) -> Lock:
-    """The lock that a `package-lock.json` is, for this machine.
+def parse_package_lock(packages: PackageSet, text: str) -> Lock:
+    """Return the lock that a `package-lock.json` is, for this machine.
 
     Raises:
         EnvironmentUnavailable: it holds what is no package of a registry.
     """
     entries = json.loads(text)["packages"]
-    locked = tuple(sorted(_locked(entries), key=lambda one: one.place))
-    return Lock(Ecosystem.NPM, runtime_of(Ecosystem.NPM), platform_of(), packages.pins, locked)
+    locked = tuple(sorted(_select_packages(entries), key=lambda one: one.place))
+    return Lock(Ecosystem.NPM, identify_runtime(Ecosystem.NPM), identify_platform(), packages.pins, locked)
 
 
-def download_locked(lock: Lock, directory: Path) -> None:
-    """Download the tarballs of a lock, and write the plan of where each goes.
+def fetch_packages(lock: Lock, directory: Path) -> None:
+    """Fetch the tarballs of a lock, and write the plan of where each goes.
 
     Raises:
         EnvironmentUnavailable: names the package and the remedy.
     """
     wanted = sorted({f"{one.name}@{one.version}" for one in lock.packages})
     for start in range(0, len(wanted), _AT_ONCE):
-        _npm(["pack", "--ignore-scripts", "--json", "--", *wanted[start : start + _AT_ONCE]], directory)
+        _run_npm(["pack", "--ignore-scripts", "--json", "--", *wanted[start : start + _AT_ONCE]], directory)
     files: dict[str, str] = {}
     for algorithm in {one.integrity.partition("-")[0] for one in lock.packages}:
-        files |= {subresource_integrity(path, algorithm): path.name for path in directory.glob("*.tgz")}
+        files |= {compute_integrity(path, algorithm): path.name for path in directory.glob("*.tgz")}
     plan = []
     for one in lock.packages:
         if one.integrity not in files:
@@ -76,7 +83,7 @@ def download_locked(lock: Lock, directory: Path) -> None:
     (directory / PLAN).write_text(json.dumps(plan), encoding="utf-8")
 
 
-def _locked(entries: Mapping[str, Any]) -> Iterator[Locked]:
+def _select_packages(entries: Mapping[str, Any]) -> Iterator[Locked]:
     for place, entry in entries.items():
         if not place or entry.get("inBundle"):
             continue
@@ -85,7 +92,7 @@ def _locked(entries: Mapping[str, Any]) -> Iterator[Locked]:
             if entry.get("optional") or entry.get("devOptional"):
                 continue
             raise EnvironmentUnavailable(
-                f"{name}@{entry.get('version')} is not for this machine ({platform_of()}); leave it out"
+                f"{name}@{entry.get('version')} is not for this machine ({identify_platform()}); leave it out"
             )
         if entry.get("dev"):
             continue
@@ -113,14 +120,14 @@ def _fits(entry: Mapping[str, Any]) -> bool:
     return True
 
 
-def _npm(arguments: list[str], directory: Path) -> None:
-    code, out, errors = run_client([*_command(), *arguments], directory, _QUIET)
+def _run_npm(arguments: list[str], directory: Path) -> None:
+    code, out, errors = run_client([*_find_npm(), *arguments], directory, _QUIET)
     if code != 0:
-        raise _reason(out, errors)
+        raise _explain_failure(out, errors)
 
 
 @cache
-def _command() -> tuple[str, ...]:
+def _find_npm() -> tuple[str, ...]:
     found = shutil.which("npm")
     if found is not None:
         return (found,)
@@ -134,7 +141,7 @@ def _command() -> tuple[str, ...]:
     )
 
 
-def _reason(out: str, errors: str) -> EnvironmentUnavailable:
+def _explain_failure(out: str, errors: str) -> EnvironmentUnavailable:
     """Return the error for the code that npm gives with `--json`."""
     try:
         error = json.loads(out)["error"]
@@ -152,5 +159,5 @@ def _reason(out: str, errors: str) -> EnvironmentUnavailable:
         return EnvironmentUnavailable(f"the pins do not go together: {first}")
     if code == "EINTEGRITY":
         return EnvironmentUnavailable(f"a tarball is not the one that the registry promised: {first}")
-    refuse_by_machine(f"{errors}\n{code} {first}", "npm")
-    return failed("npm", errors if not first else f"{code}: {first}")
+    raise_machine_error(f"{errors}\n{code} {first}", "npm")
+    return make_client_error("npm", errors if not first else f"{code}: {first}")

@@ -10,16 +10,21 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from spanproof.sandbox.environments.downloads import digest_of, failed, refuse_by_machine, run_client
+from spanproof.sandbox.environments.downloads import (
+    compute_digest,
+    make_client_error,
+    raise_machine_error,
+    run_client,
+)
 from spanproof.sandbox.environments.lock import (
     Lock,
     Locked,
     Pin,
-    normal_name,
-    pins_of,
-    platform_of,
-    runtime_of,
-    same_version,
+    identify_platform,
+    identify_runtime,
+    is_same_version,
+    normalise_name,
+    parse_pins,
 )
 from spanproof.sandbox.errors import EnvironmentUnavailable
 from spanproof.sandbox.model import Ecosystem, PackageSet
@@ -32,26 +37,28 @@ _SHOWN = 8
 
 
 def lock_by_download(packages: PackageSet, directory: Path) -> Lock:
-    """Download the wheels of a set, with those they need, and lock what came.
+    """Fetch the wheels of a set, with those they need, and lock what came.
 
     Raises:
         EnvironmentUnavailable: names the pin and the remedy.
     """
-    pins = pins_of(packages)
-    _download(packages.pins, directory, ())
-    locked = tuple(sorted((_locked(path) for path in directory.glob("*.whl")), key=lambda one: one.name))
+    pins = parse_pins(packages)
+    _run_download(packages.pins, directory, ())
+    locked = tuple(sorted((_lock_wheel(path) for path in directory.glob("*.whl")), key=lambda one: one.name))
     _check(pins, locked)
-    return Lock(Ecosystem.PIP, runtime_of(Ecosystem.PIP), platform_of(), packages.pins, locked)
+    return Lock(Ecosystem.PIP, identify_runtime(Ecosystem.PIP), identify_platform(), packages.pins, locked)
 
 
-def download_locked(lock: Lock, directory: Path) -> None:
-    """Download exactly the wheels of a lock; pip itself refuses other content.
+def fetch_packages(lock: Lock, directory: Path) -> None:
+    """Fetch exactly the wheels of a lock; pip itself refuses other content.
 
     Raises:
         EnvironmentUnavailable: names the pin and the remedy.
     """
-    _download([f"{one.name}=={one.version} {_hash(one)}" for one in lock.packages], directory, ("--no-deps",))
-    there = {normal_name(path.name.split("-")[0], Ecosystem.PIP) for path in directory.glob("*.whl")}
+    _run_download(
+        [f"{one.name}=={one.version} {_format_hash(one)}" for one in lock.packages], directory, ("--no-deps",)
+    )
+    there = {normalise_name(path.name.split("-")[0], Ecosystem.PIP) for path in directory.glob("*.whl")}
     missing = {one.name for one in lock.packages} - there
     if missing:
         raise EnvironmentUnavailable(f"pip did not download {', '.join(sorted(missing))}; try again")
@@ -73,33 +80,33 @@ def check_hashes(lock: Lock, hashes: Mapping[str, frozenset[str]]) -> None:
 
 
 def write_requirements(lock: Lock, directory: Path) -> None:
-    """What the installer inside is given: each wheel by name, version and hash."""
-    lines = [f"{one.name}=={one.version} {_hash(one)}" for one in lock.packages]
+    """Write what the installer inside is given: each wheel by name, version and hash."""
+    lines = [f"{one.name}=={one.version} {_format_hash(one)}" for one in lock.packages]
     (directory / REQUIREMENTS).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def _hash(one: Locked) -> str:
+def _format_hash(one: Locked) -> str:
     return "--hash=sha256:" + one.integrity.removeprefix("sha256-")
 
 
-def _download(requirements: object, directory: Path, options: tuple[str, ...]) -> None:
+def _run_download(requirements: object, directory: Path, options: tuple[str, ...]) -> None:
     listed = directory.with_suffix(".wanted")
     listed.write_text("\n".join(requirements) + "\n", encoding="utf-8")  # type: ignore[arg-type]
     command = [sys.executable, "-m", "pip", "download", "--only-binary=:all:", "--dest", str(directory)]
     code, out, errors = run_client([*command, *options, "-r", str(listed)], directory, _QUIET)
     if code != 0:
-        raise _reason(out + errors, directory)
+        raise _explain_failure(out + errors, directory)
 
 
-def _reason(errors: str, directory: Path) -> EnvironmentUnavailable:
+def _explain_failure(errors: str, directory: Path) -> EnvironmentUnavailable:
     if "No module named pip" in errors:
         return EnvironmentUnavailable(
             f"there is no pip beside {sys.executable}; install it there: {sys.executable} -m ensurepip"
         )
-    refuse_by_machine(errors, "pip")
+    raise_machine_error(errors, "pip")
     absent = _NOT_FOUND.search(errors)
     if absent is not None:
-        return _not_found(absent[1], directory)
+        return _explain_absence(absent[1], directory)
     if "DO NOT MATCH THE HASHES" in errors:
         return EnvironmentUnavailable(
             "a wheel is not the one that was locked: its content has changed at the package index;"
@@ -110,20 +117,21 @@ def _reason(errors: str, directory: Path) -> EnvironmentUnavailable:
             line.strip() for line in errors.splitlines() if " depends on " in line or " requested " in line
         ]
         return EnvironmentUnavailable(f"the pins do not go together: {'; '.join(lines)[:1000]}")
-    return failed("pip", errors)
+    return make_client_error("pip", errors)
 
 
-def _not_found(pin: str, directory: Path) -> EnvironmentUnavailable:
-    """Return whether a package is missing or has no wheel for this machine; queries, builds nothing."""
+def _explain_absence(pin: str, directory: Path) -> EnvironmentUnavailable:
+    """Return the error for a package that is missing or has no wheel for this machine; builds nothing."""
     name = re.split(r"[=<>!~\[;]", pin, maxsplit=1)[0]
     version = pin.partition("==")[2]
     command = [sys.executable, "-m", "pip", "index", "versions", name]
     _code, out, _errors = run_client(command, directory, _QUIET)
     listed = _KNOWN.search(out)
     versions = [one.strip() for one in listed[1].split(",")] if listed is not None else []
-    if any(same_version(one, version) for one in versions):
+    if any(is_same_version(one, version) for one in versions):
         return EnvironmentUnavailable(
-            f"{pin} has no wheel for {runtime_of(Ecosystem.PIP)} on {platform_of()}, and a source archive"
+            f"{pin} has no wheel for {identify_runtime(Ecosystem.PIP)} on {identify_platform()},"
+            " and a source archive"
             " would run its own code outside of the sandbox; pin a version that has one, or build the wheel"
             " yourself and name its directory: PIP_FIND_LINKS=…"
         )
@@ -131,15 +139,15 @@ def _not_found(pin: str, directory: Path) -> EnvironmentUnavailable:
         near = ", ".join(versions[:_SHOWN])
         return EnvironmentUnavailable(f"{pin} does not exist; versions of {name}: {near}, …; pin one of them")
     return EnvironmentUnavailable(
-        f"{pin}: pip finds no such package, or none with a wheel for {runtime_of(Ecosystem.PIP)} on"
-        f" {platform_of()}; check its name, the network, and where pip looks: pip config list"
+        f"{pin}: pip finds no such package, or none with a wheel for {identify_runtime(Ecosystem.PIP)} on"
+        f" {identify_platform()}; check its name, the network, and where pip looks: pip config list"
     )
 
 
-def _locked(path: Path) -> Locked:
+def _lock_wheel(path: Path) -> Locked:
     name, version = path.name.split("-")[:2]
-    digest = digest_of(path, "sha256").hex()
-    return Locked(normal_name(name, Ecosystem.PIP), version, path.name, f"sha256-{digest}")
+    digest = compute_digest(path, "sha256").hex()
+    return Locked(normalise_name(name, Ecosystem.PIP), version, path.name, f"sha256-{digest}")
 
 
 def _check(pins: tuple[Pin, ...], locked: tuple[Locked, ...]) -> None:
@@ -147,7 +155,7 @@ def _check(pins: tuple[Pin, ...], locked: tuple[Locked, ...]) -> None:
     by_name = {one.name: one for one in locked}
     for pin in pins:
         came = by_name.get(pin.name)
-        if came is None or not same_version(came.version, pin.version):
+        if came is None or not is_same_version(came.version, pin.version):
             got = came.version if came is not None else "nothing"
             raise EnvironmentUnavailable(
                 f"{pin.name}=={pin.version} was requested, and {got} came; try again"

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from spanproof.sandbox.environments.lock import pins_of
+from spanproof.sandbox.environments.lock import parse_pins
 from spanproof.sandbox.errors import EnvironmentUnavailable
 from spanproof.sandbox.model import Ecosystem, PackageSet
 from spanproof.sandbox.untrusted_files import UnsafeFileError, read_bounded
@@ -74,12 +74,12 @@ def _from_requirements(text: str) -> Wanted:
             raise EnvironmentUnavailable(
                 f"the line {pin!r} is no pin; environments take `name==version` lines, with hashes or without"
             )
-        (parsed,) = pins_of(PackageSet(Ecosystem.PIP, (pin,)))
+        (parsed,) = parse_pins(PackageSet(Ecosystem.PIP, (pin,)))
         pins.append(pin)
         if known:
             hashes[parsed.name] = known
     wanted = PackageSet(Ecosystem.PIP, tuple(pins))
-    pins_of(wanted)
+    parse_pins(wanted)
     return Wanted(wanted, hashes)
 
 
@@ -96,5 +96,5 @@ def _from_npm_lock(text: str) -> Wanted:
             " make it anew: npm install --package-lock-only"
         ) from problem
     packages = PackageSet(Ecosystem.NPM, pins)
-    pins_of(packages)
+    parse_pins(packages)
     return Wanted(packages, npm_lock=text)

@@ -52,14 +52,14 @@ class Lease:
         self._descriptor = descriptor
 
     def close(self) -> None:
-        """Give it free. Safe to call twice."""
+        """Release it. Safe to call twice."""
         descriptor, self._descriptor = self._descriptor, -1
         if descriptor >= 0:
             os.close(descriptor)
 
 
-def default_directory() -> Path:
-    """`$SPANPROOF_ENVIRONMENTS`, else `spanproof/environments` in the user's cache."""
+def choose_default_directory() -> Path:
+    """Return `$SPANPROOF_ENVIRONMENTS`, else `spanproof/environments` in the user's cache."""
     given = os.environ.get(DIRECTORY_VARIABLE)
     if given:
         return Path(given).absolute()
@@ -71,10 +71,10 @@ class Store:
     """One directory of images. Safe for any number of threads and processes."""
 
     def __init__(self, directory: Path | None = None) -> None:
-        self.directory = directory if directory is not None else default_directory()
+        self.directory = directory if directory is not None else choose_default_directory()
 
     def kept_lock(self, wish: str) -> Lock | None:
-        """What a package set was locked to before."""
+        """Return what a package set was locked to before."""
         try:
             return Lock.read((self.directory / "locks" / f"{wish}.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -82,7 +82,7 @@ class Store:
 
     def keep_lock(self, wish: str, lock: Lock) -> None:
         """Keep it for every later build."""
-        self._write(self._made("locks") / f"{wish}.json", lock.text())
+        self._write(self._make_directory("locks") / f"{wish}.json", lock.text())
 
     def forget_locks(self) -> None:
         """Let the next build of each package set choose anew."""
@@ -90,12 +90,12 @@ class Store:
             path.unlink(missing_ok=True)
 
     def lease(self, lock: Lock) -> Lease | None:
-        """The image of a lock, if it is there."""
+        """Return the image of a lock, if it is there."""
         path = self.directory / "images" / lock.key
         if not path.is_dir():
             return None
         try:
-            descriptor = self._locked(lock.key, LOCK_SH)
+            descriptor = self._lock_image(lock.key, LOCK_SH)
         except OSError as problem:
             if problem.errno not in (errno.EROFS, errno.EACCES, errno.EPERM):
                 raise
@@ -110,12 +110,12 @@ class Store:
 
     @contextmanager
     def building(self, wish: str) -> Iterator[Path]:
-        """An empty directory to build in; one builder at a time, and nothing of it is left behind.
+        """Yield an empty directory to build in; one builder at a time, and nothing of it is left behind.
 
         Raises:
             EnvironmentUnavailable: the directory cannot be written to.
         """
-        place = self._made("building") / wish
+        place = self._make_directory("building") / wish
         with open(place.with_suffix(".lock"), "w") as file:  # noqa: PTH123
             flock(file, LOCK_EX)
             _remove(place)
@@ -131,9 +131,9 @@ class Store:
         Raises:
             EnvironmentUnavailable: the directory cannot be written to.
         """
-        images = self._made("images")
+        images = self._make_directory("images")
         self._write(built / _LOCK_FILE, lock.text())
-        descriptor = self._locked(lock.key, LOCK_SH)
+        descriptor = self._lock_image(lock.key, LOCK_SH)
         assert descriptor is not None
         with suppress(FileExistsError, OSError):
             built.rename(images / lock.key)  # another wish may have led to the same lock
@@ -143,15 +143,15 @@ class Store:
         return Lease(images / lock.key, lock, descriptor)
 
     def images(self) -> list[Image]:
-        """Those there are, the one used last first."""
+        """Return the images there are, the one used last first."""
         found = []
-        for path in self._listed():
+        for path in self._list_image_paths():
             try:
                 lock = Lock.read((path / _LOCK_FILE).read_text(encoding="utf-8"))
             except (OSError, ValueError):
                 continue
             used_at = path.with_suffix(".use").stat().st_mtime if path.with_suffix(".use").exists() else 0.0
-            found.append(Image(path.name, path, lock, size_of(path), used_at))
+            found.append(Image(path.name, path, lock, measure_size(path), used_at))
         return sorted(found, key=lambda image: image.used_at, reverse=True)
 
     def prune(self, *, unused_s: float, max_bytes: int) -> list[Image]:
@@ -163,17 +163,17 @@ class Store:
         total = sum(image.size_bytes for image in images)
         removed = []
         for image in reversed(images):
-            if (time.time() - image.used_at > unused_s or total > max_bytes) and self._take_away(image):
+            if (time.time() - image.used_at > unused_s or total > max_bytes) and self._remove_image(image):
                 total -= image.size_bytes
                 removed.append(image)
         return removed
 
-    def _take_away(self, image: Image) -> bool:
-        descriptor = self._locked(image.key, LOCK_EX | LOCK_NB)
+    def _remove_image(self, image: Image) -> bool:
+        descriptor = self._lock_image(image.key, LOCK_EX | LOCK_NB)
         if descriptor is None:
             return False
         try:
-            trash = self._made("building") / f"{image.key}.trash"
+            trash = self._make_directory("building") / f"{image.key}.trash"
             _remove(trash)  # of a prune that was killed
             image.path.rename(trash)
             _remove(trash)
@@ -183,14 +183,14 @@ class Store:
             os.close(descriptor)
         return True
 
-    def _listed(self) -> list[Path]:
+    def _list_image_paths(self) -> list[Path]:
         try:
             return [path for path in (self.directory / "images").iterdir() if path.is_dir()]
         except OSError:
             return []
 
-    def _locked(self, key: str, how: int) -> int | None:
-        """The lock of an image; None where another holds it and we do not wait."""
+    def _lock_image(self, key: str, how: int) -> int | None:
+        """Lock an image, and return the descriptor; None where another holds it and we do not wait."""
         path = self.directory / "images" / f"{key}.use"
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
@@ -200,7 +200,7 @@ class Store:
             return None
         return descriptor
 
-    def _made(self, name: str) -> Path:
+    def _make_directory(self, name: str) -> Path:
         path = self.directory / name
         try:
             path.mkdir(mode=0o755, parents=True, exist_ok=True)
@@ -218,8 +218,8 @@ class Store:
         fresh.replace(path)
 
 
-def size_of(directory: Path) -> int:
-    """Bytes of the regular files below a directory; links are not followed."""
+def measure_size(directory: Path) -> int:
+    """Return the bytes of the regular files below a directory; links are not followed."""
     total = 0
     for base, _directories, names in os.walk(directory):
         for name in names:

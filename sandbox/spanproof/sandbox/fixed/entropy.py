@@ -21,7 +21,7 @@ class Entropy:
     """The streams of one run."""
 
     def __init__(self, seed: int, guest: int, poll: select.epoll) -> None:
-        """Counts threads from the guest's first on; registers its pipe with `poll` once there is one."""
+        """Count threads from the guest's first on; the pipe is registered with `poll` once there is one."""
         self._seed = seed
         self._guest = guest
         self._drawn: Counter[int | None] = Counter()
@@ -34,7 +34,7 @@ class Entropy:
         return self._draw(thread - self._guest, min(length, _AT_ONCE_BYTES))
 
     def in_place_of(self, path: str) -> int | None:
-        """The end of the pipe that is read in place of a device, the caller's to close."""
+        """Return the end of the pipe that is read in place of a device, the caller's to close."""
         if path not in _DEVICES:
             return None
         if self._pipe is None:

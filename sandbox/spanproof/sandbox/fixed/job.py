@@ -23,7 +23,7 @@ _FIELD_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 
 
 def encode_fixtures(fixtures: Fixtures) -> Header:
-    """The fields of a job that fix what a program finds; None where the real thing stays.
+    """Return the fields of a job that fix what a program finds; None where the real thing stays.
 
     Raises:
         UnsupportedFixtures: the clock shows what no Unix clock does.
@@ -32,14 +32,14 @@ def encode_fixtures(fixtures: Fixtures) -> Header:
 
 
 def encode_tape(fixtures: Fixtures) -> list[bytes]:
-    """The last part of a job with a tape; none without.
+    """Return the last part of a job with a tape; none without.
 
     Raises:
         UnsupportedFixtures: a recorded call is no call of HTTP, or there is nothing to encrypt it with.
     """
     if not fixtures.http:
         return []
-    urls = [_checked(index, exchange) for index, exchange in enumerate(fixtures.http)]
+    urls = [_check_exchange(index, exchange) for index, exchange in enumerate(fixtures.http)]
     hosts = {url.host for url in urls if url.scheme == "https"}
     for what, found, most in (("https hosts", hosts, _HOSTS), ("ports", {url.port for url in urls}, _PORTS)):
         if len(found) > most:
@@ -55,8 +55,8 @@ def encode_tape(fixtures: Fixtures) -> list[bytes]:
     return [pack(fixtures.http, issue_identity(frozenset(hosts)) if hosts else {})]
 
 
-def _checked(index: int, exchange: Exchange) -> Url:
-    """The URL of a recorded call that can be served."""
+def _check_exchange(index: int, exchange: Exchange) -> Url:
+    """Return the URL of a recorded call, checked that it can be served."""
     place = f"recorded call {index} ({exchange.method} {exchange.url[:200]})"
     try:
         url = read_url(exchange.url)

@@ -22,7 +22,7 @@ from spanproof.sandbox.tape.server import Note
 from spanproof.sandbox.tape.tape import Lead, Tape
 from spanproof.sandbox.tape.target import Target
 
-own_image = cache(vdso.own_image)
+own_image = cache(vdso.read_own_image)
 """Read once: a supervisor may close its memory to all, itself included."""
 
 
@@ -46,10 +46,10 @@ class RunFixtures:
         stubs = STUBS[platform.machine()]
         writes: tuple[tuple[int, bytes], ...] = ()
         if seed is not None:
-            writes += vdso.entropy_patch(own_image(), stubs).writes
+            writes += vdso.build_entropy_patch(own_image(), stubs).writes
         if clock is not None:
             start_ns, began_ns = int(clock[0] * 1e9), time.time_ns()
-            writes += vdso.clock_patch(own_image(), stubs, began_ns, start_ns, clock[1]).writes
+            writes += vdso.build_clock_patch(own_image(), stubs, began_ns, start_ns, clock[1]).writes
         self._patch = vdso.Patch(writes)
         self._renewed: set[int] = set()
         try:
@@ -75,7 +75,7 @@ class RunFixtures:
         return self._tape.environment if self._tape is not None else {}
 
     def resolve(self, target: Target) -> tuple[str, bool]:
-        """Where an address leads: the text to report, and whether a recorded server is there."""
+        """Return where an address leads: the text to report, and whether a recorded server is there."""
         return self._tape.resolve(target) if self._tape is not None else (target.text, False)
 
     def called(self, name: str, pid: int) -> None:
@@ -96,23 +96,23 @@ class RunFixtures:
         return self._entropy.draw(pid, length)
 
     def in_place_of(self, path: str, *, writes: bool) -> int | None:
-        """A descriptor to hand over in place of a file, the caller's to close; None where the file stays."""
+        """Return a descriptor to use in place of a file, the caller's to close; None if the file stays."""
         given = self._entropy.in_place_of(path) if self._entropy is not None else None
         if given is None and self._tape is not None and not writes:
             given = self._tape.in_place_of(path)
         return given
 
-    def take(self, stream: socket.socket, resolve: str) -> None:
-        """Have one end of a connection served, as if it had come to this place."""
+    def take(self, stream: socket.socket, destination: str) -> None:
+        """Serve one end of a connection, as if it had come to this place."""
         assert self._tape is not None, "only a run with a tape has a destination that is served"
-        self._tape.take(stream, resolve)
+        self._tape.take(stream, destination)
 
     def fileno(self) -> int:
-        """For polling."""
+        """Return the descriptor to poll."""
         return self._poll.fileno()
 
     def serve(self) -> None:
-        """Do what waits."""
+        """Serve what waits."""
         for fd, _events in self._poll.poll(0):
             if self._tape is not None and fd == self._tape.fileno():
                 self._tape.serve()

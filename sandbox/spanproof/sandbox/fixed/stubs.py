@@ -190,13 +190,13 @@ class Stubs:
         return self.code[self.labels["getrandom"] :]
 
     def clock_from(self, began_ns: int, start_ns: int, rate: float) -> bytes:
-        """The clock whose `start_ns` was at the real `began_ns`."""
+        """Return the clock whose `start_ns` was at the real `began_ns`."""
         numbers = struct.pack("<QQQ", began_ns, start_ns, int(rate * (1 << 32)))
         at = self.labels["began"]
         return self.clock[:at] + numbers + self.clock[at + len(numbers) :]
 
     def jump(self, distance: int) -> bytes:
-        """A function that goes on at another place, `distance` bytes from its own first."""
+        """Return a function that goes on at another place, `distance` bytes from its own first."""
         if self.machine == "x86_64":
             return b"\xe9" + struct.pack("<i", distance - 5)
         return _LANDING + struct.pack("<I", 0x14000000 | ((distance - 4) >> 2 & 0x3FFFFFF))
@@ -206,7 +206,7 @@ _LANDING = bytes.fromhex("5f2403d5")
 """`bti c`: where the kernel guards branches, an indirect call must land on one."""
 
 
-def _assembled(machine: str, listing: str, names: dict[str, str]) -> Stubs:
+def _assemble_stubs(machine: str, listing: str, names: dict[str, str]) -> Stubs:
     code, labels = bytearray(), {}
     for line in listing.strip().splitlines():
         if line.endswith(":"):
@@ -217,6 +217,6 @@ def _assembled(machine: str, listing: str, names: dict[str, str]) -> Stubs:
 
 
 _CALLS = ("clock_gettime", "gettimeofday", "getrandom")
-X86_64 = _assembled("x86_64", _X86_64, {f"__vdso_{name}": name for name in (*_CALLS, "time")})
-AARCH64 = _assembled("aarch64", _AARCH64, {f"__kernel_{name}": name for name in _CALLS})
+X86_64 = _assemble_stubs("x86_64", _X86_64, {f"__vdso_{name}": name for name in (*_CALLS, "time")})
+AARCH64 = _assemble_stubs("aarch64", _AARCH64, {f"__kernel_{name}": name for name in _CALLS})
 STUBS = {stubs.machine: stubs for stubs in (X86_64, AARCH64)}

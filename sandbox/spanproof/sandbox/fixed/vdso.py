@@ -52,7 +52,7 @@ class Patch:
         Raises:
             OSError: the process is gone, or the kernel is configured to forbid such writes.
         """
-        base = image_address(pid)
+        base = find_image_address(pid)
         if base is None:
             return
         with open(f"/proc/{pid}/mem", "r+b", buffering=0) as memory:  # noqa: PTH123 - in the path of a run
@@ -61,14 +61,14 @@ class Patch:
                 memory.write(data)
 
 
-def clock_patch(image: Image, stubs: Stubs, began_ns: int, start_ns: int, rate: float) -> Patch:
-    """The clock that showed `start_ns` at the real moment `began_ns`, and runs at `rate`; all since 1970.
+def build_clock_patch(image: Image, stubs: Stubs, began_ns: int, start_ns: int, rate: float) -> Patch:
+    """Build a clock that showed `start_ns` at the real `began_ns`, and runs at `rate`; all since 1970.
 
     Raises:
         OSError: this machine's vDSO has no room for it.
     """
     code = stubs.clock_from(began_ns, start_ns, rate)
-    place = _room(image, stubs, len(code))
+    place = _find_room(image, stubs, len(code))
     writes = [(place, code)]
     for name, label in stubs.names.items():
         found = image.functions.get(name)
@@ -78,15 +78,15 @@ def clock_patch(image: Image, stubs: Stubs, began_ns: int, start_ns: int, rate: 
     return Patch(tuple(writes))
 
 
-def entropy_patch(image: Image, stubs: Stubs) -> Patch:
-    """Random bytes are requested from the kernel each time: newer ones give them in user space else."""
+def build_entropy_patch(image: Image, stubs: Stubs) -> Patch:
+    """Build what calls the kernel for random bytes each time: newer ones give them in user space else."""
     name = next(name for name, label in stubs.names.items() if label == "getrandom")
     found = image.functions.get(name)
     return Patch(((found[0], stubs.getrandom),) if found is not None else ())
 
 
-def _room(image: Image, stubs: Stubs, length: int) -> int:
-    """Where the clock's code fits: over the function it replaces, or behind the image's end."""
+def _find_room(image: Image, stubs: Stubs, length: int) -> int:
+    """Return where the clock's code fits: over the function it replaces, or behind the image's end."""
     name = next(name for name, label in stubs.names.items() if label == "clock_gettime")
     offset, size = image.functions.get(name, (0, 0))
     if size >= length:
@@ -97,8 +97,8 @@ def _room(image: Image, stubs: Stubs, length: int) -> int:
     return end
 
 
-def own_image() -> Image:
-    """The calling process's, which all others share.
+def read_own_image() -> Image:
+    """Read the calling process's image, which all others share.
 
     Raises:
         OSError: the kernel gives processes no vDSO.
@@ -119,11 +119,13 @@ def read_image(data: bytes) -> Image:
     functions: dict[str, tuple[int, int]] = {}
     for section in sections:
         if section[1] == _SHT_DYNSYM:
-            functions.update(_functions(data, section[4], section[5], sections[section[6]][4]))
+            functions.update(_read_functions(data, section[4], section[5], sections[section[6]][4]))
     return Image(functions, table + count * entry, len(data))
 
 
-def _functions(data: bytes, offset: int, length: int, strings: int) -> Iterator[tuple[str, tuple[int, int]]]:
+def _read_functions(
+    data: bytes, offset: int, length: int, strings: int
+) -> Iterator[tuple[str, tuple[int, int]]]:
     for place in range(offset, offset + length, _SYMBOL.size):
         name, _info, _other, _section, value, size = _SYMBOL.unpack_from(data, place)
         start = strings + name
@@ -131,8 +133,8 @@ def _functions(data: bytes, offset: int, length: int, strings: int) -> Iterator[
             yield data[start : data.index(b"\0", start)].decode("ascii"), (value, size)
 
 
-def image_address(pid: int) -> int | None:
-    """Where a process has the vDSO; None where it has none."""
+def find_image_address(pid: int) -> int | None:
+    """Return where a process has the vDSO; None where it has none."""
     with open(f"/proc/{pid}/auxv", "rb") as file:  # noqa: PTH123
         words = struct.iter_unpack("=QQ", file.read())
     return next((value for key, value in words if key == _AT_SYSINFO_EHDR), None)

@@ -1,4 +1,4 @@
-"""The program's side of its tests: carries out what the tests query of the program, one question at a time.
+"""The program's side of its tests: carries out what the tests request of the program, one question at a time.
 
 In: questions on one socket, from the process that holds the tests. Out: answers in JSON. It knows no test, no
 expected value and no verdict: code that takes this process over can answer wrongly, and nothing more.
@@ -13,7 +13,7 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from spanproof.sandbox.guest.crossing import base_form, decode, encode, exception_form
+from spanproof.sandbox.guest.crossing import decode, encode, encode_exception, to_plain_value
 
 LENGTH = struct.Struct("!I")
 LONGEST_BYTES = 64 * 1024 * 1024
@@ -53,7 +53,7 @@ DEEDS: dict[str, Callable[..., Any]] = {
     },
     **{kind.__name__: kind for kind in (bool, str, float, int, bytes)},
     **{deed.__name__: deed for deed in (len, iter, next, repr, hash, abs, isinstance, issubclass, round)},
-    "plain": base_form,
+    "plain": to_plain_value,
     "getattr": getattr,
     "setattr": setattr,
     "call": lambda function, args, kwargs: function(*args, **kwargs),
@@ -74,13 +74,13 @@ def receive(stream: socket.socket) -> Any:
         EOFError: the other side is gone.
         ValueError: what came is no message, or a longer one than may be.
     """
-    length = LENGTH.unpack(_exactly(stream, LENGTH.size))[0]
+    length = LENGTH.unpack(_receive_exactly(stream, LENGTH.size))[0]
     if length > LONGEST_BYTES:
         raise ValueError(f"a message of {length} bytes is over its bound")
-    return _loads(_exactly(stream, length))
+    return _loads(_receive_exactly(stream, length))
 
 
-def _exactly(stream: socket.socket, size: int) -> bytes:
+def _receive_exactly(stream: socket.socket, size: int) -> bytes:
     data = bytearray()
     while len(data) < size:
         piece = stream.recv(min(size - len(data), 1 << 20))
@@ -105,23 +105,27 @@ class Candidate:
             question = receive(self._stream)
             if question[0] == "done":
                 return int(question[1])
-            send(self._stream, self._answer(question))
+            send(self._stream, self._answer_question(question))
 
-    def _answer(self, question: list[Any]) -> list[Any]:
+    def _answer_question(self, question: list[Any]) -> list[Any]:
         args: list[Any] = []
         try:
             if question[0] == "name":
                 if question[1] not in self._namespace:
                     return ["missing"]
                 return ["value", encode(self._namespace[question[1]], self._keep), []]
-            args += [decode(form, self._known) for form in question[2]]
+            args += [decode(form, self._resolve_handle) for form in question[2]]
             value = DEEDS[question[1]](*args)
-            return ["value", encode(value, self._keep), self._after(question[1], args)]
+            return ["value", encode(value, self._keep), self._encode_arguments(question[1], args)]
         except BaseException as exception:  # noqa: BLE001 - reported to the tests, whatever it is
-            return ["raised", exception_form(exception, self._keep), self._after(question[1], args)]
+            return [
+                "raised",
+                encode_exception(exception, self._keep),
+                self._encode_arguments(question[1], args),
+            ]
 
-    def _after(self, deed: str, args: list[Any]) -> list[Any]:
-        """What a call left of its arguments, by position and then by name: part of what it did."""
+    def _encode_arguments(self, deed: str, args: list[Any]) -> list[Any]:
+        """Return what a call left of its arguments, by position and then by name: part of what it did."""
         if deed != "call" or not args:
             return []
         return [encode(arg, self._keep) for arg in (*args[1], *args[2].values())]
@@ -136,18 +140,18 @@ class Candidate:
             return ["error", [value.__name__, base]]
         return [kind, number]
 
-    def _known(self, tag: str, number: Any) -> Any:
+    def _resolve_handle(self, tag: str, number: Any) -> Any:
         if tag == "back":
-            return lambda *args, **kwargs: self._ask_back(number, args, kwargs)
+            return lambda *args, **kwargs: self._call_test_function(number, args, kwargs)
         return self._kept[number]
 
-    def _ask_back(self, number: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _call_test_function(self, number: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call a function of the tests, which waits for our answer meanwhile."""
         send(self._stream, ["back", number, encode(args, self._keep), encode(kwargs, self._keep)])
         while True:
             message = receive(self._stream)
             if message[0] == "value":
-                return decode(message[1], self._known)
+                return decode(message[1], self._resolve_handle)
             if message[0] == "raised":
                 raise RuntimeError(message[1])
-            send(self._stream, self._answer(message))
+            send(self._stream, self._answer_question(message))

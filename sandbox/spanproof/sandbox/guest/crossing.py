@@ -34,7 +34,7 @@ class NoPlainForm(TypeError):  # noqa: N818 - says what the value lacks
 
 
 def encode(value: Any, handle: Callable[[Any], list[Any]], depth: int = _DEPTH) -> Any:
-    """A value as JSON.
+    """Return a value as JSON.
 
     Args:
         value: anything.
@@ -58,10 +58,10 @@ def encode(value: Any, handle: Callable[[Any], list[Any]], depth: int = _DEPTH) 
         return str.__str__(value) if kind is str else str.__getitem__(value, slice(None))
     if issubclass(kind, bytes | bytearray):
         return ["b", bytes(memoryview(value)).hex()]
-    return _compound(value, kind, handle, depth - 1)
+    return _encode_compound(value, kind, handle, depth - 1)
 
 
-def _compound(value: Any, kind: type, handle: Callable[[Any], list[Any]], depth: int) -> Any:
+def _encode_compound(value: Any, kind: type, handle: Callable[[Any], list[Any]], depth: int) -> Any:
     if issubclass(kind, tuple) and kind is not tuple:
         fields = [str(name) for name in getattr(kind, "_fields", ())]
         return ["n", [kind.__name__, fields], [encode(item, handle, depth) for item in tuple.__iter__(value)]]
@@ -99,7 +99,7 @@ def _compound(value: Any, kind: type, handle: Callable[[Any], list[Any]], depth:
 
 
 def decode(form: Any, known: Callable[[str, Any], Any]) -> Any:
-    """The value of a form.
+    """Return the value of a form.
 
     Args:
         form: what came.
@@ -122,10 +122,10 @@ def decode(form: Any, known: Callable[[str, Any], Any]) -> Any:
         return {"l": list, "t": tuple, "s": set, "f": frozenset}[tag](items)
     if tag == "d":
         return {decode(key, known): decode(item, known) for key, item in body}
-    return _rarer(tag, body, form, known)
+    return _decode_rare(tag, body, form, known)
 
 
-def _rarer(tag: str, body: Any, form: list[Any], known: Callable[[str, Any], Any]) -> Any:
+def _decode_rare(tag: str, body: Any, form: list[Any], known: Callable[[str, Any], Any]) -> Any:
     if tag == "c":
         return complex(body, form[2])
     if tag == "n":
@@ -146,20 +146,22 @@ def _rarer(tag: str, body: Any, form: list[Any], known: Callable[[str, Any], Any
     return known(tag, body)
 
 
-def base_form(value: Any) -> Any:
-    """What a value is without its class, where that derives from a plain one; else None."""
+def to_plain_value(value: Any) -> Any:
+    """Return what a value is without its class, where that derives from a plain one; else None."""
     kinds: tuple[Any, ...] = _EXTENDED
     return next((plain(value) for plain in kinds if isinstance(value, plain)), None)
 
 
-def exception_form(exception: BaseException, handle: Callable[[Any], list[Any]]) -> list[Any]:
-    """An exception by its name, the builtin class it is one of, and its arguments."""
+def encode_exception(exception: BaseException, handle: Callable[[Any], list[Any]]) -> list[Any]:
+    """Return an exception's name, the builtin class it is one of, and its arguments."""
     family = [kind.__name__ for kind in type(exception).__mro__ if kind.__module__ == "builtins"]
     return [type(exception).__name__, family[0], encode(exception.args, handle)]
 
 
-def exception_class(name: str, base: str, made: dict[str, type[BaseException]]) -> type[BaseException]:
-    """The class of an exception: the builtin one, or one made once for each name."""
+def resolve_exception_class(
+    name: str, base: str, made: dict[str, type[BaseException]]
+) -> type[BaseException]:
+    """Return the class of an exception: the builtin one, or one made once for each name."""
     known = getattr(builtins, base, None)
     parent = known if isinstance(known, type) and issubclass(known, BaseException) else Exception
     if name == base:

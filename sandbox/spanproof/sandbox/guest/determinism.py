@@ -10,7 +10,7 @@ _SEED_BYTES = 32
 """What no one can guess; `random.seed()` draws 2.5 kB, which takes four times as long."""
 
 
-def reseed() -> None:
+def reseed_generators() -> None:
     """Draw new seeds from the kernel."""
     random.seed(int.from_bytes(os.urandom(_SEED_BYTES)))
     numpy_random = sys.modules.get("numpy.random")
@@ -18,8 +18,8 @@ def reseed() -> None:
         numpy_random.seed(None)
 
 
-def fix(seed: int) -> None:
-    """Make them repeat themselves; what draws from the kernel does so by the supervisor's doing."""
+def seed_generators(seed: int) -> None:
+    """Seed the generators to repeat; what draws from the kernel does so by the supervisor's doing."""
     random.seed(seed)
     numpy_random = sys.modules.get("numpy.random")
     if numpy_random is not None:

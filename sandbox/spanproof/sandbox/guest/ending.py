@@ -22,7 +22,7 @@ _stdout, _stderr = sys.stdout, sys.stderr
 
 
 def print_exception(exception: BaseException) -> None:
-    """The traceback on stderr, without the frames of the runner; a hook the program set is honoured."""
+    """Print the traceback on stderr, without the runner's frames; a hook the program set is honoured."""
     trace = exception.__traceback__
     while trace is not None and trace.tb_frame.f_globals.get("__name__", "").startswith("spanproof."):
         trace = trace.tb_next
@@ -36,8 +36,8 @@ def print_exception(exception: BaseException) -> None:
         return
 
 
-def exit_code_of(exception: SystemExit) -> int:
-    """What the interpreter would exit with."""
+def resolve_exit_code(exception: SystemExit) -> int:
+    """Return what the interpreter would exit with."""
     code = exception.code
     if code is None:
         return 0
@@ -51,14 +51,14 @@ def exit_code_of(exception: SystemExit) -> int:
 
 
 def shut_down(code: int) -> int:
-    """What the interpreter does at its end, as far as a program can see it."""
+    """Run what the interpreter does at its end, as far as a program can see it."""
     threaded = _count_threads() > 0 or _exit_functions_of_threads  # else there is nothing to wait for
     for step in (_join_threads, _run_exit_functions, _flush) if threaded else (_run_exit_functions, _flush):
         try:
             step()
         except BaseException as failure:  # noqa: BLE001 - an exit function may raise anything
             if isinstance(failure, SystemExit):
-                code = exit_code_of(failure)
+                code = resolve_exit_code(failure)
     return code
 
 

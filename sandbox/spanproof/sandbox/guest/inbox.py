@@ -1,4 +1,4 @@
-"""What a supervisor reports its guest: messages that are written on the trusted side, and read on the other.
+"""What a supervisor sends its guest: messages that are written on the trusted side, and read on the other.
 
 Both run the same interpreter, so a message is a value of `marshal`: one call reads it, where to decode JSON
 each guest would write to a dozen pages more, and have them copied. The way back is JSON (`reporter`): nothing
@@ -18,8 +18,8 @@ _LENGTH = struct.Struct("!I")
 _AHEAD = _LENGTH.size
 
 
-def message(header: Header, parts: Sequence[bytes] = ()) -> bytes:
-    """The bytes of one; its header holds what JSON can say."""
+def encode_message(header: Header, parts: Sequence[bytes] = ()) -> bytes:
+    """Return the bytes of a message; its header holds what JSON can say."""
     text = marshal.dumps((header, tuple(parts)))
     return _LENGTH.pack(len(text)) + text
 

@@ -3,7 +3,7 @@
 In: the tests, from the supervisor, after the fork; answers of the program's process: plain data or handles.
 Out: each test's result, under a token of its own. The program's code never runs here, and its process can
 neither read nor write this one: whatever it does, it can only answer. Tests that need to share an interpreter
-with the program (they patch, capture, draw lots …) are handed over; that is reported from their text alone.
+with the program (they patch, capture, draw lots …) are handed over; that is decided from their text alone.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import Any, NoReturn
 
 from spanproof.sandbox import kernel
 from spanproof.sandbox.guest import candidate
-from spanproof.sandbox.guest.crossing import NoPlainForm, decode, encode, exception_class
-from spanproof.sandbox.guest.ending import exit_code_of, print_exception
+from spanproof.sandbox.guest.crossing import NoPlainForm, decode, encode, resolve_exception_class
+from spanproof.sandbox.guest.ending import print_exception, resolve_exit_code
 from spanproof.sandbox.guest.inbox import Inbox
 from spanproof.sandbox.guest.reporter import CONTROL_FD, Reporter, describe
 from spanproof.sandbox.guest.testing import TESTS_FILENAME, Tally, plan_tests, run_plan
@@ -106,8 +106,8 @@ class Names(dict[str, Any]):
         return self._program.name(name)
 
 
-def program_first(tests: str, entry_point: str | None) -> frozenset[str]:
-    """Builtin names that mean the program's: its entry point, or all where tests use no other free name."""
+def find_program_builtins(tests: str, entry_point: str | None) -> frozenset[str]:
+    """Return builtin names that mean the program's: its entry point, or all if tests use no others."""
     if entry_point is not None:
         return frozenset((entry_point,))
     nodes = list(ast.walk(ast.parse(tests)))
@@ -120,7 +120,7 @@ def program_first(tests: str, entry_point: str | None) -> frozenset[str]:
 
 
 class Program:
-    """The other process, as the tests query it."""
+    """The other process, as the tests see it."""
 
     def __init__(self, stream: socket.socket) -> None:
         self._stream = stream
@@ -129,63 +129,63 @@ class Program:
         self._made: dict[str, type[BaseException]] = {}
 
     def name(self, name: str) -> Any:
-        """A global name of the program.
+        """Return a global name of the program.
 
         Raises:
             KeyError: it has none such.
         """
-        answer = self._query_resolver(["name", name])
+        answer = self._query_program(["name", name])
         if answer[0] == "missing":
             raise KeyError(name)
-        value = self._value(answer[1])
+        value = self._decode_value(answer[1])
         if isinstance(value, Remote) and name in _LIBRARY:
             return sys.modules.get(name, value)
         return value
 
     def do(self, deed: str, *args: Any) -> Any:
-        """Have the program's process do something with its values or ours."""
-        answer = self._query_resolver(["do", deed, [encode(arg, self._lend) for arg in args]])
+        """Run a deed in the program's process, with its values or ours."""
+        answer = self._query_program(["do", deed, [encode(arg, self._lend) for arg in args]])
         if deed == "call" and answer[2]:
             for given, after in zip((*args[1], *args[2].values()), answer[2], strict=True):
-                _bring_up_to_date(given, self._value(after))
+                _bring_up_to_date(given, self._decode_value(after))
         if answer[0] == "raised":
-            name, base, reply = answer[1]
-            details = self._value(reply)
-            raise _raised(exception_class(str(name), str(base), self._made), details)
-        return self._value(answer[1])
+            name, base, arguments = answer[1]
+            details = self._decode_value(arguments)
+            raise _make_exception(resolve_exception_class(str(name), str(base), self._made), details)
+        return self._decode_value(answer[1])
 
-    def _query_resolver(self, question: list[Any]) -> list[Any]:
+    def _query_program(self, question: list[Any]) -> list[Any]:
         try:
             candidate.send(self._stream, question)
             while (answer := candidate.receive(self._stream))[0] == "back":
-                candidate.send(self._stream, self._called_back(answer))
+                candidate.send(self._stream, self._answer_callback(answer))
         except (EOFError, OSError, ValueError, TypeError, KeyError, IndexError, RecursionError) as problem:
-            self._gone(problem)
+            self._abandon_tests(problem)
         return list(answer)
 
     @staticmethod
-    def _gone(problem: Exception) -> NoReturn:
-        """The program's process ended, or does not speak: no test that is left can pass."""
+    def _abandon_tests(problem: Exception) -> NoReturn:
+        """Abandon the tests: the program's process ended, or does not speak, so none left can pass."""
         print(f"the program ended before its tests: {type(problem).__name__}", file=sys.stderr, flush=True)
         os._exit(0)
 
-    def _called_back(self, message: list[Any]) -> list[Any]:
+    def _answer_callback(self, message: list[Any]) -> list[Any]:
         function = self._lent[message[1]]
-        args, kwargs = self._value(message[2]), self._value(message[3])
+        args, kwargs = self._decode_value(message[2]), self._decode_value(message[3])
         try:
             return ["value", encode(function(*args, **kwargs), self._lend), []]
         except Exception as problem:  # noqa: BLE001 - the program sees it as its callback's failure
             return ["raised", str(problem)]
 
-    def _value(self, form: Any) -> Any:
+    def _decode_value(self, form: Any) -> Any:
         try:
-            return decode(form, self._known)
+            return decode(form, self._resolve_handle)
         except (ValueError, TypeError, KeyError, IndexError, ArithmeticError, RecursionError) as problem:
-            self._gone(problem)
+            self._abandon_tests(problem)
 
-    def _known(self, tag: str, body: Any) -> Any:
+    def _resolve_handle(self, tag: str, body: Any) -> Any:
         if tag == "error":
-            return exception_class(str(body[0]), str(body[1]), self._made)
+            return resolve_exception_class(str(body[0]), str(body[1]), self._made)
         if tag in ("object", "kind"):
             return self._remotes.setdefault(int(body), Remote(self, tag, int(body)))
         if tag == "back":
@@ -272,7 +272,7 @@ for _name in "lt le gt ge neg abs getitem setitem delitem contains len bool str 
     setattr(Remote, f"__{_name}__", _forward(_name))
 
 
-def _raised(kind: type[BaseException], details: Any) -> BaseException:
+def _make_exception(kind: type[BaseException], details: Any) -> BaseException:
     try:
         return kind(*details)
     except Exception:  # noqa: BLE001 - some take other arguments than they show
@@ -289,11 +289,11 @@ def _bring_up_to_date(given: Any, after: Any) -> None:
         given.update(after)
 
 
-def judge_main(stream: socket.socket, inbox: Inbox, asking: Reporter, entry_point: str | None) -> None:
-    """Be the judge of the program at the other end; in a process of its own, before the program has run."""
-    reporter = asking
+def judge_main(stream: socket.socket, inbox: Inbox, initial: Reporter, entry_point: str | None) -> None:
+    """Judge the program at the other end; in a process of its own, before the program has run."""
+    reporter = initial
     try:
-        asking.send("judge", hidden=_hide())
+        initial.send("judge", hidden=_hide())
         header, parts = inbox.next("tests")
         reporter = Reporter(CONTROL_FD, header["token"])
         code = _judge(parts[0].decode("utf-8", "surrogatepass"), entry_point, stream, reporter)
@@ -307,14 +307,14 @@ def judge_main(stream: socket.socket, inbox: Inbox, asking: Reporter, entry_poin
 def _hide() -> bool:
     """Close our memory to every process of our user; the caller decides what a refusal means."""
     try:
-        kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
+        kernel.call_prctl(kernel.PR_SET_DUMPABLE, 0)
     except OSError:
         return False
     return True
 
 
 def _judge(tests: str, entry_point: str | None, stream: socket.socket, reporter: Reporter) -> int:
-    """The exit code the program's process shall end with."""
+    """Run the tests; returns the exit code the program's process shall end with."""
     try:
         plan = plan_tests(tests, entry_point, RECORDER)
     except (SyntaxError, ValueError, OverflowError, MemoryError, RecursionError) as problem:
@@ -335,20 +335,20 @@ def _judge(tests: str, entry_point: str | None, stream: socket.socket, reporter:
         return 1
     sys.path[:] = []  # what lies in the work directory is the program's
     tally = Tally(reporter)
-    names = Names(Program(stream), program_first(tests, entry_point))
+    names = Names(Program(stream), find_program_builtins(tests, entry_point))
     try:
         run_plan(plan, names, entry_point, RECORDER, tally)
     except BaseException as exception:  # noqa: BLE001 - whatever test code raises ends the tests
-        return _ended(exception, reporter)
+        return _report_end(exception, reporter)
     if tally.first_failure is not None:
-        return _ended(tally.first_failure, reporter)
+        return _report_end(tally.first_failure, reporter)
     _flush()
     return 0
 
 
-def _ended(exception: BaseException, reporter: Reporter) -> int:
+def _report_end(exception: BaseException, reporter: Reporter) -> int:
     if isinstance(exception, SystemExit):
-        return exit_code_of(exception)
+        return resolve_exit_code(exception)
     reporter.send("raised", raised=describe(exception, "<snippet>"))
     print_exception(exception)
     _flush()

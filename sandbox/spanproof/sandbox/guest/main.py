@@ -20,7 +20,7 @@ from typing import NoReturn
 from spanproof.sandbox.guest import determinism
 from spanproof.sandbox.guest.descriptors import Descriptors
 from spanproof.sandbox.guest.ending import shut_down
-from spanproof.sandbox.guest.inbox import Inbox, message
+from spanproof.sandbox.guest.inbox import Inbox, encode_message
 from spanproof.sandbox.guest.python import run_program, run_tested
 from spanproof.sandbox.guest.reporter import CONTROL_FD, STEPS_FD, Reporter
 from spanproof.sandbox.guest.session import serve_session
@@ -35,7 +35,7 @@ _inbox = Inbox(CONTROL_FD)
 """Of the guest that this process becomes, or one that is forked from it."""
 
 
-def guest_main(begin: Callable[[], None], *, has_pages: bool = False) -> NoReturn:
+def run_guest(begin: Callable[[], None], *, has_pages: bool = False) -> NoReturn:
     """Become the guest; does not return.
 
     Args:
@@ -43,15 +43,15 @@ def guest_main(begin: Callable[[], None], *, has_pages: bool = False) -> NoRetur
             their places, and raises the walls that are not there yet.
         has_pages: whether the pages that every run writes to are to be its own already: see `footprint`.
     """
-    code, dns_stub = _SETUP_FAILED, CONTROL_FD
+    code, failure_fd = _SETUP_FAILED, CONTROL_FD
     try:
         begin()
-        dns_stub = _STDERR  # from here on the supervisor receives reports only
+        failure_fd = _STDERR  # from here on the supervisor receives reports only
         if not has_pages:
             go_through(_touching, _inbox)
         code = shut_down(run_job(_inbox, CONTROL_FD))
     except BaseException as failure:  # noqa: BLE001 - must never unwind into who forked it
-        _report_failure(failure, dns_stub)
+        _report_failure(failure, failure_fd)
     finally:
         _exit(code)
 
@@ -77,32 +77,32 @@ def begin_alone(
     arm(CONTROL_FD)
     os.chdir(work)
     if not observed:
-        determinism.reseed()
+        determinism.reseed_generators()
 
 
 def settle() -> None:
-    """Be as a program expects its interpreter to be."""
+    """Set this process up as a program expects its interpreter to be."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
 
 
-def rehearsal_of(source: str) -> bytes:
-    """A program of ours as a job, to go through."""
+def encode_rehearsal(source: str) -> bytes:
+    """Return a program of ours as a job, to go through."""
     job = {"kind": "job", "language": "python", "has_tests": False, "seed": None, "token": "0" * 32}
-    return message(job, [source.encode()])
+    return encode_message(job, [source.encode()])
 
 
-_touching = rehearsal_of("f = print\nf")
+_touching = encode_rehearsal("f = print\nf")
 
 
 def touch_with(job: bytes) -> None:
-    """Have guests go through this job while they wait; it must have gone well here."""
+    """Make guests go through this job while they wait; it must have gone well here."""
     global _touching
     _touching = job
 
 
 def go_through(job: bytes, inbox: Inbox) -> int:
-    """Do all that a run does, but speak to no one; returns the exit code.
+    """Run all that a run does, but speak to no one; returns the exit code.
 
     Before any fork, for the interpreter's specialised code and caches. In a guest that waits, for the pages:
     what every run writes to is its own copy by then.
@@ -124,10 +124,10 @@ def run_job(inbox: Inbox, control: int) -> int:
     if "environment" in job:
         os.environ.update(job["environment"])
     if job["seed"] is not None:
-        determinism.fix(job["seed"])
+        determinism.seed_generators(job["seed"])
     if language == "session":
         if job["seed"] is None:
-            determinism.reseed()  # now that the supervisor lets the kernel answer
+            determinism.reseed_generators()  # now that the supervisor lets the kernel answer
         if job.get("held"):
             inbox, reporter = Inbox(STEPS_FD), Reporter(STEPS_FD, "")
         return serve_session(job, inbox, reporter)
@@ -142,7 +142,7 @@ def run_job(inbox: Inbox, control: int) -> int:
 
 
 def _become(argv: list[str], reporter: Reporter, language: str, waits: dict[str, str] | None) -> int:
-    """Another language: the script lies in a file, and its interpreter takes this process over.
+    """Become the interpreter of another language: the script lies in a file.
 
     Args:
         argv: the command of the interpreter.
@@ -170,9 +170,9 @@ def _parses(argv: list[str]) -> bool:
     return os.waitpid(pid, 0)[1] == 0
 
 
-def _report_failure(failure: BaseException, dns_stub: int) -> None:
+def _report_failure(failure: BaseException, failure_fd: int) -> None:
     text = f"the guest failed: {type(failure).__name__}: {failure}\n"
     try:
-        os.write(dns_stub, text.encode(errors="replace")[:4000])
+        os.write(failure_fd, text.encode(errors="replace")[:4000])
     except OSError:
         return

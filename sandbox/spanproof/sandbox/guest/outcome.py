@@ -36,7 +36,7 @@ class Facts:
         code, number: how the main process ended, the exit code or the signal; both None where it goes on.
         oom_killed: whether the kernel killed in the tree for memory.
         outcome: what the guest said: `finished`, `ok`, `raised`, `syntax`, `fixture`, or None.
-        reply: the guest's classification of its exception, by flag.
+        flags: the guest's classification of its exception, by name.
         path: the file its exception is about, as the guest reported it.
         nowhere: files that were to be read and that lie nowhere, so that no wall kept them from it.
     """
@@ -52,7 +52,7 @@ class Facts:
     attempts: tuple[Attempt, ...]
     nowhere: frozenset[str]
     outcome: str | None
-    reply: Mapping[str, bool]
+    flags: Mapping[str, bool]
     path: str | None
     raised: Raised | None
     tests_passed: int | None
@@ -61,34 +61,34 @@ class Facts:
 
 
 def classify(facts: Facts, limits: Limits) -> FailureClass:
-    """The failure class; the order of the questions is the order of their weight."""
-    if _unsafe(facts):
+    """Return the failure class; the order of the questions is the order of their weight."""
+    if _has_unsafe_attempt(facts):
         return FailureClass.UNSAFE_OPERATION
-    stopped = _stopped(facts, limits)
+    stopped = _classify_stop(facts, limits)
     if stopped is not None:
         return stopped
-    if _out_of_memory(facts, limits):
+    if _is_out_of_memory(facts, limits):
         return FailureClass.OUT_OF_MEMORY
     if facts.number is not None:
         return FailureClass.KILLED
     failed = facts.code != 0 if facts.code is not None else facts.outcome != "ok"
     if not failed:
-        return _tests_class(facts)
+        return _classify_tests(facts)
     if facts.outcome == "syntax":
         return FailureClass.SYNTAX_ERROR
-    boundary = _boundary_class(facts)
+    boundary = _classify_refusal(facts)
     if boundary is not None:
         return boundary
     if facts.raised is None and facts.language != "python":
-        return _script_class(facts.code)
-    if facts.reply.get("assertion"):
+        return _classify_script(facts.code)
+    if facts.flags.get("assertion"):
         return FailureClass.ASSERTION_FAILURE
-    if facts.reply.get("missing"):
+    if facts.flags.get("missing"):
         return FailureClass.MISSING_DEPENDENCY
     return FailureClass.EXCEPTION
 
 
-def _unsafe(facts: Facts) -> bool:
+def _has_unsafe_attempt(facts: Facts) -> bool:
     """Whether a privileged call was refused: no way to end, and no `except`, makes that undone."""
     return _is_unsafe(facts.attempts)
 
@@ -102,7 +102,7 @@ def _is_unsafe(attempts: Sequence[Attempt]) -> bool:
     )
 
 
-def _stopped(facts: Facts, limits: Limits) -> FailureClass | None:
+def _classify_stop(facts: Facts, limits: Limits) -> FailureClass | None:
     if facts.stopped == "timeout":
         return FailureClass.TIMEOUT
     if facts.stopped == "memory":
@@ -115,63 +115,63 @@ def _stopped(facts: Facts, limits: Limits) -> FailureClass | None:
     return None
 
 
-def _out_of_memory(facts: Facts, limits: Limits) -> bool:
+def _is_out_of_memory(facts: Facts, limits: Limits) -> bool:
     if facts.oom_killed and (facts.number is not None or facts.code != 0):
         return True
     if facts.number == signal.SIGABRT and facts.language in _V8:
         return facts.peak_bytes >= _NEAR_LIMIT * limits.memory_bytes  # V8 gives up so, and only so
-    if not facts.reply.get("memory") or facts.outcome != "raised" or facts.code == 0:
+    if not facts.flags.get("memory") or facts.outcome != "raised" or facts.code == 0:
         return False
     if facts.language in _ENGINES:
         return True
     return facts.memory_refused > 0 or facts.peak_bytes >= _NEAR_LIMIT * limits.memory_bytes
 
 
-def _boundary_class(facts: Facts) -> FailureClass | None:
-    """Whether the failure is that of a refused attempt.
+def _classify_refusal(facts: Facts) -> FailureClass | None:
+    """Return PERMISSION_DENIED where the failure is that of a refused attempt, else None.
 
     The refusal is the kernel's word, or that of an engine in which no code of the program runs; the guest's
     report only ties the failure to it. An error about a file that was not refused, or that lies nowhere, or
     one that names no refused address, is an exception as any other.
     """
-    if facts.language in _ENGINES and facts.reply.get("denied"):
+    if facts.language in _ENGINES and facts.flags.get("denied"):
         return FailureClass.PERMISSION_DENIED
     unclassified = facts.raised is None and facts.language != "python"
-    any_refusal = unclassified or facts.language in _ENGINES or facts.reply.get("process", False)
-    os_error = facts.reply.get("os", False)
+    any_refusal = unclassified or facts.language in _ENGINES or facts.flags.get("process", False)
+    os_error = facts.flags.get("os", False)
     by_network = any_refusal or (os_error and facts.path is None)
     # A unix socket's error names no path, as a network's does not.
-    by_file = by_network or facts.reply.get("permission", False) or facts.path in _targets(facts)
-    if _refused(facts, AttemptKind.NETWORK) and (by_network or facts.reply.get("client")):
+    by_file = by_network or facts.flags.get("permission", False) or facts.path in _list_refused_targets(facts)
+    if _has_refusal(facts, AttemptKind.NETWORK) and (by_network or facts.flags.get("client")):
         return FailureClass.PERMISSION_DENIED
-    if _refused(facts, AttemptKind.FILE) and by_file:
+    if _has_refusal(facts, AttemptKind.FILE) and by_file:
         return FailureClass.PERMISSION_DENIED
     return None
 
 
-def _targets(facts: Facts) -> set[str]:
+def _list_refused_targets(facts: Facts) -> set[str]:
     return {attempt.target for attempt in facts.attempts if not attempt.allowed} - facts.nowhere
 
 
-def _script_class(code: int | None) -> FailureClass:
+def _classify_script(code: int | None) -> FailureClass:
     return FailureClass.MISSING_DEPENDENCY if code == _COMMAND_NOT_FOUND else FailureClass.EXCEPTION
 
 
-def _tests_class(facts: Facts) -> FailureClass:
+def _classify_tests(facts: Facts) -> FailureClass:
     if facts.tests_total is not None and (facts.tests_passed or 0) < facts.tests_total:
         return FailureClass.ASSERTION_FAILURE
     return FailureClass.OK
 
 
-def _refused(facts: Facts, kind: AttemptKind) -> bool:
+def _has_refusal(facts: Facts, kind: AttemptKind) -> bool:
     return any(
         attempt.kind is kind and not attempt.allowed and attempt.target not in facts.nowhere
         for attempt in facts.attempts
     )
 
 
-def _exit(status: object) -> tuple[int | None, int | None]:
-    """Exit code and signal of a wait status."""
+def _split_status(status: object) -> tuple[int | None, int | None]:
+    """Return the exit code and the signal of a wait status."""
     if type(status) is not int or not 0 <= status < 1 << 16:
         return None, None
     if os.WIFSIGNALED(status):
@@ -198,7 +198,7 @@ def build_execution(
     """
     facts = read_facts(header, language=language, may_exist=may_exist)
     stdout, stderr = (*parts, b"", b"")[:2]
-    text, characters = _result_text(header)
+    text, characters = _read_result_text(header)
     return Execution(
         failure_class=classify(facts, limits),
         exit_code=facts.code,
@@ -212,14 +212,14 @@ def build_execution(
         peak_memory_bytes=facts.peak_bytes,
         attempts=facts.attempts,
         attempts_whole=header.get("merged") is not True,
-        files=_files(header.get("files")),
+        files=_read_files(header.get("files")),
         raised=facts.raised if facts.code != 0 else None,  # one that was caught after all ended nothing
         result=header.get("result"),
         result_text=text,
         result_characters=characters,
         tests_passed=facts.tests_passed,
         tests_total=facts.tests_total,
-        tests_failed=_failed(header.get("tests_failed"), facts.tests_total),
+        tests_failed=_read_failed_tests(header.get("tests_failed"), facts.tests_total),
         # A supervisor that does not say has the weaker one.
         tier=Tier.FULL if header.get("tier") == Tier.FULL else Tier.REDUCED,
     )
@@ -228,7 +228,7 @@ def build_execution(
 def add_attempts(execution: Execution, header: Mapping[str, Any]) -> Execution:
     """Return an execution with attempts that were recorded after it was reported."""
     attempts = {(each.kind, each.target): each for each in execution.attempts}
-    for more in _attempts(header.get("attempts")):
+    for more in _read_attempts(header.get("attempts")):
         known = attempts.get((more.kind, more.target))
         if known is not None:
             more = replace(more, allowed=more.allowed and known.allowed, count=more.count + known.count)
@@ -242,9 +242,9 @@ def add_attempts(execution: Execution, header: Mapping[str, Any]) -> Execution:
     )
 
 
-def _result_text(header: Mapping[str, Any]) -> tuple[str | None, int | None]:
-    """The text of a step's value, marked where it is cut, and how long it was then."""
-    text, characters = header.get("text"), _count(header.get("characters"))
+def _read_result_text(header: Mapping[str, Any]) -> tuple[str | None, int | None]:
+    """Return the text of a step's value, marked where it is cut, and how long it was then."""
+    text, characters = header.get("text"), _read_count(header.get("characters"))
     if not isinstance(text, str):
         return None, None
     if characters is None or characters <= len(text):
@@ -257,48 +257,48 @@ def read_facts(header: Mapping[str, Any], *, language: str, may_exist: Callable[
     raised = header.get("raised")
     message_header = raised if isinstance(raised, dict) else {}
     outcome, stopped = header.get("outcome"), header.get("stopped")
-    code, number = _exit(header.get("status"))
-    total = _count(header.get("tests_total"))
-    passed = _count(header.get("tests_passed"))
+    code, number = _split_status(header.get("status"))
+    total = _read_count(header.get("tests_total"))
+    passed = _read_count(header.get("tests_passed"))
     return Facts(
         stopped=stopped if isinstance(stopped, str) else None,
         code=code,
         number=number,
         oom_killed=header.get("oom_killed") is True,
-        memory_refused=_count(header.get("memory_refused")) or 0,
-        peak_bytes=_count(header.get("peak")) or 0,
-        cpu_s=_seconds(header.get("cpu_s")),
-        wall_s=_seconds(header.get("wall_s")),
-        attempts=_attempts(header.get("attempts")),
-        nowhere=_nowhere(header.get("missing"), may_exist),
+        memory_refused=_read_count(header.get("memory_refused")) or 0,
+        peak_bytes=_read_count(header.get("peak")) or 0,
+        cpu_s=_read_seconds(header.get("cpu_s")),
+        wall_s=_read_seconds(header.get("wall_s")),
+        attempts=_read_attempts(header.get("attempts")),
+        nowhere=_read_missing_paths(header.get("missing"), may_exist),
         outcome=outcome if isinstance(outcome, str) else None,
-        reply={str(key): value for key, value in message_header.items() if isinstance(value, bool)}
+        flags={str(key): value for key, value in message_header.items() if isinstance(value, bool)}
         if message_header
         else {},
         path=path if isinstance(path := message_header.get("path"), str) else None,
-        raised=_raised(message_header) if message_header else None,
+        raised=_read_raised(message_header) if message_header else None,
         tests_passed=None if total is None else min(passed or 0, total),
         tests_total=total,
         language=language,
     )
 
 
-def _failed(value: object, total: int | None) -> tuple[int, ...]:
-    """Numbers of tests that exist; what else a supervisor says is dropped."""
+def _read_failed_tests(value: object, total: int | None) -> tuple[int, ...]:
+    """Return the numbers of tests that exist; what else a supervisor says is dropped."""
     if not isinstance(value, list):
         return ()
     return tuple(number for number in value if type(number) is int and 0 <= number < (total or 0))
 
 
-def _count(value: object) -> int | None:
+def _read_count(value: object) -> int | None:
     return value if type(value) is int and 0 <= value < 1 << 63 else None
 
 
-def _seconds(value: object) -> float:
+def _read_seconds(value: object) -> float:
     return float(value) if isinstance(value, int | float) and 0 <= value < 1e9 else 0.0
 
 
-def _attempts(value: object) -> tuple[Attempt, ...]:
+def _read_attempts(value: object) -> tuple[Attempt, ...]:
     if not isinstance(value, list):
         return ()
     found = []
@@ -306,18 +306,18 @@ def _attempts(value: object) -> tuple[Attempt, ...]:
         if isinstance(row, list) and len(row) in (3, 4) and isinstance(row[1], str):
             kind, target, allowed, *count = row
             if isinstance(kind, str) and kind in AttemptKind._value2member_map_:
-                times = _count(count[0]) if count else 1
+                times = _read_count(count[0]) if count else 1
                 found.append(Attempt(AttemptKind(kind), target, allowed is True, times or 1))
     return tuple(found)
 
 
-def _nowhere(value: object, may_exist: Callable[[str], bool]) -> frozenset[str]:
+def _read_missing_paths(value: object, may_exist: Callable[[str], bool]) -> frozenset[str]:
     if not isinstance(value, list):
         return frozenset()
     return frozenset(path for path in value if isinstance(path, str) and not may_exist(path))
 
 
-def _raised(message_header: Mapping[str, Any]) -> Raised:
+def _read_raised(message_header: Mapping[str, Any]) -> Raised:
     chain, line = message_header.get("chain"), message_header.get("line")
     return Raised(
         type=str(message_header.get("type", ""))[:200],
@@ -327,7 +327,7 @@ def _raised(message_header: Mapping[str, Any]) -> Raised:
     )
 
 
-def _files(value: object) -> dict[str, int]:
+def _read_files(value: object) -> dict[str, int]:
     if not isinstance(value, dict):
         return {}
-    return {str(name): size for name, size in value.items() if _count(size) is not None}
+    return {str(name): size for name, size in value.items() if _read_count(size) is not None}

@@ -17,7 +17,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from spanproof.sandbox.guest import candidate
-from spanproof.sandbox.guest.ending import exit_code_of, print_exception
+from spanproof.sandbox.guest.ending import print_exception, resolve_exit_code
 from spanproof.sandbox.guest.inbox import Inbox
 from spanproof.sandbox.guest.judge import judge_main
 from spanproof.sandbox.guest.reporter import Reporter, describe
@@ -37,11 +37,11 @@ def run_program(source: str, reporter: Reporter) -> int:
     try:
         code = compile_source(source)
     except (SyntaxError, ValueError, OverflowError, MemoryError, RecursionError) as problem:
-        return _does_not_compile(problem, reporter)
+        return _report_syntax_error(problem, reporter)
     try:
-        _exec(code, fresh_main().__dict__)
+        _exec(code, make_main_module().__dict__)
     except BaseException as exception:  # noqa: BLE001 - whatever the program raises ends it
-        return ended_by(exception, reporter)
+        return report_end(exception, reporter)
     reporter.send("finished")
     return 0
 
@@ -61,19 +61,19 @@ def run_tested(source: str, entry_point: str | None, inbox: Inbox, reporter: Rep
     except EOFError:
         return 1
     except (SyntaxError, ValueError, OverflowError, MemoryError, RecursionError) as problem:
-        return _does_not_compile(problem, reporter)
-    namespace = fresh_main().__dict__
+        return _report_syntax_error(problem, reporter)
+    namespace = make_main_module().__dict__
     try:
         _exec(code, namespace)
         if word[0] == "inside":
-            return _tested_inside(word[1], namespace, entry_point, reporter)
+            return _run_tests_inside(word[1], namespace, entry_point, reporter)
     except BaseException as exception:  # noqa: BLE001 - whatever the program raises ends it
-        return ended_by(exception, reporter)
+        return report_end(exception, reporter)
     return _answer_tests(namespace, ours)
 
 
 def _fork() -> int:
-    """As `os.fork`; tried again where the user's other processes have taken its room for a moment.
+    """Fork as `os.fork`; tried again where the user's other processes have taken its room for a moment.
 
     Raises:
         BlockingIOError: there is none.
@@ -109,8 +109,8 @@ def show_source(source: str) -> None:
     linecache.cache[FILENAME] = (len(source), None, source.splitlines(keepends=True), FILENAME)
 
 
-def fresh_main() -> ModuleType:
-    """A new `__main__`, as a plain interpreter has it."""
+def make_main_module() -> ModuleType:
+    """Return a new `__main__`, as a plain interpreter has it."""
     module = ModuleType("__main__")
     module.__dict__["__builtins__"] = builtins
     sys.modules["__main__"] = module
@@ -118,28 +118,30 @@ def fresh_main() -> ModuleType:
     return module
 
 
-def ended_by(exception: BaseException, reporter: Reporter) -> int:
+def report_end(exception: BaseException, reporter: Reporter) -> int:
     """Report what ended the program, and print it as Python does; returns the exit code."""
     if isinstance(exception, SystemExit):
         reporter.send("finished")
-        return exit_code_of(exception)
+        return resolve_exit_code(exception)
     reporter.send("raised", raised=describe(exception, FILENAME))
     print_exception(exception)
     return 1
 
 
-def _does_not_compile(problem: BaseException, reporter: Reporter) -> int:
+def _report_syntax_error(problem: BaseException, reporter: Reporter) -> int:
     reporter.send("syntax", raised=describe(problem, FILENAME))
     print_exception(problem.with_traceback(None))
     return 1
 
 
-def _tested_inside(tests: str, namespace: dict[str, Any], entry_point: str | None, reporter: Reporter) -> int:
-    """Tests that share the program's interpreter, because their text says that they must."""
+def _run_tests_inside(
+    tests: str, namespace: dict[str, Any], entry_point: str | None, reporter: Reporter
+) -> int:
+    """Run tests that share the program's interpreter, because their text says that they must."""
     recorder = f"_record_{os.urandom(8).hex()}"
     tally = Tally(reporter)
     run_plan(plan_tests(tests, entry_point, recorder), namespace, entry_point, recorder, tally)
     if tally.first_failure is not None:
-        return ended_by(tally.first_failure, reporter)
+        return report_end(tally.first_failure, reporter)
     reporter.send("finished")
     return 0

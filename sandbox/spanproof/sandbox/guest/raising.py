@@ -17,47 +17,47 @@ from typing import Any
 _made: dict[str, type[BaseException]] = {}
 
 
-def exception_named(name: str, message: str) -> BaseException:
-    """The exception to raise."""
+def make_exception(name: str, message: str) -> BaseException:
+    """Return the exception to raise."""
     module, _, short = name.rpartition(".")
-    kind = (_of_module(module, short) if module else None) or _of_session(short)
+    kind = (_find_in_module(module, short) if module else None) or _find_in_session(short)
     if kind is None:
         kind = _made.setdefault(name, type(short, (Exception,), {"__module__": "__main__"}))
-    return _instance(kind, message)
+    return _instantiate(kind, message)
 
 
-def _of_module(module: str, name: str) -> type[BaseException] | None:
-    """A class by its whole name; what was not imported is so for the standard library alone."""
+def _find_in_module(module: str, name: str) -> type[BaseException] | None:
+    """Find a class by its whole name; what was not imported is so for the standard library alone."""
     if module not in sys.modules and module.partition(".")[0] in sys.stdlib_module_names:
         try:
             importlib.import_module(module)
         except Exception:  # noqa: BLE001 - the name comes from a record, and may be none of a module
             return None
     found = sys.modules.get(module)
-    return _exception(found.__dict__.get(name)) if found is not None else None
+    return _as_exception_class(found.__dict__.get(name)) if found is not None else None
 
 
-def _of_session(name: str) -> type[BaseException] | None:
-    """A class by its short name: the program's, a builtin, or the one that its modules know by it."""
+def _find_in_session(name: str) -> type[BaseException] | None:
+    """Find a class by its short name: the program's, a builtin, or the one that its modules know by it."""
     main = sys.modules["__main__"].__dict__
-    known = _exception(main.get(name)) or _exception(getattr(builtins, name, None))
+    known = _as_exception_class(main.get(name)) or _as_exception_class(getattr(builtins, name, None))
     if known is not None:
         return known
     modules = [value for value in list(main.values()) if isinstance(value, ModuleType)]
-    found = _distinct(_exception(module.__dict__.get(name)) for module in modules)
+    found = _collect_distinct(_as_exception_class(module.__dict__.get(name)) for module in modules)
     return found[0] if len(found) == 1 else None
 
 
-def _distinct(kinds: Iterable[type[BaseException] | None]) -> list[type[BaseException]]:
+def _collect_distinct(kinds: Iterable[type[BaseException] | None]) -> list[type[BaseException]]:
     return list(dict.fromkeys(kind for kind in kinds if kind is not None))
 
 
-def _exception(value: object) -> type[BaseException] | None:
+def _as_exception_class(value: object) -> type[BaseException] | None:
     return value if isinstance(value, type) and issubclass(value, BaseException) else None
 
 
-def _instance(kind: type[BaseException], message: str) -> BaseException:
-    """One with this message, whatever its class is made with otherwise (as `UnicodeDecodeError`)."""
+def _instantiate(kind: type[BaseException], message: str) -> BaseException:
+    """Return one with this message, whatever else its class is made with (as `UnicodeDecodeError`)."""
     try:
         plain = kind(message)
         if str(plain) in (message, repr(message)):
@@ -71,7 +71,7 @@ def _instance(kind: type[BaseException], message: str) -> BaseException:
         "__qualname__": kind.__qualname__,
     }
     try:
-        reply: BaseException = type(kind.__name__, (kind,), members)(message)
+        built: BaseException = type(kind.__name__, (kind,), members)(message)
     except Exception:  # noqa: BLE001 - as a group of exceptions does
-        reply = type(kind.__name__, (Exception,), {"__module__": kind.__module__})(message)
-    return reply
+        built = type(kind.__name__, (Exception,), {"__module__": kind.__module__})(message)
+    return built

@@ -13,7 +13,7 @@ import sys
 
 from spanproof.sandbox.guest import determinism
 from spanproof.sandbox.guest.inbox import Inbox
-from spanproof.sandbox.guest.main import go_through, rehearsal_of, touch_with
+from spanproof.sandbox.guest.main import encode_rehearsal, go_through, touch_with
 
 _TIMES = 20
 """Enough for the interpreter to specialise what it runs often."""
@@ -53,21 +53,21 @@ repr(pd.DataFrame({"a": range(3), "b": list("xyz")}).describe())
 
 
 def rehearse() -> None:
-    """Do it; leaves nothing but warmth."""
+    """Rehearse what programs do; leaves nothing but warmth."""
     ours, arguments = sys.modules["__main__"], sys.argv
     for name, text in _OF_PACKAGES.items():
         if name in sys.modules:
             _repeat(text, 2)
     _repeat(_PLAIN, _TIMES)
     if "pandas" in sys.modules and _repeat(_TOUCHES_PANDAS, 2):
-        touch_with(rehearsal_of(_TOUCHES_PANDAS))
-    determinism.reseed()
+        touch_with(encode_rehearsal(_TOUCHES_PANDAS))
+    determinism.reseed_generators()
     sys.modules["__main__"], sys.argv = ours, arguments
     linecache.clearcache()
 
 
 def _repeat(text: str, times: int) -> bool:
     """Whether it went well: another version of its package may lack what it calls, which is not reported."""
-    job, inbox = rehearsal_of(text), Inbox(-1)
+    job, inbox = encode_rehearsal(text), Inbox(-1)
     with open(os.devnull, "w") as nothing, contextlib.redirect_stderr(nothing):  # noqa: PTH123
         return not any(go_through(job, inbox) for _ in range(times))

@@ -39,7 +39,7 @@ class Reporter:
     __slots__ = ("_encode", "_fd", "_pack", "_write", "token")
 
     def __init__(self, fd: int, token: str) -> None:
-        """With the descriptor, -1 for one that says nothing, and the run's token."""
+        """Take the descriptor, -1 for one that says nothing, and the run's token."""
         self._fd = fd
         self.token = token
         self._write, self._pack, self._encode = _write, _pack, _encode
@@ -59,7 +59,7 @@ class Reporter:
 
 
 def describe(exception: BaseException, filename: str) -> dict[str, Any]:
-    """An exception in bounded JSON: what it is, what is behind it, and where in the program it arose.
+    """Return an exception in bounded JSON: what it is, what is behind it, where in the program it arose.
 
     One whose own attributes raise is an exception of no known kind.
     """
@@ -71,26 +71,26 @@ def describe(exception: BaseException, filename: str) -> dict[str, Any]:
 
 
 def _describe(exception: BaseException, filename: str) -> dict[str, Any]:
-    behind = _behind(exception)
+    behind = _collect_causes(exception)
     reply = (exception, *behind)
     return {
-        "type": _type_name(exception),
-        "message": _text(exception),
-        "chain": [_type_name(other) for other in behind],
+        "type": _format_type_name(exception),
+        "message": _format_message(exception),
+        "chain": [_format_type_name(other) for other in behind],
         "line": _find_line(exception, filename),
         "assertion": isinstance(exception, AssertionError),
-        "missing": isinstance(exception, ImportError) and not _text(exception).startswith(_NO_NAME),
+        "missing": isinstance(exception, ImportError) and not _format_message(exception).startswith(_NO_NAME),
         "memory": any(isinstance(other, MemoryError) for other in reply),
-        "refused": any(_memory_refused(other) for other in reply),
+        "refused": any(_is_allocation_failure(other) for other in reply),
         "os": any(isinstance(other, OSError) for other in reply),
         "permission": any(isinstance(other, PermissionError) for other in reply),
-        "path": next(filter(None, map(_path, reply)), None),
+        "path": next(filter(None, map(_find_path, reply)), None),
         "client": any(_is_of_a_client(other) for other in reply),
         "process": any(type(other).__name__ == "CalledProcessError" for other in reply),
     }
 
 
-def _behind(exception: BaseException) -> list[BaseException]:
+def _collect_causes(exception: BaseException) -> list[BaseException]:
     found: list[BaseException] = []
     seen = {id(exception)}
     waiting = [exception]
@@ -109,7 +109,7 @@ def _behind(exception: BaseException) -> list[BaseException]:
     return found[:_CHAIN]
 
 
-def _memory_refused(exception: BaseException) -> bool:
+def _is_allocation_failure(exception: BaseException) -> bool:
     """Whether an allocation raised a MemoryError, and no `raise`: all there is where no kernel reports it."""
     trace = exception.__traceback__ if isinstance(exception, MemoryError) else None
     while trace is not None and trace.tb_next is not None:
@@ -120,8 +120,8 @@ def _memory_refused(exception: BaseException) -> bool:
     return trace.tb_frame.f_code.co_code[at : at + 1] != _RAISE
 
 
-def _path(exception: BaseException) -> str | None:
-    """The file an operating system error is about."""
+def _find_path(exception: BaseException) -> str | None:
+    """Return the file an operating system error is about."""
     name = exception.filename if isinstance(exception, OSError) else None
     if isinstance(name, bytes):
         name = os.fsdecode(name)
@@ -138,15 +138,15 @@ def _is_of_a_client(exception: BaseException) -> bool:
     return str(type(exception).__module__).partition(".")[0] in _CLIENTS
 
 
-def _type_name(exception: BaseException) -> str:
+def _format_type_name(exception: BaseException) -> str:
     return str(type(exception).__name__)[:200]
 
 
-def _text(exception: BaseException) -> str:
+def _format_message(exception: BaseException) -> str:
     try:
         return str(exception)[:_MESSAGE_CHARACTERS]
     except BaseException as failure:  # noqa: BLE001 - a program's __str__ may do anything
-        return f"<str() raised {_type_name(failure)}>"
+        return f"<str() raised {_format_type_name(failure)}>"
 
 
 def _find_line(exception: BaseException, filename: str) -> int | None:

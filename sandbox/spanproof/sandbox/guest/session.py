@@ -13,12 +13,12 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from spanproof.sandbox.guest.ending import exit_code_of, print_exception
+from spanproof.sandbox.guest.ending import print_exception, resolve_exit_code
 from spanproof.sandbox.guest.inbox import Inbox
-from spanproof.sandbox.guest.python import FILENAME, compile_source, fresh_main, show_source
+from spanproof.sandbox.guest.python import FILENAME, compile_source, make_main_module, show_source
 from spanproof.sandbox.guest.reporter import Reporter, describe
 from spanproof.sandbox.guest.tools import Toolbox
-from spanproof.sandbox.guest.values import head_of, json_form, text_of
+from spanproof.sandbox.guest.values import to_json_form, to_text, truncate_text
 
 _RESULT_BYTES = 384 * 1024
 """Of a result's JSON form, and of its text, as JSON: both have room in one frame."""
@@ -32,13 +32,13 @@ _Run = Callable[[dict[str, Any]], tuple[Any, bool]]
 
 def serve_session(spec: dict[str, Any], inbox: Inbox, reporter: Reporter) -> int:
     """Run steps until the host closes the session; returns the exit code."""
-    module = fresh_main()
+    module = make_main_module()
     toolbox = Toolbox(inbox, reporter)
     for name, parameters in spec["tools"]:
         module.__dict__[name] = toolbox.stub(name, parameters)
     getpid, own = _getpid, _getpid()
     # Bound here: a step can put others in their places in the modules.
-    next_message, send, run_step, flush = inbox.next, reporter.send, _step, _flush
+    next_message, send, run_step, flush = inbox.next, reporter.send, _run_step, _flush
     send("ready")
     while True:
         try:
@@ -52,18 +52,18 @@ def serve_session(spec: dict[str, Any], inbox: Inbox, reporter: Reporter) -> int
         send("step", step=header["step"], **report)
 
 
-def _step(source: str, namespace: dict[str, Any]) -> dict[str, Any]:
+def _run_step(source: str, namespace: dict[str, Any]) -> dict[str, Any]:
     """Run one; what is reported about how it went."""
     try:
-        run = _prepared(source)
+        run = _prepare_step(source)
     except (SyntaxError, ValueError, OverflowError, MemoryError, RecursionError) as problem:
         print_exception(problem.with_traceback(None))
         return {"outcome": "syntax", "raised": describe(problem, FILENAME)}
     try:
         value, is_expression = _call_deeper(_LEVELS, run, namespace)
-        return {"outcome": "ok", **(_encode_clock(value) if is_expression else {})}
+        return {"outcome": "ok", **(_encode_result(value) if is_expression else {})}
     except BaseException as exception:  # noqa: BLE001 - whatever a step raises ends that step only
-        if isinstance(exception, SystemExit) and exit_code_of(exception) == 0:
+        if isinstance(exception, SystemExit) and resolve_exit_code(exception) == 0:
             return {"outcome": "ok"}
         print_exception(exception)
         return {"outcome": "raised", "raised": describe(exception, FILENAME)}
@@ -74,18 +74,18 @@ def _call_deeper(levels: int, run: _Run, namespace: dict[str, Any]) -> tuple[Any
     return _partial(_call_deeper, levels - 1, run, namespace)() if levels else run(namespace)
 
 
-def _prepared(source: str) -> _Run:
-    """The step as a function of its namespace; the value of a last expression is what it gives."""
+def _prepare_step(source: str) -> _Run:
+    """Return the step as a function of its namespace; the value of a last expression is what it gives."""
     show_source(source)
     try:
-        return _compiled(ast.parse(source, FILENAME))
+        return _compile_step(ast.parse(source, FILENAME))
     except (SyntaxError, ValueError, OverflowError, MemoryError, RecursionError) as found:
         problem = found.with_traceback(None)
     compile_source(source)  # for a problem that is reported as a plain interpreter does
     raise problem
 
 
-def _compiled(tree: ast.Module) -> _Run:
+def _compile_step(tree: ast.Module) -> _Run:
     if not tree.body or not isinstance(tree.body[-1], ast.Expr):
         whole = compile(tree, FILENAME, "exec", dont_inherit=True)
         return lambda namespace: (_exec(whole, namespace), False)
@@ -101,10 +101,10 @@ def _compiled(tree: ast.Module) -> _Run:
     return run
 
 
-def _encode_clock(value: Any) -> dict[str, Any]:
-    form, _has_one = json_form(value, _RESULT_BYTES)
-    text = text_of(value)
-    head = head_of(text, _RESULT_BYTES)
+def _encode_result(value: Any) -> dict[str, Any]:
+    form, _has_one = to_json_form(value, _RESULT_BYTES)
+    text = to_text(value)
+    head = truncate_text(text, _RESULT_BYTES)
     cut = {"characters": len(text)} if len(head) < len(text) else {}
     return {"result": form, "text": head, **cut}
 

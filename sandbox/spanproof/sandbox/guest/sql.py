@@ -53,7 +53,7 @@ class Engine(Protocol):
     """An engine, as a module of the guest gives it."""
 
     def open_database(self, path: str | None, *, writable: bool, memory_bytes: int) -> Any:
-        """A locked-down connection; None is an empty database in memory."""
+        """Open a locked-down connection; None is an empty database in memory."""
 
     def run(self, connection: Any, script: str, *, writable: bool) -> Iterator[Answer]:
         """Run a script; an answer for each statement that gives rows. Raises `Problem`."""
@@ -71,7 +71,7 @@ class _Result:
     def add(self, row: Sequence[Any]) -> None:
         if self.cut:
             return
-        cells = [_cell(value) for value in row]
+        cells = [_encode_cell(value) for value in row]
         self.spent += sum(len(cell) if isinstance(cell, str) else 16 for cell in cells) + 1
         if self.spent > _RESULT_CHARACTERS:
             self.cut = True
@@ -91,28 +91,28 @@ def run_sql(source: str, database: dict[str, Any], reporter: Reporter) -> int:
     engine: Any = import_module(f"spanproof.sandbox.guest.sql_{name}")
     writable = database["file"] is None or database["writable"]
     try:
-        path = _prepared(engine, database)
+        path = _prepare_database(engine, database)
         connection = engine.open_database(path, writable=writable, memory_bytes=database["memory_bytes"])
     except Problem as problem:
-        reporter.send("fixture", raised=_described(problem))
+        reporter.send("fixture", raised=_describe_problem(problem))
         return 1
     last: _Result | None = None
     try:
         for answer in engine.run(connection, source, writable=writable):
-            last = _encode_clock(answer)
+            last = _print_rows(answer)
         connection.close()
     except Problem as problem:
         print(f"{type(problem.__cause__).__name__}: {problem.__cause__}", file=sys.stderr)
         kind = "syntax" if problem.trouble is Trouble.SYNTAX else "raised"
-        reporter.send(kind, raised=_described(problem))
+        reporter.send(kind, raised=_describe_problem(problem))
         return 1
     rows = {"columns": last.columns, "rows": last.rows, "cut": last.cut} if last is not None else None
     reporter.send("finished", result=rows)
     return 0
 
 
-def _prepared(engine: Engine, database: dict[str, Any]) -> str | None:
-    """The database file: the program's own, or one that its script makes, out of the work directory."""
+def _prepare_database(engine: Engine, database: dict[str, Any]) -> str | None:
+    """Return the database file: the program's own, or one its script makes, out of the work directory."""
     file = database["file"]
     if file is None or not file.lower().endswith(".sql"):
         return file if file is None else str(file)
@@ -130,7 +130,7 @@ def _prepared(engine: Engine, database: dict[str, Any]) -> str | None:
     return prepared
 
 
-def _encode_clock(answer: Answer) -> _Result:
+def _print_rows(answer: Answer) -> _Result:
     """Print the rows as they come, and keep what may leave."""
     result = _Result(list(answer.columns))
     for row in answer.rows:
@@ -139,7 +139,7 @@ def _encode_clock(answer: Answer) -> _Result:
     return result
 
 
-def _cell(value: Any) -> Any:
+def _encode_cell(value: Any) -> Any:
     if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, int) and value.bit_length() <= 64:
@@ -151,9 +151,9 @@ def _cell(value: Any) -> Any:
     return str(value)
 
 
-def _described(problem: Problem) -> dict[str, Any]:
+def _describe_problem(problem: Problem) -> dict[str, Any]:
     cause = problem.__cause__
     assert cause is not None
-    reply = describe(cause, "<sql>")
-    reply |= {"line": problem.line, "denied": problem.trouble is Trouble.DENIED}
-    return reply | {"memory": problem.trouble is Trouble.MEMORY}
+    described = describe(cause, "<sql>")
+    described |= {"line": problem.line, "denied": problem.trouble is Trouble.DENIED}
+    return described | {"memory": problem.trouble is Trouble.MEMORY}

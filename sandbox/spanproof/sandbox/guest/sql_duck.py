@@ -34,13 +34,13 @@ _BATCH = 1000
 
 
 def open_database(path: str | None, *, writable: bool, memory_bytes: int) -> Any:
-    """A locked-down connection.
+    """Open a locked-down connection.
 
     Raises:
         Problem: the file cannot be opened.
     """
     settings: Any = _LOCKED | {"memory_limit": f"{int(memory_bytes * _MEMORY_PART)}B"}
-    with _encode_clock(None, refused=False):
+    with _convert_errors(None, refused=False):
         return duckdb.connect(path or ":memory:", read_only=not writable, config=settings)
 
 
@@ -50,7 +50,7 @@ def run(connection: Any, script: str, *, writable: bool) -> Iterator[Answer]:
         script.encode()  # a lone surrogate is no text to it
         statements = duckdb.extract_statements(script)
     except (duckdb.Error, UnicodeEncodeError) as failure:
-        raise Problem(Trouble.SYNTAX, _line_in(str(failure))) from failure
+        raise Problem(Trouble.SYNTAX, _find_line(str(failure))) from failure
     place = 0
     for statement in statements:
         text = statement.query.strip()
@@ -58,35 +58,35 @@ def run(connection: Any, script: str, *, writable: bool) -> Iterator[Answer]:
         line = script.count("\n", 0, place) + 1
         place += len(text)
         refused = statement.type in _OUTSIDE or (not writable and statement.type in _CHANGES)
-        with _encode_clock(line, refused=refused):
+        with _convert_errors(line, refused=refused):
             connection.execute(statement)
         if duckdb.ExpectedResultType.QUERY_RESULT in statement.expected_result_type:
             columns = [column[0] for column in connection.description or ()]
             if columns and (columns != ["Count"] or statement.type not in _CHANGES):
-                yield Answer(columns, _rows(connection, line))
+                yield Answer(columns, _fetch_rows(connection, line))
 
 
-def _rows(connection: Any, line: int) -> Iterator[tuple[Any, ...]]:
-    with _encode_clock(line, refused=False):
+def _fetch_rows(connection: Any, line: int) -> Iterator[tuple[Any, ...]]:
+    with _convert_errors(line, refused=False):
         while batch := connection.fetchmany(_BATCH):
             yield from batch
 
 
 @contextmanager
-def _encode_clock(line: int | None, *, refused: bool) -> Iterator[None]:
+def _convert_errors(line: int | None, *, refused: bool) -> Iterator[None]:
     try:
         yield
     except (duckdb.Error, MemoryError) as failure:
-        raise Problem(_trouble(failure, refused=refused), line) from failure
+        raise Problem(_classify_error(failure, refused=refused), line) from failure
 
 
-def _line_in(message: str) -> int | None:
+def _find_line(message: str) -> int | None:
     found = _LINE.search(message)
     return int(found[1]) if found else None
 
 
-def _trouble(failure: Exception, *, refused: bool) -> Trouble:
-    """What an error means.
+def _classify_error(failure: Exception, *, refused: bool) -> Trouble:
+    """Return what an error means.
 
     Args:
         failure: the engine's, or the interpreter's for memory.

@@ -40,7 +40,7 @@ class Guarded(sqlite3.Connection):
     def authorize(
         self, action: int, first: str | None, second: str | None, _database: str | None, _inner: str | None
     ) -> int:
-        """What the engine queries before it prepares each part of a statement."""
+        """Return whether the engine may prepare a part of a statement, as it calls this before each."""
         refused = (
             (action == sqlite3.SQLITE_ATTACH and first not in ("", ":memory:"))
             or (action == sqlite3.SQLITE_PRAGMA and (first or "").lower() in _DENIED_PRAGMAS)
@@ -51,14 +51,14 @@ class Guarded(sqlite3.Connection):
 
 
 def open_database(path: str | None, *, writable: bool, memory_bytes: int) -> Guarded:
-    """A locked-down connection.
+    """Open a locked-down connection.
 
     Raises:
         Problem: the file cannot be opened.
     """
     heap_bytes = int(memory_bytes * _HEAP_PART)
-    address = _address(path, writable=writable)
-    with _encode_clock(None, None):
+    address = _build_uri(path, writable=writable)
+    with _convert_errors(None, None):
         connection = sqlite3.connect(address, uri=True, isolation_level=None, factory=Guarded)
         connection.execute("select count(*) from sqlite_schema").fetchall()  # opening alone reads nothing
         for switch in ("trusted_schema = off", "temp_store = memory", f"hard_heap_limit = {heap_bytes}"):
@@ -71,54 +71,54 @@ def open_database(path: str | None, *, writable: bool, memory_bytes: int) -> Gua
 
 def run(connection: Guarded, script: str, *, writable: bool) -> Iterator[Answer]:  # noqa: ARG001
     """Run a script, statement by statement; a read-only file is sqlite's own to guard."""
-    with _encode_clock(connection, None):
-        statements = list(_statements(script))
+    with _convert_errors(connection, None):
+        statements = list(_split_statements(script))
     for statement, line in statements:
-        with _encode_clock(connection, line):
+        with _convert_errors(connection, line):
             cursor = connection.execute(statement)
         if cursor.description is not None:
-            yield Answer([column[0] for column in cursor.description], _rows(connection, cursor, line))
+            yield Answer([column[0] for column in cursor.description], _fetch_rows(connection, cursor, line))
 
 
-def _rows(connection: Guarded, cursor: sqlite3.Cursor, line: int) -> Iterator[tuple[Any, ...]]:
-    with _encode_clock(connection, line):
+def _fetch_rows(connection: Guarded, cursor: sqlite3.Cursor, line: int) -> Iterator[tuple[Any, ...]]:
+    with _convert_errors(connection, line):
         yield from cursor
 
 
 @contextmanager
-def _encode_clock(connection: Guarded | None, line: int | None) -> Iterator[None]:
+def _convert_errors(connection: Guarded | None, line: int | None) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, MemoryError, ValueError) as failure:
         denied = connection is not None and connection.denied
-        raise Problem(Trouble.DENIED if denied else _trouble(failure), line) from failure
+        raise Problem(Trouble.DENIED if denied else _classify_error(failure), line) from failure
 
 
-def _address(path: str | None, *, writable: bool) -> str:
+def _build_uri(path: str | None, *, writable: bool) -> str:
     if path is None:
         return ":memory:"
     return f"file:{quote(str(Path(path).absolute()))}?" + ("mode=rwc" if writable else "mode=ro&immutable=1")
 
 
-def _statements(script: str) -> Iterator[tuple[str, int]]:
+def _split_statements(script: str) -> Iterator[tuple[str, int]]:
     """Split where sqlite says a statement is complete: not at semicolons inside strings or triggers."""
     statement, line = "", 1
     for piece in script.split(";"):
         statement += piece + ";"
         if sqlite3.complete_statement(statement):
             if statement.strip(" \t\r\n;"):
-                yield statement, _first_line(statement, line)
+                yield statement, _find_first_line(statement, line)
             line += statement.count("\n")
             statement = ""
     if statement.strip(" \t\r\n;"):
-        yield statement.removesuffix(";"), _first_line(statement, line)
+        yield statement.removesuffix(";"), _find_first_line(statement, line)
 
 
-def _first_line(statement: str, line: int) -> int:
+def _find_first_line(statement: str, line: int) -> int:
     return line + statement[: len(statement) - len(statement.lstrip())].count("\n")
 
 
-def _trouble(failure: Exception) -> Trouble:
+def _classify_error(failure: Exception) -> Trouble:
     if isinstance(failure, MemoryError):
         return Trouble.MEMORY
     if isinstance(failure, ValueError):

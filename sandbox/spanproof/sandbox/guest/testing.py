@@ -57,15 +57,15 @@ class _Numbering(ast.NodeTransformer):
                 ast.ExceptHandler(
                     type=None,
                     name=None,
-                    body=[ast.Expr(self._call(number, passed=False))],
+                    body=[ast.Expr(self._build_call(number, passed=False))],
                 )
             ],
-            orelse=[ast.Expr(self._call(number, passed=True))],
+            orelse=[ast.Expr(self._build_call(number, passed=True))],
             finalbody=[],
         )
         return ast.copy_location(wrapped, node)
 
-    def _call(self, number: int, *, passed: bool) -> ast.Call:
+    def _build_call(self, number: int, *, passed: bool) -> ast.Call:
         return ast.Call(
             func=ast.Name(self.recorder, ast.Load()),
             args=[ast.Constant(number), ast.Constant(passed)],
@@ -115,7 +115,7 @@ def plan_tests(text: str, entry_point: str | None, recorder: str) -> Plan:
             number = inside.next
             names += [f"check, line {line}" for line in inside.lines]
         elif isinstance(statement, ast.FunctionDef) and statement.name.startswith("test"):
-            if not _required_parameters(statement) or _is_given(statement):
+            if not _has_required_parameters(statement) or _is_given(statement):
                 functions.append((statement.name, number))
                 names.append(statement.name)
                 number += 1
@@ -147,7 +147,7 @@ def _is_given(function: ast.FunctionDef) -> bool:
     return any(getattr(each, "attr", getattr(each, "id", None)) == "given" for each in calls)
 
 
-def _required_parameters(function: ast.FunctionDef) -> bool:
+def _has_required_parameters(function: ast.FunctionDef) -> bool:
     arguments = function.args
     positional = len(arguments.posonlyargs) + len(arguments.args)
     return positional > len(arguments.defaults) or None in arguments.kw_defaults
@@ -160,7 +160,7 @@ class Tally:
         self._reporter = reporter
         self._results: dict[int, bool] = {}
         self.first_failure: BaseException | None = None
-        self._current = _current_exception
+        self._current = _read_current_exception
 
     def record(self, number: int, passed: bool, /) -> None:
         """Note one execution of a test; one failure outweighs any number of passes."""
@@ -174,13 +174,13 @@ class Tally:
             self._reporter.send("test", number=number, passed=passed)
 
     def carried_out(self, numbers: tuple[int, ...]) -> None:
-        """Asserts on a branch not taken hold when the function they are in came to its end."""
+        """Record asserts on a branch not taken: they hold when their function came to its end."""
         for number in numbers:
             if number not in self._results:
                 self.record(number, True)  # noqa: FBT003 - as generated code does
 
 
-def _current_exception() -> BaseException | None:
+def _read_current_exception() -> BaseException | None:
     import sys
 
     return sys.exc_info()[1]
@@ -198,20 +198,20 @@ def run_plan(
     exec(plan.code, namespace)  # noqa: S102 - inside the jail
     if plan.check:
         assert entry_point is not None
-        namespace["check"](_candidate(namespace, entry_point))
+        namespace["check"](_find_candidate(namespace, entry_point))
     tally.carried_out(plan.check_tests)
     for name, number in plan.functions:
-        _one_function(namespace[name], number, tally)
+        _run_function(namespace[name], number, tally)
 
 
-def _candidate(namespace: dict[str, Any], entry_point: str) -> Any:
+def _find_candidate(namespace: dict[str, Any], entry_point: str) -> Any:
     try:
         return namespace[entry_point]
     except KeyError:
         raise NameError(f"name {entry_point!r} is not defined") from None
 
 
-def _one_function(function: Callable[[], object], number: int, tally: Tally) -> None:
+def _run_function(function: Callable[[], object], number: int, tally: Tally) -> None:
     try:
         function()
     except Exception:  # noqa: BLE001 - a failing test is a result

@@ -1,7 +1,7 @@
-"""Tool stubs: functions inside the session that query the host, one bounded JSON question at a time.
+"""Tool stubs: functions inside the session that call the host, one bounded JSON question at a time.
 
 The host sees a tool's name and JSON arguments and nothing else: of what JSON cannot say, its text. The guest
-takes only the answer to the question it queried. Whichever thread of the program calls a stub, the answers
+takes only the answer to the question it sent. Whichever thread of the program calls a stub, the answers
 come in the order of the questions.
 """
 
@@ -12,9 +12,9 @@ from collections.abc import Callable
 from typing import Any
 
 from spanproof.sandbox.guest.inbox import Inbox
-from spanproof.sandbox.guest.raising import exception_named
+from spanproof.sandbox.guest.raising import make_exception
 from spanproof.sandbox.guest.reporter import Reporter
-from spanproof.sandbox.guest.values import json_form
+from spanproof.sandbox.guest.values import to_json_form
 
 _ARGUMENT_BYTES = 768 * 1024
 """Of the arguments of a call, as JSON: they have room in one frame."""
@@ -30,17 +30,17 @@ class Toolbox:
         self._calls = 0
 
     def stub(self, name: str, parameters: list[str] | None) -> Callable[..., Any]:
-        """A function that calls the host; with parameters known it takes what the real one would."""
+        """Return a function that calls the host; with parameters known it takes what the real one would."""
 
         def tool(*args: Any, **kwargs: Any) -> Any:
-            return self._call(name, *_bound(name, parameters, args, kwargs))
+            return self._call(name, *_bind_arguments(name, parameters, args, kwargs))
 
         tool.__name__ = tool.__qualname__ = name
         tool.__module__ = "__main__"
         return tool
 
     def _call(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        sent, fits = json_form([args, kwargs], _ARGUMENT_BYTES, texts=True)
+        sent, fits = to_json_form([args, kwargs], _ARGUMENT_BYTES, texts=True)
         if not fits:
             raise ValueError(f"{name}(): the arguments take more than {_ARGUMENT_BYTES >> 10} KiB as JSON")
         with self._lock:
@@ -52,11 +52,11 @@ class Toolbox:
                 if answer.get("call") == call:
                     break
         if answer.get("error_type") is not None:
-            raise exception_named(answer["error_type"], answer.get("error_message", ""))
+            raise make_exception(answer["error_type"], answer.get("error_message", ""))
         return answer.get("result")
 
 
-def _bound(
+def _bind_arguments(
     name: str, parameters: list[str] | None, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[list[Any], dict[str, Any]]:
     if parameters is None:

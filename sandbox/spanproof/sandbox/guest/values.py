@@ -29,8 +29,8 @@ _PLAIN: tuple[tuple[type, Callable[[Any], Any]], ...] = (
 """How a value of a derived class becomes one of the class itself."""
 
 
-def json_form(value: Any, budget: int, *, texts: bool = False) -> tuple[Any, bool]:
-    """A value as JSON would give it back, as `json.dumps` has it, and whether it has that form at all.
+def to_json_form(value: Any, budget: int, *, texts: bool = False) -> tuple[Any, bool]:
+    """Return a value as JSON gives it back, as `json.dumps` has it, and whether it has that form at all.
 
     A value of a class derived from JSON's types (a counter, a named tuple, a member of an `IntEnum`) is what
     it is derived from, and keys that are numbers, truths or None become texts. No method of a program's class
@@ -42,13 +42,13 @@ def json_form(value: Any, budget: int, *, texts: bool = False) -> tuple[Any, boo
         texts: what JSON cannot say is given as its text.
     """
     try:
-        return _form(value, _DEPTH, _Room(budget, texts)), True
+        return _convert_value(value, _DEPTH, _Room(budget, texts)), True
     except _NoForm:
         return None, False
 
 
-def text_of(value: Any) -> str:
-    """`str` of a value, a plain one whatever the program makes texts of; where that raises, so it says."""
+def to_text(value: Any) -> str:
+    """Return `str` of a value, a plain one whatever the program makes texts of; or that it raised."""
     try:
         return "".join([_str(value)])
     except Exception as problem:  # noqa: BLE001 - of a program's class, or too deep, or too long a number
@@ -69,8 +69,8 @@ class _Room:
             raise _NoForm
 
 
-def head_of(text: str, budget: int) -> str:
-    """As much of the start of a text as takes no more bytes than this as JSON, the way frames are written."""
+def truncate_text(text: str, budget: int) -> str:
+    """Return the start of a text that takes no more bytes than this as JSON, as frames are written."""
     head = text[:budget]
     while (taken := len(_quoted(head)) - 2) > budget:
         head = head[: len(head) * budget // taken]
@@ -81,24 +81,24 @@ class _NoForm(Exception):  # noqa: N818 - no error: the answer is no
     pass
 
 
-def _form(value: Any, depth: int, room: _Room) -> Any:
+def _convert_value(value: Any, depth: int, room: _Room) -> Any:
     kind = type(value)
     if kind not in _SAID:
-        value, kind = _said(value, kind, room)
+        value, kind = _to_plain(value, kind, room)
     if depth == 0 or (kind is int and value.bit_length() > _INTEGER_BITS):
         value, kind = _as_text(value, room)
     if kind is float and not math.isfinite(value):
         value, kind = _as_text(value, room)
-    room.take(_bytes_of(value, kind))
+    room.take(_measure_bytes(value, kind))
     if kind is list or kind is tuple:
-        return [_form(item, depth - 1, room) for item in value]
+        return [_convert_value(item, depth - 1, room) for item in value]
     if kind is dict:
-        return _mapping(value, depth, room)
+        return _convert_mapping(value, depth, room)
     return value
 
 
-def _said(value: Any, kind: type, room: _Room) -> tuple[Any, type]:
-    """A value of another class as one of those JSON can say, by the methods of theirs and not of its own."""
+def _to_plain(value: Any, kind: type, room: _Room) -> tuple[Any, type]:
+    """Return a value of another class as one JSON can say, by the methods of those and not of its own."""
     for base, plain in _PLAIN:
         if issubclass(kind, base):
             return plain(value), base
@@ -112,22 +112,22 @@ def _said(value: Any, kind: type, room: _Room) -> tuple[Any, type]:
 def _as_text(value: Any, room: _Room) -> tuple[str, type]:
     if not room.texts:
         raise _NoForm
-    return text_of(value), str
+    return to_text(value), str
 
 
-def _mapping(value: dict[Any, Any], depth: int, room: _Room) -> dict[str, Any]:
+def _convert_mapping(value: dict[Any, Any], depth: int, room: _Room) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for key, item in value.items():
-        text = key if type(key) is str else _key_text(key, room)
+        text = key if type(key) is str else _format_key(key, room)
         if text in result and not room.texts:  # `1` and `"1"`
             raise _NoForm
-        room.take(_bytes_of(text, str))
-        result[text] = _form(item, depth - 1, room)
+        room.take(_measure_bytes(text, str))
+        result[text] = _convert_value(item, depth - 1, room)
     return result
 
 
-def _key_text(key: Any, room: _Room) -> str:
-    form = _form(key, 1, room)
+def _format_key(key: Any, room: _Room) -> str:
+    form = _convert_value(key, 1, room)
     if type(form) is str:
         return form
     if type(form) in (int, float):
@@ -137,8 +137,8 @@ def _key_text(key: Any, room: _Room) -> str:
     return _as_text(key, room)[0]
 
 
-def _bytes_of(value: Any, kind: type) -> int:
-    """What a value takes itself, without what it holds."""
+def _measure_bytes(value: Any, kind: type) -> int:
+    """Return how many bytes a value takes itself, without what it holds."""
     if kind is str:
         return len(_quoted(value)) + _SEPARATOR_BYTES
     if kind is int or kind is float:

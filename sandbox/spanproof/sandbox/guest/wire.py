@@ -61,14 +61,14 @@ class Frame(NamedTuple):
 
 
 def encode(header: Header, parts: Sequence[bytes] = ()) -> bytes:
-    """The bytes of a frame; lone surrogates travel as JSON escapes."""
+    """Return the bytes of a frame; lone surrogates travel as JSON escapes."""
     lengths = [*map(len, parts)]
     text = "".join(_chunks({**header, "parts": lengths}, 0)).encode("ascii")
     return b"".join((_LENGTHS.pack(len(text), sum(lengths)), text, *parts))
 
 
-def call_key(tool: object, args: object, kwargs: object) -> str:
-    """One text for tool calls that are written alike; 2 and 2.0, 1 and true are not."""
+def format_call_key(tool: object, args: object, kwargs: object) -> str:
+    """Return one text for tool calls that are written alike; 2 and 2.0, 1 and true are not."""
     return json.dumps([tool, args, kwargs], sort_keys=True)
 
 
@@ -84,7 +84,7 @@ class Decoder:
         self._buffer += data
 
     def next(self) -> Frame | None:
-        """The next complete frame, None while one is still on its way.
+        """Return the next complete frame, None while one is still on its way.
 
         Raises:
             BadFrame: a length is over its bound, or the header is not what it must be.
@@ -98,7 +98,7 @@ class Decoder:
         end = start + parts_length
         if len(self._buffer) < end:
             return None
-        header = _object(self._buffer[_LENGTHS.size : start], self._bounds.nesting)
+        header = _decode_header(self._buffer[_LENGTHS.size : start], self._bounds.nesting)
         frame = Frame(header, _split(header, bytes(self._buffer[start:end])))
         del self._buffer[:end]
         return frame
@@ -120,7 +120,7 @@ def receive(stream: socket.socket, decoder: Decoder) -> Frame:
     return frame
 
 
-def _object(encoded: bytearray, nesting: int | None) -> Header:
+def _decode_header(encoded: bytearray, nesting: int | None) -> Header:
     try:
         text = encoded.decode("utf-8", "surrogatepass")
         header, end = _scan(text, 0)
@@ -128,12 +128,16 @@ def _object(encoded: bytearray, nesting: int | None) -> Header:
         raise BadFrame(f"a frame's header is not JSON: {problem}") from None
     if type(header) is not dict or end != len(text):
         raise BadFrame("a frame's header is no JSON object")
-    if nesting is not None and text.count("[") + text.count("{") > nesting and _nests(header, nesting):
+    if (
+        nesting is not None
+        and text.count("[") + text.count("{") > nesting
+        and _is_nested_deeper(header, nesting)
+    ):
         raise BadFrame("a frame's header nests too deep")
     return header
 
 
-def _nests(value: Any, levels: int) -> bool:
+def _is_nested_deeper(value: Any, levels: int) -> bool:
     """Whether it nests deeper than that."""
     level = [value]
     for _ in range(levels):

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from spanproof.sandbox.catalogue import words_of
+from spanproof.sandbox.catalogue import split_entry
 from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.scanners.catalogue import read_sections
 
@@ -20,8 +20,8 @@ Pieces = tuple[str | None, ...]
 """A text in parts; None is a part that is not known."""
 
 PLACES: Final = read_sections("places")
-_ALWAYS_READABLE: Final = words_of(PLACES["paths"], "devices")
-_METADATA_HOSTS: Final = words_of(PLACES["hosts"], "metadata")
+_ALWAYS_READABLE: Final = split_entry(PLACES["paths"], "devices")
+_METADATA_HOSTS: Final = split_entry(PLACES["hosts"], "metadata")
 _IMPLIED_PORTS: Final = {scheme: int(port) for scheme, port in PLACES["ports"].items()}
 
 
@@ -50,7 +50,7 @@ class Crossing(NamedTuple):
 
 
 class Boundary:
-    """Answers for one policy. Immutable and shared between threads."""
+    """Judges what a program reaches by one policy. Immutable and shared between threads."""
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
@@ -77,15 +77,15 @@ class Boundary:
                 else Crossing("file.dynamic", f"{_DONE[action]} a path that is not known")
             )
         if len(pieces) == 1:
-            return self._known(action, head)
-        return self._partly_known(action, pieces, head, holes_are_names)
+            return self._judge_known_path(action, head)
+        return self._judge_partial_path(action, pieces, head, holes_are_names)
 
     def host(self, host: str, port: int | None = None) -> Crossing | None:
         """Judge a host name or address, and a port where known."""
-        name = _plain_host(host)
+        name = _normalise_host(host)
         if name in _METADATA_HOSTS:
             return Crossing("network.metadata", f"reaches the metadata service {name}")
-        if not self._host_allowed(name):
+        if not self._allows_host(name):
             return Crossing("network.host", f"reaches {name or 'every host'}, which the policy does not name")
         if port is not None and port not in self.policy.ports:
             return Crossing("network.port", f"reaches {name} on port {port}, which the policy does not name")
@@ -99,7 +99,7 @@ class Boundary:
         if "." in end and not any(_may_end(allowed, end) for allowed in self.policy.hosts):
             return Crossing(
                 "network.host",
-                f"reaches a host below {_shown(end.lstrip('.'))}, which the policy does not name",
+                f"reaches a host below {_make_printable(end.lstrip('.'))}, which the policy does not name",
             )
         return Crossing("network.dynamic", "reaches a host that is not known")
 
@@ -120,7 +120,7 @@ class Boundary:
             text, rest = "//" + text.lstrip("/"), text
         whole = len(pieces) == 1 or any(mark in rest for mark in "/?#")
         if not whole:
-            return self.host_in_pieces(_host_part((rest, *pieces[1:])))
+            return self.host_in_pieces(_select_host_pieces((rest, *pieces[1:])))
         return self._split_url(text)
 
     def environment(self, name: str) -> Crossing | None:
@@ -130,7 +130,7 @@ class Boundary:
         return Crossing("environment.read", f"reads {name or 'all variables'} from the environment")
 
     def work_path(self, path: str) -> str:
-        """The absolute, normalised form of a path as the sandbox sees it."""
+        """Return the absolute, normalised form of a path as the sandbox sees it."""
         if path.startswith("~"):
             return "/home/user/" + path[1:].lstrip("/") if path[1:2] in {"", "/"} else "/home/" + path[1:]
         absolute = posixpath.normpath(posixpath.join(self.policy.work_directory, path))
@@ -142,20 +142,22 @@ class Boundary:
             split = urlsplit(text)
             host, port = split.hostname or "", split.port or _IMPLIED_PORTS.get(split.scheme.lower())
         except ValueError:
-            return Crossing("network.host", f"reaches a host that cannot be read: {_shown(text)}")
+            return Crossing("network.host", f"reaches a host that cannot be read: {_make_printable(text)}")
         return self.host(unquote(host), port)
 
-    def _known(self, action: Action, text: str) -> Crossing | None:
+    def _judge_known_path(self, action: Action, text: str) -> Crossing | None:
         path = self.work_path(text.partition("\0")[0])
         shown = text if text.startswith("~") else path
         if path in _ALWAYS_READABLE or path.startswith("/dev/fd/"):
-            return None if action in (Action.READ, Action.WRITE) else self._outside(action, shown)
+            return (
+                None if action in (Action.READ, Action.WRITE) else self._build_outside_crossing(action, shown)
+            )
         if path.startswith(("/dev/tcp/", "/dev/udp/")):
             return self.device_socket(path)
         roots = self._roots[action]
         if action is Action.DELETE and path in {*roots, self.policy.work_directory}:
             return Crossing("file.delete-root", f"deletes {path}, a root directory of the boundary")
-        return None if _below(path, roots) else self._outside(action, shown)
+        return None if _is_below(path, roots) else self._build_outside_crossing(action, shown)
 
     def device_socket(self, path: str) -> Crossing | None:
         """Judge bash's network paths, `/dev/tcp/host/port`."""
@@ -163,32 +165,41 @@ class Boundary:
         host, port = parts[3], parts[4] if len(parts) > 4 else ""
         return self.host(host, int(port) if port.isascii() and port.isdigit() else None)
 
-    def _partly_known(
+    def _judge_partial_path(
         self, action: Action, pieces: Pieces, head: str, holes_are_names: bool
     ) -> Crossing | None:
         if head.startswith("~") and "/" not in head:
-            return Crossing("file.dynamic", f"{_DONE[action]} a path known only in part: {_shown(head)}…")
+            return Crossing(
+                "file.dynamic", f"{_DONE[action]} a path known only in part: {_make_printable(head)}…"
+            )
         directory = head.rpartition("/")[0]
         base = self.work_path(directory or ("/" if head.startswith("/") else "."))
         roots = self._roots[action]
         climbs = any(piece is not None and ".." in piece for piece in pieces[1:])
-        if _below(base, roots) and not climbs:
+        if _is_below(base, roots) and not climbs:
             if holes_are_names or base != self.policy.work_directory or head.strip("./"):
                 return None
-            return Crossing("file.dynamic", f"{_DONE[action]} a path known only in part: {_shown(head)}…")
+            return Crossing(
+                "file.dynamic", f"{_DONE[action]} a path known only in part: {_make_printable(head)}…"
+            )
         reaches_root = any(root.startswith(base.rstrip("/") + "/") for root in roots)
-        if climbs or (reaches_root and not _below(base, roots)):
-            return Crossing("file.dynamic", f"{_DONE[action]} a path known only in part: {_shown(head)}…")
-        return self._outside(action, base + "/…")
+        if climbs or (reaches_root and not _is_below(base, roots)):
+            return Crossing(
+                "file.dynamic", f"{_DONE[action]} a path known only in part: {_make_printable(head)}…"
+            )
+        return self._build_outside_crossing(action, base + "/…")
 
-    def _outside(self, action: Action, path: str) -> Crossing:
+    def _build_outside_crossing(self, action: Action, path: str) -> Crossing:
         if action is not Action.READ and path.startswith(("/dev/", "/proc/", "/sys/", "/boot/")):
-            return Crossing("file.device", f"{_DONE[action]} {_shown(path)}, a device or kernel interface")
+            return Crossing(
+                "file.device", f"{_DONE[action]} {_make_printable(path)}, a device or kernel interface"
+            )
         return Crossing(
-            f"file.{action}-outside", f"{_DONE[action]} {_shown(path)}, which is outside the boundary"
+            f"file.{action}-outside",
+            f"{_DONE[action]} {_make_printable(path)}, which is outside the boundary",
         )
 
-    def _host_allowed(self, name: str) -> bool:
+    def _allows_host(self, name: str) -> bool:
         for allowed in self.policy.hosts:
             if name == allowed or (allowed.startswith("*.") and name.endswith(allowed[1:])):
                 return True
@@ -199,8 +210,8 @@ def _may_end(allowed: str, end: str) -> bool:
     return allowed.endswith(end) or (allowed.startswith("*.") and end.endswith(allowed[1:]))
 
 
-def _host_part(pieces: Pieces) -> Pieces:
-    """The pieces of a URL, after its scheme, that make its host."""
+def _select_host_pieces(pieces: Pieces) -> Pieces:
+    """Return the pieces of a URL, after its scheme, that make its host."""
     host: list[str | None] = []
     for piece in pieces:
         if piece is None:
@@ -213,19 +224,19 @@ def _host_part(pieces: Pieces) -> Pieces:
     return tuple(host)
 
 
-def _below(path: str, roots: tuple[str, ...]) -> bool:
+def _is_below(path: str, roots: tuple[str, ...]) -> bool:
     return any(path == root or path.startswith(root.rstrip("/") + "/") for root in roots)
 
 
-def _plain_host(host: str) -> str:
+def _normalise_host(host: str) -> str:
     name = host.strip().strip("[]").rstrip(".").lower()
     if name.isascii() and (name[:1].isdigit() or ":" in name):
-        return _address(name)
+        return _normalise_address(name)
     return name
 
 
-def _address(name: str) -> str:
-    """One spelling for an address: `0x7f.1`, `2130706433` and `127.1` are all 127.0.0.1."""
+def _normalise_address(name: str) -> str:
+    """Return one spelling for an address: `0x7f.1`, `2130706433` and `127.1` are all 127.0.0.1."""
     try:
         return str(ipaddress.ip_address(name))
     except ValueError:
@@ -243,6 +254,6 @@ def _address(name: str) -> str:
         return name
 
 
-def _shown(text: str) -> str:
+def _make_printable(text: str) -> str:
     plain = text if len(text) <= 120 else text[:119] + "…"
     return plain if plain.isprintable() else repr(plain)[1:-1]

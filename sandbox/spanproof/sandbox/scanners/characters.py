@@ -47,19 +47,19 @@ def scan(context: Context, source: Source) -> None:
 
 
 def _scan_identifiers(context: Context, source: Source) -> None:
-    for found in _IDENTIFIER.finditer(_without_texts(source)):
+    for found in _IDENTIFIER.finditer(_blank_texts(source)):
         word = found[0]
         if not word.isidentifier():
             continue
         normal = unicodedata.normalize("NFKC", word)
         if normal != word and normal.isascii():
             context.add("text.confusable", source.place(*found.span()), f"a name that runs as {normal}")
-        elif len(_scripts(word)) > 1:
+        elif len(_find_scripts(word)) > 1:
             context.add("text.confusable", source.place(*found.span()), "a name that mixes scripts")
 
 
-def _without_texts(source: Source) -> str:
-    """The text with blanks for strings and comments, but for strings that hold code (`f'{x}'`, `${x}`)."""
+def _blank_texts(source: Source) -> str:
+    """Return the text with blanks for strings and comments, but for strings of code (`f'{x}'`, `${x}`)."""
     return _TEXTS[source.language].sub(_blank, source.text)
 
 
@@ -87,8 +87,8 @@ _TEXTS["typescript"] = _TEXTS["javascript"]
 """Strings and comments of each language."""
 
 
-def _scripts(word: str) -> set[str]:
-    """The scripts of a word that are easily taken for one another."""
+def _find_scripts(word: str) -> set[str]:
+    """Return the scripts of a word that are easily taken for one another."""
     return {
         script
         for one in word

@@ -71,7 +71,7 @@ class Context:
         return True
 
     def nested(self, place: Place, origin: str) -> Context:
-        """The context of a source found inside this one at `place`."""
+        """Return the context of a source found inside this one at `place`."""
         return replace(self, depth=self.depth + 1, fixed_place=self.fixed_place or place, origin=origin)
 
     def check_time(self) -> None:

@@ -28,24 +28,27 @@ def parse(language: str, data: bytes) -> tree_sitter.Tree | None:
     """Parse a text; None where it is too long for this process."""
     if len(data) > _limit:
         return None
-    return tree_sitter.Parser(_language(language)).parse(data)
+    return tree_sitter.Parser(_load_language(language)).parse(data)
 
 
 def place_of(node: tree_sitter.Node, lines: Sequence[bytes]) -> Place:
     """Return the place of a node in characters; the grammars count bytes."""
     (row, column), (end_row, end_column) = node.start_point, node.end_point
     return Place(
-        row + 1, _characters(lines, row, column), end_row + 1, _characters(lines, end_row, end_column)
+        row + 1,
+        _to_character_column(lines, row, column),
+        end_row + 1,
+        _to_character_column(lines, end_row, end_column),
     )
 
 
-def _characters(lines: Sequence[bytes], row: int, column: int) -> int:
+def _to_character_column(lines: Sequence[bytes], row: int, column: int) -> int:
     line = lines[row] if row < len(lines) else b""
     return column + 1 if line.isascii() else len(line[:column].decode("utf-8", "ignore")) + 1
 
 
 @lru_cache(maxsize=4)
-def _language(name: str) -> tree_sitter.Language:
+def _load_language(name: str) -> tree_sitter.Language:
     if name == "bash":
         import tree_sitter_bash
 

@@ -19,8 +19,8 @@ _MODULES: Final = {"bash": "shell"}
 """Modules of languages, which are also the prefixes of their rules, where they differ from the name."""
 
 
-def scan_by(module: str) -> Scan:
-    """The `scan` of a module of scanners."""
+def make_scan(module: str) -> Scan:
+    """Return the `scan` of a module of scanners."""
 
     def scan_source(context: Context, source: Source) -> None:
         import_module(f"spanproof.sandbox.scanners.{module}").scan(context, source)
@@ -34,4 +34,4 @@ def scan(language: str, context: Context, text: str) -> None:
     if context.depth > MAX_NESTING:
         context.add(f"{module}.exec.payload", START, "hides code in too many layers")
     else:
-        scan_by(module)(context, Source(language, text))
+        make_scan(module)(context, Source(language, text))

@@ -17,7 +17,7 @@ from spanproof.sandbox.errors import PolicyError
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.model import Severity, Verdict
 from spanproof.sandbox.scanners.rules import PatternRule, Rule
-from spanproof.sandbox.scanners.source import Source, canonical_language
+from spanproof.sandbox.scanners.source import Source, normalise_language
 
 WINDOW: Final = 1000
 """Characters a pattern sees at once: a line, or a piece of a longer one; pieces overlap by half."""
@@ -34,46 +34,46 @@ _KEYS: Final = frozenset({"id", "pattern", "message", "languages", "verdict", "s
 
 
 def parse_rule(document: object, origin: str) -> PatternRule:
-    """A rule from decoded keys and values.
+    """Parse a rule from decoded keys and values.
 
     Raises:
         PolicyError: a key is missing, unknown or wrong, or the pattern may take more than linear time.
     """
-    given = _checked(document, origin, _KEYS, {"id", "pattern", "message"})
+    given = _check_keys(document, origin, _KEYS, {"id", "pattern", "message"})
     place = f"{origin}: rule {str(given['id'])!r}"
     languages = given.get("languages", [])
     if isinstance(languages, str) or not isinstance(languages, Iterable):
         raise PolicyError(f"{place}: languages cannot be {languages!r}; give a list, as in `[python, bash]`")
-    known = frozenset(canonical_language(str(one)) for one in languages)
-    return _rule(given, place, str(given["pattern"]), known, "user")
+    known = frozenset(normalise_language(str(one)) for one in languages)
+    return _build_rule(given, place, str(given["pattern"]), known, "user")
 
 
 def parse_topic(document: object, origin: str) -> PatternRule:
-    """A topic that prose must not touch: words, and patterns where words are not enough.
+    """Parse a topic that prose must not touch: words, and patterns where words are not enough.
 
     Raises:
         PolicyError: a key is missing, unknown or wrong, or a pattern may take more than linear time.
     """
-    given = _checked(document, origin, _TOPIC_KEYS, {"id"})
+    given = _check_keys(document, origin, _TOPIC_KEYS, {"id"})
     place = f"{origin}: topic {str(given['id'])!r}"
     words, patterns = given.get("words", []), given.get("patterns", [])
     for listed in (words, patterns):
         if isinstance(listed, str) or not isinstance(listed, Sequence):
             raise PolicyError(f'{place}: {listed!r} is no list; write `words: [salary, "notice period"]`')
-    ways = [rf"\b{_spaced(str(word))}\b" for word in words if str(word).strip()]
+    ways = [rf"\b{_build_phrase_pattern(str(word))}\b" for word in words if str(word).strip()]
     ways += [f"(?:{pattern})" for pattern in patterns]
     if not ways:
         raise PolicyError(f"{place}: has neither words nor patterns; write `words: [salary]`")
     defaults = {"message": f"is about {given['id']}", "remedy": "Leave this subject out.", **given}
-    return _rule(defaults, place, f"(?i:{'|'.join(ways)})", PROSE, "topic")
+    return _build_rule(defaults, place, f"(?i:{'|'.join(ways)})", PROSE, "topic")
 
 
-def _spaced(phrase: str) -> str:
-    """A phrase as a pattern: its words may be separated by one to four blanks."""
+def _build_phrase_pattern(phrase: str) -> str:
+    """Return a phrase as a pattern: its words may be separated by one to four blanks."""
     return r"\s{1,4}".join(re.escape(word) for word in phrase.split())
 
 
-def _checked(document: object, origin: str, known: frozenset[str], needed: set[str]) -> Mapping[Any, Any]:
+def _check_keys(document: object, origin: str, known: frozenset[str], needed: set[str]) -> Mapping[Any, Any]:
     if not isinstance(document, Mapping):
         raise PolicyError(f"{origin}: an entry is keys and values; known keys: {', '.join(sorted(known))}")
     unknown = sorted(str(key) for key in document if key not in known)
@@ -87,10 +87,10 @@ def _checked(document: object, origin: str, known: frozenset[str], needed: set[s
     return document
 
 
-def _rule(
+def _build_rule(
     document: Mapping[Any, Any], place: str, pattern: str, languages: frozenset[str], family: str
 ) -> PatternRule:
-    problem = why_not_linear(pattern)
+    problem = find_pattern_problem(pattern)
     if problem:
         raise PolicyError(f"{place}: the pattern {pattern[:80]!r} {problem}")
     try:
@@ -108,8 +108,8 @@ def _rule(
     return PatternRule(identity, pattern, message, languages, verdict, severity, remedy, family, cwe)
 
 
-def why_not_linear(pattern: str) -> str:
-    """What is wrong with a pattern, with the remedy; empty when it may be used."""
+def find_pattern_problem(pattern: str) -> str:
+    """Return what is wrong with a pattern, with the remedy; empty when it may be used."""
     try:
         tree = _parser.parse(pattern)
         if re.compile(pattern).match("") is not None:
@@ -117,7 +117,7 @@ def why_not_linear(pattern: str) -> str:
     except (re.error, OverflowError, RecursionError) as wrong:
         return f"is no regular expression: {wrong}; mend it there"
     try:
-        ways = _ways(tree, inside=False)
+        ways = _count_ways(tree, inside=False)
     except _NotLinear as found:
         return str(found)
     if ways > MAX_WAYS:
@@ -132,7 +132,7 @@ class _NotLinear(Exception):  # noqa: N818 - named after what was found
     """A construct whose time is not bounded."""
 
 
-def _ways(tree: Iterable[tuple[Any, Any]], *, inside: bool) -> int:
+def _count_ways(tree: Iterable[tuple[Any, Any]], *, inside: bool) -> int:
     total = 1
     for code, value in tree:
         if code in (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT):
@@ -140,21 +140,21 @@ def _ways(tree: Iterable[tuple[Any, Any]], *, inside: bool) -> int:
             varies = code is not codes.POSSESSIVE_REPEAT and low != high
             if inside and varies:
                 raise _NotLinear("nests quantifiers; make the inner one possessive (`++`)")
-            within = _ways(inner, inside=inside or low != high)
+            within = _count_ways(inner, inside=inside or low != high)
             reach = WINDOW if high is codes.MAXREPEAT else int(high) - int(low) + 1
             total *= within * (min(reach, WINDOW) if varies else 1)
         elif code is codes.SUBPATTERN:
-            total *= _ways(value[3], inside=inside)
+            total *= _count_ways(value[3], inside=inside)
         elif code is codes.BRANCH:
-            total *= sum(_ways(branch, inside=inside) for branch in value[1])
+            total *= sum(_count_ways(branch, inside=inside) for branch in value[1])
             if inside and total > 64:
                 raise _NotLinear("repeats a choice of many ways; write the choice once")
         elif code is codes.ATOMIC_GROUP:
-            total *= _ways(value, inside=inside)
+            total *= _count_ways(value, inside=inside)
         elif code in (codes.GROUPREF, codes.GROUPREF_EXISTS):
             raise _NotLinear("refers back to a group; write the text out")
         elif code in (codes.ASSERT, codes.ASSERT_NOT):
-            total *= _ways(value[1], inside=inside)
+            total *= _count_ways(value[1], inside=inside)
     return total
 
 

@@ -62,7 +62,7 @@ def _find(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
             yield "card", found.span()
     for found in _ACCOUNT.finditer(text):
         number = found[0].replace(" ", "")
-        if _LENGTHS.get(number[:2]) == len(number) and _remainder(number) == 1:
+        if _LENGTHS.get(number[:2]) == len(number) and _compute_remainder(number) == 1:
             yield "bank-account", found.span()
     for found in _SOCIAL.finditer(text):
         yield "social-security", found.span()
@@ -73,7 +73,7 @@ def _find(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
         if not _NO_PERSON.search(f"{local[0]}@{domain[0]}"):
             yield "email", (local.start(), domain.end())
     for found in _PHONE.finditer(text) if "+" in text else ():
-        library = _library()
+        library = _import_phonenumbers()
         if library is not None and _is_phone(library, found[0]):
             yield "phone", found.span()
 
@@ -84,13 +84,13 @@ def _has_check_digit(digits: str) -> bool:
     return (sum(doubled) + sum(int(one) for one in digits[-1::-2])) % 10 == 0
 
 
-def _remainder(number: str) -> int:
-    """A bank account's number modulo 97, which is 1 for a right one."""
+def _compute_remainder(number: str) -> int:
+    """Return a bank account's number modulo 97, which is 1 for a right one."""
     return int("".join(str(int(one, 36)) for one in number[4:] + number[:4])) % 97
 
 
 @cache
-def _library() -> ModuleType | None:
+def _import_phonenumbers() -> ModuleType | None:
     try:
         import phonenumbers
     except ImportError:

@@ -11,15 +11,15 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from spanproof.sandbox.catalogue import words_of
+from spanproof.sandbox.catalogue import split_entry
 from spanproof.sandbox.scanners.boundary import PLACES, Action, Boundary, Crossing, Pieces
 
 _MOST: Final = 400
 """Characters of a text that are looked at; the others are taken for unknown."""
 
-_SYSTEM: Final = words_of(PLACES["paths"], "system")
+_SYSTEM: Final = split_entry(PLACES["paths"], "system")
 _URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]{1,20})://(?=[^\s/])")
-_LOCAL_SCHEMES: Final = words_of(PLACES["schemes"], "local")
+_LOCAL_SCHEMES: Final = split_entry(PLACES["schemes"], "local")
 _ENDS: Final = "|".join([*PLACES["hosts"]["ends"].split(), r"[a-z]{2}\.[a-z]{2}"])
 _HOST: Final = re.compile(
     rf"(?:[\w-]{{1,63}}\.){{1,8}}(?:{_ENDS})(?::\d{{1,5}})?|[\w-]{{1,63}}(?:\.[\w-]{{1,63}}){{0,8}}:\d{{2,5}}"
@@ -32,7 +32,7 @@ _HOST: Final = re.compile(
 def find_place(
     boundary: Boundary, pieces: Pieces, *, paths: bool = True, hosts: bool = True
 ) -> Crossing | None:
-    """The crossing that a text would be if it were opened or reached; None where it names no place outside.
+    """Return the crossing of opening or reaching what a text names; None where it names no place outside.
 
     Args:
         boundary: what may be read and reached.
@@ -96,8 +96,8 @@ ENTRY: Final = "entry"
 _PLAIN: Final = (ENTRY, None)
 
 
-def bounded(texts: Iterable[Pieces], most: int) -> tuple[Pieces, ...]:
-    """The distinct ones of these texts, at most so many: the last one covers all that do not fit.
+def limit_texts(texts: Iterable[Pieces], most: int) -> tuple[Pieces, ...]:
+    """Return the distinct ones of these texts, at most so many: the last one covers all that do not fit.
 
     Those that have the form of a place are kept first: where what is not known may pass, they may not.
     """
@@ -107,15 +107,15 @@ def bounded(texts: Iterable[Pieces], most: int) -> tuple[Pieces, ...]:
     places = [one for one in distinct if has_form_of_place(one)][:_MAX_PLACES]
     others = [one for one in distinct if one not in places]
     kept = max(0, most - 1 - len(places))
-    return (*places, *others[:kept], *([widened(others[kept:])] if others[kept:] else []))
+    return (*places, *others[:kept], *([widen_texts(others[kept:])] if others[kept:] else []))
 
 
 _MAX_PLACES: Final = 64
 """Texts with the form of a place that are kept, whatever the bound."""
 
 
-def widened(texts: Sequence[Pieces]) -> Pieces:
-    """One text that covers all of these: a plain name, the beginning they share, or nothing known."""
+def widen_texts(texts: Sequence[Pieces]) -> Pieces:
+    """Return a text that covers all of these: a plain name, the beginning they share, or nothing known."""
     if all(text == _PLAIN or (len(text) == 1 and _is_plain(text[0])) for text in texts):
         return _PLAIN
     heads = [text[0] or "" for text in texts]
@@ -131,15 +131,15 @@ def widened(texts: Sequence[Pieces]) -> Pieces:
 
 def covers(wide: Pieces, text: Pieces) -> bool:
     """Whether a widened text covers this one."""
-    return wide in {text, (None,)} or wide == widened((wide, text))
+    return wide in {text, (None,)} or wide == widen_texts((wide, text))
 
 
 def _is_plain(text: str | None) -> bool:
     return text is not None and "/" not in text and not text.startswith(("~", "-", ".."))
 
 
-def merged(pieces: Sequence[str | None]) -> Pieces:
-    """Pieces with neighbours joined; never empty, and not known when they grow too large."""
+def merge_pieces(pieces: Sequence[str | None]) -> Pieces:
+    """Return pieces with neighbours joined; never empty, and not known when they grow too large."""
     if sum(len(piece) for piece in pieces if piece is not None) > MAX_TEXT:
         return (None,)
     kept: list[str | None] = []

@@ -20,11 +20,11 @@ from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.scanners.boundary import Boundary
 from spanproof.sandbox.scanners.context import Context, OutOfTime, clock
 from spanproof.sandbox.scanners.model import Finding, Scan, Verdict
-from spanproof.sandbox.scanners.nested import scan_by
+from spanproof.sandbox.scanners.nested import make_scan
 from spanproof.sandbox.scanners.report import Report
 from spanproof.sandbox.scanners.rules import PatternRule, find_rule
 from spanproof.sandbox.scanners.scanner import Scanner
-from spanproof.sandbox.scanners.source import DATA_LANGUAGES, START, Source, canonical_language
+from spanproof.sandbox.scanners.source import DATA_LANGUAGES, START, Source, normalise_language
 from spanproof.sandbox.scanners.voting import Vote, decide
 from spanproof.sandbox.scanners.worker_process import LongSources, WorkerEnded, load_scanners
 
@@ -70,7 +70,7 @@ class Pipeline:
         self.policy = policy
         self._boundary = Boundary(policy)
         self._scanners = tuple(
-            scanners if scanners is not None else own_scanners(policy) + load_scanners(policy)
+            scanners if scanners is not None else make_own_scanners(policy) + load_scanners(policy)
         )
         self._weights = dict(policy.weights)
         self._narrowed: dict[tuple[int, ...], Pipeline] = {}
@@ -84,12 +84,12 @@ class Pipeline:
         for index, override in enumerate(policy.overrides):
             # Report what cannot be loaded now, not at the first trace that needs it.
             if any(key in {"scanner_files", "bandit", "toxicity"} for key, _ in override.changes):
-                self._changed_by((index,))
+                self._apply_overrides((index,))
 
     @classmethod
     def of_languages(cls, policy: Policy, salt: bytes) -> Pipeline:
-        """The pipeline of our scanners that read a language, for a process that can be ended."""
-        made = cls(policy, scanners=[one for one in own_scanners(policy) if one.languages is not None])
+        """Build the pipeline of our scanners that read a language, for a process that can be ended."""
+        made = cls(policy, scanners=[one for one in make_own_scanners(policy) if one.languages is not None])
         made._salt = salt
         return made
 
@@ -101,7 +101,7 @@ class Pipeline:
             source: any text.
         """
         started = time.perf_counter()
-        name = canonical_language(language)
+        name = normalise_language(language)
         whole = Report()
         if len(source) > MAX_CHARACTERS:
             message = f"{len(source)} characters; at most {MAX_CHARACTERS} are judged"
@@ -119,16 +119,16 @@ class Pipeline:
         return Scan(verdict, findings, elapsed_us)
 
     def for_subject(self, subject: Mapping[str, str]) -> Pipeline:
-        """The pipeline for one agent, tool and cohort: this one where the policy has no override for them.
+        """Return the pipeline for one agent, tool and cohort: this one where no override is for them.
 
         Args:
             subject: values by the names in `policy.SUBJECT`; what is not known is left out.
         """
         concerned = tuple(index for index, one in enumerate(self.policy.overrides) if one.concerns(subject))
-        return self._changed_by(concerned) if concerned else self
+        return self._apply_overrides(concerned) if concerned else self
 
-    def _changed_by(self, concerned: tuple[int, ...]) -> Pipeline:
-        """The pipeline with these overrides applied; made once."""
+    def _apply_overrides(self, concerned: tuple[int, ...]) -> Pipeline:
+        """Return the pipeline with these overrides applied; made once."""
         with self._making:
             made = self._narrowed.get(concerned)
             if made is None:
@@ -156,7 +156,7 @@ class Pipeline:
             failed = self._run_one(scanner, report, source)
             found = report.findings()
             whole.take(found)
-            verdict = strictest_verdict(found)
+            verdict = find_strictest_verdict(found)
             silent = verdict is Verdict.ALLOW and (scanner.languages is None or scanner.name in _ADVISERS)
             if failed or not silent:
                 votes.append(Vote(scanner.name, verdict, failed))
@@ -201,8 +201,8 @@ class Pipeline:
         return False
 
 
-def strictest_verdict(findings: Sequence[Finding]) -> Verdict:
-    """The strictest verdict of any finding."""
+def find_strictest_verdict(findings: Sequence[Finding]) -> Verdict:
+    """Return the strictest verdict of any finding."""
     found = {finding.verdict for finding in findings}
     if Verdict.DENY in found:
         return Verdict.DENY
@@ -213,35 +213,35 @@ def _reads_a_language(scanner: Scanner) -> bool:
     return scanner.languages is not None and not scanner.keeps_time
 
 
-def own_scanners(policy: Policy) -> list[Scanner]:
-    """Our scanners, and those of the policy's patterns."""
-    scanners = default_scanners()
+def make_own_scanners(policy: Policy) -> list[Scanner]:
+    """Return our scanners, and those of the policy's patterns."""
+    scanners = make_default_scanners()
     for name, rules in (("user-rules", policy.rules), ("topics", policy.topics)):
         if rules:
-            scanners.append(_of_patterns(name, rules))
+            scanners.append(_make_pattern_scanner(name, rules))
     return scanners
 
 
-def _of_patterns(name: str, rules: Sequence[PatternRule]) -> Scanner:
+def _make_pattern_scanner(name: str, rules: Sequence[PatternRule]) -> Scanner:
     from spanproof.sandbox.scanners import patterns
 
     compiled = [(rule, re.compile(rule.pattern)) for rule in rules]
     return Scanner(name, None, lambda context, source: patterns.scan_with(compiled, context, source))
 
 
-def default_scanners() -> list[Scanner]:
-    """Every scanner, cheapest first."""
+def make_default_scanners() -> list[Scanner]:
+    """Return every scanner, cheapest first."""
     return [
-        Scanner("text", None, scan_by("characters")),
-        Scanner("secrets", None, scan_by("secrets")),
-        Scanner("urls", None, scan_by("urls")),
-        Scanner("personal", None, scan_by("personal")),
-        Scanner("python", frozenset({"python"}), scan_by("python")),
-        Scanner("shell", frozenset({"bash"}), scan_by("shell")),
-        Scanner("sql", frozenset({"sql"}), scan_by("sql")),
-        Scanner("javascript", frozenset({"javascript", "typescript"}), scan_by("javascript")),
+        Scanner("text", None, make_scan("characters")),
+        Scanner("secrets", None, make_scan("secrets")),
+        Scanner("urls", None, make_scan("urls")),
+        Scanner("personal", None, make_scan("personal")),
+        Scanner("python", frozenset({"python"}), make_scan("python")),
+        Scanner("shell", frozenset({"bash"}), make_scan("shell")),
+        Scanner("sql", frozenset({"sql"}), make_scan("sql")),
+        Scanner("javascript", frozenset({"javascript", "typescript"}), make_scan("javascript")),
         Scanner(
-            "weaknesses", frozenset({"python", "bash", "javascript", "typescript"}), scan_by("weaknesses")
+            "weaknesses", frozenset({"python", "bash", "javascript", "typescript"}), make_scan("weaknesses")
         ),
-        Scanner("prompts", frozenset({"text", "markdown"}), scan_by("prompts")),
+        Scanner("prompts", frozenset({"text", "markdown"}), make_scan("prompts")),
     ]

@@ -31,8 +31,8 @@ GROUP: Final = "spanproof.scanners"
 _SHAPE: Final = "a Scanner, a list of them, or a function without arguments that gives either"
 
 
-def installed_scanners() -> tuple[Scanner, ...]:
-    """The scanners of installed packages, in the order of their names.
+def load_installed_scanners() -> tuple[Scanner, ...]:
+    """Return the scanners of installed packages, in the order of their names.
 
     Raises:
         PolicyError: an entry point cannot be loaded or gives no scanner.
@@ -46,12 +46,12 @@ def installed_scanners() -> tuple[Scanner, ...]:
             raise PolicyError(
                 f"{origin}: cannot be loaded: {problem}; mend or remove the package"
             ) from problem
-        found += _scanners_of(loaded, origin)
+        found += _collect_scanners(loaded, origin)
     return tuple(found)
 
 
-def scanners_in(file: str) -> tuple[Scanner, ...]:
-    """The scanners a Python file names `SCANNERS`.
+def load_scanner_file(file: str) -> tuple[Scanner, ...]:
+    """Return the scanners a Python file names `SCANNERS`.
 
     Raises:
         PolicyError: the file cannot be run, or names no scanners.
@@ -62,10 +62,10 @@ def scanners_in(file: str) -> tuple[Scanner, ...]:
         raise PolicyError(f"scanner file {file}: cannot be run: {problem}; mend the file") from problem
     if "SCANNERS" not in names:
         raise PolicyError(f"scanner file {file}: binds no SCANNERS; give it {_SHAPE}")
-    return tuple(_scanners_of(names["SCANNERS"], f"scanner file {file}"))
+    return tuple(_collect_scanners(names["SCANNERS"], f"scanner file {file}"))
 
 
-def _scanners_of(given: object, origin: str) -> list[Scanner]:
+def _collect_scanners(given: object, origin: str) -> list[Scanner]:
     if not isinstance(given, Scanner) and callable(given):
         try:
             given = given()
@@ -77,8 +77,8 @@ def _scanners_of(given: object, origin: str) -> list[Scanner]:
     return found
 
 
-def bandit_scanner() -> Scanner:
-    """The scanner.
+def make_bandit_scanner() -> Scanner:
+    """Build the scanner that runs bandit.
 
     Raises:
         PolicyError: bandit is not installed.
@@ -124,8 +124,8 @@ _LEAST: Final = 0.9
 """What a sentence scores at least. Of twelve hostile and fifteen harmless ones, nine and two reach it."""
 
 
-def toxicity_scanner() -> Scanner:
-    """The scanner.
+def make_toxicity_scanner() -> Scanner:
+    """Build the scanner that runs the toxicity classifier.
 
     Raises:
         PolicyError: the classifier is not installed.

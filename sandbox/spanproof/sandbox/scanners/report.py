@@ -57,7 +57,7 @@ class Report:
         if key in self._findings or self._is_full_for(decided):
             return
         self._counts[decided] += 1
-        message = _without_secrets(message)
+        message = _redact_secrets(message)
         shown = message if len(message) <= _MAX_MESSAGE else message[: _MAX_MESSAGE - 1] + "…"
         self._findings[key] = Finding(
             rule=rule,
@@ -88,7 +88,7 @@ class Report:
                 self._findings[key] = one
 
     def findings(self) -> tuple[Finding, ...]:
-        """What was found, in the order of the source."""
+        """Return what was found, in the order of the source."""
         if not self._findings:
             return ()
         return tuple(
@@ -97,12 +97,12 @@ class Report:
 
 
 def read_finding(row: dict[str, Any]) -> Finding:
-    """A finding from the values that `asdict` gave, as another process sent them."""
+    """Build a finding from the values that `asdict` gave, as another process sent them."""
     return Finding(**{**row, "severity": Severity(row["severity"]), "verdict": Verdict(row["verdict"])})
 
 
-def _without_secrets(message: str) -> str:
-    """A message with what has a provider's format of secrets left out: a path or a host may hold one."""
+def _redact_secrets(message: str) -> str:
+    """Return a message without what has a provider's format of secrets: a path or a host may hold one."""
     if not _LONG_WORD.search(message):
         return message
     from spanproof.sandbox.scanners.secret_formats import mask_secrets

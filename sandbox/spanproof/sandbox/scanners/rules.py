@@ -58,7 +58,7 @@ _SECTIONS: Final = {"secret.": "secret.provider", "topic.": "topics", "bandit.":
 
 
 def find_rule(rule_id: str) -> Rule:
-    """The entry of a rule, by its full id.
+    """Return the entry of a rule, by its full id.
 
     Raises:
         KeyError: no such rule.
@@ -75,12 +75,12 @@ def find_rule(rule_id: str) -> Rule:
 
 
 def explain_call(name: str, rule: str) -> str:
-    """The message for a call that has a rule whatever its arguments."""
+    """Return the message for a call that has a rule whatever its arguments."""
     return f"calls {name}, which {_CATALOGUE['calls'][rule]}"
 
 
 def find_anchor(rule_id: str) -> str:
-    """Where the documentation explains a rule, relative to the project; users' rules share one section."""
+    """Return where the documentation explains a rule, from the project; users' rules share one section."""
     named = rule_id
     for prefix in _LANGUAGES:
         named = named.removeprefix(prefix)

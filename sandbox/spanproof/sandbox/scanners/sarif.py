@@ -26,23 +26,23 @@ _SECURITY: Final = {
 Json = dict[str, object]
 
 
-def sarif_log(scans: Sequence[tuple[str, Scan]], documentation: str = "") -> Json:
-    """One SARIF log of one run over these files.
+def build_sarif_log(scans: Sequence[tuple[str, Scan]], documentation: str = "") -> Json:
+    """Build one SARIF log of one run over these files.
 
     Args:
         scans: names of files, as paths, and what was found in each.
         documentation: the address that the project's files are published at; by default the one of its
             metadata, if it has one.
     """
-    base = documentation or _documentation()
+    base = documentation or _read_documentation_url()
     described = {finding.rule: finding for _, scan in scans for finding in scan.findings}
     rules = sorted(described)
     index = {rule: position for position, rule in enumerate(rules)}
-    results = [_result(name, finding, index) for name, scan in scans for finding in scan.findings]
+    results = [_build_result(name, finding, index) for name, scan in scans for finding in scan.findings]
     driver: Json = {
         "name": "spanproof",
-        "semanticVersion": _version(),
-        "rules": [_rule(described[rule], base) for rule in rules],
+        "semanticVersion": _read_version(),
+        "rules": [_build_rule(described[rule], base) for rule in rules],
     }
     return {
         "$schema": _SCHEMA,
@@ -51,7 +51,7 @@ def sarif_log(scans: Sequence[tuple[str, Scan]], documentation: str = "") -> Jso
     }
 
 
-def _rule(example: Finding, base: str) -> Json:
+def _build_rule(example: Finding, base: str) -> Json:
     try:
         entry = find_rule(example.rule)
     except KeyError:  # a rule of the user's: the finding itself has the remedy
@@ -69,7 +69,7 @@ def _rule(example: Finding, base: str) -> Json:
     }
 
 
-def _result(name: str, finding: Finding, index: dict[str, int]) -> Json:
+def _build_result(name: str, finding: Finding, index: dict[str, int]) -> Json:
     region: Json = {
         "startLine": finding.line,
         "startColumn": finding.column,
@@ -93,8 +93,8 @@ def _result(name: str, finding: Finding, index: dict[str, int]) -> Json:
     }
 
 
-def _documentation() -> str:
-    """The address of the documentation in the project's metadata; empty where there is none."""
+def _read_documentation_url() -> str:
+    """Return the address of the documentation in the project's metadata; empty where there is none."""
     try:
         addresses = metadata("spanproof").get_all("Project-URL") or []
     except PackageNotFoundError:
@@ -106,7 +106,7 @@ def _documentation() -> str:
     return ""
 
 
-def _version() -> str:
+def _read_version() -> str:
     try:
         return version("spanproof")
     except PackageNotFoundError:

@@ -26,7 +26,7 @@ IMPACT: Final = {
 """What a weakness costs, by its CWE number; others cost 0.1."""
 
 
-def security_score(findings: Iterable[Finding]) -> float:
-    """The score of one snippet: 1 without a weakness, towards 0 with many."""
+def compute_security_score(findings: Iterable[Finding]) -> float:
+    """Return the score of one snippet: 1 without a weakness, towards 0 with many."""
     weaknesses = {finding.cwe for finding in findings if finding.cwe is not None}
     return math.prod(1 - IMPACT.get(number, _OTHER) for number in sorted(weaknesses))

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from spanproof.sandbox.catalogue import words_of
+from spanproof.sandbox.catalogue import split_entry
 from spanproof.sandbox.scanners.catalogue import read_sections
 from spanproof.sandbox.scanners.source import lower_case
 
@@ -38,7 +38,7 @@ _LEAST_ENTROPY: Final = 2.8
 _RUN: Final = re.compile(r"(?<![\w+/=~.:%|!$-])[\w+/=~.:%|!$-]{14,}+")
 """What may be a secret, but for `_SHORT`: in a text without one the keywords are not looked for."""
 
-_SHORT: Final = words_of(KNOWLEDGE["words"], "short")
+_SHORT: Final = split_entry(KNOWLEDGE["words"], "short")
 
 _CLASSES: Final = {
     "[:alnum:]": "0-9A-Za-z", "[:alpha:]": "A-Za-z", "[:digit:]": "0-9", "[:xdigit:]": "0-9A-Fa-f",
@@ -80,7 +80,7 @@ class Allowlist:
         elif self.target == "line":
             start, end = text.rfind("\n", 0, found.start()) + 1, text.find("\n", found.end())
             target = text[start : end if end >= 0 else len(text)][:_REACH]
-        return any(_compiled(pattern).search(target) for pattern in self.patterns)
+        return any(_compile_pattern(pattern).search(target) for pattern in self.patterns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +120,10 @@ def _read_formats() -> Iterator[Format]:
     rules = [rule for rule in _PUBLISHED["rules"] if "regex" in rule and rule["id"] not in ours]
     for rule in sorted(rules, key=lambda rule: _BY_NAME in rule["regex"]):
         if rule["id"] != GENERIC:
-            yield _format_of(rule)
+            yield _parse_format(rule)
 
 
-def _format_of(rule: dict[str, Any]) -> Format:
+def _parse_format(rule: dict[str, Any]) -> Format:
     return Format(
         rule["id"],
         tuple(rule["keywords"]),
@@ -131,12 +131,12 @@ def _format_of(rule: dict[str, Any]) -> Format:
         rule.get("entropy", 0.0),
         rule.get("path", ""),
         # A list that also requires a path holds for files of other projects.
-        tuple(_allowlist_of(one) for one in rule.get("allowlists", ()) if "paths" not in one),
+        tuple(_parse_allowlist(one) for one in rule.get("allowlists", ()) if "paths" not in one),
         _BY_NAME in rule["regex"],
     )
 
 
-def _allowlist_of(given: dict[str, Any]) -> Allowlist:
+def _parse_allowlist(given: dict[str, Any]) -> Allowlist:
     return Allowlist(
         tuple(given.get("regexes", ())),
         tuple(given.get("stopwords", ())),
@@ -151,11 +151,11 @@ _PUBLISHED: Final = tomllib.loads(_RULES_FILE.read_text(encoding="utf-8"))
 FORMATS: Final = tuple(_read_formats())
 """Ours first, then gitleaks' formats, then what only a provider's name makes a secret."""
 
-ALLOWED: Final = _allowlist_of(_PUBLISHED["allowlist"])
+ALLOWED: Final = _parse_allowlist(_PUBLISHED["allowlist"])
 """What no rule takes for a secret."""
 
 ALLOWED_BY_NAME: Final = next(
-    _format_of(rule).allowlists for rule in _PUBLISHED["rules"] if rule["id"] == GENERIC
+    _parse_format(rule).allowlists for rule in _PUBLISHED["rules"] if rule["id"] == GENERIC
 )
 """What no name makes a secret."""
 
@@ -180,12 +180,12 @@ def find_secrets(text: str, lowered: str, language: str = "") -> Iterator[Secret
     held = [word for word in (_KEYWORDS if long else _KEYWORDS_OF_SHORT) if word in lowered]
     forms = {form.name: form for word in held for form in _BY_KEYWORD[word]}
     for form in sorted(forms.values(), key=lambda form: _ORDER[form.name]):
-        if form.path and not _compiled(form.path).search(f"x.{language}"):
+        if form.path and not _compile_pattern(form.path).search(f"x.{language}"):
             continue
-        pattern = _compiled(form.pattern)
-        for start, end in _windows(lowered, form, len(text)):
+        pattern = _compile_pattern(form.pattern)
+        for start, end in _find_windows(lowered, form, len(text)):
             for found in pattern.finditer(text, start, end):
-                group = _secret_group(found)
+                group = _find_secret_group(found)
                 if _is_secret(text, form, found, found[group]):
                     yield Secret(form, found.start(), *found.span(group))
 
@@ -196,7 +196,7 @@ def _is_candidate(run: str) -> bool:
 
 
 def format_title(name: str) -> str:
-    """A format's name for people: `github-token` is a GitHub token."""
+    """Return a format's name for people: `github-token` is a GitHub token."""
     provider = next((one for one in _SPELLED if name.startswith(f"{one}-")), name.partition("-")[0])
     rest = name[len(provider) + 1 :].split("-")
     spelled = "private" if name == "private-key" else _SPELLED.get(provider) or provider.capitalize()
@@ -204,7 +204,7 @@ def format_title(name: str) -> str:
 
 
 def mask_secrets(text: str, name: Callable[[str], str]) -> str:
-    """The text with each secret that its form shows replaced by `name` of its rule."""
+    """Return the text with each secret that its form shows replaced by `name` of its rule."""
     spans: list[Secret] = []
     for found in find_secrets(text, lower_case(text)):
         if not found.form.named and all(found.end <= one.start or one.end <= found.start for one in spans):
@@ -214,22 +214,22 @@ def mask_secrets(text: str, name: Callable[[str], str]) -> str:
     return text
 
 
-def _secret_group(found: re.Match[str]) -> int:
-    """The group that holds the secret: the longest, unless it can only be a part; 0 for the whole match."""
+def _find_secret_group(found: re.Match[str]) -> int:
+    """Return the group of the secret: the longest, unless it can only be a part; 0 for the whole match."""
     if found.re.groupindex:
         return 0
     return max(range(found.re.groups + 1), key=lambda number: len(found[number] or "") if number else _PART)
 
 
 def _is_secret(text: str, form: Format, found: re.Match[str], secret: str) -> bool:
-    if entropy(secret) <= form.entropy or ALLOWED.allows(text, found, secret):
+    if compute_entropy(secret) <= form.entropy or ALLOWED.allows(text, found, secret):
         return False
     return not any(allowlist.allows(text, found, secret) for allowlist in form.allowlists)
 
 
-def _windows(lowered: str, form: Format, size: int) -> Iterator[tuple[int, int]]:
-    """Where a match of a format can lie: stretches around its keywords, which do not overlap."""
-    reach = _reach(form.pattern) + _NEAR
+def _find_windows(lowered: str, form: Format, size: int) -> Iterator[tuple[int, int]]:
+    """Yield where a match of a format can lie: stretches around its keywords, which do not overlap."""
+    reach = _measure_reach(form.pattern) + _NEAR
     spots = sorted(at for word in form.keywords for at in find_all(lowered, word))
     start = end = -1
     for at in spots:
@@ -250,19 +250,19 @@ def find_all(text: str, word: str) -> Iterator[int]:
         at = text.find(word, at + 1)
 
 
-def entropy(text: str) -> float:
-    """Shannon entropy of the characters, in bits each."""
+def compute_entropy(text: str) -> float:
+    """Return the Shannon entropy of the characters, in bits each."""
     size = len(text)
     return -sum(count / size * math.log2(count / size) for count in Counter(text).values()) if size else 0.0
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile_pattern(pattern: str) -> re.Pattern[str]:
     return re.compile(translate(pattern), re.ASCII)
 
 
 @cache
-def _reach(pattern: str) -> int:
+def _measure_reach(pattern: str) -> int:
     from re import _parser  # type: ignore[attr-defined]  # only the parser knows how much a pattern can match
 
     return min(int(_parser.parse(translate(pattern), re.ASCII).getwidth()[1]), _REACH)

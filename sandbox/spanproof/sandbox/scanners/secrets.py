@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
-from spanproof.sandbox.catalogue import words_of
+from spanproof.sandbox.catalogue import split_entry
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.secret_formats import (
@@ -21,7 +21,7 @@ from spanproof.sandbox.scanners.secret_formats import (
     ALLOWED_BY_NAME,
     KNOWLEDGE,
     Secret,
-    entropy,
+    compute_entropy,
     find_all,
     find_secrets,
     format_title,
@@ -41,11 +41,11 @@ _ASSIGNED_WORDS: Final = ("secret", "token", "pass", "pwd", "api", "key", "auth"
 _WORDS: Final = KNOWLEDGE["words"]
 _LITERAL = re.compile(r"""["']([A-Za-z0-9+/=_.|!\-]{24,200}+)["']""")
 
-_SECRET_WORDS: Final = words_of(_WORDS, "secret")
+_SECRET_WORDS: Final = split_entry(_WORDS, "secret")
 _SECRET_PART = re.compile(r"(?i)secret|token|passw|passphrase|api_?key|accesskey")
-_DIGEST_WORDS: Final = words_of(_WORDS, "digest")
-_DATA_WORDS: Final = words_of(_WORDS, "data")
-_KEYS_OF_DATA: Final = words_of(_WORDS, "keys-of-data")
+_DIGEST_WORDS: Final = split_entry(_WORDS, "digest")
+_DATA_WORDS: Final = split_entry(_WORDS, "data")
+_KEYS_OF_DATA: Final = split_entry(_WORDS, "keys-of-data")
 
 _LONG: Final = 60
 """Characters of a value above which words occur in it by chance."""
@@ -76,7 +76,7 @@ def scan(context: Context, source: Source) -> None:
     for found in find_secrets(text, lowered, source.language):
         context.check_time()
         verdict = _judge(text, found)
-        if verdict is not Verdict.ALLOW and _claims(taken, (found.start, found.end)):
+        if verdict is not Verdict.ALLOW and _takes_span(taken, (found.start, found.end)):
             name, place = found.form.name, source.place(found.start, found.end)
             message = f"holds a secret: {format_title(name)}"
             context.add_secret(f"secret.{name}", place, message, text[found.start : found.end], verdict)
@@ -86,13 +86,13 @@ def scan(context: Context, source: Source) -> None:
 
 
 def _judge(text: str, found: Secret) -> Verdict | None:
-    """The verdict of a match; None for the rule's own."""
+    """Return the verdict of a match; None for the rule's own."""
     value = text[found.start : found.end]
     if _is_placeholder(value[6:]):
         return Verdict.ALLOW
     if not found.form.named:
         return None
-    name = _identifier_before(text, found.match_start) + text[found.match_start : found.start]
+    name = _read_identifier_before(text, found.match_start) + text[found.match_start : found.start]
     if _names_data(name):
         return Verdict.ALLOW
     return None if _names_secret(name) else Verdict.REVIEW
@@ -105,10 +105,10 @@ def _scan_assigned(context: Context, source: Source, taken: list[tuple[int, int]
         value = found[group]
         if _is_placeholder(value) or _PUBLIC.match(value):
             continue
-        name = _identifier_before(text, found.start()) + text[found.start() : found.start(group)]
+        name = _read_identifier_before(text, found.start()) + text[found.start() : found.start(group)]
         name = re.split(r"[\"'\]\s=:,]", name, maxsplit=1)[0]
         random = _looks_random(text, found, name, value)
-        if (group == "bare" and not random) or not _claims(taken, found.span(group)):
+        if (group == "bare" and not random) or not _takes_span(taken, found.span(group)):
             continue
         context.add_secret(
             "secret.assigned",
@@ -139,7 +139,7 @@ def _looks_random(text: str, found: re.Match[str], name: str, value: str) -> boo
     if len(value) < 16:
         enough = kinds >= (3 if len(value) >= 10 else 4) and "pass" in name.lower()
     else:
-        enough = entropy(value) >= 3.3 and kinds >= 2 and not _is_words(value)
+        enough = compute_entropy(value) >= 3.3 and kinds >= 2 and not _is_words(value)
     if not enough or _names_data(name) or "://" in value or ALLOWED.allows(text, found, value):
         return False
     # A long random value holds some of the many short words by chance.
@@ -147,7 +147,7 @@ def _looks_random(text: str, found: re.Match[str], name: str, value: str) -> boo
 
 
 def _count_kinds(value: str) -> int:
-    """How many kinds of characters a value has: small and capital letters, digits, others."""
+    """Return how many kinds of characters a value has: small and capital letters, digits, others."""
     kinds = (str.islower, str.isupper, str.isdigit, lambda one: not one.isalnum())
     return sum(any(is_kind(one) for one in value) for is_kind in kinds)
 
@@ -159,12 +159,12 @@ def _is_words(value: str) -> bool:
 
 
 def _names_secret(name: str) -> bool:
-    return bool(_SECRET_PART.search(name)) or not _SECRET_WORDS.isdisjoint(_words_of(name))
+    return bool(_SECRET_PART.search(name)) or not _SECRET_WORDS.isdisjoint(_split_identifier(name))
 
 
 def _names_data(name: str) -> bool:
     """Whether an identifier names a digest, an identifier or a key of data, and no secret."""
-    parts = _words_of(name)
+    parts = _split_identifier(name)
     if not _DIGEST_WORDS.isdisjoint(parts):
         return not _SECRET_PART.search(name) or "public" in parts
     if parts and parts[-1] in _DATA_WORDS:
@@ -173,13 +173,13 @@ def _names_data(name: str) -> bool:
     return any(first in _KEYS_OF_DATA and second in held for first, second in pairwise(parts))
 
 
-def _words_of(name: str) -> list[str]:
-    """The words of an identifier, in lower case: `dbPassword_2` is db, password and 2."""
+def _split_identifier(name: str) -> list[str]:
+    """Return the words of an identifier, in lower case: `dbPassword_2` is db, password and 2."""
     return [one.lower() for one in _WORD_OF_NAME.findall(name)]
 
 
-def _identifier_before(text: str, end: int) -> str:
-    """What is before an offset and belongs to the same identifier."""
+def _read_identifier_before(text: str, end: int) -> str:
+    """Return what is before an offset and belongs to the same identifier."""
     start = end
     while start > 0 and end - start < 40 and (text[start - 1].isalnum() or text[start - 1] in "_.-"):
         start -= 1
@@ -190,9 +190,9 @@ def _scan_entropy(context: Context, source: Source, taken: list[tuple[int, int]]
     text = source.text
     for found in _LITERAL.finditer(text):
         value = found[1]
-        if entropy(value) < 3.8 or _is_words(value) or _FILE.fullmatch(value) or _PUBLIC.match(value):
+        if compute_entropy(value) < 3.8 or _is_words(value) or _FILE.fullmatch(value) or _PUBLIC.match(value):
             continue
-        if not _claims(taken, found.span(1)):
+        if not _takes_span(taken, found.span(1)):
             continue
         before = _BEFORE_LITERAL.search(text[max(found.start() - 70, 0) : found.start()])
         secret = before is not None and not _names_data(before[1]) and not _is_placeholder(value)
@@ -208,7 +208,7 @@ def _scan_entropy(context: Context, source: Source, taken: list[tuple[int, int]]
         )
 
 
-def _claims(taken: list[tuple[int, int]], span: tuple[int, int]) -> bool:
+def _takes_span(taken: list[tuple[int, int]], span: tuple[int, int]) -> bool:
     """Take a stretch for a secret, unless it overlaps one taken before; `taken` is kept in order."""
     at = bisect_left(taken, (span[1], 0))
     if at and taken[at - 1][1] > span[0]:

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from spanproof.sandbox.catalogue import by_word, words_of
+from spanproof.sandbox.catalogue import index_words, split_entry
 from spanproof.sandbox.scanners.catalogue import read_sections
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 _LANGUAGES: Final = read_sections("languages")
-_ALIASES: Final = by_word(_LANGUAGES["aliases"])
-DATA_LANGUAGES: Final = words_of(_LANGUAGES["kinds"], "data")
+_ALIASES: Final = index_words(_LANGUAGES["aliases"])
+DATA_LANGUAGES: Final = split_entry(_LANGUAGES["kinds"], "data")
 """What is read, not run: the text scanners are enough."""
 
 KNOWN_LANGUAGES: Final = tuple(_LANGUAGES["kinds"]["known"].split())
@@ -30,14 +30,14 @@ LONG: Final = 8_192
 """Bytes above which code is read in a process that can be ended; the worst shorter text found takes 0.3 s."""
 
 
-def canonical_language(name: str) -> str:
-    """The one name of a language that fences and callers give many: `sh` is `bash`."""
+def normalise_language(name: str) -> str:
+    """Return the one name of a language that fences and callers give many: `sh` is `bash`."""
     name = name.strip().lower()
     return _ALIASES.get(name, name)
 
 
 def lower_case(text: str) -> str:
-    """The text in lower case, as long as it was: a letter that becomes two stays."""
+    """Return the text in lower case, as long as it was: a letter that becomes two stays."""
     lowered = text.lower()
     if len(lowered) == len(text):
         return lowered
@@ -90,12 +90,12 @@ class Source:
         return self._python
 
     def place(self, start: int, end: int) -> Place:
-        """The place of the characters from offset `start` up to `end`."""
-        line, column = self._position(start)
-        end_line, end_column = self._position(end)
+        """Return the place of the characters from offset `start` up to `end`."""
+        line, column = self._compute_position(start)
+        end_line, end_column = self._compute_position(end)
         return Place(line, column, end_line, end_column)
 
-    def _position(self, offset: int) -> tuple[int, int]:
+    def _compute_position(self, offset: int) -> tuple[int, int]:
         if not self._starts:
             starts = [0]
             find = self.text.find

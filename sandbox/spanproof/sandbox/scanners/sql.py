@@ -15,15 +15,15 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from spanproof.sandbox.catalogue import words_of
+from spanproof.sandbox.catalogue import split_entry
 from spanproof.sandbox.policy import READ_VERBS, SqlRule
 from spanproof.sandbox.scanners.boundary import Action, Boundary, Pieces
 from spanproof.sandbox.scanners.catalogue import read_sections
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.model import Verdict
-from spanproof.sandbox.scanners.pieces import find_place, merged
+from spanproof.sandbox.scanners.pieces import find_place, merge_pieces
 from spanproof.sandbox.scanners.source import START, Place, Source
-from spanproof.sandbox.words import words
+from spanproof.sandbox.words import split_words
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -45,12 +45,12 @@ _MAX_CHAIN: Final = 32
 """Parts of a name. The parser makes a tree of them that is as deep as there are parts."""
 
 _WORDS: Final = read_sections("sql")["words"]
-_OUTSIDE_FUNCTIONS: Final = words_of(_WORDS, "outside")
-_READING_FUNCTIONS: Final = words_of(_WORDS, "reading")
-_WRITING_VERBS: Final = words_of(_WORDS, "writing")
-_SCHEMA_VERBS: Final = words_of(_WORDS, "schema")
-_TRANSACTION_VERBS: Final = words_of(_WORDS, "transaction")
-_STATEMENT_KEYS: Final = words_of(_WORDS, "statements")
+_OUTSIDE_FUNCTIONS: Final = split_entry(_WORDS, "outside")
+_READING_FUNCTIONS: Final = split_entry(_WORDS, "reading")
+_WRITING_VERBS: Final = split_entry(_WORDS, "writing")
+_SCHEMA_VERBS: Final = split_entry(_WORDS, "schema")
+_TRANSACTION_VERBS: Final = split_entry(_WORDS, "transaction")
+_STATEMENT_KEYS: Final = split_entry(_WORDS, "statements")
 
 _ALL_VERBS: Final = (
     READ_VERBS | _WRITING_VERBS | _SCHEMA_VERBS | _TRANSACTION_VERBS | {"grant", "revoke", "deny", "command"}
@@ -76,7 +76,7 @@ _COMMENT: Final = re.compile(
 
 
 def _blank(found: re.Match[str]) -> str:
-    """A string as it is, and blanks for a comment, so that places stay."""
+    """Return a string as it is, and blanks for a comment, so that places stay."""
     return found[0] if found[0][0] in "'\"" else " " * len(found[0])
 
 
@@ -100,7 +100,7 @@ _MAY_REACH_OUT: Final = re.compile(
 )
 """What a statement holds that reaches out of its database, besides such functions."""
 
-_OPENS: Final = words("attach copy describe export from import load pivot summarize unpivot")
+_OPENS: Final = split_words("attach copy describe export from import load pivot summarize unpivot")
 """Verbs whose literals are opened, in the dialects that no parser here reads to their end."""
 
 _SETTINGS: Final = re.compile(
@@ -132,7 +132,7 @@ def scan(context: Context, source: Source) -> None:
         return
     if len(statements) > 1:
         context.add("sql.statement.several", START, f"holds {len(statements)} statements")
-    places = _places(source, len(statements))
+    places = _locate_statements(source, len(statements))
     for statement, place in list(zip(statements, places, strict=True))[:_MAX_STATEMENTS]:
         context.check_time()
         # A finding inside a statement gets the statement's place: the tree has no places.
@@ -154,8 +154,8 @@ IN_FILE: Final = "().file()"
 """What the names of connections hold whose database is in the program's own memory, or in a file."""
 
 
-def without_database(name: str) -> str:
-    """The name of a connection as people write it."""
+def strip_database(name: str) -> str:
+    """Return the name of a connection as people write it."""
     return name.replace(IN_MEMORY, "").replace(IN_FILE, "")
 
 
@@ -169,8 +169,8 @@ class Connection:
     file: str = ""
 
 
-def connection_of_url(url: str) -> Connection:
-    """The connection that a database's URL makes."""
+def parse_connection_url(url: str) -> Connection:
+    """Return the connection that a database's URL makes."""
     try:
         split = urlsplit(url)
         host, path = split.hostname or "", split.path.removeprefix("/")
@@ -269,7 +269,7 @@ def _scan_functions(context: Context, text: str) -> None:
 
 
 def _parse_parts(text: str) -> list[tuple[str, list[exp.Expr] | None]]:
-    """The statements of a text, each by itself where no dialect reads all of them.
+    """Parse the statements of a text, each by itself where no dialect reads all of them.
 
     Raises:
         _TooSlow: there are too many.
@@ -290,16 +290,16 @@ def _judge_literals(context: Context, part: str) -> None:
     opens = next(iter(part.split(maxsplit=1)), "").lower() in _OPENS
     for found in _LITERAL.finditer(part):
         literal = found[1] if found[1] is not None else found[2]
-        place = find_place(context.boundary, _pieces_of(literal))
+        place = find_place(context.boundary, _split_at_holes(literal))
         if place is not None:
             context.crossed("sql", place, START, "a statement")
         elif opens and _HOLE in literal:
             context.add("sql.file.dynamic", START, "a statement opens a path that is put together")
 
 
-def _pieces_of(text: str) -> Pieces:
-    """A part of a statement with what is not known in it."""
-    return merged([piece for known in text.split(_HOLE) for piece in (known, None)][:-1])
+def _split_at_holes(text: str) -> Pieces:
+    """Return a part of a statement with what is not known in it."""
+    return merge_pieces([piece for known in text.split(_HOLE) for piece in (known, None)][:-1])
 
 
 def _parse(text: str) -> list[exp.Expr] | None:
@@ -307,13 +307,13 @@ def _parse(text: str) -> list[exp.Expr] | None:
 
     spent = 0
     for dialect in _DIALECTS:
-        read, parser = _parser(dialect)
+        read, parser = _make_parser(dialect)
         try:
             tokens = read.tokenize(text)
         except (SqlglotError, ValueError, IndexError):
             spent += len(text) // _CHARACTERS_PER_TOKEN
             continue
-        if _longest_chain(tokens) > _MAX_CHAIN:
+        if _measure_longest_chain(tokens) > _MAX_CHAIN:
             raise _TooSlow
         bounded = parser(dialect=read)
         given = min(_FREE_STEPS + _STEPS_PER_TOKEN * len(tokens), _MAX_STEPS - spent)
@@ -332,8 +332,8 @@ def _parse(text: str) -> list[exp.Expr] | None:
     return None
 
 
-def _longest_chain(tokens: list[Token]) -> int:
-    """How many parts the longest dotted name has."""
+def _measure_longest_chain(tokens: list[Token]) -> int:
+    """Return how many parts the longest dotted name has."""
     from sqlglot.tokenizer_core import TokenType
 
     longest = parts = 0
@@ -350,8 +350,8 @@ class _TooSlow(Exception):  # noqa: N818 - named after what happened
 
 
 @lru_cache(maxsize=len(_DIALECTS))
-def _parser(dialect: str) -> tuple[Dialect, Any]:
-    """A dialect, and its parser with a bound on its steps.
+def _make_parser(dialect: str) -> tuple[Dialect, Any]:
+    """Return a dialect, and its parser with a bound on its steps.
 
     The parser tries ways and goes back, which takes exponential time for `a JOIN b JOIN c …`; each way goes
     through `_advance`.
@@ -378,7 +378,7 @@ def _parser(dialect: str) -> tuple[Dialect, Any]:
 
 
 def _is_statement(statement: exp.Expr) -> bool:
-    """Dialects read a lone expression too (`{"a": 1}` is a struct to DuckDB), which is no SQL to run."""
+    """Whether it is SQL to run; dialects read a lone expression too (`{"a": 1}` is a struct to DuckDB)."""
     from sqlglot import exp
 
     return (
@@ -387,15 +387,15 @@ def _is_statement(statement: exp.Expr) -> bool:
 
 
 def _judge_unparsed(context: Context, text: str) -> None:
-    """A text no dialect reads is still judged by the verbs its parts begin with."""
+    """Judge a text no dialect reads by the verbs its parts begin with."""
     for part in text.split(";")[:_MAX_STATEMENTS]:
         verb = part.split(maxsplit=1)[0].lower() if part.strip() else ""
         if verb in _WRITING_VERBS and verb not in context.boundary.policy.sql_verbs:
             context.add("sql.statement.denied", START, f"the statement {verb.upper()} is not allowed")
 
 
-def _places(source: Source, count: int) -> list[Place]:
-    """The place of each statement, by its first and last token."""
+def _locate_statements(source: Source, count: int) -> list[Place]:
+    """Return the place of each statement, by its first and last token."""
     from sqlglot import tokenize
     from sqlglot.errors import SqlglotError
     from sqlglot.tokenizer_core import TokenType
@@ -428,23 +428,23 @@ def _is_opaque(statement: exp.Expr) -> bool:
 def _judge(context: Context, source: Source, statement: exp.Expr) -> None:
     from sqlglot import exp
 
-    verb = _verb(statement)
+    verb = _find_verb(statement)
     policy = context.boundary.policy
     if statement.key in _SETTING_KEYS and _SETTINGS.match(statement.sql()):
         context.add("sql.statement.privilege", START, "changes settings of the database")
     allowed = verb in policy.sql_verbs or verb in _TRANSACTION_VERBS
     allowed = allowed or (verb == "create" and _is_temporary(statement))
     if not allowed:
-        context.add(_verb_rule(statement, verb), START, f"the statement {verb.upper()} is not allowed")
+        context.add(_select_verb_rule(statement, verb), START, f"the statement {verb.upper()} is not allowed")
     if isinstance(statement, exp.Delete | exp.Update) and statement.args.get("where") is None:
         context.add("sql.statement.unbounded", START, f"{verb.upper()} without WHERE changes every row")
     # A writing statement may hide inside a CTE or a function's body.
     for inner in statement.find_all(exp.Insert, exp.Update, exp.Delete, exp.Drop, exp.Into):
-        if inner is not statement and _verb(inner) not in policy.sql_verbs:
+        if inner is not statement and _find_verb(inner) not in policy.sql_verbs:
             context.add(
                 "sql.statement.denied",
                 START,
-                f"the statement {_verb(inner).upper()} inside another is not allowed",
+                f"the statement {_find_verb(inner).upper()} inside another is not allowed",
             )
     _judge_tables(context, statement)
     _judge_reach(context, source, statement)
@@ -459,7 +459,7 @@ _EXPLAIN: Final = re.compile(
 
 def _judge_explained(context: Context, source: Source, statement: exp.Expr) -> None:
     """Judge the statement that `EXPLAIN` names; with `ANALYZE` the database runs it."""
-    if statement.key != "command" or _verb(statement) != "explain":
+    if statement.key != "command" or _find_verb(statement) != "explain":
         return
     found = _EXPLAIN.match(statement.expression.name if statement.expression is not None else "")
     try:
@@ -488,7 +488,7 @@ def _judge_reach(context: Context, source: Source, statement: exp.Expr) -> None:
         _judge_literals(context, statement.sql())
 
 
-def _verb(statement: exp.Expr) -> str:
+def _find_verb(statement: exp.Expr) -> str:
     from sqlglot import exp
 
     if isinstance(statement, exp.Query):
@@ -500,7 +500,7 @@ def _verb(statement: exp.Expr) -> str:
     )
 
 
-def _verb_rule(statement: exp.Expr, verb: str) -> str:
+def _select_verb_rule(statement: exp.Expr, verb: str) -> str:
     if verb in _SCHEMA_VERBS:
         return "sql.statement.schema"
     if verb in {"grant", "revoke", "deny"} or re.search(
@@ -561,15 +561,15 @@ def _judge_functions(context: Context, source: Source, statement: exp.Expr) -> N
         elif name in _OUTSIDE_FUNCTIONS:
             context.add(
                 "sql.function.outside",
-                _place_of(source, name),
+                _locate_name(source, name),
                 f"the function {name} reaches out of the database",
             )
         elif isinstance(function, exp.Anonymous) and isinstance(function.parent, exp.Table):
-            _review_unknown_reader(context, function, name)
+            _judge_unknown_reader(context, function, name)
 
 
-def _review_unknown_reader(context: Context, function: exp.Anonymous, name: str) -> None:
-    """Review what a table function gets that is not in the catalogue, where it is outside."""
+def _judge_unknown_reader(context: Context, function: exp.Anonymous, name: str) -> None:
+    """Judge what a table function gets that is not in the catalogue, where it is outside."""
     for literal in function.expressions:
         place = find_place(context.boundary, (literal.name,)) if literal.is_string else None
         if place is not None:
@@ -593,7 +593,7 @@ def _judge_readers_paths(context: Context, function: exp.Func) -> None:
 def _judge_path(
     context: Context, text: str, action: Action = Action.READ, who: str = "a table function"
 ) -> None:
-    pieces = _pieces_of(text)
+    pieces = _split_at_holes(text)
     is_url = pieces[0] is not None and "://" in pieces[0]
     crossing = context.boundary.url(pieces) if is_url else context.boundary.path(action, pieces)
     context.crossed("sql", crossing, START, who)
@@ -635,6 +635,6 @@ def _scan_text(context: Context, source: Source) -> None:
             )
 
 
-def _place_of(source: Source, name: str) -> Place:
+def _locate_name(source: Source, name: str) -> Place:
     at = source.text.lower().find(name)
     return source.place(at, at + len(name)) if at >= 0 else START

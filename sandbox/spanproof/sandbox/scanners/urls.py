@@ -10,7 +10,7 @@ from __future__ import annotations
 import ipaddress
 import re
 
-from spanproof.sandbox.catalogue import words_of
+from spanproof.sandbox.catalogue import split_entry
 from spanproof.sandbox.scanners.boundary import PLACES
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.source import Source
@@ -20,7 +20,7 @@ _SCRIPT_URL = re.compile(r"(?i)[\"'=(\s](javascript|vbscript):\s{0,3}[a-z(]")
 _METADATA = re.compile(
     r"169\.254\.169\.254|169\.254\.170\.2|metadata\.google\.internal|100\.100\.100\.200|fd00:ec2::254"
 )
-_ODD_SCHEMES = words_of(PLACES["schemes"], "odd")
+_ODD_SCHEMES = split_entry(PLACES["schemes"], "odd")
 
 
 def scan(context: Context, source: Source) -> None:

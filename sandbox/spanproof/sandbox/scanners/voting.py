@@ -24,7 +24,7 @@ class Vote:
 
 
 def decide(votes: Sequence[Vote], how: Aggregation, weights: Mapping[str, float]) -> Verdict:
-    """The verdict of all scanners together.
+    """Return the verdict of all scanners together.
 
     `majority` needs more than half of the votes, `all` every vote, `weighted` at least half of the
     weight (1 where none is given). Votes to deny count as votes to review too.

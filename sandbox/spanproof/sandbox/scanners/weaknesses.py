@@ -16,16 +16,16 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Any, Final
 
-from spanproof.sandbox.catalogue import words_of
+from spanproof.sandbox.catalogue import split_entry
 from spanproof.sandbox.scanners.catalogue import read_sections
 from spanproof.sandbox.scanners.context import Context
-from spanproof.sandbox.scanners.python.parse import column_of, nodes_below
+from spanproof.sandbox.scanners.python.parse import compute_column, list_nodes
 from spanproof.sandbox.scanners.source import Place, Source
 
 KNOWLEDGE: Final = read_sections("weaknesses")
 WORDS: Final = KNOWLEDGE["python"]
 
-_INPUT_CALLS: Final = words_of(WORDS, "input")
+_INPUT_CALLS: Final = split_entry(WORDS, "input")
 _INPUT_NAMES: Final = ("flask.request.", "request.", "sys.argv", "self.request.")
 _SECRET: Final = re.compile(
     r"(?i)passw(?:or)?d|passphrase|\bpwd\b|_pwd|secret|token(?!s|_count|_id|iz|_len|_limit|_budget)|api_?key"
@@ -63,7 +63,7 @@ class Names:
                 self.contained = True
 
     def dotted(self, node: ast.expr) -> str:
-        """The resolved dotted name of an expression; what is not a name shows as `?`."""
+        """Return the resolved dotted name of an expression; what is not a name shows as `?`."""
         known = self._dotted.get(id(node))
         if known is None:
             attributes: list[str] = []
@@ -76,7 +76,7 @@ class Names:
         return known
 
     def behind(self, node: ast.expr) -> ast.expr:
-        """The expression behind a name, as far as plain assignments show."""
+        """Return the expression behind a name, as far as plain assignments show."""
         for _ in range(_MAX_DEPTH):
             if not isinstance(node, ast.Name) or node.id not in self.assigned:
                 return node
@@ -84,10 +84,10 @@ class Names:
         return node
 
     def calls_in(self, node: ast.expr) -> list[ast.Call]:
-        """The calls an expression makes; computed once for each."""
+        """Return the calls an expression makes; computed once for each."""
         found = self._calls.get(id(node))
         if found is None:
-            found = [one for one in nodes_below(node) if isinstance(one, ast.Call)]
+            found = [one for one in list_nodes(node) if isinstance(one, ast.Call)]
             self._calls[id(node)] = found
         return found
 
@@ -112,10 +112,10 @@ class Names:
             # Each node is looked into once, and one that is being looked into adds nothing to itself:
             # names that refer to one another many times over would take exponential time.
             self._from_input[id(node)] = False
-            known = self._from_input[id(node)] = self._comes_from_input(node)
+            known = self._from_input[id(node)] = self._is_from_input(node)
         return known
 
-    def _comes_from_input(self, node: ast.expr) -> bool:
+    def _is_from_input(self, node: ast.expr) -> bool:
         if isinstance(node, ast.Name):
             held = self.assigned.get(node.id)
             return held is not None and self.from_input(held)
@@ -128,25 +128,25 @@ class Names:
         return any(self.from_input(child) for child in children)
 
 
-_CONTAINS: Final = words_of(WORDS, "contains")
+_CONTAINS: Final = split_entry(WORDS, "contains")
 """What a program uses to keep a path inside a directory."""
 
 
-def says_secret(name: str) -> bool:
+def names_secret(name: str) -> bool:
     """Whether a name announces a secret."""
     return _SECRET.search(name) is not None
 
 
-def keyword(call: ast.Call, name: str) -> ast.expr | None:
-    """The value of a keyword argument."""
+def find_keyword(call: ast.Call, name: str) -> ast.expr | None:
+    """Return the value of a keyword argument."""
     return next((one.value for one in call.keywords if one.arg == name), None)
 
 
-def argument(call: ast.Call, position: int, name: str = "") -> ast.expr | None:
-    """A positional argument, or its keyword."""
+def find_argument(call: ast.Call, position: int, name: str = "") -> ast.expr | None:
+    """Return a positional argument, or its keyword."""
     if len(call.args) > position:
         return call.args[position]
-    return keyword(call, name) if name else None
+    return find_keyword(call, name) if name else None
 
 
 def is_false(node: ast.expr | None) -> bool:
@@ -159,25 +159,25 @@ def is_true(node: ast.expr | None) -> bool:
     return isinstance(node, ast.Constant) and node.value is True
 
 
-_SHELLS: Final = words_of(WORDS, "shells")
-_SUBPROCESS: Final = words_of(WORDS, "subprocess")
-_STATEMENTS: Final = words_of(WORDS, "statements")
+_SHELLS: Final = split_entry(WORDS, "shells")
+_SUBPROCESS: Final = split_entry(WORDS, "subprocess")
+_STATEMENTS: Final = split_entry(WORDS, "statements")
 _VERB: Final = re.compile(
     r"(?i)^\s{0,20}(?:select|insert|update|delete|replace|drop|create|alter|with|merge|call)\b"
 )
 
 
 def judge_code(names: Names, call: ast.Call) -> Iterator[tuple[str, str]]:
-    """Commands, code and statements that are put together."""
+    """Judge commands, code and statements that are put together."""
     name = names.dotted(call.func)
-    first = argument(call, 0)
+    first = find_argument(call, 0)
     if first is None:
-        first = keyword(call, "args") or keyword(call, "sql") or keyword(call, "cmd")
+        first = find_keyword(call, "args") or find_keyword(call, "sql") or find_keyword(call, "cmd")
     if first is None:
         return
     behind = names.behind(first)
     shell = name in _SHELLS or (
-        name.startswith("subprocess.") and name[11:] in _SUBPROCESS and is_true(keyword(call, "shell"))
+        name.startswith("subprocess.") and name[11:] in _SUBPROCESS and is_true(find_keyword(call, "shell"))
     )
     if shell and not names.is_literal(behind):
         yield "weakness.shell-command", f"{name} hands a shell a command that is put together"
@@ -212,18 +212,18 @@ def is_statement_of_text(names: Names, node: ast.expr) -> bool:
 _PLACEHOLDER: Final = re.compile(
     r"(?i)^(?:|none|null|x+|\*+|\.+|<.{0,80}>|\{.{0,80}\}|%.{0,80}|.{0,80}(?:your|example|change_?me|placeholder|env|todo).{0,80})$"
 )
-_RANDOM: Final = words_of(WORDS, "random")
-_CLOCK: Final = words_of(WORDS, "clock")
+_RANDOM: Final = split_entry(WORDS, "random")
+_CLOCK: Final = split_entry(WORDS, "clock")
 _CREDENTIAL: Final = re.compile(
     r"(?i)passw(?:or)?d|passphrase|pwd$|secret|api_?key|auth_?token|access_?key|^token$"
 )
 
 
 def judge_assignment(names: Names, node: ast.Assign | ast.AnnAssign) -> Iterator[tuple[str, str]]:
-    """What is bound to a name that announces a secret."""
+    """Judge what is bound to a name that announces a secret."""
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     for target in targets:
-        name = _name_of(target)
+        name = _read_name(target)
         if node.value is None or not name:
             continue
         if name == "check_hostname" and is_false(node.value):
@@ -236,20 +236,20 @@ def judge_assignment(names: Names, node: ast.Assign | ast.AnnAssign) -> Iterator
             yield "weakness.certificate", "certificates are not verified anywhere"
         if _is_credential(name, node.value):
             yield "weakness.credential", f"{name} holds a credential"
-        if says_secret(name):
+        if names_secret(name):
             yield from _judge_guessable(names, name, node.value)
 
 
 def judge_comparison(names: Names, node: ast.Compare) -> Iterator[tuple[str, str]]:
-    """`password == "…"`."""
+    """Judge `password == "…"`."""
     if len(node.comparators) == 1 and isinstance(node.ops[0], ast.Eq | ast.NotEq):
-        name = _name_of(node.left)
+        name = _read_name(node.left)
         if _is_credential(name, node.comparators[0]):
             yield "weakness.credential", f"{name} is compared with a credential"
 
 
 def judge_definition(names: Names, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tuple[str, str]]:
-    """Defaults of parameters, and functions that make secrets by what is not random enough."""
+    """Judge defaults of parameters, and functions that make secrets by what is not random enough."""
     arguments = [*node.args.posonlyargs, *node.args.args]
     pairs = list(zip(reversed(arguments), reversed(node.args.defaults), strict=False))
     pairs += [
@@ -258,14 +258,14 @@ def judge_definition(names: Names, node: ast.FunctionDef | ast.AsyncFunctionDef)
     for one, value in pairs:
         if _is_credential(one.arg, value):
             yield "weakness.credential", f"the parameter {one.arg} has a credential as its default"
-    if says_secret(node.name):
-        for inner in nodes_below(node):
+    if names_secret(node.name):
+        for inner in list_nodes(node):
             if isinstance(inner, ast.Return) and inner.value is not None:
                 yield from _judge_guessable(names, node.name, names.behind(inner.value))
 
 
 def judge_credentials(names: Names, call: ast.Call) -> Iterator[tuple[str, str]]:
-    """`connect(password="…")`."""
+    """Judge `connect(password="…")`."""
     for one in call.keywords:
         if one.arg is not None and _is_credential(one.arg, one.value):
             yield "weakness.credential", f"{one.arg} is handed over as a literal"
@@ -294,7 +294,7 @@ def _is_credential(name: str, value: ast.expr) -> bool:
     )
 
 
-def _name_of(node: ast.expr) -> str:
+def _read_name(node: ast.expr) -> str:
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute):
@@ -310,15 +310,15 @@ _WEAK_CIPHER: Final = re.compile(
 
 
 def judge_cryptography(names: Names, call: ast.Call) -> Iterator[tuple[str, str]]:
-    """What protects less than it seems."""
+    """Judge what protects less than it seems."""
     name = names.dotted(call.func)
-    if is_false(keyword(call, "verify")) and name.rpartition(".")[2] not in {"decode", "loads"}:
+    if is_false(find_keyword(call, "verify")) and name.rpartition(".")[2] not in {"decode", "loads"}:
         yield "weakness.certificate", f"{name} does not verify certificates"
     if name in {"ssl._create_unverified_context", "paramiko.AutoAddPolicy", "paramiko.WarningPolicy"}:
         yield "weakness.certificate", f"{name} trusts any peer"
-    if _WEAK_CIPHER.search(name) or any(_mode_is_ecb(names, one) for one in call.args):
+    if _WEAK_CIPHER.search(name) or any(_is_ecb_mode(names, one) for one in call.args):
         yield "weakness.cipher", f"{name} is a weak cipher or mode"
-    version = argument(call, 0, "ssl_version") if "ssl" in name.lower() else None
+    version = find_argument(call, 0, "ssl_version") if "ssl" in name.lower() else None
     if version is not None and re.search(r"PROTOCOL_(?:SSLv\w+|TLSv1(?:_1)?)$", names.dotted(version)):
         yield "weakness.cipher", f"{name} speaks an outdated protocol"
     if is_weak_hash(names, call):
@@ -327,30 +327,30 @@ def judge_cryptography(names: Names, call: ast.Call) -> Iterator[tuple[str, str]
 
 def is_weak_hash(names: Names, call: ast.Call) -> bool:
     """Whether a call makes an MD5 or SHA-1 hash that is not declared as a mere checksum."""
-    if is_false(keyword(call, "usedforsecurity")):
+    if is_false(find_keyword(call, "usedforsecurity")):
         return False
     name = names.dotted(call.func)
-    first = argument(call, 0, "name")
+    first = find_argument(call, 0, "name")
     named = isinstance(first, ast.Constant) and str(first.value).lower() in {"md5", "sha1", "md4"}
     return name in {"hashlib.md5", "hashlib.sha1"} or (name == "hashlib.new" and named)
 
 
-def _mode_is_ecb(names: Names, node: ast.expr) -> bool:
+def _is_ecb_mode(names: Names, node: ast.expr) -> bool:
     return isinstance(node, ast.Attribute) and names.dotted(node).endswith(".MODE_ECB")
 
 
-_LOADERS: Final = words_of(WORDS, "loaders")
-_SAFE_YAML: Final = words_of(WORDS, "safe-yaml")
-_READERS: Final = words_of(WORDS, "readers")
+_LOADERS: Final = split_entry(WORDS, "loaders")
+_SAFE_YAML: Final = split_entry(WORDS, "safe-yaml")
+_READERS: Final = split_entry(WORDS, "readers")
 _MODE_POSITION: Final = {"os.chmod": 1, "os.mkdir": 1, "os.makedirs": 1, "os.fchmod": 1, "os.open": 2}
 
 
 def judge_data(names: Names, call: ast.Call) -> Iterator[tuple[str, str]]:
-    """Loading, unpacking, opening and permissions."""
+    """Judge loading, unpacking, opening and permissions."""
     name = names.dotted(call.func)
-    if name in _LOADERS or _unsafe_load(names, name, call):
+    if name in _LOADERS or _is_unsafe_load(names, name, call):
         yield "weakness.deserialisation", f"{name} can run code of what it loads"
-    if name.endswith(".extractall") and keyword(call, "filter") is None and _is_tar(names, call):
+    if name.endswith(".extractall") and find_keyword(call, "filter") is None and _is_tar(names, call):
         yield "weakness.archive-extraction", "an archive may write outside the directory"
     if name in _READERS and call.args and not names.contained:
         path = names.behind(call.args[0])
@@ -362,17 +362,17 @@ def judge_data(names: Names, call: ast.Call) -> Iterator[tuple[str, str]]:
     yield from _judge_mode(name, call)
 
 
-def _unsafe_load(names: Names, name: str, call: ast.Call) -> bool:
+def _is_unsafe_load(names: Names, name: str, call: ast.Call) -> bool:
     if name in {"yaml.load", "yaml.load_all"}:
-        loader = argument(call, 1, "Loader")
+        loader = find_argument(call, 1, "Loader")
         return loader is None or names.dotted(loader) not in _SAFE_YAML
     if name == "torch.load":
-        return is_false(keyword(call, "weights_only"))
-    return name == "numpy.load" and is_true(keyword(call, "allow_pickle"))
+        return is_false(find_keyword(call, "weights_only"))
+    return name == "numpy.load" and is_true(find_keyword(call, "allow_pickle"))
 
 
 def _is_tar(names: Names, call: ast.Call) -> bool:
-    """Zip files lose `..` when they are unpacked; tar files keep it."""
+    """Whether an archive is a tar file, which keeps `..` when it is unpacked; zip files lose it."""
     owner = names.behind(call.func.value) if isinstance(call.func, ast.Attribute) else call.func
     made = names.dotted(owner.func) if isinstance(owner, ast.Call) else ""
     return made.startswith("tarfile.") or (not made and "tarfile" in names.imported.values())
@@ -380,9 +380,9 @@ def _is_tar(names: Names, call: ast.Call) -> bool:
 
 def _judge_xml(names: Names, name: str, call: ast.Call) -> Iterator[tuple[str, str]]:
     if name.endswith("XMLParser") and (
-        is_true(keyword(call, "resolve_entities"))
-        or is_true(keyword(call, "load_dtd"))
-        or is_false(keyword(call, "no_network"))
+        is_true(find_keyword(call, "resolve_entities"))
+        or is_true(find_keyword(call, "load_dtd"))
+        or is_false(find_keyword(call, "no_network"))
     ):
         yield "weakness.entities", f"{name} resolves entities from outside"
     if name.endswith(".setFeature") and len(call.args) == 2:
@@ -394,7 +394,7 @@ def _judge_xml(names: Names, name: str, call: ast.Call) -> Iterator[tuple[str, s
 
 def _judge_mode(name: str, call: ast.Call) -> Iterator[tuple[str, str]]:
     position = 0 if name.endswith(".chmod") and name != "os.chmod" else _MODE_POSITION.get(name)
-    mode = argument(call, position, "mode") if position is not None else None
+    mode = find_argument(call, position, "mode") if position is not None else None
     value = mode.value if isinstance(mode, ast.Constant) else None
     if isinstance(value, int) and value & 0o022:
         yield "weakness.permissions", f"{name} lets others write (mode {value:o})"
@@ -407,16 +407,16 @@ def _judge_mode(name: str, call: ast.Call) -> Iterator[tuple[str, str]]:
         yield "weakness.permissions", "os.umask(0) lets others write what is made"
 
 
-_MARKUP: Final = words_of(WORDS, "markup")
+_MARKUP: Final = split_entry(WORDS, "markup")
 
 
 def judge_web(names: Names, call: ast.Call) -> Iterator[tuple[str, str]]:
-    """What a page shows and where it leads."""
+    """Judge what a page shows and where it leads."""
     name = names.dotted(call.func)
     if name in _MARKUP and call.args and not names.is_literal(names.behind(call.args[0])):
         yield "weakness.markup", f"{name} shows a value without escaping it"
     if name == "jinja2.Environment":
-        escape = keyword(call, "autoescape")
+        escape = find_keyword(call, "autoescape")
         if escape is None or (isinstance(escape, ast.Constant) and not escape.value):
             yield "weakness.markup", "a template engine that does not escape values"
     if (
@@ -425,7 +425,11 @@ def judge_web(names: Names, call: ast.Call) -> Iterator[tuple[str, str]]:
         and names.from_input(call.args[0])
     ):
         yield "weakness.redirect", f"{name} redirects to an address from the request"
-    if name.endswith(".run") and is_true(keyword(call, "debug")) and "flask.Flask" in names.imported.values():
+    if (
+        name.endswith(".run")
+        and is_true(find_keyword(call, "debug"))
+        and "flask.Flask" in names.imported.values()
+    ):
         yield "weakness.debug", "the debugger of a web application runs any code"
 
 
@@ -444,11 +448,11 @@ JUDGES: Final[dict[type[ast.AST], tuple[Callable[[Names, Any], Iterator[tuple[st
 LANGUAGES: Final = frozenset({"python", "javascript", "typescript", "bash"})
 
 _MESSAGES: Final = KNOWLEDGE["messages"]
-_WORDS: Final = words_of(WORDS, "words")
+_WORDS: Final = split_entry(WORDS, "words")
 
 
 @lru_cache(maxsize=2)
-def _patterns(language: str) -> list[tuple[str, re.Pattern[str]]]:
+def _compile_patterns(language: str) -> list[tuple[str, re.Pattern[str]]]:
     return [(rule, re.compile(pattern)) for rule, pattern in KNOWLEDGE[language].items()]
 
 
@@ -458,7 +462,7 @@ def scan(context: Context, source: Source) -> None:
         if [word for word in _WORDS if word in source.lowered]:
             _scan_python(context, source)
         return
-    for rule, pattern in _patterns("bash" if source.language == "bash" else "javascript"):
+    for rule, pattern in _compile_patterns("bash" if source.language == "bash" else "javascript"):
         context.check_time()
         for found in pattern.finditer(source.text):
             context.add(rule, source.place(*found.span()), _MESSAGES[rule])
@@ -468,7 +472,7 @@ def _scan_python(context: Context, source: Source) -> None:
     module = source.python.module
     if module is None:
         return
-    nodes = nodes_below(module)
+    nodes = list_nodes(module)
     names = Names(nodes)
     lines = source.text.split("\n")
     for count, node in enumerate(nodes):
@@ -480,18 +484,18 @@ def _scan_python(context: Context, source: Source) -> None:
             except RecursionError:
                 continue  # nests deeper than can be read; the Python scanner reports it
             for rule, message in found:
-                context.add(f"python.{rule}", _place(node, lines), message)  # type: ignore[arg-type]
+                context.add(f"python.{rule}", _locate_node(node, lines), message)  # type: ignore[arg-type]
 
 
-def _place(node: ast.expr | ast.stmt, lines: list[str]) -> Place:
-    """A node's place. A definition's place is its first line."""
+def _locate_node(node: ast.expr | ast.stmt, lines: list[str]) -> Place:
+    """Return a node's place. A definition's place is its first line."""
     end_line = node.end_lineno or node.lineno
     end_offset = node.end_col_offset or 0
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         end_line, end_offset = node.lineno, node.col_offset + 3
     return Place(
         node.lineno,
-        column_of(lines, node.lineno, node.col_offset),
+        compute_column(lines, node.lineno, node.col_offset),
         end_line,
-        column_of(lines, end_line, end_offset),
+        compute_column(lines, end_line, end_offset),
     )

@@ -77,7 +77,7 @@ class WorkerProcess:
             OutOfTime: it did not answer in time.
             WorkerEnded: it ended instead.
         """
-        self._leave_the_parents()
+        self._forget_parent_process()
         with self._lock:
             return self._start()
 
@@ -89,12 +89,12 @@ class WorkerProcess:
             OutOfTime: it took longer.
             WorkerEnded: it ended instead.
         """
-        self._leave_the_parents()
+        self._forget_parent_process()
         with self._lock:
             # Time spent waiting for other threads is not the request's.
             if self._process is None:
                 self._start()
-            return self._exchange(request, seconds)
+            return self._exchange_messages(request, seconds)
 
     def kill(self) -> None:
         """End the process; the next request starts another."""
@@ -102,7 +102,7 @@ class WorkerProcess:
         if process is not None and self._channel is not None:
             _end(process, self._channel)
 
-    def _leave_the_parents(self) -> None:
+    def _forget_parent_process(self) -> None:
         if self._owner != os.getpid():
             # The parent's process and lock came along with a fork; neither is ours to use.
             self._owner, self._lock, self._process = os.getpid(), threading.Lock(), None
@@ -120,10 +120,10 @@ class WorkerProcess:
                 start_new_session=True,
             )
         self._process = process
-        weakref.finalize(self, _end_of, os.getpid(), process, self._channel)
-        return self._exchange(self._greeting, _START_S)
+        weakref.finalize(self, _end_if_owner, os.getpid(), process, self._channel)
+        return self._exchange_messages(self._greeting, _START_S)
 
-    def _exchange(self, request: Answer, seconds: float) -> Answer:
+    def _exchange_messages(self, request: Answer, seconds: float) -> Answer:
         assert self._process is not None
         assert self._channel is not None
         process, deadline = self._process, time.monotonic() + seconds
@@ -156,7 +156,7 @@ def _read_line(channel: socket.socket, deadline: float) -> bytes:
     return b"".join(parts)
 
 
-def _end_of(owner: int, process: subprocess.Popen[bytes], channel: socket.socket) -> None:
+def _end_if_owner(owner: int, process: subprocess.Popen[bytes], channel: socket.socket) -> None:
     """End the process when this one ends or forgets it; a fork of this one must leave it alone."""
     if os.getpid() == owner:
         _end(process, channel)
@@ -209,7 +209,7 @@ class LongSources:
 
 
 def _pack(policy: Policy) -> str:
-    """A policy as text for a process of ours."""
+    """Return a policy as text for a process of ours."""
     return base64.b64encode(pickle.dumps(policy)).decode()
 
 
@@ -217,7 +217,7 @@ def _pack(policy: Policy) -> str:
 
 
 def load_scanners(policy: Policy) -> list[Scanner]:
-    """The user's scanners, in order; each scan of theirs is a request to one process.
+    """Return the user's scanners, in order; each scan of theirs is a request to one process.
 
     Raises:
         PolicyError: one of them cannot be loaded.

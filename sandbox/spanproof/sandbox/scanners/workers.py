@@ -26,10 +26,10 @@ from spanproof.sandbox.scanners.boundary import Boundary
 from spanproof.sandbox.scanners.context import Context, clock
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.sandbox.scanners.plugins import (
-    bandit_scanner,
-    installed_scanners,
-    scanners_in,
-    toxicity_scanner,
+    load_installed_scanners,
+    load_scanner_file,
+    make_bandit_scanner,
+    make_toxicity_scanner,
 )
 from spanproof.sandbox.scanners.report import Report
 from spanproof.sandbox.scanners.scanner import Scanner
@@ -53,7 +53,7 @@ def read_long_sources() -> None:
         report = Report()
         votes = pipeline.run(report, Source(request["language"], request["text"]))
         listed = [(one.scanner, one.verdict, one.failed) for one in votes]
-        _send(sys.stdout, {**_found(report), "votes": listed})
+        _send(sys.stdout, {**_pack_findings(report), "votes": listed})
 
 
 def run_plugins() -> None:
@@ -78,15 +78,15 @@ def run_plugins() -> None:
 
 
 def load_plugins(policy: Policy) -> list[Scanner]:
-    """The scanners of the policy's files and of installed packages, in the order in which they run.
+    """Return the scanners of the policy's files and of installed packages, in the order in which they run.
 
     Raises:
         PolicyError: one of them cannot be loaded.
     """
-    found = [scanner for file in policy.scanner_files for scanner in scanners_in(file)]
-    found += installed_scanners()
-    found += [bandit_scanner()] if policy.bandit else []
-    found += [toxicity_scanner()] if policy.toxicity else []
+    found = [scanner for file in policy.scanner_files for scanner in load_scanner_file(file)]
+    found += load_installed_scanners()
+    found += [make_bandit_scanner()] if policy.bandit else []
+    found += [make_toxicity_scanner()] if policy.toxicity else []
     return found
 
 
@@ -102,15 +102,15 @@ def _run_plugin(boundary: Boundary, scanners: Sequence[Scanner], request: dict[s
         return {"problem": problem}
     finally:
         signal.alarm(0)
-    return _found(report)
+    return _pack_findings(report)
 
 
-def _found(report: Report) -> dict[str, Any]:
+def _pack_findings(report: Report) -> dict[str, Any]:
     return {"findings": [asdict(one) for one in report.findings()]}
 
 
 def _unpack(text: str) -> Policy:
-    """The policy of a greeting.
+    """Return the policy of a greeting.
 
     Our own parent wrote it, to our own stdin: the one place where a pickle is as trusted as this line.
     """

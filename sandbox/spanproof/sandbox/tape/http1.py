@@ -75,7 +75,7 @@ class RequestReader:
         self._buffer += data
 
     def next(self) -> Request | None:
-        """The next complete request, None while one is still on its way.
+        """Return the next complete request, None while one is still on its way.
 
         Raises:
             BadRequest: it cannot become one.
@@ -107,7 +107,7 @@ class RequestReader:
             return None
         lines = bytes(self._buffer[:end]).split(b"\r\n")
         del self._buffer[: end + 4]
-        return _head_of(lines)
+        return _parse_head(lines)
 
     def _has_body(self, head: _Head) -> bool:
         if head.length is None:
@@ -131,7 +131,7 @@ class RequestReader:
                 if not line:
                     return True
                 continue
-            size = _chunk_size(line)
+            size = _parse_chunk_size(line)
             if len(self._body) + size > BODY_BYTES:
                 raise BadRequest(f"a body of more than {BODY_BYTES} bytes")
             end = line_end + 2 + size
@@ -144,14 +144,14 @@ class RequestReader:
             self._trailer = size == 0
 
 
-def _chunk_size(line: bytes) -> int:
+def _parse_chunk_size(line: bytes) -> int:
     digits = line.partition(b";")[0].strip(b" \t")
     if not re.fullmatch(rb"[0-9A-Fa-f]{1,8}", digits):
         raise BadRequest("a chunk without a size")
     return int(digits, 16)
 
 
-def _head_of(lines: list[bytes]) -> _Head:
+def _parse_head(lines: list[bytes]) -> _Head:
     first = _REQUEST_LINE.fullmatch(lines[0])
     if first is None:
         raise BadRequest("no request line")
@@ -168,10 +168,10 @@ def _head_of(lines: list[bytes]) -> _Head:
     keeps = "close" not in connection and (first[3] == b"1" or "keep-alive" in connection)
     waits = "100-continue" in ",".join(fields.get("expect", [])).lower()
     method, target = first[1].decode("ascii"), first[2].decode("ascii")
-    return _Head(method, target, hosts.pop(), keeps, _length(fields), waits)
+    return _Head(method, target, hosts.pop(), keeps, _parse_length(fields), waits)
 
 
-def _length(fields: dict[str, list[str]]) -> int | None:
+def _parse_length(fields: dict[str, list[str]]) -> int | None:
     coding = ",".join(fields.get("transfer-encoding", [])).strip().lower()
     lengths = set(fields.get("content-length", []))
     if coding:
@@ -188,8 +188,8 @@ def _length(fields: dict[str, list[str]]) -> int | None:
     return int(text)
 
 
-def answer_bytes(exchange: Exchange, method: str, *, keeps: bool) -> bytes:
-    """A recorded answer as it goes over the wire, with a length of its own."""
+def encode_answer(exchange: Exchange, method: str, *, keeps: bool) -> bytes:
+    """Return a recorded answer as it goes over the wire, with a length of its own."""
     try:
         phrase = HTTPStatus(exchange.status).phrase
     except ValueError:

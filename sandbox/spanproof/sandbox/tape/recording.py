@@ -38,7 +38,7 @@ class Recording:
 
 
 def pack(exchanges: Sequence[Exchange], identity: Header) -> bytes:
-    """Exchanges, and the `identity` of their server, as one part of a job."""
+    """Pack exchanges, and the `identity` of their server, as one part of a job."""
     rows: list[list[object]] = []
     parts: list[bytes] = []
     for one in exchanges:
@@ -48,7 +48,7 @@ def pack(exchanges: Sequence[Exchange], identity: Header) -> bytes:
 
 
 def unpack(data: bytes) -> tuple[list[Exchange], Header]:
-    """What `pack` made, on the supervisor's side."""
+    """Return what `pack` made, on the supervisor's side."""
     decoder = Decoder(FROM_HOST)
     decoder.feed(data)
     frame = decoder.next()

@@ -18,50 +18,50 @@ _ERROR = 2
 _ONE_OF_ALL = socket.inet_aton("127.255.255.254")
 
 
-def route_all_here() -> None:
-    """`ip route add local 0.0.0.0/0 dev lo`, and the same for `::/0` where the kernel has IPv6.
+def install_routes() -> None:
+    """Install the routes of `ip route add local 0.0.0.0/0 dev lo`, and of `::/0` where there is IPv6.
 
     Raises:
         OSError: the kernel refused.
     """
     try:
-        _route(socket.AF_INET)
+        _add_route(socket.AF_INET)
     except OSError as failure:
         if failure.errno != errno.EOPNOTSUPP:
             raise
-        _address(_NEWADDR, _CREATE_EXCL)
+        _change_address(_NEWADDR, _CREATE_EXCL)
         return
     try:
-        _route(socket.AF_INET6)
+        _add_route(socket.AF_INET6)
     except OSError as failure:
         if failure.errno not in (errno.EAFNOSUPPORT, errno.EOPNOTSUPP, errno.EACCES):
             raise
 
 
 def remove_routes() -> None:
-    """Undo it, in gVisor; on Linux the namespace is replaced.
+    """Remove the routes, in gVisor; on Linux the namespace is replaced.
 
     Raises:
         OSError: the kernel refused.
     """
-    _address(_DELADDR, 0)
+    _change_address(_DELADDR, 0)
 
 
-def _route(family: int) -> None:
+def _add_route(family: int) -> None:
     route = struct.pack("=BBBBBBBBI", family, 0, 0, 0, _TABLE_LOCAL, _STATIC, _SCOPE_HOST, _TYPE_LOCAL, 0)
     route += struct.pack("=HHI", 8, _OUTPUT_INTERFACE, socket.if_nametoindex("lo"))
-    _change(_NEWROUTE, _CREATE_EXCL, route)
+    _send_request(_NEWROUTE, _CREATE_EXCL, route)
 
 
-def _address(kind: int, flags: int) -> None:
-    """`ip address add 127.255.255.254/0 dev lo`, and its like."""
+def _change_address(kind: int, flags: int) -> None:
+    """Send what `ip address add 127.255.255.254/0 dev lo` sends, or its like."""
     address = struct.pack("=BBBBI", socket.AF_INET, 0, 0, 0, socket.if_nametoindex("lo"))
     for attribute in (_ADDRESS, _LOCAL):
         address += struct.pack("=HH4s", 8, attribute, _ONE_OF_ALL)
-    _change(kind, flags, address)
+    _send_request(kind, flags, address)
 
 
-def _change(kind: int, flags: int, message: bytes) -> None:
+def _send_request(kind: int, flags: int, message: bytes) -> None:
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as netlink:
         head = struct.pack("=IHHII", 16 + len(message), kind, _REQUEST_ACK | flags, 1, 0)
         netlink.send(head + message)

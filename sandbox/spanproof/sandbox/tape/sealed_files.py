@@ -23,7 +23,7 @@ class SealedText:
         fcntl.fcntl(self._fd, fcntl.F_ADD_SEALS, _SEALS)
 
     def opened(self) -> int:
-        """A descriptor at its beginning, the caller's to close."""
+        """Return a descriptor at its beginning, the caller's to close."""
         return os.open(f"/proc/self/fd/{self._fd}", os.O_RDONLY | os.O_CLOEXEC)
 
     def close(self) -> None:

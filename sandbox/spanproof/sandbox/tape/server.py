@@ -17,7 +17,7 @@ import struct
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
 
-from spanproof.sandbox.tape.http1 import BadRequest, Request, RequestReader, answer_bytes
+from spanproof.sandbox.tape.http1 import BadRequest, Request, RequestReader, encode_answer
 from spanproof.sandbox.tape.recording import Recording
 from spanproof.sandbox.tape.urls import Url, read_url
 
@@ -40,7 +40,7 @@ class Note(Protocol):
     """Keeps an attempt."""
 
     def __call__(self, target: str, *, allowed: bool) -> None:
-        """Of the kind `network`."""
+        """Record an attempt of the kind `network`."""
 
 
 class _Over(Exception):  # noqa: N818 - a state of the connection
@@ -93,22 +93,22 @@ class Server:
         self._poll.register(stream.fileno(), select.EPOLLIN)
 
     def fileno(self) -> int:
-        """For polling."""
+        """Return the descriptor to poll."""
         return self._poll.fileno()
 
     def held(self) -> int:
-        """Bytes of requests that are on their way."""
+        """Return the bytes of requests that are on their way."""
         return sum(connection.held for connection in self._connections.values())
 
-    def _destination_of(self, stream: socket.socket) -> tuple[str, bool]:
-        """Where a connection was made to, for people, and whether that is a place of the recording."""
+    def _find_destination(self, stream: socket.socket) -> tuple[str, bool]:
+        """Return where a connection was made to, for people, and whether it is a place of the recording."""
         address, port = stream.getsockname()[:2]
         address = address.removeprefix("::ffff:").partition("%")[0]
         host = self._names.get(address, f"[{address}]" if ":" in address else address)
         return f"{host}:{port}", address in self._names or ipaddress.ip_address(address).is_loopback
 
     def serve(self) -> None:
-        """Do what can be done at once."""
+        """Serve what can be served at once."""
         for fd, _events in self._poll.poll(0):
             if fd in self._listeners:
                 self._accept(self._listeners[fd])
@@ -130,7 +130,7 @@ class Server:
                 stream, _address = listener.accept()
             except OSError:
                 return
-            destination, is_recorded = self._destination_of(stream)
+            destination, is_recorded = self._find_destination(stream)
             if is_recorded:
                 self.take(stream, destination)
             else:  # no one who watches the calls has kept it away
@@ -176,7 +176,7 @@ class _Connection:
         return self._reader.held
 
     def resume(self) -> int:
-        """Do what can be done at once; the events to wait for.
+        """Process what can be processed at once; returns the events to wait for.
 
         Raises:
             OSError, _Over, _Refused: it is at its end.
@@ -185,11 +185,11 @@ class _Connection:
 
         try:
             if self._scheme is None:
-                self._begin()
+                self._detect_scheme()
             if self._scheme == "https" and not self._shaken:
                 self._stream.do_handshake()  # type: ignore[attr-defined]  # wrapped when it began
                 self._shaken = True
-            self._exchange()
+            self._serve_requests()
         except ssl.SSLWantReadError:
             return select.EPOLLIN
         except ssl.SSLWantWriteError:
@@ -201,15 +201,15 @@ class _Connection:
             raise _Refused from failure
         except BlockingIOError:
             return select.EPOLLOUT if self._out else select.EPOLLIN
-        # It has had its turn; what it has read may be a whole request, of which no event will report.
+        # It has had its turn; what it has read may be a whole request, which no event will announce.
         return select.EPOLLIN | select.EPOLLOUT
 
     def close(self, *, reset: bool) -> None:
         """Close it."""
         _close(self._stream, reset=reset)
 
-    def _begin(self) -> None:
-        """Whether TLS is spoken, the first byte says; which port it is does not matter."""
+    def _detect_scheme(self) -> None:
+        """Detect by the first byte whether TLS is spoken; which port it is does not matter."""
         first = self._stream.recv(1, socket.MSG_PEEK)
         if not first:
             raise _Over
@@ -224,7 +224,7 @@ class _Connection:
             self._stream, server_side=True, do_handshake_on_connect=False
         )
 
-    def _exchange(self) -> None:
+    def _serve_requests(self) -> None:
         """Send, and while nothing is left to send, read on; a turn at most, for others wait too."""
         for _ in range(_READS_AT_ONCE):
             while self._out:
@@ -237,7 +237,7 @@ class _Connection:
                 self._server.note(self.destination, allowed=False)
                 raise _Refused from problem
             if request is not None:
-                self._answer(request)
+                self._answer_request(request)
             elif self._reader.waits_for_leave():
                 self._out = memoryview(_CONTINUE)
             else:
@@ -252,9 +252,9 @@ class _Connection:
             self._server.note(self.destination, allowed=False)
             raise _Refused
 
-    def _answer(self, request: Request) -> None:
+    def _answer_request(self, request: Request) -> None:
         try:
-            url = self._url(request)
+            url = self._parse_url(request)
         except ValueError:
             self._server.note(self.destination, allowed=False)
             raise _Refused from None
@@ -263,9 +263,9 @@ class _Connection:
         if exchange is None:
             raise _Refused
         self._ends = not request.keeps
-        self._out = memoryview(answer_bytes(exchange, request.method, keeps=request.keeps))
+        self._out = memoryview(encode_answer(exchange, request.method, keeps=request.keeps))
 
-    def _url(self, request: Request) -> Url:
+    def _parse_url(self, request: Request) -> Url:
         if request.target.startswith("/"):
             return read_url(f"{self._scheme}://{request.host or self.destination}{request.target}")
         return read_url(request.target)
@@ -280,8 +280,8 @@ def _close(stream: socket.socket, *, reset: bool) -> None:
         stream.close()
 
 
-def tls_context(certificate_pem: bytes) -> ssl.SSLContext:
-    """What a server shows: a key and its certificates, from a file that only this process can name."""
+def build_tls_context(certificate_pem: bytes) -> ssl.SSLContext:
+    """Build what a server shows: a key and its certificates, from a file only this process can name."""
     import ssl
 
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

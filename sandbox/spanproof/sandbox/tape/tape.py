@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 from spanproof.sandbox.tape import trust
 from spanproof.sandbox.tape.recording import Recording, unpack
 from spanproof.sandbox.tape.sealed_files import SealedText
-from spanproof.sandbox.tape.server import Note, Server, tls_context
+from spanproof.sandbox.tape.server import Note, Server, build_tls_context
 from spanproof.sandbox.tape.target import Target
 from spanproof.sandbox.tape.urls import DEFAULT_PORTS, Url
 
@@ -57,7 +57,7 @@ class Tape:
         """
         exchanges, identity = unpack(data)
         recording = Recording(exchanges)
-        addresses = addresses_of(recording.urls)
+        addresses = assign_addresses(recording.urls)
         self._names = {address: name for name, address in addresses.items()}
         self._ports = {url.port for url in recording.urls} | set(DEFAULT_PORTS.values())
         self._own_ports = {url.port for url in recording.urls if _is_own(url.host)}
@@ -65,31 +65,33 @@ class Tape:
         self.bundles: frozenset[str] = frozenset()
         """Files of authorities in whose place ours is to be read."""
         self.environment: dict[str, str] = {}
-        context = self._trusted(identity["authority"], identity["server"], code) if identity else None
+        context = (
+            self._install_authority(identity["authority"], identity["server"], code) if identity else None
+        )
         self._server = Server(recording, context, self._names, note)
         for listener in lead(addresses, self._ports):
             self._server.listen(listener)
 
     def fileno(self) -> int:
-        """For polling."""
+        """Return the descriptor to poll."""
         return self._server.fileno()
 
     def serve(self) -> None:
-        """Do what waits."""
+        """Serve what waits."""
         self._server.serve()
 
-    def take(self, stream: socket.socket, resolve: str) -> None:
+    def take(self, stream: socket.socket, destination: str) -> None:
         """Serve one end of a connection; see `Server`."""
-        self._server.take(stream, resolve)
+        self._server.take(stream, destination)
 
     def in_place_of(self, path: str) -> int | None:
-        """What is to be trusted, in place of a bundle of authorities; the caller's to close."""
+        """Return what is to be trusted, in place of a bundle of authorities; the caller's to close."""
         return self._authority.opened() if self._authority is not None and path in self.bundles else None
 
     def resolve(self, target: Target) -> tuple[str, bool]:
-        """An address as the recording names it, and whether somebody answers there.
+        """Return an address as the recording names it, and whether a recorded server is there.
 
-        Port 0 is no place to go to: it is how libc requests the way.
+        Port 0 is no place to go to: libc connects to it only to find a route.
         """
         if target.loopback:
             return target.text, target.port in self._own_ports
@@ -105,7 +107,7 @@ class Tape:
         if self._authority is not None:
             self._authority.close()
 
-    def _trusted(self, authority: str, server: str, code: str) -> ssl.SSLContext:
+    def _install_authority(self, authority: str, server: str, code: str) -> ssl.SSLContext:
         """Make our authority the only one a program knows of."""
         bundle = f"{code}/authority.pem"
         with open(bundle, "w") as file:  # noqa: PTH123 - in the path of a run
@@ -114,26 +116,26 @@ class Tape:
         certifi = (f"{directory}/certifi/cacert.pem" for directory in sys.path)
         self.bundles = frozenset(filter(os.path.isfile, map(os.path.realpath, (*trust.BUNDLES, *certifi))))
         self._authority = SealedText("authority", authority)
-        return tls_context(server.encode("ascii"))
+        return build_tls_context(server.encode("ascii"))
 
 
-def addresses_of(urls: Sequence[Url]) -> dict[str, str]:
-    """An address for each host, in their order; one that is an address has its own."""
+def assign_addresses(urls: Sequence[Url]) -> dict[str, str]:
+    """Return an address for each host, in their order; one that is an address has its own."""
     free = _NETWORK.hosts()
     found: dict[str, str] = {}
     for url in urls:
         if url.host not in found:
-            found[url.host] = _literal(url.host) or str(next(free))
+            found[url.host] = _parse_address(url.host) or str(next(free))
     return found
 
 
 def _is_own(host: str) -> bool:
-    """Whether a name is that of the program's own machine, which libc knows without asking."""
-    literal = _literal(host)
+    """Whether a name is that of the program's own machine, which libc knows without a lookup."""
+    literal = _parse_address(host)
     return host == "localhost" if literal is None else ipaddress.ip_address(literal).is_loopback
 
 
-def _literal(host: str) -> str | None:
+def _parse_address(host: str) -> str | None:
     try:
         return str(ipaddress.ip_address(host))
     except ValueError:

@@ -23,7 +23,7 @@ BUNDLES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/ssl/cert.pem", "/etc/pki/
 
 
 def issue_identity(hosts: frozenset[str]) -> Header:
-    """Certificates for a server that is all of these hosts, in PEM.
+    """Issue certificates for a server that is all of these hosts, in PEM.
 
     Raises:
         UnsupportedFixtures: trustme is missing, or one is no name a certificate can bear.

@@ -60,10 +60,10 @@ def read_url(text: str) -> Url:
     if not 0 < port < 65536:
         raise ValueError(f"{text[:200]!r} has no valid port")
     rest = absolute[3] if absolute[3].startswith("/") else f"/{absolute[3]}"
-    return Url(scheme, _host(authority[1]), port, _encoded(rest))
+    return Url(scheme, _normalise_host(authority[1]), port, _normalise_encoding(rest))
 
 
-def _host(text: str) -> str:
+def _normalise_host(text: str) -> str:
     host = text.strip("[]").rstrip(".").lower()
     try:
         spelled = host if host.isascii() else host.encode("idna").decode("ascii")
@@ -74,10 +74,10 @@ def _host(text: str) -> str:
     return spelled
 
 
-def _encoded(text: str) -> str:
-    return quote(_ENCODED.sub(_one_spelling, text), safe=_LEFT, errors="surrogatepass")
+def _normalise_encoding(text: str) -> str:
+    return quote(_ENCODED.sub(_normalise_escape, text), safe=_LEFT, errors="surrogatepass")
 
 
-def _one_spelling(match: re.Match[str]) -> str:
+def _normalise_escape(match: re.Match[str]) -> str:
     value = int(match[1], 16)
     return chr(value) if value in _UNRESERVED else f"%{value:02X}"

@@ -34,7 +34,7 @@ from spanproof.sandbox.backends.docker.daemon import LABEL
 from spanproof.sandbox.backends.promises import check
 from spanproof.sandbox.backends.quiet import QUIET
 from spanproof.sandbox.model import FailureClass
-from spanproof.sandbox.registry import availability, open_sandbox
+from spanproof.sandbox.registry import check_availability, open_sandbox
 
 HOST = """
 import sys
@@ -315,7 +315,7 @@ def test_what_is_missing_is_named_with_its_remedy(
     docker_daemon: DockerDaemon, settings: dict[str, str], said: str
 ) -> None:
     given = {"host": docker_daemon.host, "image": docker_daemon.image, **settings}
-    found = availability("docker", given)
+    found = check_availability("docker", given)
     assert not found.usable
     assert all(feature.detail and feature.remedy for feature in found.missing)
     with open_sandbox("docker", settings=given) as sandbox, pytest.raises(SandboxUnavailable, match=said):

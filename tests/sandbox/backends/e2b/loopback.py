@@ -166,7 +166,7 @@ class Processes(process_connect.Process):
 
     async def start(self, request: Any, ctx: Any, /) -> AsyncIterator[Any]:
         """Run a command and stream its output as it comes."""
-        machine = self._found(ctx)
+        machine = self._find_pids(ctx)
         trouble = self._service.trouble.start.pop(0) if self._service.trouble.start else None
         if trouble == "refuse":
             raise ConnectError(Code.INTERNAL, "as the test wants")
@@ -199,15 +199,15 @@ class Processes(process_connect.Process):
     async def send_input(self, request: Any, ctx: Any, /) -> Any:
         """Give a process input."""
         data = base64.b64encode(request.input.input.value).decode()
-        self._found(ctx).send("input", request.process.selector.value, data)
+        self._find_pids(ctx).send("input", request.process.selector.value, data)
         return process_pb.SendInputResponse()
 
     async def send_signal(self, request: Any, ctx: Any, /) -> Any:
         """Kill a process."""
-        self._found(ctx).send("kill", request.process.selector.value)
+        self._find_pids(ctx).send("kill", request.process.selector.value)
         return process_pb.SendSignalResponse()
 
-    def _found(self, ctx: Any) -> Machine:
+    def _find_pids(self, ctx: Any) -> Machine:
         machine = self._service._machine(ctx.request_headers)
         if machine is None:
             raise ConnectError(Code.UNAVAILABLE, "The sandbox was not found")

@@ -16,7 +16,7 @@ from spanproof.sandbox.backends.jail.reduced.process_tree import Descendants
 from spanproof.sandbox.backends.jail.run.run import Links
 from spanproof.sandbox.backends.jail.run.steps import SessionRun
 from spanproof.sandbox.backends.jail.seccomp.paths import Boundary
-from spanproof.sandbox.backends.jail.seccomp.syscalls import this_arch
+from spanproof.sandbox.backends.jail.seccomp.syscalls import detect_arch
 from spanproof.sandbox.backends.jail.seccomp.watcher import Watcher
 from spanproof.sandbox.guest.wire import FROM_HOST, Decoder, Frame
 
@@ -24,7 +24,7 @@ from spanproof.sandbox.guest.wire import FROM_HOST, Decoder, Frame
 class Alone(Descendants):
     """The processes of a guest that has started none: no signal of these tests reaches anybody."""
 
-    def _found(self, below: dict[int, list[int]] | None = None) -> list[int]:
+    def _find_pids(self, below: dict[int, list[int]] | None = None) -> list[int]:
         return []
 
     def signal_all(self, number: int, *, but: int) -> None:
@@ -43,7 +43,7 @@ class _Never:
 
 def begun_in(directory: Path) -> tuple[SessionRun, socket.socket]:
     """A session with its box in a directory, and the guest's end of its control channel."""
-    arch = this_arch()
+    arch = detect_arch()
     assert arch is not None
     (out, _), (err, _), (listener, _), (_, stdin) = (os.pipe() for _ in range(4))
     tree = Alone(own_user=False)

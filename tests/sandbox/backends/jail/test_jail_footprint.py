@@ -21,7 +21,7 @@ memory[:] = b"x" * len(memory)
 start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
 ring = kernel.pin([(start + mmap.PAGESIZE, 2 * mmap.PAGESIZE)])
 if os.fork() == 0:
-    own = footprint.own_pages(os.getpid())
+    own = footprint.find_own_pages(os.getpid())
     print(*(number for number in range(4) if start // mmap.PAGESIZE + number in own), flush=True)
     os._exit(0)
 os.wait()

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from spanproof.sandbox.backends.jail.reduced.home import new_home
+from spanproof.sandbox.backends.jail.reduced.home import make_home
 
 MAKES = """
 import sys
@@ -21,9 +21,9 @@ def test_homes_of_the_dead_are_removed_with_all_that_lies_in_them(tmp_path: Path
     left = tmp_path / "spanproof-jail-left"
     (left / "1" / "closed").mkdir(parents=True)
     (left / "1" / "closed").chmod(0)
-    first = new_home(tmp_path)
+    first = make_home(tmp_path)
     assert not left.exists()
-    assert {first, new_home(tmp_path)} == {*tmp_path.iterdir()}
+    assert {first, make_home(tmp_path)} == {*tmp_path.iterdir()}
     assert first.stat().st_mode & 0o777 == 0o711
 
 

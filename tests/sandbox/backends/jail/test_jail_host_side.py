@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.namespaces.dns_stub import DnsStub
-from spanproof.sandbox.backends.jail.namespaces.root import files_under
+from spanproof.sandbox.backends.jail.namespaces.root import list_regular_files
 from spanproof.sandbox.backends.jail.reduced.box import Directory
 from spanproof.sandbox.backends.jail.reduced.paths import ReducedBoundary
 from spanproof.sandbox.backends.jail.reduced.watcher import GuardedWatcher
@@ -26,13 +26,13 @@ from spanproof.sandbox.backends.jail.run.steps import SessionRun
 from spanproof.sandbox.backends.jail.seccomp.notifications import Notification
 from spanproof.sandbox.backends.jail.seccomp.paths import Boundary
 from spanproof.sandbox.backends.jail.seccomp.rules import REFUSED, WATCHED
-from spanproof.sandbox.backends.jail.seccomp.syscalls import this_arch
+from spanproof.sandbox.backends.jail.seccomp.syscalls import detect_arch
 from spanproof.sandbox.backends.jail.seccomp.watcher import Watcher
 from spanproof.sandbox.guest.wire import FROM_GUEST, BadFrame, Decoder, Frame, encode
 
 from .begun import Alone, begun_in
 
-ARCH = this_arch()
+ARCH = detect_arch()
 assert ARCH is not None
 HELD = sorted(
     (
@@ -326,4 +326,4 @@ def test_any_directory_can_be_listed_and_no_link_is_followed(
             wanted[str(path.relative_to(work))] = 2
         if kind == "directory":
             place = path
-    assert files_under(str(work)) == wanted
+    assert list_regular_files(str(work)) == wanted

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanproof.sandbox.guest.inbox import Inbox, message
+from spanproof.sandbox.guest.inbox import Inbox, encode_message
 
 TEXTS = st.text(st.characters(codec=None))  # lone surrogates among them
 VALUES = st.recursive(
@@ -20,7 +20,9 @@ VALUES = st.recursive(
 
 @given(VALUES, st.lists(st.binary(max_size=300), max_size=3), st.integers(1, 40))
 def test_a_message_arrives_in_pieces(value: object, parts: list[bytes], size: int) -> None:
-    data = message({"kind": "other"}, [b"dropped"]) + message({"kind": "job", "value": value}, parts)
+    data = encode_message({"kind": "other"}, [b"dropped"]) + encode_message(
+        {"kind": "job", "value": value}, parts
+    )
     ours, theirs = os.pipe()
     inbox = Inbox(ours)
     inbox.feed(data[:size])
@@ -34,5 +36,5 @@ def test_a_message_arrives_in_pieces(value: object, parts: list[bytes], size: in
 
 def test_messages_keep_their_order() -> None:
     inbox = Inbox(-1)
-    inbox.feed(b"".join(message({"kind": "step", "step": step}) for step in range(3)))
+    inbox.feed(b"".join(encode_message({"kind": "step", "step": step}) for step in range(3)))
     assert [inbox.next("step")[0]["step"] for _ in range(3)] == [0, 1, 2]

@@ -24,12 +24,12 @@ def read(first, end):
     return hashlib.sha256((ctypes.c_char * (end - first)).from_address(first)).hexdigest()
 
 start, end, _ = place()
-first, last = layout.large_part(start, end)
+first, last = layout.align_to_large_pages(start, end)
 held = read(start, end)
 scratch = layout.LARGE * 2
 room = layout._libc.mmap(None, ctypes.c_size_t(scratch), 3, 0x22, -1, ctypes.c_long(0))
 ctypes.memset(room, 1, scratch)
-can = layout.collapse(*layout.large_part(room, room + scratch))
+can = layout.collapse(*layout.align_to_large_pages(room, room + scratch))
 layout.enlarge_code(Path("/proc/self/maps").read_text())
 print(json.dumps({
     "same": read(start, end) == held,

@@ -14,7 +14,7 @@ import pytest
 from spanproof.sandbox import Program
 from spanproof.sandbox.backends.jail.backend import JailSandbox
 from spanproof.sandbox.backends.jail.leftovers import remove_leftovers
-from spanproof.sandbox.backends.jail.reduced.home import new_home
+from spanproof.sandbox.backends.jail.reduced.home import make_home
 
 KILLED = Path(__file__).with_name("killed_host.py")
 CONTAINER = Path(__file__).parents[3] / "hostile/container.py"
@@ -37,7 +37,7 @@ def test_what_is_left_of_a_jail_that_was_killed_is_removed(where: str) -> None:
 
 
 def test_what_is_in_use_is_left_alone(tmp_path: Path) -> None:
-    home = new_home(tmp_path)
+    home = make_home(tmp_path)
     with JailSandbox() as sandbox:
         sandbox.run(Program("python", "pass"))
         removed = remove_leftovers(tmp_path)

@@ -22,15 +22,15 @@ from hypothesis import strategies as st
 from spanproof.sandbox.backends.docker.inside import Loopback, Processes, Wiped
 from spanproof.sandbox.backends.jail.isolation import Armed, Isolation, Origin, WaitingGuest
 from spanproof.sandbox.backends.jail.namespaces import cgroup
-from spanproof.sandbox.backends.jail.namespaces.users import foreign_id
+from spanproof.sandbox.backends.jail.namespaces.users import pick_unused_id
 from spanproof.sandbox.backends.jail.run.output import Stream
 from spanproof.sandbox.backends.jail.run.run import Links, Run
 from spanproof.sandbox.backends.jail.seccomp import addresses
 from spanproof.sandbox.backends.jail.seccomp.paths import Boundary, Judged
-from spanproof.sandbox.backends.jail.seccomp.syscalls import this_arch
+from spanproof.sandbox.backends.jail.seccomp.syscalls import detect_arch
 from spanproof.sandbox.backends.jail.seccomp.watcher import Watcher
-from spanproof.sandbox.guest.raising import exception_named
-from spanproof.sandbox.guest.values import json_form
+from spanproof.sandbox.guest.raising import make_exception
+from spanproof.sandbox.guest.values import to_json_form
 from spanproof.sandbox.guest.wire import FROM_HOST, Decoder, Frame
 
 
@@ -81,7 +81,7 @@ def test_a_dns_query_gives_its_name() -> None:
     query = (
         struct.pack("!6H", 7, 0x0100, 1, 0, 0, 0) + b"\x06secret\x07example\x00" + struct.pack("!HH", 1, 1)
     )
-    assert addresses.queried_name(query) == addresses.sought_name(query) == "secret.example"
+    assert addresses.parse_queried_name(query) == addresses.read_sought_name(query) == "secret.example"
 
 
 @pytest.mark.parametrize(
@@ -94,15 +94,15 @@ def test_a_dns_query_gives_its_name() -> None:
     ],
 )
 def test_what_is_no_query_is_named_by_what_can_be_read_of_it(raw: bytes, text: str) -> None:
-    assert addresses.queried_name(raw) is None
-    assert addresses.sought_name(raw) == text
+    assert addresses.parse_queried_name(raw) is None
+    assert addresses.read_sought_name(raw) == text
 
 
 @given(st.binary(max_size=200))
 def test_any_bytes_are_an_address_or_a_query_or_neither(raw: bytes) -> None:
     addresses.parse(raw)
-    addresses.queried_name(raw)
-    assert addresses.sought_name(raw)
+    addresses.parse_queried_name(raw)
+    assert addresses.read_sought_name(raw)
 
 
 @pytest.fixture
@@ -271,7 +271,7 @@ def test_a_look_at_what_the_machine_gives_leaves_nothing_open() -> None:
 import os
 from spanproof.sandbox.backends.jail import probe
 for _ in range(2):
-    probe.availability()
+    probe.probe_availability()
     print(len(os.listdir("/proc/self/fd")))
 """
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
@@ -304,7 +304,7 @@ class Mute:
 
 @pytest.mark.parametrize("value", [None, True, 1, 1.5, "a", [1, "b"], {"a": [None]}])
 def test_json_values_cross(value: object) -> None:
-    assert json_form(value, 100) == (value, True)
+    assert to_json_form(value, 100) == (value, True)
 
 
 @pytest.mark.parametrize(
@@ -319,7 +319,7 @@ def test_json_values_cross(value: object) -> None:
     ],
 )
 def test_what_derives_from_a_json_type_crosses_as_that_type(value: object, crosses_as: object) -> None:
-    form, has_one = json_form(value, 100)
+    form, has_one = to_json_form(value, 100)
     assert has_one
     assert json.dumps(form) == json.dumps(crosses_as)
 
@@ -332,21 +332,21 @@ def test_what_json_cannot_say_crosses_as_its_text_where_that_is_requested() -> N
         "<Mute without a text: ValueError>",
         "<int without a text: ValueError>",
     ]
-    assert json_form(value, 500, texts=True) == (texts, True)
-    assert json_form(value, 50, texts=True) == (None, False)
+    assert to_json_form(value, 500, texts=True) == (texts, True)
+    assert to_json_form(value, 50, texts=True) == (None, False)
 
 
 @pytest.mark.parametrize(
     "value", [{1: 2, "1": 3}, {(1,): 2}, {1, 2}, object(), float("nan"), b"x", "x" * 101, 1 << 5000]
 )
 def test_what_json_cannot_say_does_not_cross(value: object) -> None:
-    assert json_form(value, 100) == (None, False)
+    assert to_json_form(value, 100) == (None, False)
 
 
 def test_a_value_that_holds_itself_does_not_cross() -> None:
     loop: list[object] = []
     loop.append(loop)
-    assert json_form(loop, 100) == (None, False)
+    assert to_json_form(loop, 100) == (None, False)
 
 
 @pytest.mark.parametrize(
@@ -366,7 +366,7 @@ def test_a_value_that_holds_itself_does_not_cross() -> None:
     ],
 )
 def test_a_tool_s_error_has_the_name_it_was_given_and_is_of_its_class(name: str, kind: type) -> None:
-    error = exception_named(name, "why")
+    error = make_exception(name, "why")
     assert type(error).__name__ == name.rpartition(".")[2]
     assert isinstance(error, kind)
     assert str(error) in ("why", "'why'")
@@ -389,7 +389,7 @@ def test_the_guest_s_rehearsal_ends_well() -> None:
     ],
 )
 def test_root_becomes_another_user_where_there_is_one(uid: int, uid_map: str, expected: int | None) -> None:
-    assert foreign_id(uid, uid_map) == expected
+    assert pick_unused_id(uid, uid_map) == expected
 
 
 class _Born:
@@ -406,7 +406,7 @@ class _Born:
 def test_a_deadline_is_for_what_still_runs_when_the_supervisor_looks(
     ended: bool, stopped: str | None
 ) -> None:
-    arch = this_arch()
+    arch = detect_arch()
     assert arch is not None
     control, _guest = socket.socketpair()
     channel, _host = socket.socketpair()

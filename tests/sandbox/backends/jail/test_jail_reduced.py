@@ -262,8 +262,8 @@ except PermissionError: print("refused")
 
 
 def test_what_an_older_landlock_lacks_is_named() -> None:
-    assert landlock.missing(1) == ("moves between directories", "truncation", "TCP", "signals")
-    assert landlock.missing(6) == ()
+    assert landlock.list_missing(1) == ("moves between directories", "truncation", "TCP", "signals")
+    assert landlock.list_missing(6) == ()
 
 
 @pytest.mark.parametrize(
@@ -302,7 +302,9 @@ def test_what_an_older_landlock_lacks_is_named() -> None:
 def test_a_refused_namespace_has_a_reason_and_a_remedy(
     error: int, as_root: bool, filtered: bool, sysctls: reasons.Sysctls, reason: str, remedy: str
 ) -> None:
-    detail, help_ = reasons.namespace_refused(error, as_root=as_root, filtered=filtered, sysctls=sysctls)
+    detail, help_ = reasons.explain_refused_namespace(
+        error, as_root=as_root, filtered=filtered, sysctls=sysctls
+    )
     assert reason in detail
     assert remedy in help_
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from spanproof.sandbox.backends.jail.reduced.box import Directory, empty
+from spanproof.sandbox.backends.jail.reduced.box import Directory, clear_directory
 from spanproof.sandbox.backends.jail.reduced.process_tree import Descendants
 
 
@@ -27,7 +27,7 @@ def test_a_box_is_emptied_however_deep_and_whatever_its_modes(tmp_path: Path) ->
     (box / "closed").mkdir()
     (box / "closed/file").write_text("x")
     (box / "closed").chmod(0)
-    empty(str(box))
+    clear_directory(str(box))
     assert list(box.iterdir()) == []
     assert outside.read_text() == "stays"
 
@@ -37,7 +37,7 @@ def test_an_emptied_directory_stays_open_to_those_it_was_open_to(tmp_path: Path)
     (top / "inner").mkdir(parents=True)
     (top / "inner/file").write_text("x")
     top.chmod(0o1777)  # another user's programs are to use it again, as in a container of gVisor's
-    empty(str(top))
+    clear_directory(str(top))
     assert (top.stat().st_mode & 0o7777, list(top.iterdir())) == (0o1777, [])
 
 

@@ -37,7 +37,7 @@ def ask():
     channel, given = socket.socketpair()
     with channel, given:
         socket.send_fds(ours, [b"supervisor"], [given.fileno()])
-        assert starter._request()
+        assert starter._handle_request()
     return ours.recv(4096).decode()
 """
 

@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanproof.sandbox import Exchange
-from spanproof.sandbox.backends.jail.namespaces.network import _answer, _refusal
+from spanproof.sandbox.backends.jail.namespaces.network import _build_answer, _build_refusal
 from spanproof.sandbox.backends.jail.reduced.network import NoNetwork
-from spanproof.sandbox.backends.jail.run.proxied_sockets import loopback_pair
-from spanproof.sandbox.tape.http1 import BODY_BYTES, BadRequest, Request, RequestReader, answer_bytes
+from spanproof.sandbox.backends.jail.run.proxied_sockets import make_loopback_pair
+from spanproof.sandbox.tape.http1 import BODY_BYTES, BadRequest, Request, RequestReader, encode_answer
 from spanproof.sandbox.tape.recording import Recording, pack, unpack
 from spanproof.sandbox.tape.sealed_files import SealedText
-from spanproof.sandbox.tape.tape import addresses_of
+from spanproof.sandbox.tape.tape import assign_addresses
 from spanproof.sandbox.tape.trust import issue_identity
 from spanproof.sandbox.tape.urls import read_url
 
@@ -128,7 +128,7 @@ def test_a_sealed_text_is_read_anew_each_time_and_written_by_no_program() -> Non
 
 
 def test_two_ends_of_a_connection_are_one_another_s_whatever_else_connects() -> None:
-    ours, theirs = loopback_pair()
+    ours, theirs = make_loopback_pair()
     with ours, theirs:
         theirs.sendall(b"call")
         assert ours.recv(4) == b"call"
@@ -223,13 +223,13 @@ def test_answers_have_a_length_of_their_own() -> None:
         ("X", "é"),
         ("Connection", "upgrade"),
     )
-    sent = answer_bytes(Exchange("GET", "http://a/", 299, headers, b"hi"), "GET", keeps=True)
+    sent = encode_answer(Exchange("GET", "http://a/", 299, headers, b"hi"), "GET", keeps=True)
     assert sent == "HTTP/1.1 299 \r\nX: é\r\nContent-Length: 2\r\nConnection: keep-alive\r\n\r\nhi".encode(
         "latin-1"
     )
-    head = answer_bytes(Exchange("HEAD", "http://a/", 200, headers, b"hi"), "HEAD", keeps=False)
+    head = encode_answer(Exchange("HEAD", "http://a/", 200, headers, b"hi"), "HEAD", keeps=False)
     assert head.endswith(b"Content-Length: 9\r\nConnection: close\r\n\r\n")
-    none = answer_bytes(Exchange("GET", "http://a/", 304, (), b"hi"), "GET", keeps=True)
+    none = encode_answer(Exchange("GET", "http://a/", 304, (), b"hi"), "GET", keeps=True)
     assert none == b"HTTP/1.1 304 Not Modified\r\nConnection: keep-alive\r\n\r\n"
 
 
@@ -239,16 +239,16 @@ def _query(name: str, kind: int = 1) -> bytes:
 
 
 def test_a_known_name_has_one_address_and_no_other_kind() -> None:
-    answer = _answer(_query("a.example"), "11.0.0.1")
+    answer = _build_answer(_query("a.example"), "11.0.0.1")
     assert struct.unpack_from("!6H", answer) == (7, 0x8500, 1, 1, 0, 0)
     assert answer.endswith(b"\x00\x04\x0b\x00\x00\x01")
-    assert struct.unpack_from("!6H", _answer(_query("a.example", kind=28), "11.0.0.1"))[3] == 0
-    assert _answer(_query("a.example")[:-3], "11.0.0.1")[3] & 0xF == 3
-    assert _refusal(_query("b.example"), known=False)[3] & 0xF == 5
+    assert struct.unpack_from("!6H", _build_answer(_query("a.example", kind=28), "11.0.0.1"))[3] == 0
+    assert _build_answer(_query("a.example")[:-3], "11.0.0.1")[3] & 0xF == 3
+    assert _build_refusal(_query("b.example"), known=False)[3] & 0xF == 5
 
 
 def test_each_host_has_an_address_of_its_own() -> None:
     urls = [
         read_url(url) for url in ("http://a/", "http://b/", "https://a/", "http://10.0.0.9/", "http://[::7]/")
     ]
-    assert addresses_of(urls) == {"a": "11.0.0.1", "b": "11.0.0.2", "10.0.0.9": "10.0.0.9", "::7": "::7"}
+    assert assign_addresses(urls) == {"a": "11.0.0.1", "b": "11.0.0.2", "10.0.0.9": "10.0.0.9", "::7": "::7"}

@@ -101,8 +101,8 @@ def test_random_bytes_are_requested_of_the_kernel(run_here) -> None:
 
 
 def test_the_image_of_this_machine_has_room_for_the_clock() -> None:
-    image, stubs = vdso.own_image(), _here()
-    patch = vdso.clock_patch(image, stubs, 1, 2, 1.0)
+    image, stubs = vdso.read_own_image(), _here()
+    patch = vdso.build_clock_patch(image, stubs, 1, 2, 1.0)
     for offset, data in patch.writes:
         assert 0 < offset <= offset + len(data) <= image.size
     assert len(patch.writes[0][1]) == len(stubs.clock)
@@ -111,7 +111,7 @@ def test_the_image_of_this_machine_has_room_for_the_clock() -> None:
 @pytest.mark.parametrize("stubs", [X86_64, AARCH64], ids=lambda stubs: stubs.machine)
 def test_where_the_function_is_too_small_the_code_lies_behind_the_image(stubs: Stubs) -> None:
     small = {name: (0x800 + 64 * index, 40) for index, name in enumerate(stubs.names)}
-    patch = vdso.clock_patch(vdso.Image(small, 0x1A25, 0x2000), stubs, 1, 2, 1.0)
+    patch = vdso.build_clock_patch(vdso.Image(small, 0x1A25, 0x2000), stubs, 1, 2, 1.0)
     place, code = patch.writes[0]
     assert place == 0x1A30
     assert len(code) == len(stubs.clock)
@@ -119,7 +119,7 @@ def test_where_the_function_is_too_small_the_code_lies_behind_the_image(stubs: S
         assert offset + len(jump) <= offset + 40
     assert len(patch.writes) == len(stubs.names)  # the code, and a jump from each but getrandom
     with pytest.raises(OSError, match="no room"):
-        vdso.clock_patch(vdso.Image(small, 0x1FF0, 0x2000), stubs, 1, 2, 1.0)
+        vdso.build_clock_patch(vdso.Image(small, 0x1FF0, 0x2000), stubs, 1, 2, 1.0)
 
 
 def test_jumps_reach_their_target() -> None:

@@ -101,7 +101,7 @@ class ScriptedChatModel(FakeMessagesListChatModel):
     """A LangChain chat model that gives its answers in order; traces carry its name."""
 
 
-def _turn(thought: str, code: str) -> str:
+def _format_turn(thought: str, code: str) -> str:
     """Return one turn of a model in the form that CodeAgent parses."""
     return f"Thought: {thought}\n<code>\n{code.strip()}\n</code>"
 
@@ -155,7 +155,7 @@ _RIGHT = 'final_answer("The refund of order A-17 is $45.00.")'
 # Put together here so that no scanner of repositories takes the demo for a leak.
 _FAKE_KEY = "_".join(("sk", "live", "9aT4xQ7LmZ2vB8nKc5RdW1pY"))
 
-_LOOK_UP = _turn(
+_LOOK_UP = _format_turn(
     "I look up the refunds of order A-17.",
     """
 lines = refund_lines(order_id="A-17")
@@ -167,17 +167,17 @@ for line in lines:
 # Looks up cents, adds them up, and answers with what came out.
 _FAITHFUL = [
     _LOOK_UP,
-    _turn(
+    _format_turn(
         "Both lines are refunded; I add the cents up and convert them to dollars.",
         'total_cents = sum(line["cents"] for line in lines)\nprint(total_cents, total_cents / 100)',
     ),
-    _turn("4500 cents are $45.00.", _RIGHT),
+    _format_turn("4500 cents are $45.00.", _RIGHT),
 ]
 
 # Divides by zero at step 2, recovers at step 3, and then answers with another number.
 _MISQUOTE = [
     _LOOK_UP,
-    _turn(
+    _format_turn(
         "I add up the cents and also work out the average of the lines still open.",
         """
 total_cents = sum(line["cents"] for line in lines)
@@ -186,16 +186,16 @@ average_open = total_cents / len(open_lines)
 print(total_cents, average_open)
 """,
     ),
-    _turn(
+    _format_turn(
         "No line is open, so there is no average; the total is all I need.",
         'total_cents = sum(line["cents"] for line in lines)\nprint(total_cents)',
     ),
-    _turn("That is the total.", 'final_answer("The refund of order A-17 is $54.00.")'),
+    _format_turn("That is the total.", 'final_answer("The refund of order A-17 is $54.00.")'),
 ]
 
 # Writes a key into its code and reads the environment.
 _SECRET = [
-    _turn(
+    _format_turn(
         "I authenticate against the payment service first.",
         f"""
 import os
@@ -205,11 +205,11 @@ lines = refund_lines(order_id="A-17")
 print(region, sum(line["cents"] for line in lines))
 """,
     ),
-    _turn("The sum is 4500 cents.", _RIGHT),
+    _format_turn("The sum is 4500 cents.", _RIGHT),
 ]
 
 # Writes the same failing code at every step until no step is left.
-_FAILS = _turn(
+_FAILS = _format_turn(
     "I read the refund from the order.",
     'order = find_order(order_id="A-17")\nprint(order["refund_cents"] / 100)',
 )
@@ -217,7 +217,7 @@ _LOOP = [*[_FAILS] * 5, "I could not determine the refund of order A-17."]
 
 # Calls two tools in one snippet and goes on with the variables in the next ones.
 _TOOLS = [
-    _turn(
+    _format_turn(
         "I fetch both orders and what their shipping cost.",
         """
 first = find_order(order_id="A-17")
@@ -226,7 +226,7 @@ shipping = shipping_cents(order_id="A-17") + shipping_cents("B-02")
 print(first["total_cents"], second["total_cents"], shipping)
 """,
     ),
-    _turn(
+    _format_turn(
         "Now the totals without the shipping.",
         """
 goods_cents = first["total_cents"] + second["total_cents"] - shipping
@@ -234,7 +234,7 @@ goods_dollars = goods_cents / 100
 print(goods_cents, goods_dollars)
 """,
     ),
-    _turn(
+    _format_turn(
         "The goods cost 18750 cents.",
         'final_answer(f"The goods of orders A-17 and B-02 cost ${goods_dollars:.2f} together.")',
     ),

@@ -1,7 +1,7 @@
 """Correctness: whether the code an agent wrote is valid, and whether its results hold.
 
-Takes the evidence about a run; gives, per snippet, `compiles`, `imports_exist`, `attributes_exist` and
-`replay_agrees`, what the case's tests say where it has some, and the layer's value for the run from the
+Takes the evidence about a run; gives, per snippet, `check_syntax`, `check_imports`, `check_attributes` and
+`check_replay`, what the case's tests say where it has some, and the layer's value for the run from the
 strongest evidence at hand. A snippet that failed and that a later one recovered from counts half and fails
 nothing: agents work by trial. What failed and what recovered is decided in `outcomes`, not here.
 docs/layers/correctness.md holds the rules with examples.
@@ -14,21 +14,21 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from spanproof.evaluators.layers.common import (
-    counted,
-    executed,
-    failure_clause,
+    describe_failure,
+    explain_no_code,
+    find_replay,
+    find_step_number,
+    format_count,
     is_lost,
-    number_in,
-    replayed,
-    why_no_code,
-    working,
+    list_executed,
+    select_working,
 )
-from spanproof.evaluators.layers.correctness.cases import of_case
+from spanproof.evaluators.layers.correctness.cases import score_case
 from spanproof.evaluators.layers.correctness.checks import (
-    attributes_exist,
-    compiles,
-    imports_exist,
-    replay_agrees,
+    check_attributes,
+    check_imports,
+    check_replay,
+    check_syntax,
 )
 from spanproof.evaluators.model import RunEvidence
 from spanproof.evaluators.outcomes.recorded import PROGRAMS
@@ -44,10 +44,10 @@ _MAX_NAMED = 2
 """So many problems are named; all are in the evidence."""
 
 _CHECKS = {
-    "compiles": compiles,
-    "imports_exist": imports_exist,
-    "attributes_exist": attributes_exist,
-    "replay_agrees": replay_agrees,
+    "compiles": check_syntax,
+    "imports_exist": check_imports,
+    "attributes_exist": check_attributes,
+    "replay_agrees": check_replay,
 }
 
 
@@ -84,30 +84,30 @@ class _Found:
 def judge(evidence: RunEvidence) -> list[Judgement]:
     """Judge every program of the run, and the run."""
     run = evidence.run
-    judged = executed(run) or [s for s in run.snippets if s.language in PROGRAMS]
+    judged = list_executed(run) or [s for s in run.snippets if s.language in PROGRAMS]
     if not judged:
-        return [_judgement("correctness", run.span_id, Skipped(why_no_code(run)))]
+        return [_make_judgement("correctness", run.span_id, Skipped(explain_no_code(run)))]
     outcomes = {
         snippet.id: {name: check(evidence, snippet) for name, check in _CHECKS.items()} for snippet in judged
     }
     judgements = [
-        _judgement(name, snippet.span_id, outcome, snippet.id)
+        _make_judgement(name, snippet.span_id, outcome, snippet.id)
         for snippet in judged
         for name, outcome in outcomes[snippet.id].items()
     ]
-    kept = working(evidence) if executed(run) else judged
+    kept = select_working(evidence) if list_executed(run) else judged
     results = [_examine(evidence, snippet, outcomes[snippet.id]) for snippet in kept or judged]
     known = [found for found in results if found is not None]
-    of_run = _judgement("correctness", run.span_id, _of_run(known, len(results)))
+    of_run = _make_judgement("correctness", run.span_id, _judge_run(known, len(results)))
     uncertain = bool(known) and all(found.ground in _WEAK for found in known)
-    case = of_case(evidence)
+    case = score_case(evidence)
     tested = case.get("tests_pass")
     if isinstance(tested, Scored):
         # Tests say what the code is for: no other evidence is as strong.
-        of_run, uncertain = replace(of_run, outcome=_by_tests(tested, of_run.outcome)), False
+        of_run, uncertain = replace(of_run, outcome=_combine_with_tests(tested, of_run.outcome)), False
     elif isinstance(tested, Errored) and not _has_failed(of_run.outcome):
         of_run, uncertain = replace(of_run, outcome=tested), False
-    of_tests = [_judgement(name, run.span_id, outcome) for name, outcome in case.items()]
+    of_tests = [_make_judgement(name, run.span_id, outcome) for name, outcome in case.items()]
     return [replace(of_run, uncertain=uncertain), *of_tests, *judgements]
 
 
@@ -115,23 +115,27 @@ def _has_failed(outcome: Outcome) -> bool:
     return isinstance(outcome, Scored) and outcome.label is Label.FAIL
 
 
-def _by_tests(tested: Scored, otherwise: Outcome) -> Scored:
-    """The layer's value where the case has tests; what else was found is added."""
+def _combine_with_tests(tested: Scored, otherwise: Outcome) -> Scored:
+    """Return the layer's value where the case has tests; what else was found is added."""
     facts = otherwise.evidence if isinstance(otherwise, Scored) else ()
     beside = f" Beside: {otherwise.explanation}" if isinstance(otherwise, Scored) else ""
     return replace(tested, explanation=f"{tested.explanation}{beside}", evidence=(*tested.evidence, *facts))
 
 
-def _of_run(results: list[_Found], total: int) -> Outcome:
+def _judge_run(results: list[_Found], total: int) -> Outcome:
     if not results:
         return Skipped("nothing can be said about the code: it is cut, or no evidence of its outcome exists")
     wrong = [found for found in results if found.problem is not None]
     broken = [found for found in wrong if not found.recovered]
     value = sum(found.value for found in results) / len(results)
-    facts = tuple(fact for found in results for fact in _facts(found))
+    facts = tuple(fact for found in results for fact in _list_facts(found))
     passed = len(results) - len(wrong)
-    of = f"{passed} of {counted(len(results), 'snippet')}" if wrong else counted(len(results), "snippet")
-    clauses = [f"{of} passed{_grounds(results) if not broken else ''}"]
+    of = (
+        f"{passed} of {format_count(len(results), 'snippet')}"
+        if wrong
+        else format_count(len(results), "snippet")
+    )
+    clauses = [f"{of} passed{_format_grounds(results) if not broken else ''}"]
     ranked = (*broken, *(each for each in wrong if each.recovered))
     problems = list(dict.fromkeys(str(found.problem) for found in ranked))
     clauses += problems[:_MAX_NAMED]
@@ -143,14 +147,14 @@ def _of_run(results: list[_Found], total: int) -> Outcome:
     return Scored(value, label, f"{'; '.join(clauses)}.", facts)
 
 
-def _grounds(results: list[_Found]) -> str:
-    """What speaks for the snippets that passed: `: the replay agrees with the record`."""
+def _format_grounds(results: list[_Found]) -> str:
+    """Return what speaks for the snippets that passed: `: the replay agrees with the record`."""
     grounds = Counter(found.ground for found in results if found.ground is not None)
     on = [f"{ground} ({count})" if len(grounds) > 1 else str(ground) for ground, count in grounds.items()]
     return f": {', '.join(on)}" if on else ""
 
 
-def _facts(found: _Found) -> tuple[Evidence, ...]:
+def _list_facts(found: _Found) -> tuple[Evidence, ...]:
     if found.problem is None:
         return (Evidence(f"passed: {found.ground}", found.snippet.span_id),)
     if found.evidence and not found.recovered:
@@ -159,12 +163,12 @@ def _facts(found: _Found) -> tuple[Evidence, ...]:
 
 
 def _examine(evidence: RunEvidence, snippet: Snippet, outcomes: dict[str, Outcome]) -> _Found | None:
-    """What is found about a snippet, by its strongest evidence; None where there is none."""
+    """Return what is found about a snippet, by its strongest evidence; None where there is none."""
     agrees, account = outcomes["replay_agrees"], evidence.account
     how = account.of(snippet)
-    name = f"step {number_in(evidence.run, snippet)}"
+    name = f"step {find_step_number(evidence.run, snippet)}"
     if isinstance(agrees, Scored) and agrees.label is Label.FAIL:
-        step = replayed(evidence, snippet)
+        step = find_replay(evidence, snippet)
         difference = step.difference if step is not None else None
         return _Found(snippet, None, f"the replay of {name} differs ({difference})", evidence=agrees.evidence)
     failed = snippet.executed and how.ok is False
@@ -174,12 +178,12 @@ def _examine(evidence: RunEvidence, snippet: Snippet, outcomes: dict[str, Outcom
         if isinstance(outcome, Scored) and outcome.label is Label.FAIL:
             problem = outcome.explanation[0].lower() + outcome.explanation[1:].rstrip(".")
             if failed:
-                problem = f"{failure_clause(account, name, snippet.span_id, how)}: {problem}"
+                problem = f"{describe_failure(account, name, snippet.span_id, how)}: {problem}"
             return _Found(
                 snippet, None, f"{name}: {problem}" if not failed else problem, recovered, outcome.evidence
             )
     if failed:
-        return _Found(snippet, None, failure_clause(account, name, snippet.span_id, how), recovered)
+        return _Found(snippet, None, describe_failure(account, name, snippet.span_id, how), recovered)
     if isinstance(agrees, Scored):
         return _Found(snippet, _Ground.REPLAY_AGREES)
     if snippet.executed and how.ok:
@@ -189,5 +193,5 @@ def _examine(evidence: RunEvidence, snippet: Snippet, outcomes: dict[str, Outcom
     return None
 
 
-def _judgement(name: str, span_id: str, outcome: Outcome, snippet_id: str | None = None) -> Judgement:
+def _make_judgement(name: str, span_id: str, outcome: Outcome, snippet_id: str | None = None) -> Judgement:
     return Judgement(Layer.CORRECTNESS, name, span_id, outcome, EVALUATOR, VERSION, snippet_id)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from spanproof.evaluators.layers.common import counted
+from spanproof.evaluators.layers.common import format_count
 from spanproof.evaluators.model import NoReplay, RunEvidence, TestReport
 from spanproof.trace import Errored, Evidence, Label, Outcome, Scored, Skipped
 
@@ -16,24 +16,24 @@ _MB = 1024 * 1024
 _MAX_FAILED = 20
 
 
-def of_case(evidence: RunEvidence) -> dict[str, Outcome]:
-    """The sub-scores of the case, by name; none where the run is no case with tests."""
+def score_case(evidence: RunEvidence) -> dict[str, Outcome]:
+    """Return the sub-scores of the case, by name; none where the run is no case with tests."""
     report = evidence.tests
     if report is None:
         return {}
     found: dict[str, Outcome] = {}
     if report.results or report.unrun is not None:
-        found["tests_pass"] = _tests_pass(report)
+        found["tests_pass"] = _score_tests(report)
     if report.changed_inputs or (report.inputs_must_stay and "tests_pass" in found):
-        found["inputs_unchanged"] = _inputs_unchanged(report)
+        found["inputs_unchanged"] = _score_inputs(report)
     if report.budget is not None:
-        found["within_budget"] = _within_budget(evidence, report)
+        found["within_budget"] = _score_budget(evidence, report)
     return found
 
 
-def _tests_pass(report: TestReport) -> Outcome:
+def _score_tests(report: TestReport) -> Outcome:
     if report.unrun is not None:
-        return _unrun(report.unrun, broken=report.broken)
+        return _make_unrun_outcome(report.unrun, broken=report.broken)
     total = len(report.results)
     value = report.passed / total
     if report.first_failure is None:
@@ -42,28 +42,30 @@ def _tests_pass(report: TestReport) -> Outcome:
         )
         return Scored(value, Label.PASS, all_pass)
     why = f" ({report.why})" if report.why is not None else ""
-    sentence = f"{report.passed} of {counted(total, 'test')} of the case {'passes' if total == 1 else 'pass'}"
+    sentence = (
+        f"{report.passed} of {format_count(total, 'test')} of the case {'passes' if total == 1 else 'pass'}"
+    )
     failed = [name for name, passed in report.results if not passed]
     facts = tuple(Evidence(f"a test of the case failed: {name}") for name in failed[:_MAX_FAILED])
     return Scored(value, Label.FAIL, f"{sentence}; first to fail: {report.first_failure}{why}.", facts)
 
 
-def _unrun(reason: str, *, broken: bool) -> Skipped | Errored:
+def _make_unrun_outcome(reason: str, *, broken: bool) -> Skipped | Errored:
     sentence = f"the case's tests could not be run: {reason}"
     return Errored("SandboxBroken", sentence) if broken else Skipped(sentence)
 
 
-def _inputs_unchanged(report: TestReport) -> Outcome:
-    """A verdict where the case demands it, else advice: a function may be meant to change its argument."""
+def _score_inputs(report: TestReport) -> Outcome:
+    """Return a verdict where the case demands it, else advice: functions may mean to change arguments."""
     if report.unrun is not None:
-        return _unrun(report.unrun, broken=report.broken)
+        return _make_unrun_outcome(report.unrun, broken=report.broken)
     if not report.changed_inputs:
         return Scored(1.0, Label.PASS, "It changes no argument it is given.")
     sentence = f"It changes an argument it is given, seen in {', '.join(report.changed_inputs[:3])}."
     return Scored(0.0, Label.FAIL if report.inputs_must_stay else None, sentence)
 
 
-def _within_budget(evidence: RunEvidence, report: TestReport) -> Outcome:
+def _score_budget(evidence: RunEvidence, report: TestReport) -> Outcome:
     budget, replay = report.budget, evidence.replay
     assert budget is not None
     if isinstance(replay, NoReplay) or not (replay.steps or replay.breaks):
@@ -75,25 +77,27 @@ def _within_budget(evidence: RunEvidence, report: TestReport) -> Outcome:
     used_mb = max(step.execution.peak_memory_bytes for step in replay.steps) / _MB
     shares: list[tuple[float, str]] = []
     if budget.wall_s is not None:
-        shares.append((used_s / budget.wall_s, _used(used_s, budget.wall_s, "s")))
+        shares.append((used_s / budget.wall_s, _format_usage(used_s, budget.wall_s, "s")))
     if budget.memory_mb is not None:
         if not used_mb:
             return Skipped("the sandbox does not measure the memory its programs take")
-        shares.append((used_mb / budget.memory_mb, _used(used_mb, budget.memory_mb, "MB")))
+        shares.append((used_mb / budget.memory_mb, _format_usage(used_mb, budget.memory_mb, "MB")))
     worst = max((share for share, _ in shares), default=0.0)
     sentence = f"The replay took {' and '.join(words for _, words in shares)}."
     return Scored(min(1.0, 1 / worst) if worst else 1.0, Label.PASS if worst <= 1 else Label.FAIL, sentence)
 
 
-def _used(used: float, allowed: float, unit: str) -> str:
-    """`4 s of 2 s allowed`: three digits that count, or as many as it takes to distinguish the two."""
-    limit = _digits(allowed, 9)
-    sentence = next((text for digits in range(3, 9) if (text := _digits(used, digits)) != limit), limit)
+def _format_usage(used: float, allowed: float, unit: str) -> str:
+    """Return `4 s of 2 s allowed`: three significant digits, or as many as distinguish the two."""
+    limit = _format_digits(allowed, 9)
+    sentence = next(
+        (text for digits in range(3, 9) if (text := _format_digits(used, digits)) != limit), limit
+    )
     return f"{limit if used == allowed else sentence} {unit} of {limit} {unit} allowed"
 
 
-def _digits(value: float, digits: int) -> str:
-    """A value from 0 up with so many digits that count, never with an exponent."""
+def _format_digits(value: float, digits: int) -> str:
+    """Return a value from 0 up with so many digits that count, never with an exponent."""
     places = max(0, digits - 1 - math.floor(math.log10(value))) if value > 0 else 0
     text = f"{value:.{places}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

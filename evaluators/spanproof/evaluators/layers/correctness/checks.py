@@ -11,15 +11,15 @@ import re
 import warnings
 
 from spanproof.evaluators.layers.common import (
-    counted,
-    first_to_leave,
-    not_replayed,
-    number_in,
-    replay_failed,
-    replayed,
+    build_no_replay_outcome,
+    find_first_divergence,
+    find_replay,
+    find_replay_failure,
+    find_step_number,
+    format_count,
 )
 from spanproof.evaluators.model import ApiReport, MissingName, NoReplay, RunEvidence
-from spanproof.evaluators.replay.record import raised_type
+from spanproof.evaluators.replay.record import find_raised_type
 from spanproof.sandbox import FailureClass
 from spanproof.trace import Errored, Evidence, Label, Language, Outcome, Scored, Skipped, Snippet
 
@@ -29,14 +29,14 @@ _NO_MODULE = re.compile(r"No module named '?([\w.]+)")
 """How Python words a `ModuleNotFoundError`."""
 
 
-def compiles(evidence: RunEvidence, snippet: Snippet) -> Outcome:
+def check_syntax(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     """Whether the source is a program of its language."""
     if snippet.truncated:
         return Skipped(_CUT)
     if snippet.language is not Language.PYTHON:
-        return _compiled_elsewhere(evidence, snippet)
-    problem = syntax_problem(snippet.source)
-    step = replayed(evidence, snippet)
+        return _check_by_outcome(evidence, snippet)
+    problem = find_syntax_problem(snippet.source)
+    step = find_replay(evidence, snippet)
     if problem is None and step is not None and step.execution.failure_class is FailureClass.SYNTAX_ERROR:
         problem = "the sandbox's interpreter refuses its syntax"
     if problem is None:
@@ -46,22 +46,22 @@ def compiles(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     return Scored(0.0, Label.FAIL, f"It does not parse: {problem}.", (Evidence(problem, snippet.span_id),))
 
 
-def imports_exist(evidence: RunEvidence, snippet: Snippet) -> Outcome:
+def check_imports(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     """Whether every module it imports is in the runtime."""
-    report = _report(evidence, snippet)
+    report = _read_api_report(evidence, snippet)
     if not isinstance(report, ApiReport):
         return report
     missing = [entry for entry in report.missing if entry.is_module]
-    nowhere = _missed_by_the_run(snippet, report)
+    nowhere = _find_missed_packages(snippet, report)
     if nowhere and not missing:
         sentence = f"{', '.join(sorted(nowhere))} is neither in the runtime the run used nor in the sandbox's"
         return Scored(0.0, Label.FAIL, f"{sentence}.", (Evidence(sentence, snippet.span_id),))
     if report.not_installed and not missing:
-        return _not_installed(report)
-    return _existence(evidence, snippet, missing, len(report.modules), "module")
+        return _skip_uninstalled(report)
+    return _score_existence(evidence, snippet, missing, len(report.modules), "module")
 
 
-def attributes_exist(evidence: RunEvidence, snippet: Snippet) -> Outcome:
+def check_attributes(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     """Whether every name it takes from a module is there: a made-up API is found without running it.
 
     Of SQL, whether the tables it reads have its columns, as far as the run was shown these tables.
@@ -69,51 +69,51 @@ def attributes_exist(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     if snippet.language is Language.SQL and not snippet.truncated:
         looked_up = evidence.account.schema.looked_up(snippet.source)
         if looked_up:
-            return _columns_exist(evidence, snippet, looked_up)
-    report = _report(evidence, snippet)
+            return _check_columns(evidence, snippet, looked_up)
+    report = _read_api_report(evidence, snippet)
     if not isinstance(report, ApiReport):
         return report
     missing = [entry for entry in report.missing if not entry.is_module]
     if not missing and report.not_installed:
-        return _not_installed(report)
-    return _existence(evidence, snippet, missing, len({*report.checked} - {*report.modules}), "name")
+        return _skip_uninstalled(report)
+    return _score_existence(evidence, snippet, missing, len({*report.checked} - {*report.modules}), "name")
 
 
-def replay_agrees(evidence: RunEvidence, snippet: Snippet) -> Outcome:
+def check_replay(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     """Whether the replay came to the class, the output and the value that are on record."""
-    step = replayed(evidence, snippet)
+    step = find_replay(evidence, snippet)
     if step is None:
-        return not_replayed(evidence, snippet)
-    before = _left_before(evidence, snippet)
+        return build_no_replay_outcome(evidence, snippet)
+    before = _describe_divergence(evidence, snippet)
     if step.agrees is None:
         sentence = step.difference or "nothing is on record to compare with"
         return Skipped(f"not comparable: {sentence}{f'; {before}' if before else ''}")
     if step.agrees:
         return Scored(1.0, Label.PASS, "The replay came to what is on record.")
     sentence = step.difference or "the replay came to something else"
-    recorded, again = _said_on_record(snippet), step.execution.stdout or step.execution.result_text
+    recorded, again = _read_recorded(snippet), step.execution.stdout or step.execution.result_text
     fact = Evidence(sentence, snippet.span_id, recorded=recorded, replayed=again or None)
     whole = f"{sentence}; {before}" if before else f"{sentence}; this is the first step that does"
     return Scored(0.0, Label.FAIL, f"Replay and record differ: {whole}.", (fact,))
 
 
-def _left_before(evidence: RunEvidence, snippet: Snippet) -> str:
-    """At which earlier step the replay left the record: what differs here may follow from that."""
-    first = first_to_leave(evidence.run, evidence.replay)
-    if first is None or number_in(evidence.run, snippet) <= first[0]:
+def _describe_divergence(evidence: RunEvidence, snippet: Snippet) -> str:
+    """Return at which earlier step the replay left the record: what differs here may follow from that."""
+    first = find_first_divergence(evidence.run, evidence.replay)
+    if first is None or find_step_number(evidence.run, snippet) <= first[0]:
         return ""
     return f"the replay left the record at step {first[0]} already"
 
 
-def _said_on_record(snippet: Snippet) -> str | None:
-    """What the code printed, or else the value it ended with."""
+def _read_recorded(snippet: Snippet) -> str | None:
+    """Return what the code printed, or else the value it ended with."""
     output = snippet.output.text if snippet.output is not None else None
     said = snippet.logs if snippet.logs is not None else snippet.observation
     return said or output or said
 
 
-def syntax_problem(source: str) -> str | None:
-    """Why this is no Python, None where it is; parsing only, nothing is run."""
+def find_syntax_problem(source: str) -> str | None:
+    """Return why this is no Python, None where it is; parsing only, nothing is run."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a snippet's invalid escapes are not ours to print
@@ -125,7 +125,7 @@ def syntax_problem(source: str) -> str | None:
     return None
 
 
-def _compiled_elsewhere(evidence: RunEvidence, snippet: Snippet) -> Outcome:
+def _check_by_outcome(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     how = evidence.account.of(snippet)
     if snippet.executed and FailureClass.OK in (how.recorded, how.replayed):
         return Scored(1.0, Label.PASS, "It ran, so it compiles.")
@@ -134,13 +134,13 @@ def _compiled_elsewhere(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     return Skipped(f"{snippet.language} is parsed by running it, and it was not run to its end")
 
 
-def _report(evidence: RunEvidence, snippet: Snippet) -> ApiReport | Skipped | Errored:
+def _read_api_report(evidence: RunEvidence, snippet: Snippet) -> ApiReport | Skipped | Errored:
     if snippet.language is not Language.PYTHON:
         return Skipped(f"names are looked up for Python, this is {snippet.language}")
     if snippet.truncated:
         return Skipped(_CUT)
     report = evidence.apis.get(snippet.id)
-    failed = replay_failed(evidence)
+    failed = find_replay_failure(evidence)
     if report is None and failed is not None:
         return Errored(failed.error_type or "ReplayFailed", failed.reason)
     if report is not None and report.failed:
@@ -149,26 +149,26 @@ def _report(evidence: RunEvidence, snippet: Snippet) -> ApiReport | Skipped | Er
     if report is None:
         reason = evidence.replay.reason if isinstance(evidence.replay, NoReplay) else "it was not looked up"
         return Skipped(f"no runtime to look names up in: {reason}")
-    if syntax_problem(snippet.source) is not None:
+    if find_syntax_problem(snippet.source) is not None:
         return Skipped("it does not parse, so its names are not known")
     return report
 
 
-def _missed_by_the_run(snippet: Snippet, report: ApiReport) -> frozenset[str]:
-    """Those of the packages the sandbox lacks that the run's own interpreter did not find either."""
-    if snippet.error is None or raised_type(snippet.error) != "ModuleNotFoundError":
+def _find_missed_packages(snippet: Snippet, report: ApiReport) -> frozenset[str]:
+    """Return the packages the sandbox lacks that the run's own interpreter did not find either."""
+    if snippet.error is None or find_raised_type(snippet.error) != "ModuleNotFoundError":
         return frozenset()
     named = _NO_MODULE.findall(snippet.error.message)
     missed = frozenset(name.partition(".")[0] for name in named)
     return missed & {*report.not_installed} if named else frozenset(report.not_installed)
 
 
-def _not_installed(report: ApiReport) -> Skipped:
+def _skip_uninstalled(report: ApiReport) -> Skipped:
     packages = ", ".join(report.not_installed)
     return Skipped(f"the sandbox's runtime does not have {packages}, so nothing can be looked up in it")
 
 
-def _columns_exist(evidence: RunEvidence, snippet: Snippet, looked_up: int) -> Outcome:
+def _check_columns(evidence: RunEvidence, snippet: Snippet, looked_up: int) -> Outcome:
     missing = evidence.account.schema.unknown_columns(snippet.source)
     if not missing:
         return Scored(
@@ -177,12 +177,14 @@ def _columns_exist(evidence: RunEvidence, snippet: Snippet, looked_up: int) -> O
     names = ", ".join(missing)
     if snippet.executed and evidence.account.of(snippet).recorded is FailureClass.OK:
         return Skipped(f"{names}: not among the columns that the run was shown, yet the query did not fail")
-    sentence = f"{counted(len(missing), 'column')} it uses is not in the table as shown to the run: {names}"
+    sentence = (
+        f"{format_count(len(missing), 'column')} it uses is not in the table as shown to the run: {names}"
+    )
     facts = tuple(Evidence(f"no column {name}", snippet.span_id) for name in missing)
     return Scored((looked_up - len(missing)) / looked_up, Label.FAIL, f"{sentence}.", facts)
 
 
-def _existence(
+def _score_existence(
     evidence: RunEvidence, snippet: Snippet, missing: list[MissingName], looked_up: int, noun: str
 ) -> Outcome:
     if not missing and not looked_up:
@@ -198,5 +200,5 @@ def _existence(
         Evidence(f"line {entry.line}: {entry.name} does not exist", snippet.span_id) for entry in missing
     )
     verb = "does" if len(missing) == 1 else "do"
-    sentence = f"{counted(len(missing), noun)} it uses {verb} not exist: {names}."
+    sentence = f"{format_count(len(missing), noun)} it uses {verb} not exist: {names}."
     return Scored((total - len(missing)) / total, Label.FAIL, sentence, facts)

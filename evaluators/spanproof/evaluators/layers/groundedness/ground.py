@@ -16,7 +16,7 @@ from spanproof.evaluators.layers.groundedness.model import Grounding
 from spanproof.evaluators.layers.groundedness.solve.solver import solve
 from spanproof.evaluators.layers.groundedness.sources.model import Context, gather
 from spanproof.evaluators.layers.groundedness.verdict.decide import ALL_RULES, decide
-from spanproof.evaluators.outcomes.known import numbers_in
+from spanproof.evaluators.outcomes.known import find_numbers
 
 
 def ground(
@@ -51,12 +51,12 @@ def ground(
         owns_up: the answer says that something failed, and it did: "I could not read it" needs no source.
     """
     context = Context(task or "", system or "", tuple(arguments), tuple(errors))
-    written = frozenset(number for source in code for number in numbers_in(source))
-    solved = solve(gather(outputs, context), answer, synonyms, _today(now))
+    written = frozenset(number for source in code for number in find_numbers(source))
+    solved = solve(gather(outputs, context), answer, synonyms, _to_date(now))
     return decide(
         solved, choice or load_choice(), ALL_RULES.difference(without_rules), written, owns_up=owns_up
     )
 
 
-def _today(now: datetime | None) -> date | None:
+def _to_date(now: datetime | None) -> date | None:
     return now.date() if now is not None else None

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 
 from spanproof.evaluators.layers.groundedness.ground import ground
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKind, Grounding, Verdict
-from spanproof.evaluators.layers.groundedness.sources.recorded import Returned, given_to, returned_by
+from spanproof.evaluators.layers.groundedness.sources.recorded import Returned, build_context, collect_outputs
 from spanproof.evaluators.layers.groundedness.verdict.sentences import explain
 from spanproof.evaluators.model import RunEvidence
 from spanproof.trace import (
@@ -52,7 +52,7 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
     """Judge one run's answer."""
     uncertain = False
     try:
-        outcomes = _outcomes(evidence)
+        outcomes = _judge_outcomes(evidence)
     except _NeedsAJudge as reason:
         outcomes = {Layer.GROUNDEDNESS.value: Skipped(f"the answer needs a judge: {reason}")}
         uncertain = True
@@ -69,16 +69,16 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
 
 
 def outputs_of(evidence: RunEvidence) -> list[str]:
-    """What the run's executions returned, in order: what its answer is held against."""
-    return [output.text for output in returned_by(evidence).own]
+    """Return what the run's executions returned, in order: what its answer is held against."""
+    return [output.text for output in collect_outputs(evidence).own]
 
 
-def _outcomes(evidence: RunEvidence) -> dict[str, Outcome]:
+def _judge_outcomes(evidence: RunEvidence) -> dict[str, Outcome]:
     run = evidence.run
     layer = Layer.GROUNDEDNESS.value
     if run.answer is None or not run.answer.text.strip():
-        return {layer: Skipped(_why_no_answer(evidence))}
-    returned = returned_by(evidence)
+        return {layer: Skipped(_explain_no_answer(evidence))}
+    returned = collect_outputs(evidence)
     without = "there are no outputs to compare the answer with"
     if run.hidden and not returned.outputs:
         return {layer: Skipped(f"content is hidden by the producer: {without}")}
@@ -87,10 +87,10 @@ def _outcomes(evidence: RunEvidence) -> dict[str, Outcome]:
     if not returned.outputs:
         if not returned.failures:
             return {layer: Skipped("no execution output on the trace to compare the answer with")}
-        return {layer: _from_nothing(evidence)}
+        return {layer: _judge_without_outputs(evidence)}
     texts = [output.text for output in returned.outputs]
     now = datetime.fromtimestamp(run.start_ns / 1e9, UTC) if run.start_ns else None
-    given = given_to(evidence)
+    given = build_context(evidence)
     grounding = ground(
         texts,
         run.answer.text,
@@ -105,19 +105,19 @@ def _outcomes(evidence: RunEvidence) -> dict[str, Outcome]:
         owns_up=evidence.account.reports_failure,
     )
     if grounding.verdict is Verdict.UNCERTAIN:
-        raise _NeedsAJudge(_why_uncertain(grounding))
+        raise _NeedsAJudge(_explain_uncertain(grounding))
     if not grounding.claims:
         return {layer: Scored(1.0, Label.PASS, "The answer says what failed, and claims nothing else.")}
     return {
-        layer: _layer(grounding, returned),
-        "answer_grounded": _answer_grounded(grounding),
-        "drift": _drift(grounding, returned),
-        "context_adherence": _adherence(grounding),
-        "chunk_attribution": _attribution(grounding, returned),
+        layer: _score_layer(grounding, returned),
+        "answer_grounded": _score_answer_grounded(grounding),
+        "drift": _score_drift(grounding, returned),
+        "context_adherence": _score_adherence(grounding),
+        "chunk_attribution": _score_attribution(grounding, returned),
     }
 
 
-def _why_no_answer(evidence: RunEvidence) -> str:
+def _explain_no_answer(evidence: RunEvidence) -> str:
     run = evidence.run
     if run.hidden:
         return "content is hidden by the producer: the answer is not on the trace"
@@ -126,7 +126,7 @@ def _why_no_answer(evidence: RunEvidence) -> str:
     return "no answer on the trace: the run gave none, or its instrumentor does not record it"
 
 
-def _why_uncertain(grounding: Grounding) -> str:
+def _explain_uncertain(grounding: Grounding) -> str:
     unsettled = min(
         (claim for claim in grounding.claims if claim.verdict is Verdict.UNCERTAIN),
         key=lambda claim: claim.confidence,
@@ -137,15 +137,15 @@ def _why_uncertain(grounding: Grounding) -> str:
     return explain(unsettled)
 
 
-def _from_nothing(evidence: RunEvidence) -> Outcome:
-    """Every execution failed: numbers in the answer come from nowhere.
+def _judge_without_outputs(evidence: RunEvidence) -> Outcome:
+    """Judge an answer where every execution failed: its numbers come from nowhere.
 
     The task's own numbers are taken as given only where the answer owns up to having failed.
     """
     run = evidence.run
     assert run.answer is not None
     task = run.task if _OWNS_UP.search(run.answer.text) else None
-    grounding = ground([], run.answer.text, task, errors=given_to(evidence).errors)
+    grounding = ground([], run.answer.text, task, errors=build_context(evidence).errors)
     stated = [
         claim for claim in grounding.claims if claim.kind in _NUMERIC and claim.cause is Cause.NOT_FOUND
     ]
@@ -160,38 +160,40 @@ def _from_nothing(evidence: RunEvidence) -> Outcome:
     )
 
 
-def _layer(grounding: Grounding, returned: Returned) -> Scored:
-    evidence = _evidence(grounding, returned)
-    wrong = _with(grounding, Verdict.CONTRADICTED)
-    right = _with(grounding, Verdict.GROUNDED)
+def _score_layer(grounding: Grounding, returned: Returned) -> Scored:
+    evidence = _collect_evidence(grounding, returned)
+    wrong = _select_claims(grounding, Verdict.CONTRADICTED)
+    right = _select_claims(grounding, Verdict.GROUNDED)
     if not wrong:
         said = "1 claim is" if len(right) == 1 else f"{len(right)} claims are"
-        return Scored(1.0, Label.PASS, f"{said} grounded: {_sentence(right[0], returned)}", evidence)
-    explanation = _sentence(wrong[0], returned)
+        return Scored(1.0, Label.PASS, f"{said} grounded: {_explain_claim(right[0], returned)}", evidence)
+    explanation = _explain_claim(wrong[0], returned)
     if len(wrong) > 1:
         explanation += f" (and {len(wrong) - 1} more)"
     return Scored(0.0, Label.FAIL, explanation, evidence)
 
 
-def _answer_grounded(grounding: Grounding) -> Scored:
-    settled = len(_with(grounding, Verdict.GROUNDED)) + len(_with(grounding, Verdict.CONTRADICTED))
+def _score_answer_grounded(grounding: Grounding) -> Scored:
+    settled = len(_select_claims(grounding, Verdict.GROUNDED)) + len(
+        _select_claims(grounding, Verdict.CONTRADICTED)
+    )
     label = Label.PASS if grounding.verdict is Verdict.GROUNDED else Label.FAIL
-    grounded = len(_with(grounding, Verdict.GROUNDED))
+    grounded = len(_select_claims(grounding, Verdict.GROUNDED))
     return Scored(grounding.value, label, f"{grounded} of {settled} settled claims are grounded")
 
 
-def _adherence(grounding: Grounding) -> Scored:
-    bound = len(_with(grounding, Verdict.GROUNDED))
+def _score_adherence(grounding: Grounding) -> Scored:
+    bound = len(_select_claims(grounding, Verdict.GROUNDED))
     total = len(grounding.claims)
     return Scored(bound / total, None, f"{bound} of {total} claims are bound to an output")
 
 
-def _attribution(grounding: Grounding, returned: Returned) -> Outcome:
-    """The share of the run's own outputs that some claim rests on, with the claims of each as evidence."""
+def _score_attribution(grounding: Grounding, returned: Returned) -> Outcome:
+    """Score the share of the run's own outputs that some claim rests on, each one's claims as evidence."""
     if not returned.own:
         return Skipped("the run has no output of its own: the answer rests on earlier turns")
     rests: dict[int, list[str]] = {}
-    for claim in _with(grounding, Verdict.GROUNDED):
+    for claim in _select_claims(grounding, Verdict.GROUNDED):
         bound = claim.evidence
         for output in (bound.output, *bound.others) if bound is not None else ():
             if output is not None:
@@ -207,22 +209,24 @@ def _attribution(grounding: Grounding, returned: Returned) -> Outcome:
     return Scored(len(evidence) / len(returned.own), None, stated_share, evidence[:_MAX_EVIDENCE])
 
 
-def _drift(grounding: Grounding, returned: Returned) -> Outcome:
+def _score_drift(grounding: Grounding, returned: Returned) -> Outcome:
     if len({(output.turn, output.step) for output in returned.outputs}) < 2:
         return Skipped("the run has one turn with output: nothing to drift between")
-    stale = [claim for claim in _with(grounding, Verdict.CONTRADICTED) if claim.cause is Cause.OVERTAKEN]
+    stale = [
+        claim for claim in _select_claims(grounding, Verdict.CONTRADICTED) if claim.cause is Cause.OVERTAKEN
+    ]
     if not stale:
         return Scored(1.0, Label.PASS, "the answer keeps to the last word of the outputs")
-    return Scored(0.0, Label.FAIL, _sentence(stale[0], returned), _evidence(grounding, returned))
+    return Scored(0.0, Label.FAIL, _explain_claim(stale[0], returned), _collect_evidence(grounding, returned))
 
 
-def _with(grounding: Grounding, verdict: Verdict) -> list[Claim]:
+def _select_claims(grounding: Grounding, verdict: Verdict) -> list[Claim]:
     return [claim for claim in grounding.claims if claim.verdict is verdict]
 
 
-def _evidence(grounding: Grounding, returned: Returned) -> tuple[Evidence, ...]:
+def _collect_evidence(grounding: Grounding, returned: Returned) -> tuple[Evidence, ...]:
     found = [
-        _claim_evidence(claim, returned)
+        _build_claim_evidence(claim, returned)
         for claim in sorted(grounding.claims, key=lambda claim: claim.verdict is not Verdict.CONTRADICTED)
     ]
     found += [
@@ -232,9 +236,9 @@ def _evidence(grounding: Grounding, returned: Returned) -> tuple[Evidence, ...]:
     return tuple(found[:_MAX_EVIDENCE])
 
 
-def _claim_evidence(claim: Claim, returned: Returned) -> Evidence:
+def _build_claim_evidence(claim: Claim, returned: Returned) -> Evidence:
     bound = claim.evidence
-    what = f"{claim.verdict.value}: {_sentence(claim, returned)}"
+    what = f"{claim.verdict.value}: {_explain_claim(claim, returned)}"
     found = bound.text if bound is not None else None
     span = (bound.start, bound.end) if bound is not None and bound.output is not None else None
     mark = ClaimMark(claim.start, claim.end, ClaimVerdict(claim.verdict.value), found, claim.kind.value, span)
@@ -249,7 +253,7 @@ def _claim_evidence(claim: Claim, returned: Returned) -> Evidence:
     return Evidence(what, source.span_id, recorded=text, claim=mark)
 
 
-def _sentence(claim: Claim, returned: Returned) -> str:
+def _explain_claim(claim: Claim, returned: Returned) -> str:
     """Return why a claim has its verdict, with the step its evidence came from."""
     bound = claim.evidence
     if bound is None or bound.output is None or bound.output >= len(returned.outputs):

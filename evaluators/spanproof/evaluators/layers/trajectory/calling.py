@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from spanproof.evaluators.layers.trajectory.weights import TOOL_CALLING
 from spanproof.evaluators.outcomes.actions import CODE, REPLY, Action
-from spanproof.evaluators.outcomes.recovery import Came, Fate, worth
+from spanproof.evaluators.outcomes.recovery import Came, Fate, compute_mended_share
 from spanproof.trace import Evidence, Outcome, Scored, Skipped
 
 _NO_SUCH_TOOL = re.compile(
@@ -34,22 +34,22 @@ _NO_CALLS = "the run called no tool outside code"
 _MAX_VALUES = 5_000
 
 
-def tool_calling(actions: Sequence[Action], answer: str, found: Sequence[Fate]) -> dict[str, Outcome]:
-    """The four by name, and their weighted mean as `tool_calling`."""
+def score_tool_calling(actions: Sequence[Action], answer: str, found: Sequence[Fate]) -> dict[str, Outcome]:
+    """Return the four by name, and their weighted mean as `score_tool_calling`."""
     calls = [action for action in actions if action.name not in {CODE, REPLY} and not action.answers]
     if not calls:
         return {name: Skipped(_NO_CALLS) for name in ("tool_calling", *TOOL_CALLING)}
     four: dict[str, Outcome] = {
-        "tool_selection": _selection(calls),
-        "tool_arguments": _arguments(calls),
-        "tool_result_use": _result_use(calls, actions, answer),
-        "tool_recovery": _recovery(calls, found),
+        "tool_selection": _score_selection(calls),
+        "tool_arguments": _score_arguments(calls),
+        "tool_result_use": _score_result_use(calls, actions, answer),
+        "tool_recovery": _score_recovery(calls, found),
     }
-    return {"tool_calling": _mean(four), **four}
+    return {"tool_calling": _combine_scores(four), **four}
 
 
-def _selection(calls: Sequence[Action]) -> Outcome:
-    """The share of calls to a tool that there is, and that were not made before with the same outcome."""
+def _score_selection(calls: Sequence[Action]) -> Outcome:
+    """Score the share of calls to a tool that exists that repeat no earlier call with its outcome."""
     seen: set[tuple[str, str | None]] = set()
     wrong: list[tuple[Action, str]] = []
     for call in calls:
@@ -59,11 +59,11 @@ def _selection(calls: Sequence[Action]) -> Outcome:
         elif call.error is None and key in seen:
             wrong.append((call, f"{call.name} again with the same outcome"))
         seen.add(key)
-    return _share(len(calls), wrong, "calls chose a tool that could help")
+    return _score_share(len(calls), wrong, "calls chose a tool that could help")
 
 
-def _arguments(calls: Sequence[Action]) -> Outcome:
-    """The share of calls whose arguments the tool took."""
+def _score_arguments(calls: Sequence[Action]) -> Outcome:
+    """Score the share of calls whose arguments the tool took."""
     known = [call for call in calls if not _NO_SUCH_TOOL.search(call.error_text)]
     if not known:
         return Skipped("no call reached a tool")
@@ -72,42 +72,44 @@ def _arguments(calls: Sequence[Action]) -> Outcome:
         for call in known
         if call.error is not None and _WRONG_ARGUMENTS.search(call.error_text)
     ]
-    return _share(len(known), wrong, "calls gave arguments that the tool took")
+    return _score_share(len(known), wrong, "calls gave arguments that the tool took")
 
 
-def _result_use(calls: Sequence[Action], actions: Sequence[Action], answer: str) -> Outcome:
-    """The share of results of which a value turns up in what the agent did, thought or answered after."""
-    after = _values(answer)
+def _score_result_use(calls: Sequence[Action], actions: Sequence[Action], answer: str) -> Outcome:
+    """Score the share of results of which a value is in what the agent did, thought or answered after."""
+    after = _extract_values(answer)
     later: dict[int, frozenset[str]] = {}
     for action in reversed(actions):
         later[id(action)] = after
-        after = after | _values(f"{action.text} {action.thought or ''}")
-    sentence: list[Action] = []
+        after = after | _extract_values(f"{action.text} {action.thought or ''}")
+    judged: list[Action] = []
     unused: list[tuple[Action, str]] = []
     for call in calls:
-        new, after = _values(call.result) - _values(call.text), later[id(call)]
+        new, after = _extract_values(call.result) - _extract_values(call.text), later[id(call)]
         # Where nothing after the call is on the trace, nothing says that its result was not used.
         if call.error is not None or not new or not after:
             continue
-        sentence.append(call)
+        judged.append(call)
         if new.isdisjoint(after):
             unused.append((call, f"nothing of what {call.name} returned was used"))
-    if not sentence:
+    if not judged:
         return Skipped("no tool call returned anything of which the trace shows the use")
-    return _share(len(sentence), unused, "results were used")
+    return _score_share(len(judged), unused, "results were used")
 
 
-def _recovery(calls: Sequence[Action], fates: Sequence[Fate]) -> Outcome:
-    """The share of failed calls after which what they were after was got; open ones count half."""
+def _score_recovery(calls: Sequence[Action], fates: Sequence[Fate]) -> Outcome:
+    """Score the share of failed calls after which what they were after was got; open ones count half."""
     failed = {id(call) for call in calls if call.error is not None}
     found = [fate for fate in fates if id(fate.failure) in failed]
     if not found:
         return Skipped("no tool call failed")
     mended = sum(fate.came is Came.MENDED for fate in found)
-    return Scored(worth(found), None, f"{mended} of {len(found)} failed tool calls were mended")
+    return Scored(
+        compute_mended_share(found), None, f"{mended} of {len(found)} failed tool calls were mended"
+    )
 
 
-def _mean(four: Mapping[str, Outcome]) -> Outcome:
+def _combine_scores(four: Mapping[str, Outcome]) -> Outcome:
     measured = {name: outcome.value for name, outcome in four.items() if isinstance(outcome, Scored)}
     weight = sum(TOOL_CALLING[name] for name in measured)
     value = sum(TOOL_CALLING[name] * value for name, value in measured.items()) / weight
@@ -115,13 +117,13 @@ def _mean(four: Mapping[str, Outcome]) -> Outcome:
     return Scored(value, None, sentence)
 
 
-def _share(total: int, wrong: Sequence[tuple[Action, str]], sentence: str) -> Scored:
+def _score_share(total: int, wrong: Sequence[tuple[Action, str]], sentence: str) -> Scored:
     evidence = tuple(Evidence(f"step {call.step}: {why}", call.span_id) for call, why in wrong[:10])
     return Scored(1 - len(wrong) / total, None, f"{total - len(wrong)} of {total} {sentence}", evidence)
 
 
-def _values(text: str) -> frozenset[str]:
-    """The values and words of a text, lower case."""
+def _extract_values(text: str) -> frozenset[str]:
+    """Return the values and words of a text, lower case."""
     found: set[str] = set()
     for match in _VALUE.finditer(text):
         found.add(match.group().rstrip(".-").lower())

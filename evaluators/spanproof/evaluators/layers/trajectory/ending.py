@@ -31,7 +31,7 @@ class Completion:
 
 
 def judge_answered(completion: Completion) -> Outcome:
-    """Did the run end with an answer that it can give?"""
+    """Judge whether the run ended with an answer that it can give."""
     if not completion.known:
         return Skipped(completion.how or "the trace does not say how the run ended")
     if completion.answered:

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from spanproof.evaluators.layers.trajectory.ending import Completion
 from spanproof.evaluators.layers.trajectory.metrics import measure
 from spanproof.evaluators.layers.trajectory.recovery import is_open
-from spanproof.evaluators.layers.trajectory.spent import spent
-from spanproof.evaluators.layers.trajectory.steps import actions_of, read_by, turns_of
+from spanproof.evaluators.layers.trajectory.spent import measure_usage
+from spanproof.evaluators.layers.trajectory.steps import build_turns, collect_model_input, list_actions
 from spanproof.evaluators.model import RunEvidence
 from spanproof.evaluators.outcomes.grounding import explain_origin
 from spanproof.evaluators.outcomes.model import State
@@ -28,21 +28,21 @@ _NO_AGENT = "a lone tool call: the agent that made it is not on this trace"
 
 def judge(evidence: RunEvidence) -> list[Judgement]:
     """Judge how one run went."""
-    actions, completion = actions_of(evidence), _completion(evidence)
+    actions, completion = list_actions(evidence), _determine_completion(evidence)
     answer = evidence.run.answer.text if evidence.run.answer else ""
     measured = measure(
         actions,
         completion,
         answer,
         evidence.run.task or "",
-        turns_of(evidence),
-        read_by(evidence),
+        build_turns(evidence),
+        collect_model_input(evidence),
         evidence.account.fates,
     )
     if not actions:
-        measured = _without_actions(measured, completion)
-    outcomes = measured | spent(evidence)
-    if unjudgeable := _unjudgeable(evidence):
+        measured = _skip_without_actions(measured, completion)
+    outcomes = measured | measure_usage(evidence)
+    if unjudgeable := _explain_unjudgeable(evidence):
         outcomes = {name: Skipped(unjudgeable) for name in outcomes}
     return [
         Judgement(
@@ -58,7 +58,7 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
     ]
 
 
-def _nothing_succeeded(evidence: RunEvidence) -> bool:
+def _has_no_success(evidence: RunEvidence) -> bool:
     """Whether some failure was left as it was, or all that worked came back with nothing."""
     account = evidence.account
     if any(fate.came is Came.LOST for fate in account.fates):
@@ -70,8 +70,8 @@ def _nothing_succeeded(evidence: RunEvidence) -> bool:
     )
 
 
-def _without_actions(measured: Mapping[str, Outcome], completion: Completion) -> dict[str, Outcome]:
-    """The metrics where no action is on the trace: nothing says that the run took none."""
+def _skip_without_actions(measured: Mapping[str, Outcome], completion: Completion) -> dict[str, Outcome]:
+    """Return the metrics where no action is on the trace: nothing says that the run took none."""
     kept: dict[str, Outcome] = {
         name: Skipped(_NO_ACTION) if isinstance(outcome, Skipped) and name != "answered" else outcome
         for name, outcome in measured.items()
@@ -82,8 +82,8 @@ def _without_actions(measured: Mapping[str, Outcome], completion: Completion) ->
     return kept
 
 
-def _unjudgeable(evidence: RunEvidence) -> str | None:
-    """Why nothing can be said about the way of this run."""
+def _explain_unjudgeable(evidence: RunEvidence) -> str | None:
+    """Return why nothing can be said about the way of this run, None where something can."""
     run = evidence.run
     if run.hidden and not run.snippets:
         # Actions without their content all look alike: neither loops nor safety can be judged.
@@ -92,7 +92,7 @@ def _unjudgeable(evidence: RunEvidence) -> str | None:
     return _NO_AGENT if span is not None and span.kind is SpanKind.TOOL else None
 
 
-def _completion(evidence: RunEvidence) -> Completion:
+def _determine_completion(evidence: RunEvidence) -> Completion:
     run = evidence.run
     answered = run.answer is not None and bool(run.answer.text.strip())
     if run.ending is Ending.MAX_STEPS:
@@ -103,7 +103,7 @@ def _completion(evidence: RunEvidence) -> Completion:
     made_up = evidence.account.fabricated
     if made_up:
         return Completion(answered=False, how=explain_origin(made_up[0]))
-    if evidence.account.reports_failure and _nothing_succeeded(evidence):
+    if evidence.account.reports_failure and _has_no_success(evidence):
         return Completion(answered=False, reported=True, how="the answer reports that the task was not done")
     if answered or run.ending is Ending.ANSWERED:
         return Completion(answered=True)

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from spanproof.evaluators.layers.trajectory.weights import ALIKE, LOOP_GAP, LOOP_REPEATS, STUCK_REPEATS
 from spanproof.evaluators.outcomes.actions import Action
-from spanproof.evaluators.outcomes.causes import in_words
+from spanproof.evaluators.outcomes.causes import describe_cause
 from spanproof.trace import Evidence, Label, Outcome, Scored, Skipped
 
 
@@ -23,15 +23,15 @@ class Loop:
     what: str
 
 
-def loops(actions: Sequence[Action]) -> Outcome:
-    """Did the run go in circles?"""
+def score_loops(actions: Sequence[Action]) -> Outcome:
+    """Judge whether the run went in circles."""
     if not actions:
         return Skipped("the run took no action")
     loop = find_loop(actions)
     if loop is None:
         return Scored(1.0, Label.PASS, "no action was repeated with the same outcome")
     last = loop.actions[-1]
-    outcome = f"the same error ({in_words(last.error_text)})" if last.error else "the same observation"
+    outcome = f"the same error ({describe_cause(last.error_text)})" if last.error else "the same observation"
     return Scored(
         0.0,
         Label.FAIL,
@@ -41,8 +41,11 @@ def loops(actions: Sequence[Action]) -> Outcome:
 
 
 def find_loop(actions: Sequence[Action]) -> Loop | None:
-    """The first loop: an action repeated with the same outcome, literals aside where it fails alike."""
-    for keyed, what in ((_exactly, "the same action"), (_alike, "nearly the same action")):
+    """Return the first loop: an action repeated with the same outcome, literals aside where it fails."""
+    for keyed, what in (
+        (_build_exact_key, "the same action"),
+        (_build_failure_key, "nearly the same action"),
+    ):
         runs: dict[tuple[str, str], list[tuple[int, Action]]] = {}
         for place, action in enumerate(actions):
             key = keyed(action)
@@ -55,15 +58,15 @@ def find_loop(actions: Sequence[Action]) -> Loop | None:
         longest = max(runs.values(), key=len, default=[])
         if len(longest) >= LOOP_REPEATS:
             return Loop(tuple(action for _, action in longest), what)
-    return _stuck(actions) or _to_and_fro(actions)
+    return _find_repeated_error(actions) or _find_alternation(actions)
 
 
-def _to_and_fro(actions: Sequence[Action]) -> Loop | None:
-    """Two actions in turn, a failing one among them, gone through twice with the same outcomes."""
+def _find_alternation(actions: Sequence[Action]) -> Loop | None:
+    """Return two actions in turn, a failing one among them, gone through twice with the same outcomes."""
     for at in range(len(actions) - 3):
         turn, again = actions[at : at + 2], actions[at + 2 : at + 4]
         same = [
-            _exactly(one) is not None and _exactly(one) == _exactly(other)
+            _build_exact_key(one) is not None and _build_exact_key(one) == _build_exact_key(other)
             for one, other in zip(turn, again, strict=True)
         ]
         if all(same) and any(action.error is not None for action in turn):
@@ -71,8 +74,8 @@ def _to_and_fro(actions: Sequence[Action]) -> Loop | None:
     return None
 
 
-def _stuck(actions: Sequence[Action]) -> Loop | None:
-    """Failures in a row with one error: of nearly the same action, or too many to call it trying."""
+def _find_repeated_error(actions: Sequence[Action]) -> Loop | None:
+    """Return failures in a row with one error: of nearly the same action, or too many to call it trying."""
     run: list[Action] = []
     for action in actions:
         if action.error is None or (run and action.error != run[-1].error):
@@ -82,24 +85,24 @@ def _stuck(actions: Sequence[Action]) -> Loop | None:
         run.append(action)
         if len(run) >= STUCK_REPEATS:
             return Loop(tuple(run), "the same error")
-        alike = all(_similarity(one, other) >= ALIKE for one, other in pairwise(run))
+        alike = all(_compute_similarity(one, other) >= ALIKE for one, other in pairwise(run))
         if len(run) >= LOOP_REPEATS and alike:
             return Loop(tuple(run), "nearly the same action")
     return None
 
 
-def _similarity(one: Action, other: Action) -> float:
-    """The share of names two actions have in common."""
+def _compute_similarity(one: Action, other: Action) -> float:
+    """Return the share of names two actions have in common."""
     together = one.words | other.words
     return len(one.words & other.words) / len(together) if together else 0.0
 
 
-def _exactly(action: Action) -> tuple[str, str] | None:
+def _build_exact_key(action: Action) -> tuple[str, str] | None:
     if action.answers:
         return None
     outcome = action.error if action.error is not None else action.outcome
     return None if outcome is None else (action.exact, outcome)
 
 
-def _alike(action: Action) -> tuple[str, str] | None:
+def _build_failure_key(action: Action) -> tuple[str, str] | None:
     return None if action.error is None else (action.shape, action.error)

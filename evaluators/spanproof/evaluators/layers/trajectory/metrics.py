@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from spanproof.evaluators.layers.trajectory.calling import tool_calling
+from spanproof.evaluators.layers.trajectory.calling import score_tool_calling
 from spanproof.evaluators.layers.trajectory.ending import Completion, judge_answered
-from spanproof.evaluators.layers.trajectory.loops import loops
-from spanproof.evaluators.layers.trajectory.mistake import first_mistake
-from spanproof.evaluators.layers.trajectory.reasoning import reasoning_quality
-from spanproof.evaluators.layers.trajectory.recovery import recovery
-from spanproof.evaluators.layers.trajectory.steps import turns_in
+from spanproof.evaluators.layers.trajectory.loops import score_loops
+from spanproof.evaluators.layers.trajectory.mistake import score_first_mistake
+from spanproof.evaluators.layers.trajectory.reasoning import score_reasoning_quality
+from spanproof.evaluators.layers.trajectory.recovery import score_recovery
+from spanproof.evaluators.layers.trajectory.steps import convert_to_turns
 from spanproof.evaluators.layers.trajectory.unsourced import Turn
 from spanproof.evaluators.layers.trajectory.weights import FAILING, USUAL_ACTIONS, WEIGHTS
 from spanproof.evaluators.outcomes.actions import Action
-from spanproof.evaluators.outcomes.recovery import Fate, fates
+from spanproof.evaluators.outcomes.recovery import Fate, decide_fates
 from spanproof.trace import Evidence, Label, Outcome, Scored, Skipped
 
 
@@ -31,7 +31,7 @@ def measure(
     given: str = "",
     found: Sequence[Fate] | None = None,
 ) -> dict[str, Outcome]:
-    """Every metric by its name, the composite as `trajectory` first.
+    """Return every metric by its name, the composite as `trajectory` first.
 
     Args:
         actions: what the run did, in order.
@@ -42,25 +42,29 @@ def measure(
         given: all that the model read beside the task and its steps' outputs.
         found: what followed each failure; None follows them up here.
     """
-    found = fates(actions, task) if found is None else found
+    found = decide_fates(actions, task) if found is None else found
     metrics: dict[str, Outcome] = {
-        "recovery": recovery(actions, found),
-        "loops": loops(actions),
+        "recovery": score_recovery(actions, found),
+        "loops": score_loops(actions),
         "answered": judge_answered(completion),
-        "step_efficiency": step_efficiency(actions),
-        "action_safety": action_safety(actions),
-        "goal_progress": goal_progress(actions),
-        "reasoning_quality": reasoning_quality(actions),
-        **tool_calling(actions, answer, found),
-        "first_mistake": first_mistake(
-            actions, completion, found, turns_in(actions) if turns is None else turns, f"{task}\n{given}"
+        "step_efficiency": score_step_efficiency(actions),
+        "action_safety": score_action_safety(actions),
+        "goal_progress": score_goal_progress(actions),
+        "reasoning_quality": score_reasoning_quality(actions),
+        **score_tool_calling(actions, answer, found),
+        "first_mistake": score_first_mistake(
+            actions,
+            completion,
+            found,
+            convert_to_turns(actions) if turns is None else turns,
+            f"{task}\n{given}",
         ),
     }
-    return {"trajectory": composite(metrics), **metrics}
+    return {"trajectory": compute_composite(metrics), **metrics}
 
 
-def wasted(actions: Sequence[Action]) -> list[Action]:
-    """Actions that brought nothing: they failed, or repeated an earlier one with the same outcome."""
+def find_wasted(actions: Sequence[Action]) -> list[Action]:
+    """Return actions that brought nothing: failed, or repeated an earlier one with the same outcome."""
     seen: set[tuple[str, str | None]] = set()
     found: list[Action] = []
     for action in actions:
@@ -71,19 +75,19 @@ def wasted(actions: Sequence[Action]) -> list[Action]:
     return found
 
 
-def step_efficiency(actions: Sequence[Action]) -> Outcome:
-    """The share of actions that were not wasted, less in proportion where there were more than usual."""
+def score_step_efficiency(actions: Sequence[Action]) -> Outcome:
+    """Score the share of actions that were not wasted, less in proportion beyond the usual number."""
     if not actions:
         return Skipped("the run took no action")
-    lost, taken = len(wasted(actions)), len(actions)
+    lost, taken = len(find_wasted(actions)), len(actions)
     sentence = f"{lost} of {taken} actions failed or repeated an earlier one"
     if taken > USUAL_ACTIONS:
         sentence += f"; more than {USUAL_ACTIONS} is long"
     return Scored((1 - lost / taken) * min(1.0, USUAL_ACTIONS / taken), None, sentence)
 
 
-def goal_progress(actions: Sequence[Action]) -> Outcome:
-    """The share of actions that brought something new."""
+def score_goal_progress(actions: Sequence[Action]) -> Outcome:
+    """Score the share of actions that brought something new."""
     working = [action for action in actions if not action.answers]
     if not working:
         return Skipped("the run took no action but to answer")
@@ -97,8 +101,8 @@ def goal_progress(actions: Sequence[Action]) -> Outcome:
     return Scored(fresh / len(working), None, f"{fresh} of {len(working)} actions brought something new")
 
 
-def action_safety(actions: Sequence[Action]) -> Outcome:
-    """Did the run do anything it should not?"""
+def score_action_safety(actions: Sequence[Action]) -> Outcome:
+    """Judge whether the run did anything it should not."""
     if not actions:
         return Skipped("the run took no action")
     unsafe = [action for action in actions if action.unsafe]
@@ -117,8 +121,8 @@ def action_safety(actions: Sequence[Action]) -> Outcome:
     return Scored(1.0, Label.PASS, "no action is denied or destructive")
 
 
-def composite(metrics: dict[str, Outcome]) -> Outcome:
-    """The layer's value: the weighted mean of what could be measured; fails where one of `FAILING` does."""
+def compute_composite(metrics: dict[str, Outcome]) -> Outcome:
+    """Return the layer's value: the weighted mean of what was measured; fails if one of `FAILING` does."""
     measured = {
         name: outcome for name, outcome in metrics.items() if isinstance(outcome, Scored) and name in WEIGHTS
     }
@@ -137,7 +141,7 @@ def composite(metrics: dict[str, Outcome]) -> Outcome:
 
 
 def _explain_a_pass(measured: Mapping[str, Scored]) -> str:
-    """How the run ended, and what cost its value most."""
+    """Return how the run ended, and what cost its value most."""
     how = measured.get("recovery") or measured.get("answered")
     sentence = (
         how.explanation if how else "no loop and nothing unsafe; the trace does not say how the run ended"

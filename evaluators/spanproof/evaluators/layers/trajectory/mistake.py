@@ -14,12 +14,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from spanproof.evaluators.detect.observation import parts_of
+from spanproof.evaluators.detect.observation import split_observation
 from spanproof.evaluators.layers.trajectory.ending import Completion
 from spanproof.evaluators.layers.trajectory.loops import find_loop
-from spanproof.evaluators.layers.trajectory.unsourced import Turn, unsourced
+from spanproof.evaluators.layers.trajectory.unsourced import Turn, find_unsourced
 from spanproof.evaluators.outcomes.actions import CODE, Action
-from spanproof.evaluators.outcomes.causes import in_words
+from spanproof.evaluators.outcomes.causes import describe_cause
 from spanproof.evaluators.outcomes.recovery import Came, Fate
 from spanproof.trace import Evidence, Outcome, Scored, Skipped
 
@@ -43,14 +43,14 @@ class Blame:
     why: str
 
 
-def blamed(
+def find_blame(
     actions: Sequence[Action],
     completion: Completion,
     fates: Sequence[Fate],
     turns: Sequence[Turn],
     given: str = "",
 ) -> Blame | None:
-    """The step to blame, None where nothing speaks against any.
+    """Return the step to blame, None where nothing speaks against any.
 
     Args:
         actions: what the run did, in order.
@@ -59,38 +59,38 @@ def blamed(
         turns: its steps, those in which the model only spoke included.
         given: the task, and all else that the model read before it began.
     """
-    wrong, stuck = list(_wrong(actions, turns, given)), list(_stuck(actions, fates))
+    wrong, stuck = list(_find_wrong(actions, turns, given)), list(_find_stuck(actions, fates))
     if completion.answered or not completion.known:
-        return _earliest(wrong) or _earliest(stuck)
-    found = _earliest([*wrong, *stuck, *_fruitless(actions)])
+        return _pick_earliest(wrong) or _pick_earliest(stuck)
+    found = _pick_earliest([*wrong, *stuck, *_find_fruitless(actions)])
     if found is None and actions:
-        return _of(actions, actions[-1], "the last action of a run without an answer")
+        return _make_blame(actions, actions[-1], "the last action of a run without an answer")
     return found
 
 
-def first_mistake(
+def score_first_mistake(
     actions: Sequence[Action],
     completion: Completion,
     fates: Sequence[Fate],
     turns: Sequence[Turn],
     given: str = "",
 ) -> Outcome:
-    """The share of actions before the one to blame, 1 where none is; advisory."""
+    """Score the share of actions before the one to blame, 1 where none is; advisory."""
     if not actions:
         return Skipped("the run took no action")
-    found = blamed(actions, completion, fates, turns, given)
+    found = find_blame(actions, completion, fates, turns, given)
     if found is None:
         return Scored(1.0, None, "no step is to blame")
     sentence = f"step {found.step}: {found.why}"
     return Scored(found.before / len(actions), None, sentence, (Evidence(sentence, found.span_id),))
 
 
-def _wrong(actions: Sequence[Action], turns: Sequence[Turn], given: str) -> Iterator[Blame]:
-    """What is wrong in itself, whatever it led to."""
+def _find_wrong(actions: Sequence[Action], turns: Sequence[Turn], given: str) -> Iterator[Blame]:
+    """Yield what is wrong in itself, whatever it led to."""
     for place, action in enumerate(actions):
         if action.unsafe:
             yield Blame(action.step, action.span_id, place, action.unsafe)
-    invention = unsourced(turns, given)
+    invention = find_unsourced(turns, given)
     if invention is not None:
         turn, numbers = invention
         shown = ", ".join(numbers[:_QUOTED]) + (", …" if len(numbers) > _QUOTED else "")
@@ -98,42 +98,44 @@ def _wrong(actions: Sequence[Action], turns: Sequence[Turn], given: str) -> Iter
         yield Blame(turn.step, turn.span_id, sum(action.step < turn.step for action in actions), why)
 
 
-def _stuck(actions: Sequence[Action], fates: Sequence[Fate]) -> Iterator[Blame]:
-    """Where the run came no further."""
+def _find_stuck(actions: Sequence[Action], fates: Sequence[Fate]) -> Iterator[Blame]:
+    """Yield where the run came no further."""
     for fate in fates:
         if fate.came is Came.LOST:
-            why = f"it failed ({in_words(fate.failure.error_text)}), and {fate.why}"
-            yield _of(actions, fate.failure, why)
+            why = f"it failed ({describe_cause(fate.failure.error_text)}), and {fate.why}"
+            yield _make_blame(actions, fate.failure, why)
     loop = find_loop(actions)
     if loop is not None:
-        yield _of(actions, loop.actions[0], f"{loop.what} {len(loop.actions)} times from here on")
+        yield _make_blame(actions, loop.actions[0], f"{loop.what} {len(loop.actions)} times from here on")
 
 
-def _fruitless(actions: Sequence[Action]) -> Iterator[Blame]:
-    """The first action that failed, and the first that came back with nothing."""
+def _find_fruitless(actions: Sequence[Action]) -> Iterator[Blame]:
+    """Yield the first action that failed, and the first that came back with nothing."""
     for action in actions:
         if action.error is not None:
-            why = f"the first failure of a run without an answer ({in_words(action.error_text)})"
-            yield _of(actions, action, why)
+            why = f"the first failure of a run without an answer ({describe_cause(action.error_text)})"
+            yield _make_blame(actions, action, why)
             break
     for action in actions:
-        if action.error is None and _came_back_empty(action):
-            yield _of(actions, action, "the first that came back with nothing, in a run without an answer")
+        if action.error is None and _shows_nothing(action):
+            yield _make_blame(
+                actions, action, "the first that came back with nothing, in a run without an answer"
+            )
             break
 
 
-def _earliest(suspects: Sequence[Blame]) -> Blame | None:
-    """Of two about the same action, the one named first."""
+def _pick_earliest(suspects: Sequence[Blame]) -> Blame | None:
+    """Return the earliest; of two about the same action, the one named first."""
     return min(suspects, key=lambda blame: (blame.step, blame.before), default=None)
 
 
-def _came_back_empty(action: Action) -> bool:
+def _shows_nothing(action: Action) -> bool:
     """Whether it was to show something, and showed nothing."""
     if action.name != CODE or not _PRINTS.search(action.text):
         return False
-    logs = parts_of(action.result).logs
+    logs = split_observation(action.result).logs
     return (action.result if logs is None else logs).strip() in _NOTHING
 
 
-def _of(actions: Sequence[Action], action: Action, why: str) -> Blame:
+def _make_blame(actions: Sequence[Action], action: Action, why: str) -> Blame:
     return Blame(action.step, action.span_id, actions.index(action), why)

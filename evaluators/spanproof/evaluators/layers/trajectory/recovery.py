@@ -8,24 +8,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from spanproof.evaluators.outcomes.actions import Action
-from spanproof.evaluators.outcomes.causes import in_words
-from spanproof.evaluators.outcomes.recovery import Came, Fate, worth
+from spanproof.evaluators.outcomes.causes import describe_cause
+from spanproof.evaluators.outcomes.recovery import Came, Fate, compute_mended_share
 from spanproof.trace import Evidence, Label, Outcome, Scored, Skipped
 
 
-def recovery(actions: Sequence[Action], found: Sequence[Fate]) -> Outcome:
-    """Did failures lead to something that worked? Without a label where that is open."""
+def score_recovery(actions: Sequence[Action], found: Sequence[Fate]) -> Outcome:
+    """Judge whether failures led to something that worked; without a label where that is open."""
     if not found:
         return Skipped("no step failed")
     worst = min(found, key=lambda fate: fate.came)
     if worst.came is Came.LOST and not any(action.succeeded for action in actions):
         last = found[-1].failure
-        sentence = f"step {last.step} failed ({in_words(last.error_text)}) and no step ever succeeded"
+        sentence = f"step {last.step} failed ({describe_cause(last.error_text)}) and no step ever succeeded"
     else:
-        sentence = f"step {worst.failure.step} failed ({in_words(worst.failure.error_text)}); {worst.why}"
+        sentence = (
+            f"step {worst.failure.step} failed ({describe_cause(worst.failure.error_text)}); {worst.why}"
+        )
     label = {Came.MENDED: Label.PASS, Came.OPEN: None, Came.LOST: Label.FAIL}[worst.came]
     return Scored(
-        worth(found), label, sentence, tuple(evidence for fate in found[:10] for evidence in _evidence(fate))
+        compute_mended_share(found),
+        label,
+        sentence,
+        tuple(evidence for fate in found[:10] for evidence in _build_evidence(fate)),
     )
 
 
@@ -34,12 +39,13 @@ def is_open(outcome: Outcome) -> bool:
     return isinstance(outcome, Scored) and outcome.label is None
 
 
-def _evidence(fate: Fate) -> list[Evidence]:
-    sentence = [
+def _build_evidence(fate: Fate) -> list[Evidence]:
+    shown = [
         Evidence(
-            f"step {fate.failure.step} failed: {in_words(fate.failure.error_text)}", fate.failure.span_id
+            f"step {fate.failure.step} failed: {describe_cause(fate.failure.error_text)}",
+            fate.failure.span_id,
         )
     ]
     if fate.by is not None:
-        sentence.append(Evidence(f"step {fate.by.step}: {fate.why}", fate.by.span_id))
-    return sentence
+        shown.append(Evidence(f"step {fate.by.step}: {fate.why}", fate.by.span_id))
+    return shown

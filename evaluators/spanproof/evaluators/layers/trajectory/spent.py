@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spanproof.evaluators.layers.common import counted
+from spanproof.evaluators.layers.common import format_count
 from spanproof.evaluators.layers.trajectory.weights import (
     DOLLARS_AT_HALF,
     ERRORS_AT_HALF,
@@ -17,28 +17,28 @@ from spanproof.evaluators.layers.trajectory.weights import (
 )
 from spanproof.evaluators.model import RunEvidence
 from spanproof.evaluators.outcomes.actions import Action
-from spanproof.evaluators.prices import price_of
+from spanproof.evaluators.prices import find_price
 from spanproof.evaluators.scores import Unit
 from spanproof.trace import Outcome, Scored, Skipped
 
 
-def spent(evidence: RunEvidence) -> dict[str, Outcome]:
+def measure_usage(evidence: RunEvidence) -> dict[str, Outcome]:
     """Return steps, errors in a row, tokens and cost; each 0.5 at what an ordinary run takes."""
     run = evidence.run
     found: dict[str, Outcome] = {}
     if run.steps:
         count = len(run.steps)
-        found["steps"] = _amount(count, STEPS_AT_HALF, Unit.STEPS, counted(count, "step"))
+        found["steps"] = _score_amount(count, STEPS_AT_HALF, Unit.STEPS, format_count(count, "step"))
     if evidence.account.actions:
-        found["consecutive_errors"] = _consecutive_errors(evidence.account.actions)
+        found["consecutive_errors"] = _measure_consecutive_errors(evidence.account.actions)
     tokens = run.usage.input_tokens + run.usage.output_tokens
     if tokens:
-        found["tokens"] = _amount(tokens, TOKENS_AT_HALF, Unit.TOKENS, _tokens(evidence))
-        found["cost_usd"] = _cost(evidence)
+        found["tokens"] = _score_amount(tokens, TOKENS_AT_HALF, Unit.TOKENS, _format_tokens(evidence))
+        found["cost_usd"] = _measure_cost(evidence)
     return found
 
 
-def _consecutive_errors(actions: Sequence[Action]) -> Scored:
+def _measure_consecutive_errors(actions: Sequence[Action]) -> Scored:
     """Return the most actions in a row that ended in an error, with the first and the last of them."""
     longest: list[Action] = []
     current: list[Action] = []
@@ -49,27 +49,27 @@ def _consecutive_errors(actions: Sequence[Action]) -> Scored:
     sentence = "no action ended in an error"
     if count:
         where = f"step {longest[0].step}" if count == 1 else f"steps {longest[0].step} to {longest[-1].step}"
-        sentence = f"{counted(count, 'error')} in a row: {where}"
-    return _amount(count, ERRORS_AT_HALF, Unit.ERRORS, sentence)
+        sentence = f"{format_count(count, 'error')} in a row: {where}"
+    return _score_amount(count, ERRORS_AT_HALF, Unit.ERRORS, sentence)
 
 
-def _cost(evidence: RunEvidence) -> Outcome:
+def _measure_cost(evidence: RunEvidence) -> Outcome:
     usage, model = evidence.run.usage, evidence.run.cohort.model
     if not model:
         return Skipped("the trace does not say which model the tokens are of")
-    price = price_of(model, evidence.hints.prices)
+    price = find_price(model, evidence.hints.prices)
     if price is None:
         return Skipped(f"the price of {model!r} is not known; add it to judge.prices")
     dollars = price.of(usage.input_tokens, usage.output_tokens)
-    sentence = f"${dollars:.4f}: {_tokens(evidence)} of {model}"
-    return _amount(dollars, DOLLARS_AT_HALF, Unit.USD, sentence)
+    sentence = f"${dollars:.4f}: {_format_tokens(evidence)} of {model}"
+    return _score_amount(dollars, DOLLARS_AT_HALF, Unit.USD, sentence)
 
 
-def _amount(amount: float, half: float, unit: Unit, explanation: str) -> Scored:
-    """A metric whose value is 0.5 at the amount `half`."""
+def _score_amount(amount: float, half: float, unit: Unit, explanation: str) -> Scored:
+    """Return a metric whose value is 0.5 at the amount `half`."""
     return Scored(half / (half + amount), None, explanation, raw=float(amount), unit=unit)
 
 
-def _tokens(evidence: RunEvidence) -> str:
+def _format_tokens(evidence: RunEvidence) -> str:
     usage = evidence.run.usage
     return f"{usage.input_tokens} tokens in, {usage.output_tokens} out"

@@ -44,8 +44,8 @@ class Turn:
     shown: str = ""
 
 
-def unsourced(turns: Sequence[Turn], given: str) -> tuple[Turn, tuple[str, ...]] | None:
-    """The first turn that states facts out of nowhere, with those numbers as it wrote them.
+def find_unsourced(turns: Sequence[Turn], given: str) -> tuple[Turn, tuple[str, ...]] | None:
+    """Return the first turn that states facts out of nowhere, with those numbers as it wrote them.
 
     Args:
         turns: of one run, in order.
@@ -53,13 +53,13 @@ def unsourced(turns: Sequence[Turn], given: str) -> tuple[Turn, tuple[str, ...]]
     """
     if not any(turn.words for turn in turns):
         return None
-    known = _numbers(given)
+    known = _extract_numbers(given)
     written: set[str] = set()
     for turn in turns:
-        written |= _numbers(turn.done)
-        known |= _numbers(turn.shown) - written
+        written |= _extract_numbers(turn.done)
+        known |= _extract_numbers(turn.shown) - written
     for turn in turns:
-        stated = _stated(turn.words)
+        stated = _extract_stated(turn.words)
         invented = [number for number in stated if number not in known]
         if len(invented) >= FEWEST:
             return turn, tuple(stated[number] for number in invented)
@@ -67,23 +67,23 @@ def unsourced(turns: Sequence[Turn], given: str) -> tuple[Turn, tuple[str, ...]]
     return None
 
 
-def _stated(words: str) -> dict[str, str]:
-    """Numbers of two digits and more that the words state, in order, as they are written."""
+def _extract_stated(words: str) -> dict[str, str]:
+    """Return numbers of two digits and more that the words state, in order, as they are written."""
     text = _NUMBERING.sub(" ", words[:_MAX_CHARS])
     found: dict[str, str] = {}
     for match in _ALONE.finditer(text):
         worked_out = text[max(0, match.start() - 8) : match.start()].rstrip(" $*\\(").endswith(_WORKED_OUT)
-        number = _plain(match[1])
+        number = _normalise_number(match[1])
         if not worked_out and sum(map(str.isdigit, number)) > 1:
             found.setdefault(number, match[0])
     return found
 
 
-def _numbers(text: str) -> set[str]:
-    return {_plain(number) for number in _ANY.findall(text[:_MAX_GIVEN])}
+def _extract_numbers(text: str) -> set[str]:
+    return {_normalise_number(number) for number in _ANY.findall(text[:_MAX_GIVEN])}
 
 
-def _plain(number: str) -> str:
-    """One spelling: `1,200.50` and `1200.5`."""
+def _normalise_number(number: str) -> str:
+    """Return a number in one spelling: the same for `1,200.50` and `1200.5`."""
     digits = number.replace(",", "")
     return digits.rstrip("0").rstrip(".") if "." in digits else digits

@@ -19,7 +19,7 @@ from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler, manager
 
-from spanproof.instrumentors.content.texts import text_of
+from spanproof.instrumentors.content.texts import to_text
 from spanproof.instrumentors.frameworks import patching
 from spanproof.instrumentors.frameworks.diagnostics import shielded
 from spanproof.instrumentors.frameworks.langchain import records
@@ -77,8 +77,8 @@ class SpanHandler(BaseCallbackHandler):
 
     @shielded("langchain.chain.start")
     def on_chain_start(self, serialized: dict[str, Any] | None, inputs: Any, /, **given: Any) -> None:
-        """A graph, a node or any other runnable begins."""
-        name = records.run_name(serialized, given, "chain")
+        """Start the span of a graph, a node or any other runnable."""
+        name = records.choose_run_name(serialized, given, "chain")
         parent = self._runs.get(given.get("parent_run_id"))
         if parent is not None and not parent.graph and _is_graph_task(given.get("tags")):
             self._promote(parent)
@@ -94,31 +94,31 @@ class SpanHandler(BaseCallbackHandler):
             records.describe_chain_input(record, inputs, agent=agent)
 
     def on_chain_end(self, outputs: Any, /, **given: Any) -> None:
-        """It has returned."""
+        """End the span of a runnable that has returned."""
         self._finish("langchain.chain.end", given, records.describe_chain_output, outputs)
 
     @shielded("langchain.model.start")
     def on_chat_model_start(
         self, serialized: dict[str, Any] | None, messages: Sequence[Sequence[Any]], /, **given: Any
     ) -> None:
-        """A chat model is called."""
+        """Start the span of a chat model's call."""
         self._start_model(serialized, given, [each for batch in messages for each in batch])
 
     @shielded("langchain.model.start")
     def on_llm_start(
         self, serialized: dict[str, Any] | None, prompts: Sequence[str], /, **given: Any
     ) -> None:
-        """A completion model is called."""
-        self._start_model(serialized, given, [*map(text_of, prompts)])
+        """Start the span of a completion model's call."""
+        self._start_model(serialized, given, [*map(to_text, prompts)])
 
     def on_llm_end(self, response: Any, /, **given: Any) -> None:
-        """The model has answered."""
+        """End the span of a model's call that has an answer."""
         self._finish("langchain.model.end", given, records.describe_answer, response)
 
     @shielded("langchain.tool.start")
     def on_tool_start(self, serialized: dict[str, Any] | None, input_str: str, /, **given: Any) -> None:
-        """A tool is called; what happens within it belongs under its span."""
-        name = records.run_name(serialized, given, "tool")
+        """Start the span of a tool's call; what happens within it belongs under its span."""
+        name = records.choose_run_name(serialized, given, "tool")
         record = self._open(name, TOOL, make_tool_start(name), given)
         if record is not None:
             record.enter()
@@ -126,23 +126,23 @@ class SpanHandler(BaseCallbackHandler):
                 records.describe_tool_call(record, name, input_str, given)
 
     def on_tool_end(self, output: Any, /, **given: Any) -> None:
-        """The tool has returned."""
+        """End the span of a tool that has returned."""
         self._finish("langchain.tool.end", given, records.describe_tool_result, output)
 
     @shielded("langchain.retriever.start")
     def on_retriever_start(self, serialized: dict[str, Any] | None, query: str, /, **given: Any) -> None:
-        """A retriever is called."""
-        name = records.run_name(serialized, given, "retriever")
+        """Start the span of a retriever's call."""
+        name = records.choose_run_name(serialized, given, "retriever")
         record = self._open(name, RETRIEVER, make_start(name, RETRIEVER), given)
         if record is not None and record.recording:
             record.input(query)
 
     def on_retriever_end(self, documents: Sequence[Any], /, **given: Any) -> None:
-        """The retriever has answered."""
+        """End the span of a retriever that has answered."""
         self._finish("langchain.retriever.end", given, records.describe_documents, documents)
 
     def on_chain_error(self, error: BaseException, *, run_id: UUID, **given: Any) -> None:
-        """A runnable has raised, or was left."""
+        """End the span of a runnable that has raised, or was left."""
         record = self._runs.pop(run_id, None)
         if record is not None:
             with shielded("langchain.error"):
@@ -167,7 +167,7 @@ class SpanHandler(BaseCallbackHandler):
     def _give_up(self, record: RunRecord) -> None:
         """End what is in progress within an abandoned run, whose ends LangChain does not all report."""
         for run_id, each in [*self._runs.items()]:
-            if record in _runs_above(each):
+            if record in _iterate_ancestors(each):
                 self._runs.pop(run_id, None)
                 each.close()
 
@@ -187,7 +187,7 @@ class SpanHandler(BaseCallbackHandler):
             record.close()
 
     def _start_model(self, serialized: Any, given: dict[str, Any], messages: list[Any]) -> None:
-        model = records.model_name(serialized, given)
+        model = records.find_model_name(serialized, given)
         record = self._open(model, LLM, make_model_start(model), given)
         if record is not None and record.recording:
             records.describe_call(record, given, messages)
@@ -266,7 +266,7 @@ def _is_one_of(error: BaseException, names: frozenset[str]) -> bool:
     return any(kind.__name__ in names for kind in type(error).__mro__)
 
 
-def _runs_above(record: RunRecord) -> Iterator[RunRecord]:
+def _iterate_ancestors(record: RunRecord) -> Iterator[RunRecord]:
     above = record.parent
     while above is not None:
         yield above
@@ -275,5 +275,5 @@ def _runs_above(record: RunRecord) -> Iterator[RunRecord]:
 
 def _suspend(record: RunRecord) -> None:
     """Mark the runs above an interrupted one, which end in order but have not answered."""
-    for each in _runs_above(record):
+    for each in _iterate_ancestors(record):
         each.suspended = True

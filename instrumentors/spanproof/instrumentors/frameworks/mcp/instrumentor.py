@@ -16,7 +16,7 @@ from opentelemetry import trace as otel
 from opentelemetry.context import create_key, set_value
 
 from spanproof.instrumentors.content.code_tools import record_call
-from spanproof.instrumentors.content.texts import attribute, elements, member, text_of, text_or_none
+from spanproof.instrumentors.content.texts import as_text, get_attribute, get_member, list_elements, to_text
 from spanproof.instrumentors.frameworks import patching
 from spanproof.instrumentors.frameworks.diagnostics import shielded
 from spanproof.instrumentors.frameworks.patching import Args, Kwargs, Method
@@ -93,19 +93,19 @@ class Instrumentor(patching.Instrumentor):
 
     @shielded("mcp.call.start")
     def _begin_call(self, name: object, arguments: object) -> _Call | None:
-        tool = text_of(name)
-        above = attribute(otel.get_current_span(), "attributes")
+        tool = to_text(name)
+        above = get_attribute(otel.get_current_span(), "attributes")
         if isinstance(above, Mapping) and above.get(genai.TOOL_NAME) == tool:
             return None  # a framework calls the server, and has recorded the call
         return self._open(tool, arguments)
 
     @shielded("mcp.serve.start")
     def _begin_served(self, request: Any) -> _Call | None:
-        if text_or_none(attribute(request, "method")) != _CALL:
+        if as_text(get_attribute(request, "method")) != _CALL:
             return None
-        params = attribute(request, "params")
-        serves = member(attribute(request, "meta"), _CALLERS_TRACE) is not None
-        return self._open(text_of(member(params, "name")), member(params, "arguments"), serves=serves)
+        params = get_attribute(request, "params")
+        serves = get_member(get_attribute(request, "meta"), _CALLERS_TRACE) is not None
+        return self._open(to_text(get_member(params, "name")), get_member(params, "arguments"), serves=serves)
 
     def _open(self, tool: str, arguments: object, *, serves: bool = False) -> _Call:
         start = make_start(f"serve {tool}", CHAIN) if serves else make_tool_start(tool)
@@ -137,8 +137,8 @@ def _end(call: _Call, result: object, error: BaseException | None) -> None:
 
 def _record_result(call: _Call, result: object) -> None:
     value = find_value(result)
-    if _field(result, "is_error", "isError") is True and not call.has_failed:
-        call.fail_untyped(text_of(value))
+    if _get_field(result, "is_error", "isError") is True and not call.has_failed:
+        call.fail_untyped(to_text(value))
     if call.serves:
         call.output(value)
     else:
@@ -147,13 +147,13 @@ def _record_result(call: _Call, result: object) -> None:
 
 def find_value(result: Any) -> Any:
     """Return the value of a result: structured where it is, else its texts; None where it has neither."""
-    parts = elements(_field(result, "content", "content"))
-    texts = [text for part in parts if (text := text_or_none(_field(part, "text", "text"))) is not None]
+    parts = list_elements(_get_field(result, "content", "content"))
+    texts = [text for part in parts if (text := as_text(_get_field(part, "text", "text"))) is not None]
     shown: Any = texts[0] if len(texts) == 1 else texts or None
-    value = _field(result, "structured_content", "structuredContent")
+    value = _get_field(result, "structured_content", "structuredContent")
     if value is None:
         return shown
-    wrapped = member(value, _ONLY_FIELD)
+    wrapped = get_member(value, _ONLY_FIELD)
     if len(value) == 1 and wrapped is not None and _shows(shown, wrapped):
         return wrapped
     return value
@@ -170,5 +170,5 @@ def _shows(shown: Any, value: Any) -> bool:
     return False
 
 
-def _field(given: Any, name: str, alias: str) -> Any:
-    return given.get(alias) if type(given) is dict else attribute(given, name)
+def _get_field(given: Any, name: str, alias: str) -> Any:
+    return given.get(alias) if type(given) is dict else get_attribute(given, name)

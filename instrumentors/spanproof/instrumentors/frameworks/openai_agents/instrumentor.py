@@ -25,7 +25,7 @@ from agents.tracing import (
 )
 from agents.tracing.setup import get_trace_provider
 
-from spanproof.instrumentors.content.texts import attribute, member, text_or_none
+from spanproof.instrumentors.content.texts import as_text, get_attribute, get_member
 from spanproof.instrumentors.frameworks import patching
 from spanproof.instrumentors.frameworks.diagnostics import shielded
 from spanproof.instrumentors.frameworks.messages import History
@@ -123,12 +123,12 @@ class SpanProcessor(TracingProcessor):
 
     @shielded("openai_agents.trace.start")
     def on_trace_start(self, trace: Any) -> None:
-        """A workflow begins."""
+        """Start the span of a workflow."""
         self._records[trace.trace_id] = self._open(Record, trace.name, CHAIN, None)
 
     @shielded("openai_agents.trace.end")
     def on_trace_end(self, trace: Any) -> None:
-        """A workflow is over."""
+        """End the span of a workflow."""
         self._cancelled.pop(trace.trace_id, None)
         record = self._records.pop(trace.trace_id, None)
         if record is not None:
@@ -138,7 +138,7 @@ class SpanProcessor(TracingProcessor):
 
     @shielded("openai_agents.span.start")
     def on_span_start(self, span: Any) -> None:
-        """A part of it begins."""
+        """Start the span of a part of a workflow."""
         data = span.span_data
         parent = self._records.get(span.parent_id or span.trace_id) or self._records.get(span.trace_id)
         kind = _KINDS.get(data.type)
@@ -146,7 +146,7 @@ class SpanProcessor(TracingProcessor):
             if parent is not None:
                 self._records[span.span_id] = parent
             return
-        record = self._records[span.span_id] = self._open(Record, records.name_of(data), kind, parent)
+        record = self._records[span.span_id] = self._open(Record, records.choose_name(data), kind, parent)
         if kind == AGENT:
             record.workflow = parent if record.agent is None else None
             record.agent = record
@@ -157,7 +157,7 @@ class SpanProcessor(TracingProcessor):
 
     @shielded("openai_agents.span.end")
     def on_span_end(self, span: Any) -> None:
-        """A part of it is over, with everything that is known of it."""
+        """End the span of a part of a workflow, with everything that is known of it."""
         record, data = self._records.pop(span.span_id, None), span.span_data
         if record is None or data.type not in _KINDS:
             return
@@ -171,32 +171,32 @@ class SpanProcessor(TracingProcessor):
 
     @shielded("openai_agents.cancel")
     def note_cancelled(self, result: Any) -> None:
-        """A streamed run is cancelled: one that stops after its turn ends like one that has answered."""
+        """Note a streamed run as cancelled: one that stops after its turn ends like one that answered."""
         trace = result.trace or get_current_trace()  # none of its own within a trace of the application's
         if trace is not None and trace.trace_id in self._records:
             self._cancelled[trace.trace_id] = result
 
     @shielded("openai_agents.model.start")
     def begin_call(self, model: Any, given: Mapping[str, Any]) -> BareCall | None:
-        """A model is called; None where nothing traces it."""
+        """Start the span of a model's call; None where nothing traces it."""
         within, trace = get_current_span(), get_current_trace()
         parent = self._records.get(within.span_id) if within is not None else None
         parent = parent or (self._records.get(trace.trace_id) if trace is not None else None)
         if parent is None:
             return None
-        name = text_or_none(attribute(model, "model")) or type(model).__name__
+        name = as_text(get_attribute(model, "model")) or type(model).__name__
         call = self._open(BareCall, name, LLM, parent)
         call.parent, call.calls_before, call.given = parent, parent.calls, {**given, "model": name}
         return call
 
     def end_call(self, call: BareCall | None, response: Any) -> None:
-        """A model has answered; its span is left unended, and so out, where the model made one itself."""
+        """End a model call's span; it is left unended, and so out, where the model made one itself."""
         if call is None or call.parent.calls != call.calls_before:
             return
         raised = call.raised()
         with shielded("openai_agents.model.end"):
             if call.recording:
-                data = records.bare_call(call.given, response)
+                data = records.build_bare_call(call.given, response)
                 call.parent.note(*records.describe_call(call, data, call.history))
                 records.mark_hidden(call, data, failed=False)
             if raised is not None and not was_abandoned(raised):
@@ -204,10 +204,10 @@ class SpanProcessor(TracingProcessor):
         call.close()
 
     def shutdown(self) -> None:
-        """Nothing of ours to shut down: the provider is the application's."""
+        """Do nothing: the provider is the application's."""
 
     def force_flush(self) -> None:
-        """Nothing is held back here."""
+        """Do nothing: nothing is held back here."""
 
     def end_all(self) -> None:
         """End all open spans: the SDK will not report their ends to us."""
@@ -237,7 +237,7 @@ class SpanProcessor(TracingProcessor):
         else:
             records.describe_other(record, data)
         if data.type == "response":  # which model answers is not known before it has
-            record.span.update_name(f"{genai.OPERATION_CHAT} {records.name_of(data)}")
+            record.span.update_name(f"{genai.OPERATION_CHAT} {records.choose_name(data)}")
             records.record_hosted_code(self._tracing, record, data)
 
     def _is_stopped(self, record: Record, trace_id: str) -> bool:
@@ -248,7 +248,7 @@ class SpanProcessor(TracingProcessor):
     def _close(self, record: Record, error: Any, *, is_turn: bool = False, stopped: bool = False) -> None:
         raised = record.raised()
         given_up = was_abandoned(raised)
-        message = records.error_message(error) or (record.last_failure if record.kind == AGENT else None)
+        message = records.format_error(error) or (record.last_failure if record.kind == AGENT else None)
         failed = (raised is not None and not given_up) or message is not None
         with shielded("openai_agents.fail"):
             if raised is not None and not given_up:
@@ -259,7 +259,7 @@ class SpanProcessor(TracingProcessor):
         if is_turn and record.agent is not None:
             record.agent.last_failure = message
         if record.kind == AGENT and (failed or not (given_up or stopped or record.handed_over)):
-            limit = text_or_none(member(error, "message")) == "Max turns exceeded"
+            limit = as_text(get_member(error, "message")) == "Max turns exceeded"
             record.fact(ours.RUN_ENDING, "max_steps" if limit else "failed" if failed else "answered")
         record.end()
 
@@ -289,7 +289,7 @@ class Instrumentor(patching.Instrumentor):
 
     def instrument(self) -> None:
         """Register the processor beside the SDK's own upload, again where it is no longer there."""
-        if self._processor in _processors():
+        if self._processor in _list_processors():
             return
         self.patches.replace(RunResultStreaming, "cancel", self._note_cancel)
         try:
@@ -303,14 +303,14 @@ class Instrumentor(patching.Instrumentor):
     def take_over(self) -> None:
         """Replace the processors that are there, among them the SDK's own upload."""
         if self._stood_in_for is None:
-            self._stood_in_for = [each for each in _processors() if each is not self._processor]
+            self._stood_in_for = [each for each in _list_processors() if each is not self._processor]
             set_trace_processors([self._processor])
 
     def uninstrument(self) -> None:
         """Remove the processor, restore those it replaced, and end open spans."""
         super().uninstrument()
         self._processor.end_all()
-        left = [each for each in _processors() if each is not self._processor]
+        left = [each for each in _list_processors() if each is not self._processor]
         set_trace_processors([*(self._stood_in_for or ()), *left])
 
     def _note_cancel(self, original: Method, result: Any, args: Args, kwargs: Kwargs) -> Any:
@@ -323,19 +323,21 @@ class Instrumentor(patching.Instrumentor):
         kind = type(model)
         if not kind.__module__.startswith("agents."):
             self.patches.replace_inherited(kind, "get_response", self._respond)
-            self.patches.replace_inherited(kind, "stream_response", self._stream)
+            self.patches.replace_inherited(kind, "stream_response", self._stream_response)
         return model
 
     async def _respond(self, original: Method, model: Any, args: Args, kwargs: Kwargs) -> Any:
-        call, response = self._processor.begin_call(model, _named(args, kwargs)), None
+        call, response = self._processor.begin_call(model, _name_arguments(args, kwargs)), None
         try:
             response = await original(model, *args, **kwargs)
         finally:
             self._processor.end_call(call, response)
         return response
 
-    async def _stream(self, original: Method, model: Any, args: Args, kwargs: Kwargs) -> AsyncIterator[Any]:
-        call, response = self._processor.begin_call(model, _named(args, kwargs)), None
+    async def _stream_response(
+        self, original: Method, model: Any, args: Args, kwargs: Kwargs
+    ) -> AsyncIterator[Any]:
+        call, response = self._processor.begin_call(model, _name_arguments(args, kwargs)), None
         try:
             async for event in original(model, *args, **kwargs):
                 if getattr(event, "type", None) == "response.completed":
@@ -345,11 +347,11 @@ class Instrumentor(patching.Instrumentor):
             self._processor.end_call(call, response)
 
 
-def _named(args: Args, kwargs: Kwargs) -> Mapping[str, Any]:
+def _name_arguments(args: Args, kwargs: Kwargs) -> Mapping[str, Any]:
     return {**dict(zip(_POSITIONS, args, strict=False)), **kwargs}
 
 
-def _processors() -> list[Any]:
+def _list_processors() -> list[Any]:
     """Return the registered processors; the SDK has no public way."""
     multi = getattr(get_trace_provider(), "_multi_processor", None)
     return list(getattr(multi, "_processors", ()))

@@ -11,23 +11,23 @@ from typing import Any
 from spanproof.instrumentors.content.capture import Content
 from spanproof.instrumentors.content.code_tools import record_call
 from spanproof.instrumentors.content.texts import (
-    attribute,
-    count_or_none,
-    elements,
+    as_count,
+    as_text,
+    get_attribute,
+    get_member,
     is_a,
-    member,
-    text_of,
-    text_or_none,
+    list_elements,
+    to_text,
 )
 from spanproof.instrumentors.frameworks.messages import (
     History,
     Message,
     make_message,
+    make_tool_response_part,
     record_agent,
     record_input,
     record_output,
     record_usage,
-    tool_response_part,
 )
 from spanproof.instrumentors.spans.span_start import make_tool_start
 from spanproof.instrumentors.spans.tracing import OpenSpan, Tracing
@@ -35,21 +35,21 @@ from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
 
 
-def name_of(data: Any) -> str:
+def choose_name(data: Any) -> str:
     """Return a span's name: that of the agent, tool or model, or the turn's number."""
     if data.type == "turn":
         return f"step {data.turn}"
     if data.type == "response":
-        return text_or_none(attribute(attribute(data, "response"), "model")) or "response"
+        return as_text(get_attribute(get_attribute(data, "response"), "model")) or "response"
     if data.type == "handoff":
-        return f"handoff from {text_of(data.from_agent)}"
-    return text_or_none(attribute(data, "name")) or text_or_none(attribute(data, "model")) or str(data.type)
+        return f"handoff from {to_text(data.from_agent)}"
+    return as_text(get_attribute(data, "name")) or as_text(get_attribute(data, "model")) or str(data.type)
 
 
 def describe_agent(content: Content, data: Any, question: str | None, answered: str | None) -> None:
     """Record an agent's name and tools, and the question and answer that its calls showed."""
-    record_agent(content, text_or_none(data.name))
-    names = [name for name in elements(data.tools) if is_a(name, str)]
+    record_agent(content, as_text(data.name))
+    names = [name for name in list_elements(data.tools) if is_a(name, str)]
     if names and content.visible:
         content.json(genai.TOOL_DEFINITIONS, [{"type": "function", "name": name} for name in names])
     describe_workflow(content, question, answered)
@@ -65,21 +65,21 @@ def describe_workflow(content: Content, question: str | None, answered: str | No
 
 def describe_call(content: OpenSpan, data: Any, history: History) -> tuple[str | None, str | None]:
     """Record a call's conversation; returns the last question and the answer, if any."""
-    response = attribute(data, "response")
-    model = text_or_none(attribute(data, "model")) or text_or_none(attribute(response, "model"))
+    response = get_attribute(data, "response")
+    model = as_text(get_attribute(data, "model")) or as_text(get_attribute(response, "model"))
     content.fact(genai.REQUEST_MODEL, model)
     content.fact(openinference.LLM_MODEL_NAME, model)
-    own, whole = attribute(data, "usage"), attribute(response, "usage")
-    record_usage(content, attribute(whole, "input_tokens"), attribute(whole, "output_tokens"))
-    record_usage(content, member(own, "input_tokens"), member(own, "output_tokens"))
+    own, whole = get_attribute(data, "usage"), get_attribute(response, "usage")
+    record_usage(content, get_attribute(whole, "input_tokens"), get_attribute(whole, "output_tokens"))
+    record_usage(content, get_member(own, "input_tokens"), get_member(own, "output_tokens"))
     if not content.visible:
         return None, None
-    given = attribute(data, "input")
-    question = [read_item(each) for each in elements(given)]
+    given = get_attribute(data, "input")
+    question = [read_item(each) for each in list_elements(given)]
     if is_a(given, str):
-        question = [make_message("user", text_of(given))]
+        question = [make_message("user", to_text(given))]
     record_input(content, question, attrgetter("key"), lambda message: message, history)
-    said = elements(attribute(response, "output")) or elements(attribute(data, "output"))
+    said = list_elements(get_attribute(response, "output")) or list_elements(get_attribute(data, "output"))
     answers = [read_item(each) for each in said]
     answer = Message({"role": "assistant", "parts": [part for each in answers for part in each.parts]}, ())
     if said:
@@ -89,7 +89,7 @@ def describe_call(content: OpenSpan, data: Any, history: History) -> tuple[str |
     return last, None if answer.calls_tools or not answer.parts else answer.text
 
 
-def bare_call(given: Mapping[str, Any], response: Any) -> Any:
+def build_bare_call(given: Mapping[str, Any], response: Any) -> Any:
     """Return the call of a model without a span in the form of the SDK's span data.
 
     Args:
@@ -99,22 +99,22 @@ def bare_call(given: Mapping[str, Any], response: Any) -> Any:
     if not getattr(given.get("tracing"), "include_data", lambda: True)():
         return SimpleNamespace(response=None, model=given.get("model"), usage=None, input=None)
     sent = given.get("input")
-    items = [{"role": "user", "content": sent}] if is_a(sent, str) else list(elements(sent))
-    if text_or_none(given.get("system_instructions")):
+    items = [{"role": "user", "content": sent}] if is_a(sent, str) else list(list_elements(sent))
+    if as_text(given.get("system_instructions")):
         items.insert(0, {"role": "system", "content": given["system_instructions"]})
     return SimpleNamespace(response=response, model=given.get("model"), usage=None, input=items)
 
 
 def describe_tool(content: Content, data: Any, *, failed: bool) -> None:
     """Record a function tool's call, with the code where an argument is a program."""
-    name = text_or_none(data.name) or "tool"
+    name = as_text(data.name) or "tool"
     content.fact(genai.TOOL_NAME, name)
     content.fact(openinference.TOOL_NAME, name)
     content.fact(genai.TOOL_TYPE, "extension" if data.mcp_data else "function")
     if data.input is None and data.output is None:
         mark_hidden(content, data, failed=False)
         return
-    record_call(content, name, _decoded(data.input))
+    record_call(content, name, _decode_arguments(data.input))
     if data.output is not None or not failed:
         content.result_type(data.output)
         content.output_json(genai.TOOL_CALL_RESULT, data.output)
@@ -122,7 +122,7 @@ def describe_tool(content: Content, data: Any, *, failed: bool) -> None:
 
 def mark_hidden(content: Content, data: Any, *, failed: bool) -> None:
     """Mark a call whose content the SDK holds back (`trace_include_sensitive_data=False`) as hidden."""
-    content_of = (attribute(data, name) for name in ("input", "output", "response"))
+    content_of = (get_attribute(data, name) for name in ("input", "output", "response"))
     if not failed and all(each is None for each in content_of):
         content.attributes[ours.CONTENT_HIDDEN] = True
 
@@ -130,11 +130,11 @@ def mark_hidden(content: Content, data: Any, *, failed: bool) -> None:
 def describe_other(content: Content, data: Any) -> None:
     """Record turns, handoffs, guardrails, and the application's own spans."""
     if data.type == "turn":
-        content.fact(ours.STEP_NUMBER, count_or_none(data.turn))
+        content.fact(ours.STEP_NUMBER, as_count(data.turn))
         content.fact(ours.STEP_KIND, "action")
-        usage = attribute(data, "usage")
-        content.fact(ours.STEP_INPUT_TOKENS, count_or_none(member(usage, "input_tokens")))
-        content.fact(ours.STEP_OUTPUT_TOKENS, count_or_none(member(usage, "output_tokens")))
+        usage = get_attribute(data, "usage")
+        content.fact(ours.STEP_INPUT_TOKENS, as_count(get_member(usage, "input_tokens")))
+        content.fact(ours.STEP_OUTPUT_TOKENS, as_count(get_member(usage, "output_tokens")))
     elif data.type == "guardrail":
         content.output({"triggered": bool(data.triggered)})
     elif data.type == "handoff":
@@ -145,16 +145,18 @@ def describe_other(content: Content, data: Any) -> None:
 
 def record_hosted_code(tracing: Tracing, opened: OpenSpan, data: Any) -> None:
     """Record each program that the hosted interpreter ran as a TOOL span."""
-    for item in elements(attribute(attribute(data, "response"), "output")):
-        if attribute(item, "type") != "code_interpreter_call" or not is_a(attribute(item, "code"), str):
+    for item in list_elements(get_attribute(get_attribute(data, "response"), "output")):
+        if get_attribute(item, "type") != "code_interpreter_call" or not is_a(
+            get_attribute(item, "code"), str
+        ):
             continue
         run = tracing.open(OpenSpan, make_tool_start("code_interpreter", "extension"), opened.context)
-        run.fact(genai.TOOL_CALL_ID, text_or_none(attribute(item, "id")))
+        run.fact(genai.TOOL_CALL_ID, as_text(get_attribute(item, "id")))
         run.fact(ours.EXECUTOR_TYPE, "openai")
         run.code(item.code, "python")
         run.input_json(genai.TOOL_CALL_ARGUMENTS, {"code": item.code})
-        _describe_outputs(run, attribute(item, "outputs"))
-        if attribute(item, "status") == "failed":
+        _describe_outputs(run, get_attribute(item, "outputs"))
+        if get_attribute(item, "status") == "failed":
             run.fail_untyped("the hosted interpreter failed")
         run.close()
 
@@ -164,23 +166,23 @@ def _describe_outputs(content: Content, outputs: Any) -> None:
     if not is_a(outputs, list):
         return
     logs, shown = [], []
-    for each in elements(outputs):
-        printed = text_or_none(attribute(each, "logs"))
+    for each in list_elements(outputs):
+        printed = as_text(get_attribute(each, "logs"))
         if printed is not None:
             logs.append(printed)
         # Images are large and no evaluator reads them: only their presence is recorded.
-        shown.append(printed if printed is not None else f"[{text_of(attribute(each, 'type'))}]\n")
+        shown.append(printed if printed is not None else f"[{to_text(get_attribute(each, 'type'))}]\n")
     content.text(ours.EXECUTION_LOGS, "".join(logs))
     content.text(ours.EXECUTION_OBSERVATION, "".join(shown))
     content.output("".join(shown))
 
 
-def error_message(error: Any) -> str | None:
+def format_error(error: Any) -> str | None:
     """Return the message of a span's error, with its details."""
-    message = text_or_none(member(error, "message"))
+    message = as_text(get_member(error, "message"))
     if message is None:
         return None
-    details = text_or_none(member(member(error, "data"), "error"))
+    details = as_text(get_member(get_member(error, "data"), "error"))
     return f"{message}: {details}" if details else message
 
 
@@ -196,53 +198,57 @@ def fail(opened: OpenSpan, error: BaseException) -> None:
 
 def read_item(item: Any) -> Message:
     """Return an item of the Responses API or a chat message in the conventions' form."""
-    kind = _field(item, "type")
+    kind = _get_field(item, "type")
     if kind == "function_call":
-        return make_message("assistant", "", [_call_in(item)])
+        return make_message("assistant", "", [_read_call(item)])
     if kind == "function_call_output":
-        return _answer_of_tool(_field(item, "output"), text_or_none(_field(item, "call_id")))
+        return _make_tool_answer(_get_field(item, "output"), as_text(_get_field(item, "call_id")))
     if (
-        _field(item, "object") == "response"
+        _get_field(item, "object") == "response"
     ):  # a streamed chat completion, which the SDK keeps as several items
-        items = elements(_field(item, "output"))
-        texts = [_text(_field(each, "content")) for each in items if _field(each, "type") == "message"]
-        calls = [_call_in(each) for each in items if _field(each, "type") == "function_call"]
+        items = list_elements(_get_field(item, "output"))
+        texts = [
+            _extract_text(_get_field(each, "content"))
+            for each in items
+            if _get_field(each, "type") == "message"
+        ]
+        calls = [_read_call(each) for each in items if _get_field(each, "type") == "function_call"]
         return make_message("assistant", "\n".join(text for text in texts if text), calls)
-    role = text_or_none(_field(item, "role")) or "assistant"
-    text = _text(_field(item, "content"))
-    call_id = text_or_none(_field(item, "tool_call_id"))
+    role = as_text(_get_field(item, "role")) or "assistant"
+    text = _extract_text(_get_field(item, "content"))
+    call_id = as_text(_get_field(item, "tool_call_id"))
     if role == "tool" and call_id is not None:
-        return _answer_of_tool(text, call_id)
+        return _make_tool_answer(text, call_id)
     calls = [
-        _call_in(_field(each, "function"), text_or_none(_field(each, "id")))
-        for each in elements(_field(item, "tool_calls"))
+        _read_call(_get_field(each, "function"), as_text(_get_field(each, "id")))
+        for each in list_elements(_get_field(item, "tool_calls"))
     ]
     return make_message(role, text, calls)
 
 
-def _call_in(item: Any, call_id: str | None = None) -> tuple[str, object, str | None]:
+def _read_call(item: Any, call_id: str | None = None) -> tuple[str, object, str | None]:
     """Return a tool's name, arguments and the call's id, as `make_message` takes them."""
-    call_id = call_id or text_or_none(_field(item, "call_id"))
-    return text_of(_field(item, "name")), _decoded(_field(item, "arguments")), call_id
+    call_id = call_id or as_text(_get_field(item, "call_id"))
+    return to_text(_get_field(item, "name")), _decode_arguments(_get_field(item, "arguments")), call_id
 
 
-def _answer_of_tool(output: object, call_id: str | None) -> Message:
-    document = {"role": "tool", "parts": [tool_response_part(output, call_id)]}
-    return Message(document, ("output", call_id, text_of(output)))
+def _make_tool_answer(output: object, call_id: str | None) -> Message:
+    document = {"role": "tool", "parts": [make_tool_response_part(output, call_id)]}
+    return Message(document, ("output", call_id, to_text(output)))
 
 
-def _text(content: Any) -> str:
+def _extract_text(content: Any) -> str:
     if is_a(content, str):
-        return text_of(content)
-    texts = [text_or_none(_field(part, "text")) for part in elements(content)]
+        return to_text(content)
+    texts = [as_text(_get_field(part, "text")) for part in list_elements(content)]
     return "\n".join(text for text in texts if text)
 
 
-def _field(item: Any, name: str) -> Any:
-    return member(item, name) if is_a(item, dict) else attribute(item, name)
+def _get_field(item: Any, name: str) -> Any:
+    return get_member(item, name) if is_a(item, dict) else get_attribute(item, name)
 
 
-def _decoded(arguments: Any) -> Any:
+def _decode_arguments(arguments: Any) -> Any:
     if not is_a(arguments, str):
         return arguments
     try:

@@ -9,14 +9,14 @@ from typing import Any
 
 from opentelemetry.context import Context
 
-from spanproof.instrumentors.content.code_tools import Bound, bind, parameters_of, record_call
+from spanproof.instrumentors.content.code_tools import Bound, bind, read_parameters, record_call
 from spanproof.instrumentors.content.texts import (
-    attribute,
-    elements,
+    as_number,
+    as_text,
+    get_attribute,
     is_a,
-    items,
-    number_or_none,
-    text_or_none,
+    iterate_items,
+    list_elements,
 )
 from spanproof.instrumentors.frameworks.diagnostics import shielded
 from spanproof.instrumentors.frameworks.messages import (
@@ -27,9 +27,16 @@ from spanproof.instrumentors.frameworks.messages import (
 )
 from spanproof.instrumentors.frameworks.patching import Args, Kwargs, Method
 from spanproof.instrumentors.frameworks.smolagents import conversation
-from spanproof.instrumentors.frameworks.smolagents.execution import chain_of, real_cause
+from spanproof.instrumentors.frameworks.smolagents.execution import collect_chain, find_real_cause
 from spanproof.instrumentors.frameworks.smolagents.state import MUTED, PLACE, Place, Run, locate_call
-from spanproof.instrumentors.spans.contexts import DrivenIterator, attach, current, detach, drive, run_within
+from spanproof.instrumentors.spans.contexts import (
+    DrivenIterator,
+    attach,
+    current,
+    detach,
+    iterate_within,
+    run_within,
+)
 from spanproof.instrumentors.spans.span_start import make_model_start, make_tool_start
 from spanproof.instrumentors.spans.tracing import OpenSpan, Tracing
 from spanproof.semconv import genai
@@ -48,7 +55,7 @@ def trace_tool(
         place is MUTED or parent is None
     ):  # a helper called without an agent or a span around it would be noise
         return original(tool, *args, **kwargs)
-    name = name_of(tool, "name")
+    name = get_name(tool, "name")
     inner = {PLACE: Place(place.run, place.step, tool, original)}
     opened = tracing.open(OpenSpan, make_tool_start(name, tool_type), parent, values=inner)
     if opened.recording and opened.visible:
@@ -112,7 +119,7 @@ def _drive_stream(
         answer = _join(pieces) if failure is None else None
         _end_call(opened, place.run, _record_answer, answer, failure)
 
-    return (yield from drive(stream, opened.context, pieces.append, end))
+    return (yield from iterate_within(stream, opened.context, pieces.append, end))
 
 
 def _open_model_call(
@@ -125,7 +132,7 @@ def _open_model_call(
     kwargs: Kwargs,
 ) -> OpenSpan:
     inner = {PLACE: Place(place.run, place.step, model, method)}
-    opened = tracing.open(OpenSpan, make_model_start(name_of(model, "model_id")), parent, values=inner)
+    opened = tracing.open(OpenSpan, make_model_start(get_name(model, "model_id")), parent, values=inner)
     if opened.recording:
         _record_question(opened, place.run, model, args, kwargs)
     return opened
@@ -141,26 +148,26 @@ def _end_call(
     """Record what a call returned, or raised, and end its span."""
     with shielded("smolagents.call.end"):
         if error is not None:
-            real = real_cause(chain_of(error, run.handled if run else None))
+            real = find_real_cause(collect_chain(error, run.handled if run else None))
             opened.fail(error, error_type=type(real).__name__)
         elif opened.recording:
             record_result(opened, run, result)
     opened.close()
 
 
-def name_of(member: Any, attribute_name: str) -> str:
+def get_name(member: Any, attribute_name: str) -> str:
     """Return the name of an agent, model or tool, that of its class where it has none."""
-    return text_or_none(attribute(member, attribute_name)) or type(member).__name__
+    return as_text(get_attribute(member, attribute_name)) or type(member).__name__
 
 
 @shielded("smolagents.model.start")
 def _record_question(opened: OpenSpan, run: Run | None, model: Any, args: Args, kwargs: Kwargs) -> None:
-    own = attribute(model, "kwargs")
+    own = get_attribute(model, "kwargs")
     parameters = {**own, **kwargs} if type(own) is dict else kwargs
     for parameter, name in REQUEST_PARAMETERS.items():
         if parameter in parameters:
-            opened.fact(name, number_or_none(parameters[parameter]))
-    stops = tuple(elements(kwargs.get("stop_sequences")))
+            opened.fact(name, as_number(parameters[parameter]))
+    stops = tuple(list_elements(kwargs.get("stop_sequences")))
     known = run.stops if run is not None else ()
     if stops != known and all(type(each) is str for each in stops):  # on the calls of a run where it changes
         opened.attributes[genai.REQUEST_STOP_SEQUENCES] = stops
@@ -169,7 +176,9 @@ def _record_question(opened: OpenSpan, run: Run | None, model: Any, args: Args, 
     messages = args[0] if args else kwargs.get("messages")
     if opened.visible and is_a(messages, list):
         history = run.history if run else None
-        record_input(opened, elements(messages), conversation.key_of, conversation.read_message, history)
+        record_input(
+            opened, list_elements(messages), conversation.derive_key, conversation.read_message, history
+        )
 
 
 @shielded("smolagents.model.join")
@@ -180,26 +189,26 @@ def _join(pieces: Sequence[Any]) -> Any:
 def _record_answer(opened: OpenSpan, run: Run | None, answer: Any) -> None:
     if answer is None:
         return
-    record_usage(opened, *conversation.usage_of(answer))
-    opened.fact(genai.RESPONSE_MODEL, text_or_none(attribute(attribute(answer, "raw"), "model")))
+    record_usage(opened, *conversation.read_usage(answer))
+    opened.fact(genai.RESPONSE_MODEL, as_text(get_attribute(get_attribute(answer, "raw"), "model")))
     if opened.visible:
         message = conversation.read_message(answer)
         history = run.history if run is not None else None
-        record_output(opened, message, conversation.finish_reason_of(answer), history)
+        record_output(opened, message, conversation.read_finish_reason(answer), history)
 
 
-def definitions(agent: Any) -> list[dict[str, Any]]:
+def list_definitions(agent: Any) -> list[dict[str, Any]]:
     """Return the tools and managed agents a run may call, in the form of the GenAI conventions."""
-    groups = (attribute(agent, "tools"), attribute(agent, "managed_agents"))
+    groups = (get_attribute(agent, "tools"), get_attribute(agent, "managed_agents"))
     return [
         {
             "type": "function",
-            "name": attribute(member, "name"),
-            "description": attribute(member, "description"),
-            "parameters": {"type": "object", "properties": attribute(member, "inputs", {})},
+            "name": get_attribute(member, "name"),
+            "description": get_attribute(member, "description"),
+            "parameters": {"type": "object", "properties": get_attribute(member, "inputs", {})},
         }
         for group in groups
-        for _, member in items(group)
+        for _, member in iterate_items(group)
     ]
 
 
@@ -222,10 +231,10 @@ def _bind_tool(tool: Any, args: Args, kwargs: Kwargs) -> Bound:
     given = {name: value for name, value in kwargs.items() if name not in _OWN_FLAGS}
     if not args:
         return Bound(given, ())
-    declared = tuple(name for name, _ in items(attribute(tool, "inputs")))
+    declared = tuple(name for name, _ in iterate_items(get_attribute(tool, "inputs")))
     if len(args) == 1 and not given and type(args[0]) is dict and args[0].keys() <= set(declared):
         # One dictionary of exactly the tool's inputs is taken as keyword arguments by the framework too.
         return Bound(args[0], ())
     forward = getattr(type(tool), "forward", None)
-    names = (parameters_of(forward).names if callable(forward) else ()) or declared
+    names = (read_parameters(forward).names if callable(forward) else ()) or declared
     return bind(names, args, given)

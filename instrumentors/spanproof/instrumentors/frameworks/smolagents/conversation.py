@@ -6,20 +6,25 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from spanproof.instrumentors.content.texts import (
-    attribute,
-    elements,
+    as_text,
+    get_attribute,
+    get_member,
     is_a,
-    member,
-    text_of,
-    text_or_none,
+    list_elements,
+    to_text,
 )
-from spanproof.instrumentors.frameworks.messages import Message, name_finish, text_part, tool_call_part
+from spanproof.instrumentors.frameworks.messages import (
+    Message,
+    make_text_part,
+    make_tool_call_part,
+    name_finish,
+)
 
 _MODELS = "smolagents.models"
 _ROLES = {"tool-call": "assistant", "tool-response": "tool"}
 
 
-def key_of(message: Any) -> tuple[str, str] | None:
+def derive_key(message: Any) -> tuple[str, str] | None:
     """Return the role and text of a framework message that holds one text and nothing else, as most do."""
     if type(message).__module__ != _MODELS or message.tool_calls is not None:
         return None
@@ -31,18 +36,18 @@ def key_of(message: Any) -> tuple[str, str] | None:
 
 def read_message(message: Any) -> Message:
     """Return a `ChatMessage`, or the dictionary that older models pass, in the form of the conventions."""
-    key = key_of(message)
+    key = derive_key(message)
     if key is not None:
         role, text = str.__str__(key[0]), key[1]
-        return Message({"role": _ROLES.get(role, role), "parts": [text_part(text)]}, key)
-    role = _field(message, "role")
-    role = text_or_none(attribute(role, "value", role)) or "user"
-    parts, keys = _content(_field(message, "content"))
-    for call in elements(_field(message, "tool_calls")):
-        function = _field(call, "function")
-        name, arguments = text_of(_field(function, "name")), _field(function, "arguments")
-        parts.append(tool_call_part(name, arguments, text_or_none(_field(call, "id"))))
-        keys.append((name, text_of(arguments)))
+        return Message({"role": _ROLES.get(role, role), "parts": [make_text_part(text)]}, key)
+    role = _get_field(message, "role")
+    role = as_text(get_attribute(role, "value", role)) or "user"
+    parts, keys = _read_content(_get_field(message, "content"))
+    for call in list_elements(_get_field(message, "tool_calls")):
+        function = _get_field(call, "function")
+        name, arguments = to_text(_get_field(function, "name")), _get_field(function, "arguments")
+        parts.append(make_tool_call_part(name, arguments, as_text(_get_field(call, "id"))))
+        keys.append((name, to_text(arguments)))
     return Message({"role": _ROLES.get(role, role), "parts": parts}, (role, *keys))
 
 
@@ -53,40 +58,40 @@ def join_pieces(pieces: Sequence[Any]) -> Any:
     return agglomerate_stream_deltas(list(pieces))
 
 
-def usage_of(answer: Any) -> tuple[Any, Any]:
+def read_usage(answer: Any) -> tuple[Any, Any]:
     """Return input and output tokens, as the model reports them."""
-    usage = attribute(answer, "token_usage")
-    return attribute(usage, "input_tokens"), attribute(usage, "output_tokens")
+    usage = get_attribute(answer, "token_usage")
+    return get_attribute(usage, "input_tokens"), get_attribute(usage, "output_tokens")
 
 
-def finish_reason_of(answer: Any) -> str:
+def read_finish_reason(answer: Any) -> str:
     """Return why the model stopped, in the words of the conventions."""
-    choices = elements(attribute(attribute(answer, "raw"), "choices"))
-    reason = text_or_none(attribute(choices[0], "finish_reason")) if choices else None
-    return name_finish(reason, attribute(answer, "tool_calls"))
+    choices = list_elements(get_attribute(get_attribute(answer, "raw"), "choices"))
+    reason = as_text(get_attribute(choices[0], "finish_reason")) if choices else None
+    return name_finish(reason, get_attribute(answer, "tool_calls"))
 
 
-def _field(message: Any, name: str) -> Any:
-    return member(message, name) if is_a(message, dict) else attribute(message, name)
+def _get_field(message: Any, name: str) -> Any:
+    return get_member(message, name) if is_a(message, dict) else get_attribute(message, name)
 
 
-def _content(content: Any) -> tuple[list[dict[str, Any]], list[Hashable]]:
+def _read_content(content: Any) -> tuple[list[dict[str, Any]], list[Hashable]]:
     if content is None:
         return [], []
-    read = [_element(each) for each in (elements(content) if is_a(content, list) else (content,))]
+    read = [_read_element(each) for each in (list_elements(content) if is_a(content, list) else (content,))]
     return [part for part, _ in read], [key for _, key in read]
 
 
-def _element(element: Any) -> tuple[dict[str, Any], Hashable]:
+def _read_element(element: Any) -> tuple[dict[str, Any], Hashable]:
     if not is_a(element, dict):
-        text = text_of(element)
-        return text_part(text), text
-    kind = text_or_none(member(element, "type"))
+        text = to_text(element)
+        return make_text_part(text), text
+    kind = as_text(get_member(element, "type"))
     if kind in ("text", None):
-        text = text_of(member(element, "text"))
-        return text_part(text), text
+        text = to_text(get_member(element, "text"))
+        return make_text_part(text), text
     if kind == "image_url":
-        uri = text_of(member(member(element, "image_url"), "url"))
+        uri = to_text(get_member(get_member(element, "image_url"), "url"))
         return {"type": "uri", "modality": "image", "uri": uri}, uri
     # Images are large and no evaluator reads them: only their presence is recorded.
-    return {"type": "blob", "modality": kind}, ("blob", id(member(element, "image")))
+    return {"type": "blob", "modality": kind}, ("blob", id(get_member(element, "image")))

@@ -11,11 +11,11 @@ from opentelemetry.util.types import AttributeValue
 
 from spanproof.instrumentors.content.capture import Content, ContentPolicy
 from spanproof.instrumentors.content.texts import (
-    attribute,
-    count_or_none,
-    member,
-    text_of,
-    text_or_none,
+    as_count,
+    as_text,
+    get_attribute,
+    get_member,
+    to_text,
 )
 from spanproof.instrumentors.frameworks.diagnostics import shielded
 from spanproof.instrumentors.frameworks.patching import Args, Kwargs, Method
@@ -49,7 +49,7 @@ def trace_executor(original: Method, executor: Any, args: Args, kwargs: Kwargs) 
 
 def _print_buffer(executor: Any) -> Any:
     """Return the object that holds what the code of a local executor has printed."""
-    return member(attribute(executor, "state"), _PRINTS)
+    return get_member(get_attribute(executor, "state"), _PRINTS)
 
 
 def carry_context(original: Method, _: Any, args: Args, kwargs: Kwargs) -> Any:
@@ -79,7 +79,7 @@ def carry_context(original: Method, _: Any, args: Args, kwargs: Kwargs) -> Any:
     return carrying
 
 
-def _facts_of(run: Run, executor: Any) -> Mapping[str, AttributeValue]:
+def _get_executor_facts(run: Run, executor: Any) -> Mapping[str, AttributeValue]:
     """Return the attributes that all steps of an executor have: its type, version and image."""
     if run.facts_of is not executor:
         described = Content(ContentPolicy())
@@ -91,7 +91,7 @@ def _facts_of(run: Run, executor: Any) -> Mapping[str, AttributeValue]:
 
 
 def _describe(content: Content, executor: Any) -> None:
-    kind = _kind(executor)
+    kind = _classify_executor(executor)
     content.fact(ours.EXECUTOR_TYPE, kind)
     if kind == "local":
         content.fact(ours.EXECUTOR_VERSION, f"python {platform.python_version()}")
@@ -104,7 +104,7 @@ def _describe(content: Content, executor: Any) -> None:
     content.fact(ours.EXECUTOR_IMAGE_DIGEST, digest if isinstance(digest, str) else None)
 
 
-def _kind(executor: Any) -> str:
+def _classify_executor(executor: Any) -> str:
     """Return `local`, `docker` and so on for the framework's executors, else the class's name."""
     # `__class__`, which a guard's delegate answers with the executor's own.
     kind: type
@@ -120,7 +120,7 @@ def _kind(executor: Any) -> str:
 def _note_failure(step: Step, error: BaseException) -> None:
     """Keep the longest view of what was raised: the executing thread sees more than the one that waits."""
     run = find_place().run
-    chain = chain_of(error, run.handled if run else None)
+    chain = collect_chain(error, run.handled if run else None)
     if len(chain) > len(step.chain):
         step.chain = chain
 
@@ -134,8 +134,8 @@ def record_outcome(run: Run, step: Step, memory_step: Any) -> None:
         _record_action(run, step, memory_step)
     usage = getattr(memory_step, "token_usage", None)
     # Own names: a backend would add up a step's tokens and those of its calls.
-    step.fact(ours.STEP_INPUT_TOKENS, count_or_none(attribute(usage, "input_tokens")))
-    step.fact(ours.STEP_OUTPUT_TOKENS, count_or_none(attribute(usage, "output_tokens")))
+    step.fact(ours.STEP_INPUT_TOKENS, as_count(get_attribute(usage, "input_tokens")))
+    step.fact(ours.STEP_OUTPUT_TOKENS, as_count(get_attribute(usage, "output_tokens")))
     error = getattr(memory_step, "error", None) or step.failure
     if error is not None:
         _record_error(run, step, error)
@@ -146,10 +146,10 @@ def _record_action(run: Run, step: Step, memory_step: Any) -> None:
     if code is not None:
         step.attributes[ours.EXECUTION_DURATION] = step.duration_s
     else:
-        code = text_or_none(attribute(memory_step, "code_action"))
-        executor = attribute(run.agent, "python_executor")
+        code = as_text(get_attribute(memory_step, "code_action"))
+        executor = get_attribute(run.agent, "python_executor")
     if code is not None:
-        step.attributes.update(_facts_of(run, executor))
+        step.attributes.update(_get_executor_facts(run, executor))
         step.code(code, None)
         step.input(code)
     is_final = bool(memory_step.is_final_answer)
@@ -164,13 +164,13 @@ def _record_output(step: Step, memory_step: Any, *, is_final: bool) -> None:
         step.text(ours.EXECUTION_OBSERVATION, memory_step.observations)
     output = memory_step.action_output
     if output is None:
-        output = attribute(step.answered, "output")
+        output = get_attribute(step.answered, "output")
     if step.returned is not None:
-        output = attribute(step.returned, "output", output)
-        step.text(ours.EXECUTION_LOGS, attribute(step.returned, "logs", ""))
+        output = get_attribute(step.returned, "output", output)
+        step.text(ours.EXECUTION_LOGS, get_attribute(step.returned, "logs", ""))
     elif step.source is not None and step.printed:
         # Of code that raised, the framework keeps what it printed in the observation alone, if anything.
-        shown = text_of(memory_step.observations or "")
+        shown = to_text(memory_step.observations or "")
         step.text(ours.EXECUTION_LOGS, shown.removeprefix("Execution logs:\n"))
     if output is None and not is_final:
         return
@@ -179,14 +179,14 @@ def _record_output(step: Step, memory_step: Any, *, is_final: bool) -> None:
 
 
 def _record_error(run: Run, step: Step, error: BaseException) -> None:
-    chain = chain_of(error, run.handled)
+    chain = collect_chain(error, run.handled)
     if step.chain and any(kind.__name__ == "AgentExecutionError" for kind in type(error).__mro__):
         # Raised again in this thread, the executor's exception has lost its cause; its own thread saw it.
         chain = (error, *step.chain)
     step.fail(
         error,
-        error_type=type(real_cause(chain)).__name__,
-        message=text_of(error),
+        error_type=type(find_real_cause(chain)).__name__,
+        message=to_text(error),
         chain=[type(each).__name__ for each in chain],
         stack=step.source is None,
     )
@@ -205,7 +205,7 @@ _WRAPPERS = {
 executor's timeout) are the reason themselves."""
 
 
-def chain_of(error: BaseException, outside: BaseException | None) -> tuple[BaseException, ...]:
+def collect_chain(error: BaseException, outside: BaseException | None) -> tuple[BaseException, ...]:
     """Return the exception and its causes, up to what the host was handling before.
 
     Args:
@@ -224,7 +224,7 @@ def chain_of(error: BaseException, outside: BaseException | None) -> tuple[BaseE
     return tuple(chain)
 
 
-def real_cause(chain: tuple[BaseException, ...]) -> BaseException:
+def find_real_cause(chain: tuple[BaseException, ...]) -> BaseException:
     """Return the first exception that is no wrapper; the innermost when all are."""
     return next((each for each in chain if not _is_wrapper(each)), chain[-1])
 

@@ -17,22 +17,22 @@ from opentelemetry.context import Context
 from opentelemetry.util.types import AttributeValue
 
 from spanproof.instrumentors.content.capture import Content
-from spanproof.instrumentors.content.code_tools import bind, parameters_of
+from spanproof.instrumentors.content.code_tools import bind, read_parameters
 from spanproof.instrumentors.content.texts import (
-    attribute,
-    count_or_none,
+    as_count,
+    as_text,
+    get_attribute,
+    get_type_name,
     is_a,
-    text_of,
-    text_or_none,
-    type_name,
+    to_text,
 )
 from spanproof.instrumentors.frameworks.diagnostics import shielded
-from spanproof.instrumentors.frameworks.messages import History, record_agent, text_part
+from spanproof.instrumentors.frameworks.messages import History, make_text_part, record_agent
 from spanproof.instrumentors.frameworks.patching import Args, Kwargs, Method
-from spanproof.instrumentors.frameworks.smolagents.calls import definitions, name_of
+from spanproof.instrumentors.frameworks.smolagents.calls import get_name, list_definitions
 from spanproof.instrumentors.frameworks.smolagents.execution import record_outcome
 from spanproof.instrumentors.frameworks.smolagents.state import PLACE, RUNS, Place, Run, Step, run_of
-from spanproof.instrumentors.spans.contexts import current, drive, run_within
+from spanproof.instrumentors.spans.contexts import current, iterate_within, run_within
 from spanproof.instrumentors.spans.span_start import AGENT, CHAIN, SpanStart, make_start
 from spanproof.instrumentors.spans.tracing import Tracing
 from spanproof.semconv import genai
@@ -57,14 +57,18 @@ def trace_run(
     if call.get("stream"):
         # The span starts with the first `next()`: a stream that is never read does nothing either.
         stream = original(agent, *args, **kwargs)
-        return _drive(tracing, agent, call, parent, stream) if isinstance(stream, GeneratorType) else stream
+        return (
+            _drive_stream(tracing, agent, call, parent, stream)
+            if isinstance(stream, GeneratorType)
+            else stream
+        )
     opened = _open(tracing, agent, call, parent)
     return run_within(
         partial(original, agent, *args, **kwargs), opened.context_between_steps(), partial(_end, opened)
     )
 
 
-def _drive(tracing: Tracing, agent: Any, call: Mapping[str, Any], parent: Context, stream: Any) -> Any:
+def _drive_stream(tracing: Tracing, agent: Any, call: Mapping[str, Any], parent: Context, stream: Any) -> Any:
     opened = _open(tracing, agent, call, parent)
     answers: list[Any] = []
 
@@ -76,16 +80,16 @@ def _drive(tracing: Tracing, agent: Any, call: Mapping[str, Any], parent: Contex
         answer = getattr(answers[-1], "output", None) if answers else None
         _end(opened, answer, failure, answered=bool(answers))
 
-    return (yield from drive(stream, opened.context_between_steps(), observe, end))
+    return (yield from iterate_within(stream, opened.context_between_steps(), observe, end))
 
 
 @shielded("smolagents.run.arguments")
 def _bind_call(original: Method, args: Args, kwargs: Kwargs) -> Mapping[str, Any]:
-    return bind(parameters_of(original).names, args, kwargs).named
+    return bind(read_parameters(original).names, args, kwargs).named
 
 
 def _open(tracing: Tracing, agent: Any, call: Mapping[str, Any], parent: Context) -> Run:
-    name = name_of(agent, "name")
+    name = get_name(agent, "name")
     opened = tracing.open(Run, make_start(name, AGENT), parent)
     opened.agent, opened.handled, opened.steps, opened.history = agent, sys.exception(), {}, History()
     RUNS[id(opened)] = opened
@@ -98,14 +102,14 @@ def _open(tracing: Tracing, agent: Any, call: Mapping[str, Any], parent: Context
 def _describe(run: Run, name: str, call: Mapping[str, Any]) -> None:
     agent = run.agent
     record_agent(run, name)
-    run.fact(genai.AGENT_DESCRIPTION, text_or_none(attribute(agent, "description")))
-    run.fact(genai.REQUEST_MODEL, text_or_none(attribute(agent.model, "model_id")))
-    run.fact(ours.RUN_MAX_STEPS, count_or_none(call.get("max_steps") or agent.max_steps))
+    run.fact(genai.AGENT_DESCRIPTION, as_text(get_attribute(agent, "description")))
+    run.fact(genai.REQUEST_MODEL, as_text(get_attribute(agent.model, "model_id")))
+    run.fact(ours.RUN_MAX_STEPS, as_count(call.get("max_steps") or agent.max_steps))
     if run.visible:
-        task = text_of(call.get("task", ""))
+        task = to_text(call.get("task", ""))
         run.input(task)
-        run.json(genai.INPUT_MESSAGES, [{"role": "user", "parts": [text_part(task)]}])
-        run.json(genai.TOOL_DEFINITIONS, definitions(agent))
+        run.json(genai.INPUT_MESSAGES, [{"role": "user", "parts": [make_text_part(task)]}])
+        run.json(genai.TOOL_DEFINITIONS, list_definitions(agent))
         if call.get("additional_args") is not None:
             run.json(ours.RUN_VARIABLES, call["additional_args"])
     run.write()
@@ -118,7 +122,7 @@ def _end(run: Run, result: Any, error: BaseException | None, *, answered: bool =
         step.recording = False
     if run.span.is_recording():
         with shielded("smolagents.run.end"):
-            run.fact(ours.RUN_ENDING, _ending(run, error, answered=answered))
+            run.fact(ours.RUN_ENDING, _derive_ending(run, error, answered=answered))
             if error is not None:
                 run.fail(error)
             elif answered and run.visible:
@@ -126,7 +130,7 @@ def _end(run: Run, result: Any, error: BaseException | None, *, answered: bool =
     run.close()
 
 
-def _ending(run: Run, error: BaseException | None, *, answered: bool) -> str | None:
+def _derive_ending(run: Run, error: BaseException | None, *, answered: bool) -> str | None:
     if error is not None:
         return "failed"
     if run.max_steps_reached:
@@ -135,9 +139,9 @@ def _ending(run: Run, error: BaseException | None, *, answered: bool) -> str | N
 
 
 def _record_answer(content: Content, result: Any) -> None:
-    output = result.output if type_name(result) == _FULL_RESULT else result
+    output = result.output if get_type_name(result) == _FULL_RESULT else result
     content.output(output)
-    part = text_part(text_of(output)) if is_a(output, str) else {"type": "json", "content": output}
+    part = make_text_part(to_text(output)) if is_a(output, str) else {"type": "json", "content": output}
     content.json(genai.OUTPUT_MESSAGES, [{"role": "assistant", "parts": [part], "finish_reason": "stop"}])
 
 
@@ -155,7 +159,7 @@ def trace_step(tracing: Tracing, original: Method, agent: Any, args: Args, kwarg
         return stream
     step = run.steps[id(memory_step)] = _open_step(tracing, run, _ACTION, memory_step)
     observe = step.observe if step.visible else None
-    return drive(stream, step.context, observe, partial(setattr, step, "failure"))
+    return iterate_within(stream, step.context, observe, partial(setattr, step, "failure"))
 
 
 def trace_planning(tracing: Tracing, original: Method, agent: Any, args: Args, kwargs: Kwargs) -> Any:
@@ -174,7 +178,7 @@ def trace_planning(tracing: Tracing, original: Method, agent: Any, args: Args, k
         if step not in run.steps.values():  # it failed or was abandoned before there was a plan to finalise
             _end_unfinished(step, failure)
 
-    return drive(stream, step.context, observe, end)
+    return iterate_within(stream, step.context, observe, end)
 
 
 def trace_max_steps(tracing: Tracing, original: Method, agent: Any, args: Args, kwargs: Kwargs) -> Any:
@@ -204,13 +208,13 @@ def trace_finalize(tracing: Tracing, original: Method, agent: Any, args: Args, k
 
 def _open_step(tracing: Tracing, run: Run, kind: str, numbered: Any) -> Step:
     number = getattr(numbered, "step_number", None)
-    step = tracing.open(Step, _step_start(kind, number if type(number) is int else None))
+    step = tracing.open(Step, _make_step_start(kind, number if type(number) is int else None))
     step.context = Context({**step.context, PLACE: Place(run, step)})
     return step
 
 
 @lru_cache(maxsize=256)
-def _step_start(kind: str, number: int | None) -> SpanStart:
+def _make_step_start(kind: str, number: int | None) -> SpanStart:
     facts: dict[str, AttributeValue] = {ours.STEP_KIND: kind}
     if number is not None:
         facts[ours.STEP_NUMBER] = number

@@ -13,7 +13,7 @@ from opentelemetry import trace
 from opentelemetry.context import Context, create_key
 from opentelemetry.util.types import AttributeValue
 
-from spanproof.instrumentors.content.texts import attribute, items
+from spanproof.instrumentors.content.texts import get_attribute, iterate_items
 from spanproof.instrumentors.frameworks.messages import History
 from spanproof.instrumentors.spans.contexts import current
 from spanproof.instrumentors.spans.tracing import OpenSpan, Tracing
@@ -144,7 +144,7 @@ def run_of(tracing: Tracing, agent: Any) -> Run | None:
 
 
 def _uses(agent: Any, member: Any) -> bool:
-    if attribute(agent, "model") is member:
+    if get_attribute(agent, "model") is member:
         return True
-    groups = (attribute(agent, "tools"), attribute(agent, "managed_agents"))
-    return any(each is member for group in groups for _, each in items(group))
+    groups = (get_attribute(agent, "tools"), get_attribute(agent, "managed_agents"))
+    return any(each is member for group in groups for _, each in iterate_items(group))

@@ -44,7 +44,7 @@ class DaytonaService(Service):
 
     def features(self) -> tuple[Feature, ...]:
         """See `Service.features`; lists one sandbox."""
-        needed = (_websocket(), _key())
+        needed = (_probe_websocket(), _probe_key())
         if not all(each.present for each in needed):
             return needed
         try:
@@ -57,7 +57,7 @@ class DaytonaService(Service):
 
     def make(self, lifetime_s: int) -> Host:
         """See `Service.make`; waits until it runs."""
-        for feature in (_websocket(), _key()):
+        for feature in (_probe_websocket(), _probe_key()):
             if not feature.present:
                 raise SandboxUnavailable(f"daytona: {feature.detail}; {feature.remedy}")
         wanted = {
@@ -66,7 +66,7 @@ class DaytonaService(Service):
             "networkBlockAll": True,
             "autoStopInterval": 0,  # it would count our silence, and a program may take long
             "autoDeleteInterval": 0,
-            "ttlMinutes": _minutes(lifetime_s),
+            "ttlMinutes": _round_up_to_minutes(lifetime_s),
             "labels": {"made-by": "spanproof"},
             "snapshot": self._settings.snapshot,
             "target": self._settings.target,
@@ -148,7 +148,7 @@ class SandboxHost:
             found = self._service.request("GET", f"/sandbox/{self.id}").json()
             state = str(found.get("state", "unknown"))
             if state == "started":
-                self._toolbox = f"{self._proxy(found)}/{self.id}"
+                self._toolbox = f"{self._fetch_proxy_url(found)}/{self.id}"
                 return
             if state in _ENDED:
                 reason = str(found.get("errorReason") or "no reason given")[:300]
@@ -159,7 +159,7 @@ class SandboxHost:
             " set `start_s`, or see the service's dashboard"
         )
 
-    def _proxy(self, found: dict[str, Any]) -> str:
+    def _fetch_proxy_url(self, found: dict[str, Any]) -> str:
         given = found.get("toolboxProxyUrl")
         if not given:
             given = self._service.request("GET", f"/sandbox/{self.id}/toolbox-proxy-url").json()["url"]
@@ -202,7 +202,7 @@ class SandboxHost:
 
     def prolong(self, seconds: int) -> None:
         """See `Host.prolong`: the service counts from the sandbox's creation."""
-        minutes = _minutes(time.monotonic() - self._made_at + seconds)
+        minutes = _round_up_to_minutes(time.monotonic() - self._made_at + seconds)
         self._service.request("POST", f"/sandbox/{self.id}/ttl/{minutes}")
 
     def end(self) -> None:
@@ -214,17 +214,17 @@ class SandboxHost:
                 raise
 
 
-def _minutes(seconds: float) -> int:
+def _round_up_to_minutes(seconds: float) -> int:
     return int(seconds // 60) + 1
 
 
-def _key() -> Feature:
+def _probe_key() -> Feature:
     present = bool(os.environ.get(_KEY))
     detail = "" if present else f"{_KEY} is not set"
     return Feature("key", present, required=True, detail=detail, remedy=f"set {_KEY} in the environment")
 
 
-def _websocket() -> Feature:
+def _probe_websocket() -> Feature:
     present = importlib.util.find_spec("websocket") is not None
     detail = "" if present else "the package websocket-client is not installed"
     return Feature(

@@ -48,7 +48,7 @@ class Settings:
 
 
 def read_settings(given: Mapping[str, str]) -> Settings:
-    """Values of settings.
+    """Read the values of settings.
 
     Raises:
         BadSetting: one is not known, or is no number where one is needed.

@@ -80,18 +80,18 @@ class DockerSandbox(Sandbox):
             raise BadSetting("docker: image is empty; name one, as python:3.12-slim")
         if seccomp not in ("own", "default"):
             raise BadSetting(f"docker: seccomp {seccomp!r} is neither own nor default")
-        self._settings = Settings(image, host, runtime, user, _number("cpus", cpus), seccomp)
+        self._settings = Settings(image, host, runtime, user, _parse_number("cpus", cpus), seccomp)
         # Which of them holds here is known when the first container is up.
         self.evidence = frozenset(Evidence) if not runtime else frozenset(Evidence) - {Evidence.ATTEMPTS}
         self._workers = threading.BoundedSemaphore(max(1, workers))
-        self._pool = Pool(self._settings, max(1, workers), max(1, int(_number("runs", runs))))
+        self._pool = Pool(self._settings, max(1, workers), max(1, int(_parse_number("runs", runs))))
         self.environments = Environments(partial(build_in, self._pool, user))
         self._leases = Leases(self.environments)
         self._start_counts = StartCounts()
 
     def availability(self) -> Availability:
         """Whether the daemon is there, and a container of the image comes up."""
-        return probe.availability(self._settings)
+        return probe.probe_availability(self._settings)
 
     def run(self, program: Program) -> Execution:
         """Run one program; see `Sandbox.run`."""
@@ -100,7 +100,7 @@ class DockerSandbox(Sandbox):
             self._check_toolchain(program, script)
             return read_outcome(program, self.run(script), self._start_counts.of(program, self.run))
         with self._workers:
-            container = self._taken(program.limits, program.fixtures)
+            container = self._take_container(program.limits, program.fixtures)
             try:
                 check_fixtures(program.fixtures, container)
                 header, parts = build_job(program, container.runtimes)
@@ -112,7 +112,7 @@ class DockerSandbox(Sandbox):
     def _check_toolchain(self, program: Program, script: Program) -> None:
         """Refuse a language whose toolchain is not in the image."""
         with self._workers:
-            container = self._taken(script.limits, script.fixtures)
+            container = self._take_container(script.limits, script.fixtures)
             self._pool.give_back(container)
         check_language(program.language, container.runtimes)
 
@@ -130,7 +130,11 @@ class DockerSandbox(Sandbox):
             raise
         self._pool.give_back(container)
         execution = build_execution(
-            answer.header, answer.parts, program.limits, language=program.language, may_exist=self._may_lie
+            answer.header,
+            answer.parts,
+            program.limits,
+            language=program.language,
+            may_exist=self._may_exist_on_daemon_host,
         )
         check_database_made(answer.header, execution, program)
         return execution
@@ -142,29 +146,29 @@ class DockerSandbox(Sandbox):
                 f"the docker backend has sessions in python only, not {spec.language!r}"
             )
         check_files(spec.files)
-        container = self._taken(spec.limits, spec.fixtures)
+        container = self._take_container(spec.limits, spec.fixtures)
         loan = Loan(container, lambda: self._pool.give_back(container), lambda: self._pool.drop(container))
         try:
             check_fixtures(spec.fixtures, container)
-            return JailSession(loan, build_session_job(spec), spec, answer, self._may_lie)
+            return JailSession(loan, build_session_job(spec), spec, answer, self._may_exist_on_daemon_host)
         except BaseException:
             loan.close()
             raise
 
-    def _taken(self, limits: Limits, fixtures: Fixtures) -> Container:
-        binds = () if fixtures.packages is None else (self._bind_of(fixtures.packages),)
+    def _take_container(self, limits: Limits, fixtures: Fixtures) -> Container:
+        binds = () if fixtures.packages is None else (self._make_package_bind(fixtures.packages),)
         shape = Shape(limits.memory_bytes, limits.processes, limits.disk_bytes, binds)
         container = self._pool.take(shape)
         self.evidence = container.evidence
         self.languages = _ALWAYS | container.runtimes.toolchains
         return container
 
-    def _may_lie(self, path: str) -> bool:
+    def _may_exist_on_daemon_host(self, path: str) -> bool:
         """Whether something may lie on the daemon's machine where the image has nothing; if that is ours."""
         return self._pool.is_local() and may_exist_on_host(path)
 
-    def _bind_of(self, packages: PackageSet) -> Bind:
-        """The image of a package set, which is built at its first use."""
+    def _make_package_bind(self, packages: PackageSet) -> Bind:
+        """Return the image of a package set, which is built at its first use."""
         if not self._pool.is_local():
             raise UnsupportedFixtures(
                 "the docker backend binds package sets from this machine's files, which a daemon elsewhere"
@@ -182,7 +186,7 @@ class DockerSandbox(Sandbox):
         self._leases.close()
 
 
-def _number(name: str, text: str) -> float:
+def _parse_number(name: str, text: str) -> float:
     try:
         value = float(text)
     except ValueError:

@@ -15,7 +15,7 @@ from typing import Any
 
 from spanproof.sandbox.backend import Evidence
 from spanproof.sandbox.backends.docker.daemon import Daemon, Shape
-from spanproof.sandbox.backends.docker.source import parcel
+from spanproof.sandbox.backends.docker.source import pack_modules
 from spanproof.sandbox.backends.jail.node import Node
 from spanproof.sandbox.backends.jail.run.job import Runtimes
 from spanproof.sandbox.errors import SandboxBroken, SandboxSilent, SandboxUnavailable
@@ -61,7 +61,7 @@ class Container:
         try:
             self._stream = daemon.attach(self._id)
             daemon.start(self._id)
-            self._send(parcel())
+            self._send(pack_modules())
             self.facts = self._expect("hello", _START_S).header
             self._expect("armed", _START_S)
         except SandboxBroken as failure:
@@ -155,7 +155,7 @@ class Container:
                 self._dirty = False
         except (SandboxBroken, BadFrame):
             return False
-        return not self._speaks()
+        return not self._has_unexpected_data()
 
     def close(self) -> None:
         """End it with all in it, and take it away. Safe to call twice."""
@@ -174,7 +174,7 @@ class Container:
             self._stream.settimeout(_CLEAN_S)
             self._stream.sendall(data)
         except OSError as failure:
-            raise self._ended(str(failure)) from failure
+            raise self._build_end_error(str(failure)) from failure
 
     def _read(self, timeout_s: float) -> None:
         """Take what the daemon passes on, and put each piece where it belongs."""
@@ -184,9 +184,9 @@ class Container:
         except TimeoutError:
             raise SandboxSilent("a container did not answer in time") from None
         except OSError as failure:
-            raise self._ended(str(failure)) from failure
+            raise self._build_end_error(str(failure)) from failure
         if not data:
-            raise self._ended("it closed its streams")
+            raise self._build_end_error("it closed its streams")
         self._raw += data
         while len(self._raw) >= _STREAM.size:
             stream, length = _STREAM.unpack_from(self._raw)
@@ -200,7 +200,7 @@ class Container:
             else:
                 self._errors = (self._errors + piece)[-_LAST_WORDS_BYTES:]
 
-    def _speaks(self) -> bool:
+    def _has_unexpected_data(self) -> bool:
         """Whether something came unasked: an idle supervisor that speaks has ended."""
         self._stream.settimeout(0)
         try:
@@ -210,7 +210,7 @@ class Container:
         except OSError:
             return True
 
-    def _ended(self, how: str) -> ContainerEnded:
+    def _build_end_error(self, how: str) -> ContainerEnded:
         self._daemon.wait(self._id, 5)
         try:
             state: dict[str, Any] = self._daemon.state(self._id)

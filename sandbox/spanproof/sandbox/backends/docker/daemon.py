@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spanproof.sandbox.backends.docker.profile import seccomp_profile
+from spanproof.sandbox.backends.docker.profile import build_seccomp_profile
 from spanproof.sandbox.backends.docker.source import BOOT
-from spanproof.sandbox.backends.jail.forkserver.host import guest_environment
+from spanproof.sandbox.backends.jail.forkserver.host import build_guest_environment
 from spanproof.sandbox.backends.jail.namespaces.root import Bind
 from spanproof.sandbox.errors import SandboxUnavailable
 
@@ -82,18 +82,18 @@ class Daemon:
         """
         self._settings = settings
         self._client = _connect(settings.host)
-        name, version = self._version()
+        name, version = self._read_version()
         self.version = f"{name} {version}"
         self.is_podman = "podman" in name.lower()
 
-    def _version(self) -> tuple[str, str]:
+    def _read_version(self) -> tuple[str, str]:
         with self._translate_errors("the container daemon does not report its version"):
             reply = self._client.version()
         parts = reply.get("Components") or [{}]
         return str(parts[0].get("Name", "Engine")), str(reply.get("Version", "?"))
 
     def missing_image(self) -> tuple[str, str] | None:
-        """Why the image cannot be used, and the remedy."""
+        """Return why the image cannot be used, and the remedy."""
         from docker.errors import ImageNotFound
 
         with self._translate_errors("the container daemon does not report its images"):
@@ -106,7 +106,7 @@ class Daemon:
         return None
 
     def missing_runtime(self) -> tuple[str, str] | None:
-        """Why the runtime cannot be used, and the remedy."""
+        """Return why the runtime cannot be used, and the remedy."""
         if not self._settings.runtime:
             return None
         with self._translate_errors("the container daemon does not report its runtimes"):
@@ -119,7 +119,7 @@ class Daemon:
         )
 
     def create(self, shape: Shape) -> str:
-        """A container that waits to be started; returns its id.
+        """Create a container that waits to be started; return its id.
 
         Raises:
             SandboxUnavailable: the image or the runtime is not there, or the daemon refuses the profile.
@@ -134,18 +134,18 @@ class Daemon:
                 entrypoint=["python3", "-s", "-u", "-c", BOOT],
                 command=[user],
                 user="0:0" if self._is_gvisor else user,
-                environment=_environment(),
+                environment=_build_environment(),
                 working_dir="/",
-                labels={LABEL: _owner()},
+                labels={LABEL: _identify_owner()},
                 hostname=_NAME,
                 stdin_open=True,
                 tty=False,
                 healthcheck={"test": ["NONE"]},
-                host_config=self._client.create_host_config(**self._profile(shape)),
+                host_config=self._client.create_host_config(**self._build_host_options(shape)),
             )
         return str(container["Id"])
 
-    def _profile(self, shape: Shape) -> dict[str, Any]:
+    def _build_host_options(self, shape: Shape) -> dict[str, Any]:
         memory = shape.memory_bytes + _OWN_BYTES + (_RUNTIME_BYTES if self._own_kernel else 0)
         room = f"rw,nosuid,nodev,size={shape.disk_bytes},mode=1777"
         limits = {"core": 0, "fsize": shape.disk_bytes, "nofile": _OPEN_FILES}
@@ -163,9 +163,9 @@ class Daemon:
             "nano_cpus": int(self._settings.cpus * 1e9),
             "cap_drop": ["ALL"],
             "cap_add": list(RIGHTS) if self._is_gvisor else [],
-            "security_opt": ["no-new-privileges", *self._seccomp()],
+            "security_opt": ["no-new-privileges", *self._build_seccomp_options()],
             "ipc_mode": "private",
-            "mounts": [_mount(bind) for bind in shape.binds],
+            "mounts": [_build_mount(bind) for bind in shape.binds],
             "dns": ["127.0.0.1"],
             "extra_hosts": {_NAME: "127.0.0.1"},
             "ulimits": [{"Name": name, "Soft": most, "Hard": most} for name, most in limits.items()],
@@ -193,11 +193,11 @@ class Daemon:
         """Whether it is spoken to by a socket in this machine's files, so that it sees them, most likely."""
         return str(self._client.base_url) == "http+docker://localhost"
 
-    def _seccomp(self) -> list[str]:
-        return [f"seccomp={seccomp_profile()}"] if self.has_own_profile else []
+    def _build_seccomp_options(self) -> list[str]:
+        return [f"seccomp={build_seccomp_profile()}"] if self.has_own_profile else []
 
     def attach(self, container: str) -> socket.socket:
-        """The container's standard streams, multiplexed as the daemon does."""
+        """Return the container's standard streams, multiplexed as the daemon does."""
         with self._translate_errors("the container's streams could not be had"):
             params = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
             stream = self._client.attach_socket(container, params=params)
@@ -210,7 +210,7 @@ class Daemon:
             self._client.start(container)
 
     def state(self, container: str) -> dict[str, Any]:
-        """Its state, as the daemon reports it, with `Running`, `ExitCode` and `OOMKilled`."""
+        """Return its state, as the daemon reports it, with `Running`, `ExitCode` and `OOMKilled`."""
         with self._translate_errors("the container's state could not be had"):
             found = self._client.inspect_container(container).get("State")
         return found if isinstance(found, dict) else {}
@@ -271,7 +271,7 @@ def _connect(host: str) -> APIClient:
 
 @contextlib.contextmanager
 def _translate_errors(what: str, remedy: str) -> Iterator[None]:
-    """The daemon's refusals as our error, and its silence, with the remedy for that."""
+    """Raise the daemon's refusals as our error, and its silence, with the remedy for that."""
     import docker.errors
     import requests
 
@@ -283,37 +283,37 @@ def _translate_errors(what: str, remedy: str) -> Iterator[None]:
         raise SandboxUnavailable(f"{what}: {why}." + ("" if refused else f" {remedy}")) from problem
 
 
-def _mount(bind: Bind) -> Any:
-    """As a mount and not as a volume: a source that is not there is an error, and is not made."""
+def _build_mount(bind: Bind) -> Any:
+    """Build a mount and not a volume: a source that is not there is an error, and is not made."""
     from docker.types import Mount
 
     return Mount(bind.target, bind.source, type="bind", read_only=not bind.writable)
 
 
-def _environment() -> dict[str, str]:
-    """What a program sees beside the image's own variables."""
-    ours = guest_environment()
+def _build_environment() -> dict[str, str]:
+    """Return what a program sees beside the image's own variables."""
+    ours = build_guest_environment()
     del ours["PATH"]
     return {**ours, "PYTHONSAFEPATH": "1", "PYTHONDONTWRITEBYTECODE": "1"}
 
 
-def _owner() -> str:
-    """This process, so that another one can report later whether it still lives."""
+def _identify_owner() -> str:
+    """Return what names this process, so that another one can find out later whether it still lives."""
     namespace = Path("/proc/self/ns/pid").readlink()
-    return f"{_BOOT_ID.read_text().strip()}/{namespace}/{os.getpid()}/{_started(os.getpid())}"
+    return f"{_BOOT_ID.read_text().strip()}/{namespace}/{os.getpid()}/{_read_start_ticks(os.getpid())}"
 
 
 def _is_orphan(owner: str) -> bool:
     """Whether a container's owner is known to be dead; one that cannot be seen from here is left alone."""
-    here = _owner().split("/")
+    here = _identify_owner().split("/")
     boot, namespace, pid, started = (*owner.split("/"), "", "", "", "")[:4]
     if [boot, namespace] != here[:2] or not pid.isdigit():
         return False
-    return _started(int(pid)) != started
+    return _read_start_ticks(int(pid)) != started
 
 
-def _started(pid: int) -> str:
-    """When a process started, in ticks since boot; empty when there is none."""
+def _read_start_ticks(pid: int) -> str:
+    """Return when a process started, in ticks since boot; empty when there is none."""
     try:
         return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[19]
     except OSError:

@@ -32,21 +32,25 @@ from spanproof.sandbox.backends.docker.unwatched import (
 )
 from spanproof.sandbox.backends.jail.forkserver.arming import Arming, Forked
 from spanproof.sandbox.backends.jail.forkserver.supervisor import Supervisor, report_failure
-from spanproof.sandbox.backends.jail.forkserver.warm import hide_own_source, preload, use_packages_of
+from spanproof.sandbox.backends.jail.forkserver.warm import (
+    hide_own_source,
+    import_and_rehearse,
+    use_packages_of,
+)
 from spanproof.sandbox.backends.jail.isolation import Armed, Isolation
 from spanproof.sandbox.backends.jail.namespaces import cgroup, root
 from spanproof.sandbox.backends.jail.namespaces.dns_stub import DnsStub
 from spanproof.sandbox.backends.jail.namespaces.network import Resolver as Names
 from spanproof.sandbox.backends.jail.node import find_node
 from spanproof.sandbox.backends.jail.reduced.arming import Passed
-from spanproof.sandbox.backends.jail.reduced.box import empty
+from spanproof.sandbox.backends.jail.reduced.box import clear_directory
 from spanproof.sandbox.backends.jail.reduced.process_tree import Spared
 from spanproof.sandbox.backends.jail.reduced.processes import SHOWN, ProcessWatcher
 from spanproof.sandbox.backends.jail.run.proxied_sockets import ProxyingWatcher
 from spanproof.sandbox.backends.jail.seccomp.filter import compile_filter, compile_silent_filter
 from spanproof.sandbox.backends.jail.seccomp.paths import Boundary
 from spanproof.sandbox.backends.jail.seccomp.rules import ENDS
-from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch, this_arch
+from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch, detect_arch
 from spanproof.sandbox.fixed.run_fixtures import own_image
 from spanproof.sandbox.guest.wire import Frame, encode
 from spanproof.sandbox.toolchains import find_toolchains
@@ -75,11 +79,11 @@ class Channel:
         os.close(nothing)
 
     def fileno(self) -> int:
-        """Of the way in, for polling."""
+        """Return the descriptor of the way in, for polling."""
         return self._in
 
     def recv(self, size: int) -> bytes:
-        """What has arrived; empty when the host is gone."""
+        """Return what has arrived; empty when the host is gone."""
         return os.read(self._in, size)
 
     def sendall(self, data: bytes) -> None:
@@ -98,7 +102,7 @@ class Processes(Spared):
             super().limit(pid, kind, value)
 
     def bound_processes(self, pid: int, count: int) -> None:
-        """The container's control group does: the kernel's own limit counts other containers' too."""
+        """Limit loosely: the control group bounds them; the kernel counts other containers' too."""
         self.limit(pid, resource.RLIMIT_NPROC, _USER_PROCESSES)
 
 
@@ -117,7 +121,7 @@ class Wiped:
     code = root.CODE
 
     def __init__(self, user: User | None) -> None:
-        """With whom it is to belong to, if not to this process."""
+        """Take whom it is to belong to, if not to this process."""
         self._user = user
 
     def fresh(self, size_bytes: int) -> None:
@@ -135,20 +139,20 @@ class Wiped:
                 self._user.own(path)
 
     def resize(self, size_bytes: int) -> None:
-        """The container was made with the room its jobs request."""
+        """Leave it as it is: the container was made with the room its jobs request."""
 
     def touched(self) -> bool:
-        """Always to be emptied: that costs less than to find out."""
+        """Return True, to have it always emptied: that costs less than to find out."""
         return True
 
     def drop(self) -> None:
-        """Empty all, and see that nothing is left.
+        """Clear all, and see that nothing is left.
 
         Raises:
             RuntimeError: something is; this container is not to be used again.
         """
         for top in TMPFS:
-            empty(top)
+            clear_directory(top)
             if os.listdir(top):  # noqa: PTH208
                 raise RuntimeError(f"{top} could not be emptied")
         for table in _OUTLIVES_PROCESSES:
@@ -162,7 +166,7 @@ class Wiped:
 
     def files_left(self) -> dict[str, int]:
         """See `Box`."""
-        return root.files_under(self.work)
+        return root.list_regular_files(self.work)
 
     def memory_bytes(self) -> int:
         """See `Box`."""
@@ -170,7 +174,7 @@ class Wiped:
         return sum((room.f_blocks - room.f_bfree) * room.f_frsize for room in rooms)
 
     def enforce(self) -> None:
-        """The kernel does."""
+        """Leave that to the kernel."""
 
 
 class Loopback:
@@ -187,15 +191,15 @@ class Loopback:
         """See `Network`; a container may not set a route.
 
         Raises:
-            OSError: no one would receive what names are requested.
+            OSError: the names that programs look up could not be received.
         """
         if isinstance(self.resolver, NoResolver):
-            raise PermissionError("no name can be heard in this container")
+            raise PermissionError("no DNS query can be received in this container")
         self.resolver.names = names
         return ()
 
     def renew(self) -> None:
-        """Sockets end with the processes that hold them."""
+        """Forget the names; sockets end with the processes that hold them."""
         if not isinstance(self.resolver, NoResolver):
             self.resolver.names = {}
 
@@ -205,10 +209,10 @@ class OwnGroup(cgroup.Group):
 
     def begin(self, memory_bytes: int, disk_bytes: int) -> None:
         """Count from now on."""
-        self._events_before = self._events()
+        self._events_before = self._read_events()
 
     def lift(self) -> None:
-        """Its bound is the daemon's."""
+        """Leave its bound, which is the daemon's."""
 
 
 class ContainerSupervisor(Supervisor):
@@ -237,15 +241,17 @@ def main() -> None:
             own_image()  # where it cannot be read, nothing is fixed
         user = User.of(sys.argv[1])
         apart = settle(user)
-        kernel.prctl(kernel.PR_SET_DUMPABLE, 0)  # the programs have our user: they must not reach our memory
-        preload([])
+        kernel.call_prctl(
+            kernel.PR_SET_DUMPABLE, 0
+        )  # the programs have our user: they must not reach our memory
+        import_and_rehearse([])
         hide_own_source()
         if Path(root.ENVIRONMENT, "site").is_dir():
             use_packages_of(f"{root.ENVIRONMENT}/site")
-        watched = _notifies()
-        isolation = _isolation(watched, user if apart else None)
-        channel.sendall(encode(_hello(watched, isolation)))
-        supervisor = ContainerSupervisor(isolation, channel, _group(), channel.way_out)  # type: ignore[arg-type] # all it uses
+        watched = _can_notify()
+        isolation = _build_isolation(watched, user if apart else None)
+        channel.sendall(encode(_build_hello(watched, isolation)))
+        supervisor = ContainerSupervisor(isolation, channel, _open_own_group(), channel.way_out)  # type: ignore[arg-type] # all it uses
         supervisor.serve()
         status = 0
     except BaseException as failure:  # noqa: BLE001 - reported to the host, which starts another container
@@ -254,7 +260,7 @@ def main() -> None:
         os._exit(status)
 
 
-def _hello(watched: bool, isolation: Isolation) -> dict[str, object]:
+def _build_hello(watched: bool, isolation: Isolation) -> dict[str, object]:
     node = find_node()
     return {
         "kind": "hello",
@@ -264,7 +270,7 @@ def _hello(watched: bool, isolation: Isolation) -> dict[str, object]:
         "libc_version": platform.libc_ver()[1],
         "watched": watched,
         "tape": watched or isinstance(isolation.network, Led),
-        "oom": _oom_events() is not None,
+        "oom": _find_oom_events() is not None,
         "bash": shutil.which("bash"),
         "node": None if node is None else [node.path, node.version],
         "duckdb": find_spec("duckdb") is not None,
@@ -272,20 +278,20 @@ def _hello(watched: bool, isolation: Isolation) -> dict[str, object]:
     }
 
 
-def _notifies() -> bool:
+def _can_notify() -> bool:
     try:
-        return this_arch() is not None and kernel.notification_available()
+        return detect_arch() is not None and kernel.has_user_notification()
     except OSError:
         return False
 
 
-def _isolation(watched: bool, apart: User | None) -> Isolation:
-    arch = this_arch()
+def _build_isolation(watched: bool, apart: User | None) -> Isolation:
+    arch = detect_arch()
     if arch is None:
         raise OSError(f"there is no system call table for {os.uname().machine}")
-    visible = (*(path for path in _SYSTEM if Path(path).exists()), *root.interpreter_directories())
+    visible = (*(path for path in _SYSTEM if Path(path).exists()), *root.find_interpreter_directories())
     if not watched:
-        return _isolation_unwatched(arch, visible, apart)
+        return _build_unwatched_isolation(arch, visible, apart)
     arming: Arming = Passed(compile_filter(arch, os.getuid(), shown=SHOWN | ENDS))
     observed: Arming = Passed(compile_filter(arch, os.getuid(), observed=True, shown=SHOWN | ENDS))
     network = Loopback(watched=True)
@@ -303,7 +309,7 @@ def _isolation(watched: bool, apart: User | None) -> Isolation:
     )
 
 
-def _isolation_unwatched(arch: Arch, visible: Iterable[str], apart: User | None) -> Isolation:
+def _build_unwatched_isolation(arch: Arch, visible: Iterable[str], apart: User | None) -> Isolation:
     arming = SilentArming(compile_silent_filter(arch, os.getuid() if apart is None else apart.uid), apart)
     processes = Processes() if apart is None else OneUser()
     origin = Forked(arming, arming, root.WORK)
@@ -318,10 +324,10 @@ def _isolation_unwatched(arch: Arch, visible: Iterable[str], apart: User | None)
     )
 
 
-def _oom_events() -> str | None:
+def _find_oom_events() -> str | None:
     return next((path for path in _OOM_EVENTS if os.access(path, os.R_OK)), None)
 
 
-def _group() -> OwnGroup | None:
-    events = _oom_events()
+def _open_own_group() -> OwnGroup | None:
+    events = _find_oom_events()
     return None if events is None else OwnGroup(-1, -1, os.open(events, os.O_RDONLY | os.O_CLOEXEC))

@@ -30,14 +30,14 @@ def check_fixtures(fixtures: Fixtures, container: Container) -> None:
     }
     for name, wanted in given.items():
         if wanted:
-            raise UnsupportedFixtures(_refusal(f"{name} under a runtime that does not notify"))
+            raise UnsupportedFixtures(_format_refusal(f"{name} under a runtime that does not notify"))
 
 
 def _check_tape(fixtures: Fixtures) -> None:
     length = sum(len(one.body) + len(one.request_body or b"") for one in fixtures.http)
     if length > _TAPE_BYTES:
-        raise UnsupportedFixtures(_refusal(f"recorded HTTP calls (fixtures.http) of {length} bytes"))
+        raise UnsupportedFixtures(_format_refusal(f"recorded HTTP calls (fixtures.http) of {length} bytes"))
 
 
-def _refusal(what: str) -> str:
+def _format_refusal(what: str) -> str:
     return f"the docker backend cannot give {what}; the jail backend can"

@@ -29,17 +29,17 @@ class Pool:
         self._closed = False
 
     def take(self, shape: Shape) -> Container:
-        """A container for one caller, until it is given back or dropped.
+        """Take a container for one caller, until it is given back or dropped.
 
         Raises:
             SandboxUnavailable: there is no daemon, or it cannot run one.
             SandboxBroken: the pool is closed.
         """
-        while (container := self._idle_one(shape)) is not None:
+        while (container := self._take_idle(shape)) is not None:
             if container.clean():
                 return container
             self.drop(container)
-        container = Container(self._connected(), shape)
+        container = Container(self._connect_daemon(), shape)
         with self._lock:
             self._taken.add(container)
             closed = self._closed
@@ -54,7 +54,7 @@ class Pool:
         Raises:
             SandboxUnavailable: there is no daemon.
         """
-        return self._connected().is_local
+        return self._connect_daemon().is_local
 
     def give_back(self, container: Container) -> None:
         """Return a container that has answered; it may still be cleaning up."""
@@ -88,7 +88,7 @@ class Pool:
         if daemon is not None:
             daemon.close()
 
-    def _idle_one(self, shape: Shape) -> Container | None:
+    def _take_idle(self, shape: Shape) -> Container | None:
         with self._lock:
             if self._closed:
                 raise SandboxBroken("the sandbox is closed")
@@ -104,7 +104,7 @@ class Pool:
         with contextlib.closing(Daemon(self._settings)) as daemon:
             return daemon.sweep()
 
-    def _connected(self) -> Daemon:
+    def _connect_daemon(self) -> Daemon:
         with self._lock:
             if self._daemon is None:
                 self._daemon = Daemon(self._settings)

@@ -17,60 +17,66 @@ _START = (
 _USE_ANOTHER = "Name an image with Python 3.11 or newer as python3, and a daemon with a current runtime."
 
 
-def availability(settings: Settings) -> Availability:
-    """Ask the daemon, and start one container; takes about half a second."""
-    return Availability("docker", tuple(_features(settings)))
+def probe_availability(settings: Settings) -> Availability:
+    """Query the daemon, and start one container; takes about half a second."""
+    return Availability("docker", tuple(_probe_features(settings)))
 
 
-def _features(settings: Settings) -> list[Feature]:
+def _probe_features(settings: Settings) -> list[Feature]:
     try:
         daemon = Daemon(settings)
     except SandboxError as problem:
-        return [_missing("container daemon", str(problem), _START)]
+        return [_make_missing_feature("container daemon", str(problem), _START)]
     features: list[Feature] = []
     try:
-        features.append(_present("container daemon", daemon.version))
+        features.append(_make_present_feature("container daemon", daemon.version))
         for name, missing in (("runtime", daemon.missing_runtime()), ("image", daemon.missing_image())):
             wanted = settings.runtime or "the daemon's own" if name == "runtime" else settings.image
-            features.append(_present(name, wanted) if missing is None else _missing(name, *missing))
+            features.append(
+                _make_present_feature(name, wanted)
+                if missing is None
+                else _make_missing_feature(name, *missing)
+            )
         if all(feature.present for feature in features):
-            features += _container(daemon)
+            features += _probe_container(daemon)
     except SandboxError as failure:
-        features.append(_missing("a container, started and armed", str(failure), _USE_ANOTHER))
+        features.append(_make_missing_feature("a container, started and armed", str(failure), _USE_ANOTHER))
     finally:
         daemon.close()
     return features
 
 
-def _container(daemon: Daemon) -> list[Feature]:
+def _probe_container(daemon: Daemon) -> list[Feature]:
     limits = Limits()
     container = Container(daemon, Shape(limits.memory_bytes, limits.processes, limits.disk_bytes))
     container.close()
     return [
-        _present("a container, started and armed", f"python {container.facts.get('python')}"),
-        _optional("attempts", container.watched, "reported by the kernel", _RUNC),
-        _optional(
+        _make_present_feature("a container, started and armed", f"python {container.facts.get('python')}"),
+        _make_optional_feature("attempts", container.watched, "reported by the kernel", _RUNC),
+        _make_optional_feature(
             "memory events",
             container.facts.get("oom") is True,
             "of its group",
             "Let the daemon manage groups.",
         ),
         *(
-            _optional(name, name in container.runtimes.languages, "in the image", "Name an image with it.")
+            _make_optional_feature(
+                name, name in container.runtimes.languages, "in the image", "Name an image with it."
+            )
             for name in ("bash", "javascript", "typescript", *sorted(TOOLCHAINS))
         ),
     ]
 
 
-def _present(name: str, detail: str) -> Feature:
+def _make_present_feature(name: str, detail: str) -> Feature:
     return Feature(name=name, present=True, required=True, detail=detail)
 
 
-def _missing(name: str, detail: str, remedy: str) -> Feature:
+def _make_missing_feature(name: str, detail: str, remedy: str) -> Feature:
     return Feature(name=name, present=False, required=True, detail=detail, remedy=remedy)
 
 
-def _optional(name: str, present: bool, detail: str, remedy: str) -> Feature:
+def _make_optional_feature(name: str, present: bool, detail: str, remedy: str) -> Feature:
     return Feature(
         name=name,
         present=present,

@@ -18,8 +18,8 @@ _OUR_OWN = frozenset(("memfd_create",))
 
 
 @functools.cache
-def seccomp_profile() -> str:
-    """The profile, as JSON."""
+def build_seccomp_profile() -> str:
+    """Build the profile, as JSON."""
     calls = [
         {"names": sorted(NAMED | _OUR_OWN), "action": "SCMP_ACT_ALLOW"},
         # libc falls back to clone only where there is no clone3

@@ -56,8 +56,8 @@ importlib.import_module("'''
 
 
 @functools.cache
-def parcel() -> bytes:
-    """The modules and their data files, as `BOOT` reads them."""
+def pack_modules() -> bytes:
+    """Pack the modules and their data files, as `BOOT` reads them."""
     sources = dict.fromkeys(("spanproof", "spanproof.sandbox", "spanproof.sandbox.backends", _PACKAGE), "")
     for name in ("catalogue", "errors", "kernel", "model", "toolchains"):
         sources[f"spanproof.sandbox.{name}"] = (_SANDBOX / f"{name}.py").read_text("utf-8")

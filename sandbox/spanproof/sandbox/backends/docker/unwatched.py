@@ -1,4 +1,4 @@
-"""What a container's PID 1 does where the kernel does not report it what programs attempt.
+"""What a container's PID 1 does where the kernel does not report to it what programs attempt.
 
 That is gVisor's, and old ones. Before them is a filter that refuses what the jail's supervisor would
 refuse, in silence. gVisor shields PID 1 from no signal, and gives rights that reach nothing but itself: so
@@ -32,11 +32,11 @@ class User:
 
     @classmethod
     def of(cls, text: str) -> User:
-        """From `UID:GID`."""
+        """Parse `UID:GID`."""
         return cls(*map(int, text.split(":")))
 
     def become(self) -> None:
-        """For good, and without a right."""
+        """Become this user for good, and without a right."""
         with contextlib.suppress(OSError):  # gVisor keeps the user's identity fixed, and has no such bits
             kernel.forgo_capabilities()
         os.setgroups([])
@@ -51,7 +51,7 @@ class User:
 
 
 def settle(user: User) -> bool:
-    """Stay root if that reaches nothing beyond this container's kernel; else become the programs' user.
+    """Keep root if that reaches nothing beyond this container's kernel; else become the programs' user.
 
     Returns:
         Whether programs are to be another user than this process.
@@ -76,13 +76,13 @@ class SilentArming:
         """See `Arming`."""
         if self._user is not None:
             self._user.become()
-        kernel.prctl(kernel.PR_SET_DUMPABLE, 1)
-        kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+        kernel.call_prctl(kernel.PR_SET_DUMPABLE, 1)
+        kernel.call_prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
         kernel.install_filter(self._program, 0)
         os.write(control, b"a")
 
     def fetch(self, control: socket.socket, _pid: int) -> int:
-        """Something that never has news."""
+        """Return a descriptor that never has news."""
         reply = control.recv(4096)
         if reply != b"a":
             raise RuntimeError(f"a guest could not be armed: {reply.decode(errors='replace').strip()}")
@@ -109,11 +109,11 @@ class NoResolver:
         self._never, self._open = os.pipe()
 
     def fileno(self) -> int:
-        """Of something that never has news."""
+        """Return a descriptor that never has news."""
         return self._never
 
     def serve(self) -> list[str]:
-        """None."""
+        """Return no names."""
         return []
 
 

@@ -40,8 +40,8 @@ class E2BService(Service):
         self.price_per_second = settings.price_per_second
 
     def features(self) -> tuple[Feature, ...]:
-        """See `Service.features`; queries the service."""
-        return features(self._settings)
+        """See `Service.probe_features`; queries the service."""
+        return probe_features(self._settings)
 
     def make(self, lifetime_s: int) -> Host:
         """See `Service.make`."""
@@ -49,7 +49,7 @@ class E2BService(Service):
 
     def explain(self, problem: Exception, doing: str) -> SandboxError:
         """See `Service.explain`."""
-        return error_of(problem, self._settings, doing)
+        return translate_error(problem, self._settings, doing)
 
 
 class E2BHost:
@@ -87,13 +87,13 @@ class E2BHost:
 
 
 def make_remote(settings: Settings, lifetime_s: int) -> Remote:
-    """A new machine, without a way to the internet.
+    """Make a new machine, without a way to the internet.
 
     Raises:
         SandboxUnavailable: the SDK, the key, the service or the template is missing.
         SandboxBroken: the service failed.
     """
-    for feature in (_sdk(), _key()):
+    for feature in (_probe_sdk(), _probe_key()):
         if not feature.present:
             raise SandboxUnavailable(f"e2b: {feature.detail}; {feature.remedy}")
     from e2b import Sandbox as Remote
@@ -106,21 +106,21 @@ def make_remote(settings: Settings, lifetime_s: int) -> Remote:
             metadata={"made-by": "spanproof"},
             # A create whose answer was lost must not leave a second machine behind.
             idempotency_key=uuid.uuid4().hex,
-            **connection(settings),
+            **build_request_options(settings),
         )
     except Exception as problem:
-        raise error_of(problem, settings, "create a machine") from problem
+        raise translate_error(problem, settings, "create a machine") from problem
 
 
-def connection(settings: Settings) -> Any:
-    """The SDK's options for a request."""
+def build_request_options(settings: Settings) -> Any:
+    """Build the SDK's options for a request."""
     chosen = {"domain": settings.domain, "api_url": settings.api_url, "sandbox_url": settings.sandbox_url}
     given = {name: value for name, value in chosen.items() if value is not None}
     return {**given, "request_timeout": settings.request_timeout_s, "debug": False}
 
 
-def error_of(problem: Exception, settings: Settings, doing: str) -> SandboxError:
-    """Our error for one of the SDK's: what the user can set right is unavailable, the rest has failed."""
+def translate_error(problem: Exception, settings: Settings, doing: str) -> SandboxError:
+    """Return our error for one of the SDK's: unavailable where the user can set it right, else broken."""
     from e2b import AuthenticationException, SandboxException
 
     if isinstance(problem, SandboxError):
@@ -150,36 +150,39 @@ def _does_not_answer(problem: Exception) -> bool:
     return isinstance(problem, httpx.ConnectError | httpx.ConnectTimeout | httpx.UnsupportedProtocol)
 
 
-def features(settings: Settings) -> tuple[Feature, ...]:
-    """What is there of what the backend needs. Queries the service; makes no machine."""
-    sdk, key = _sdk(), _key()
+def probe_features(settings: Settings) -> tuple[Feature, ...]:
+    """Return what is there of what the backend needs; queries the service, and makes no machine."""
+    sdk, key = _probe_sdk(), _probe_key()
     if not (sdk.present and key.present):
         return (sdk, key)
-    return (sdk, key, *_service(settings), _pinned(settings))
+    return (sdk, key, *_probe_service(settings), _probe_pinned_template(settings))
 
 
-def _sdk() -> Feature:
+def _probe_sdk() -> Feature:
     present = importlib.util.find_spec("e2b") is not None
     detail = "" if present else "the e2b SDK is not installed"
     return Feature("e2b SDK", present, required=True, detail=detail, remedy="pip install 'spanproof[e2b]'")
 
 
-def _key() -> Feature:
+def _probe_key() -> Feature:
     present = bool(os.environ.get("E2B_API_KEY"))
     detail = "" if present else "E2B_API_KEY is not set"
     return Feature("key", present, required=True, detail=detail, remedy="set E2B_API_KEY in the environment")
 
 
-def _service(settings: Settings) -> tuple[Feature, ...]:
+def _probe_service(settings: Settings) -> tuple[Feature, ...]:
     from e2b import Sandbox as Remote
     from e2b import Template
 
-    options = {**connection(settings), "request_timeout": min(_PROBE_S, settings.request_timeout_s)}
+    options = {
+        **build_request_options(settings),
+        "request_timeout": min(_PROBE_S, settings.request_timeout_s),
+    }
     try:
         Remote.list(limit=1, retries=0, **options).next_items()
         known = bool(_AN_ID.fullmatch(settings.template)) or Template.exists(settings.template, **options)
     except Exception as problem:  # noqa: BLE001 - whatever the SDK raises, the service is not there for us
-        cause = error_of(problem, settings, "ask the service")
+        cause = translate_error(problem, settings, "ask the service")
         remedy = "check the network, the key, and the settings `domain` and `api_url`"
         return (Feature("service", present=False, required=True, detail=str(cause), remedy=remedy),)
     detail = "" if known else f"the service does not know the template {settings.template!r}"
@@ -190,8 +193,8 @@ def _service(settings: Settings) -> tuple[Feature, ...]:
     )
 
 
-def _pinned(settings: Settings) -> Feature:
-    """A name means another machine once its template is built anew; an ID or a build's tag does less so."""
+def _probe_pinned_template(settings: Settings) -> Feature:
+    """Check for an ID or a build's tag: a name means another machine once its template is built anew."""
     tag = settings.template.partition(":")[2]
     pinned = bool(_AN_ID.fullmatch(settings.template)) or tag not in ("", "default", "latest")
     return Feature(

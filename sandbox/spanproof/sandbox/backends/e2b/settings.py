@@ -46,7 +46,7 @@ _NUMBERS: Final[Numbers] = {
 
 
 def read_settings(given: Mapping[str, str]) -> Settings:
-    """Values of settings.
+    """Read the values of settings.
 
     Raises:
         BadSetting: one is not known, or is no number where one is needed.

@@ -25,7 +25,12 @@ from spanproof.sandbox.backends.jail.pool import (
     select_session_kind,
 )
 from spanproof.sandbox.backends.jail.run.ahead import plan_ahead
-from spanproof.sandbox.backends.jail.run.job import build_job, check_database_made, check_language, here
+from spanproof.sandbox.backends.jail.run.job import (
+    build_job,
+    check_database_made,
+    check_language,
+    find_runtimes,
+)
 from spanproof.sandbox.backends.jail.run.session import JailSession, Loan, build_session_job
 from spanproof.sandbox.calls import check_files
 from spanproof.sandbox.environments import Environments, Leases
@@ -48,8 +53,8 @@ class JailSandbox(Sandbox):
     }
 
     def __init__(self, *, workers: int = 1, tier: str = Tier.FULL) -> None:
-        self._demanded = _tier(tier)
-        self._runtimes = here()
+        self._demanded = _parse_tier(tier)
+        self._runtimes = find_runtimes()
         self.languages = self._runtimes.languages
         self._turns: SimpleQueue[None] = SimpleQueue()  # does what a semaphore does for a tenth of its time
         for _ in range(max(1, workers)):
@@ -60,8 +65,8 @@ class JailSandbox(Sandbox):
         self._leases = Leases(self.environments)
 
     def availability(self) -> Availability:
-        """What this machine gives."""
-        return probe.availability(self._demanded)
+        """Return what this machine gives."""
+        return probe.probe_availability(self._demanded)
 
     def run(self, program: Program) -> Execution:
         """Run one program; see `Sandbox.run`."""
@@ -73,10 +78,10 @@ class JailSandbox(Sandbox):
         plan = plan_ahead(header) if self._pool.tier() is Tier.FULL else None
         if plan is not None:
             header["ahead"] = plan
-        kind = self._kind_with(program.fixtures.packages) or select_kind(program)
+        kind = self._select_package_kind(program.fixtures.packages) or select_kind(program)
         self._turns.get()
         try:
-            answer = _retry_job_not_begun(lambda: self._answer(header, parts, program, kind))
+            answer = _retry_job_not_begun(lambda: self._run_job(header, parts, program, kind))
         finally:
             self._turns.put(None)
         execution = build_execution(
@@ -89,8 +94,8 @@ class JailSandbox(Sandbox):
         check_database_made(answer.header, execution, program)
         return execution
 
-    def _answer(self, header: Header, parts: list[bytes], program: Program, kind: Kind) -> Frame:
-        supervisor = self._pool.take(kind, _interpreter(program) if "ahead" in header else "")
+    def _run_job(self, header: Header, parts: list[bytes], program: Program, kind: Kind) -> Frame:
+        supervisor = self._pool.take(kind, _name_interpreter(program) if "ahead" in header else "")
         try:
             supervisor.send(header, parts)
             answer = supervisor.receive(program.limits.wall_s + _GRACE_S)
@@ -106,7 +111,7 @@ class JailSandbox(Sandbox):
             raise UnsupportedLanguage(f"the jail has sessions in python only, not in {spec.language!r}")
         check_files(spec.files)
         job = build_session_job(spec)
-        kind = select_session_kind(spec, self._kind_with(spec.fixtures.packages))
+        kind = select_session_kind(spec, self._select_package_kind(spec.fixtures.packages))
         return _retry_job_not_begun(lambda: self._start_session(job, kind, spec, answer))
 
     def _start_session(
@@ -125,8 +130,8 @@ class JailSandbox(Sandbox):
         self._pool.close()
         self._leases.close()
 
-    def _kind_with(self, packages: PackageSet | None) -> Kind | None:
-        """The interpreter of a package set, which is built at its first use."""
+    def _select_package_kind(self, packages: PackageSet | None) -> Kind | None:
+        """Return the interpreter of a package set, which is built at its first use."""
         if packages is None:
             return None
         return select_environment_kind(self._leases.of(packages).path, packages.ecosystem)
@@ -140,12 +145,12 @@ def _retry_job_not_begun(run: Callable[[], _Result]) -> _Result:
         return run()
 
 
-def _interpreter(program: Program) -> str:
+def _name_interpreter(program: Program) -> str:
     """Return which supervisors a program's interpreter may wait in: with a seed it starts otherwise."""
     return program.language if program.fixtures.seed is None else f"{program.language}, seeded"
 
 
-def _tier(value: str) -> Tier:
+def _parse_tier(value: str) -> Tier:
     try:
         return Tier(value)
     except ValueError:

@@ -11,9 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from spanproof.sandbox.backends.jail.namespaces.root import Bind
-from spanproof.sandbox.backends.jail.namespaces.users import foreign_id
+from spanproof.sandbox.backends.jail.namespaces.users import pick_unused_id
 from spanproof.sandbox.backends.jail.pool import Kind, Pool
-from spanproof.sandbox.backends.jail.run.job import build_job, here
+from spanproof.sandbox.backends.jail.run.job import build_job, find_runtimes
 from spanproof.sandbox.guest.outcome import build_execution
 from spanproof.sandbox.model import Execution, Program, Tier
 
@@ -29,7 +29,7 @@ def run_in_build_sandbox(
         SandboxUnavailable: this machine cannot run a jail.
         SandboxBroken: the jail failed.
     """
-    owner = foreign_id(os.geteuid(), Path("/proc/self/uid_map").read_text(encoding="utf-8"))
+    owner = pick_unused_id(os.geteuid(), Path("/proc/self/uid_map").read_text(encoding="utf-8"))
     if owner is not None:
         os.chown(image, owner, owner)
     kind = Kind(binds=(Bind(str(archives), "/archives"), Bind(str(image), "/image", writable=True)))
@@ -37,7 +37,7 @@ def run_in_build_sandbox(
     try:
         bound = pool.tier() is Tier.FULL
         places = ("/archives", "/image") if bound else (str(archives), str(image))
-        header, parts = build_job(replace(program, stdin="\n".join(places).encode()), here())
+        header, parts = build_job(replace(program, stdin="\n".join(places).encode()), find_runtimes())
         supervisor = pool.take(kind)
         supervisor.send(header, parts)
         answer = supervisor.receive(program.limits.wall_s + _GRACE_S)

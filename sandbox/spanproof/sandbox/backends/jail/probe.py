@@ -23,7 +23,7 @@ from spanproof.sandbox.backends.jail.forkserver.host import Master
 from spanproof.sandbox.backends.jail.namespaces import cgroup
 from spanproof.sandbox.backends.jail.node import REMEDY, find_node
 from spanproof.sandbox.backends.jail.reduced import landlock
-from spanproof.sandbox.backends.jail.seccomp.syscalls import ARCHES, this_arch
+from spanproof.sandbox.backends.jail.seccomp.syscalls import ARCHES, detect_arch
 from spanproof.sandbox.errors import SandboxError
 from spanproof.sandbox.model import Tier
 from spanproof.sandbox.toolchains import TOOLCHAINS, find_toolchains
@@ -58,21 +58,21 @@ _CONTROL_GROUPS_REMEDY = (
 )
 
 
-def availability(demanded: Tier = Tier.FULL) -> Availability:
+def probe_availability(demanded: Tier = Tier.FULL) -> Availability:
     """Probe the machine; takes a few tenths of a second.
 
     Features of the tier that is had are required; where none is, those of the weakest that would do.
     """
-    platform_ = _platform()
+    platform_ = _probe_platform()
     if not platform_.present:
         return Availability("jail", (platform_,), None)
-    shared, full, reduced = _shared_features(), _full_features(), _reduced_features()
-    whole = _rehearsal(Tier.FULL) if _all_present(shared + full) else None
+    shared, full, reduced = _probe_shared_features(), _probe_full_features(), _probe_reduced_features()
+    whole = _rehearse_jail(Tier.FULL) if _are_all_present(shared + full) else None
     has_full = whole is not None and whole.present
     tier = Tier.FULL if has_full else None
     smaller = None
-    if not has_full and _all_present(shared + reduced):
-        smaller = _rehearsal(Tier.REDUCED)
+    if not has_full and _are_all_present(shared + reduced):
+        smaller = _rehearse_jail(Tier.REDUCED)
         if smaller.present and demanded is Tier.REDUCED:
             tier = Tier.REDUCED
     needed = tier or demanded
@@ -81,105 +81,109 @@ def availability(demanded: Tier = Tier.FULL) -> Availability:
         *shared,
         *(replace(each, required=needed is Tier.FULL) for each in (*full, whole) if each is not None),
         *(replace(each, required=needed is Tier.REDUCED) for each in (*reduced, smaller) if each is not None),
-        _control_groups(),
-        _node(),
-        *_toolchains(),
+        _probe_control_groups(),
+        _probe_node(),
+        *_probe_toolchains(),
     )
     return Availability("jail", features, tier)
 
 
-def minimal_features(tier: Tier = Tier.FULL) -> tuple[Feature, ...]:
-    """What no jail of this tier can do without; the whole of it is tried only by `availability`."""
-    platform_ = _platform()
+def probe_minimal_features(tier: Tier = Tier.FULL) -> tuple[Feature, ...]:
+    """Probe what no jail of this tier can do without; only `probe_availability` tries the whole of it."""
+    platform_ = _probe_platform()
     if not platform_.present:
         return (platform_,)
-    return (platform_, *_shared_features(), *(_full_features() if tier is Tier.FULL else _reduced_features()))
-
-
-def _platform() -> Feature:
-    if sys.platform == "linux" and this_arch() is not None:
-        return _feature("platform", f"Linux {platform.release()} on {platform.machine()}")
-    known = ", ".join(ARCHES)
-    here = f"this is {platform.system()} on {platform.machine()}"
-    remedy = "Configure another backend."
-    return _feature("platform", f"the jail runs on Linux ({known}); {here}", remedy, present=False)
-
-
-def _shared_features() -> tuple[Feature, ...]:
-    """What both tiers rest on."""
-    return (_notification(), _no_new_privs())
-
-
-def _full_features() -> tuple[Feature, ...]:
-    base = 0 if os.geteuid() == 0 else kernel.CLONE_NEWUSER
     return (
-        *(_namespace(name, flag | base) for name, flag in _NAMESPACES),
-        _call("pidfd_getfd", _try_fetching_a_descriptor),
-        _call("process_vm_readv", _try_reading_memory),
+        platform_,
+        *_probe_shared_features(),
+        *(_probe_full_features() if tier is Tier.FULL else _probe_reduced_features()),
     )
 
 
-def _reduced_features() -> tuple[Feature, ...]:
-    return (_landlock(),)
+def _probe_platform() -> Feature:
+    if sys.platform == "linux" and detect_arch() is not None:
+        return _make_feature("platform", f"Linux {platform.release()} on {platform.machine()}")
+    known = ", ".join(ARCHES)
+    here = f"this is {platform.system()} on {platform.machine()}"
+    remedy = "Configure another backend."
+    return _make_feature("platform", f"the jail runs on Linux ({known}); {here}", remedy, present=False)
 
 
-def _feature(
+def _probe_shared_features() -> tuple[Feature, ...]:
+    """Probe what both tiers rest on."""
+    return (_probe_notification(), _probe_no_new_privs())
+
+
+def _probe_full_features() -> tuple[Feature, ...]:
+    base = 0 if os.geteuid() == 0 else kernel.CLONE_NEWUSER
+    return (
+        *(_probe_namespace(name, flag | base) for name, flag in _NAMESPACES),
+        _probe_call("pidfd_getfd", _try_fetching_a_descriptor),
+        _probe_call("process_vm_readv", _try_reading_memory),
+    )
+
+
+def _probe_reduced_features() -> tuple[Feature, ...]:
+    return (_probe_landlock(),)
+
+
+def _make_feature(
     name: str, detail: str, remedy: str = "", *, present: bool = True, required: bool = True
 ) -> Feature:
     return Feature(name=name, present=present, required=required, detail=detail, remedy=remedy)
 
 
-def _all_present(features: tuple[Feature, ...]) -> bool:
+def _are_all_present(features: tuple[Feature, ...]) -> bool:
     return all(feature.present for feature in features)
 
 
-def _namespace(name: str, flags: int) -> Feature:
+def _probe_namespace(name: str, flags: int) -> Feature:
     command = [sys.executable, "-I", "-S", "-c", _TRY_NAMESPACES, str(flags)]
     as_root = os.geteuid() == 0
     try:
         tried = subprocess.run(command, check=False, capture_output=True, timeout=30)
     except (OSError, subprocess.TimeoutExpired) as problem:
-        return _feature(name, f"could not be tried: {problem}", reasons.CONTAINER_REMEDY, present=False)
+        return _make_feature(name, f"could not be tried: {problem}", reasons.CONTAINER_REMEDY, present=False)
     if tried.returncode == 0:
-        return _feature(name, "as root" if as_root else "in a user namespace")
+        return _make_feature(name, "as root" if as_root else "in a user namespace")
     filtered = reasons.is_filtered(Path("/proc/self/status").read_text())
-    detail, remedy = reasons.namespace_refused(
+    detail, remedy = reasons.explain_refused_namespace(
         tried.returncode, as_root=as_root, filtered=filtered, sysctls=reasons.Sysctls.read()
     )
-    return _feature(name, detail, remedy, present=False)
+    return _make_feature(name, detail, remedy, present=False)
 
 
-def _notification() -> Feature:
+def _probe_notification() -> Feature:
     name = "seccomp user notification"
     try:
-        present = kernel.notification_available()
+        present = kernel.has_user_notification()
     except OSError as problem:
-        return _feature(name, str(problem), present=False)
+        return _make_feature(name, str(problem), present=False)
     if present:
-        return _feature(name, "the kernel reports attempts")
-    return _feature(
+        return _make_feature(name, "the kernel reports attempts")
+    return _make_feature(
         name, "not known here", "Use Linux 5.19 or newer with CONFIG_SECCOMP_FILTER.", present=False
     )
 
 
-def _no_new_privs() -> Feature:
+def _probe_no_new_privs() -> Feature:
     name = "no_new_privs"
     try:
         present = "NoNewPrivs:" in Path("/proc/self/status").read_text()
     except OSError as problem:
-        return _feature(name, str(problem), "Mount /proc.", present=False)
+        return _make_feature(name, str(problem), "Mount /proc.", present=False)
     remedy = "" if present else "Use Linux 4.10 or newer."
-    return _feature(name, "no exec can gain a privilege", remedy, present=present)
+    return _make_feature(name, "no exec can gain a privilege", remedy, present=present)
 
 
-def _call(name: str, attempt: Callable[[], None]) -> Feature:
-    """A call the full tier makes on processes of its own; tried on this one."""
+def _probe_call(name: str, attempt: Callable[[], None]) -> Feature:
+    """Try a call on this process that the full tier makes on processes of its own."""
     try:
         attempt()
     except OSError as problem:
         reason = f"{os.strerror(problem.errno or errno.EPERM)}; a seccomp profile or the kernel lacks it"
-        return _feature(name, reason, reasons.CONTAINER_REMEDY, present=False)
-    return _feature(name, "the supervisor can look into its guest")
+        return _make_feature(name, reason, reasons.CONTAINER_REMEDY, present=False)
+    return _make_feature(name, "the supervisor can look into its guest")
 
 
 def _try_fetching_a_descriptor() -> None:
@@ -197,21 +201,21 @@ def _try_reading_memory() -> None:
     kernel.read_memory(os.getpid(), ctypes.addressof(buffer), 4)
 
 
-def _landlock() -> Feature:
-    version = landlock.abi()
+def _probe_landlock() -> Feature:
+    version = landlock.query_abi()
     if version == 0:
-        return _feature(
+        return _make_feature(
             "landlock", "this kernel, or a container's profile, has none", _LANDLOCK_REMEDY, present=False
         )
-    lacking = ", ".join(landlock.missing(version))
+    lacking = ", ".join(landlock.list_missing(version))
     detail = f"ABI {version}" + (
         f"; without {lacking}, which the supervisor bounds itself" if lacking else ""
     )
-    return _feature("landlock", detail)
+    return _make_feature("landlock", detail)
 
 
-def _rehearsal(tier: Tier) -> Feature:
-    """A jail from beginning to end: what single features cannot report."""
+def _rehearse_jail(tier: Tier) -> Feature:
+    """Rehearse a jail from beginning to end: what single features cannot show."""
     name = f"a jail of the {tier} tier"
     try:
         master = Master(tier=tier)
@@ -220,43 +224,43 @@ def _rehearsal(tier: Tier) -> Feature:
         finally:
             master.close()
     except (SandboxError, OSError) as problem:
-        remedy = reasons.whole_jail_refused(
+        remedy = reasons.propose_jail_remedy(
             str(problem), as_root=os.geteuid() == 0, sysctls=reasons.Sysctls.read()
         )
-        return _feature(name, str(problem), remedy if tier is Tier.FULL else "", present=False)
+        return _make_feature(name, str(problem), remedy if tier is Tier.FULL else "", present=False)
     held = {
         Tier.FULL: "built and armed: read-only root, own /proc, filter installed",
         Tier.REDUCED: "built and armed: Landlock, own directory, filter installed",
     }
-    return _feature(name, held[tier])
+    return _make_feature(name, held[tier])
 
 
-def _control_groups() -> Feature:
+def _probe_control_groups() -> Feature:
     name = "control groups"
     base = cgroup.find_base(os.getpid())
     if base is None:
-        return _feature(name, _COUNTED_INSTEAD, _CONTROL_GROUPS_REMEDY, present=False, required=False)
+        return _make_feature(name, _COUNTED_INSTEAD, _CONTROL_GROUPS_REMEDY, present=False, required=False)
     cgroup.sweep(base.paths)
     base.close()
     detail = f"version {base.version}; memory, the kernel's included, bounded under {base.paths[0]}"
-    return _feature(name, detail, required=False)
+    return _make_feature(name, detail, required=False)
 
 
-def _node() -> Feature:
+def _probe_node() -> Feature:
     found = find_node()
     if found is None:
-        return _feature("javascript", "no node", REMEDY, present=False, required=False)
+        return _make_feature("javascript", "no node", REMEDY, present=False, required=False)
     detail = f"{', '.join(sorted(found.languages))} by {found.path}"
-    return _feature("javascript", detail, required=False)
+    return _make_feature("javascript", detail, required=False)
 
 
-def _toolchains() -> Iterator[Feature]:
-    """Languages that a toolchain of this machine runs, each with what it needs where that is not here."""
+def _probe_toolchains() -> Iterator[Feature]:
+    """Yield the languages that a toolchain of this machine runs, each with what it needs if not here."""
     found = find_toolchains()
     for name, each in sorted(TOOLCHAINS.items()):
         tools = " and ".join(each.tools)
         if name in found:
-            yield _feature(name, f"by {tools}", required=False)
+            yield _make_feature(name, f"by {tools}", required=False)
         else:
             remedy = f"Put {tools} under /usr; Debian has it in {each.package}."
-            yield _feature(name, f"no {tools}", remedy, present=False, required=False)
+            yield _make_feature(name, f"no {tools}", remedy, present=False, required=False)

@@ -38,16 +38,18 @@ class Sysctls:
 
     @classmethod
     def read(cls, root: Path = Path("/proc/sys")) -> Sysctls:
-        """Those of this machine."""
+        """Read those of this machine."""
         return cls(
-            _number(root / "user/max_user_namespaces"),
-            _number(root / "kernel/unprivileged_userns_clone"),
-            _number(root / "kernel/apparmor_restrict_unprivileged_userns"),
+            _read_number(root / "user/max_user_namespaces"),
+            _read_number(root / "kernel/unprivileged_userns_clone"),
+            _read_number(root / "kernel/apparmor_restrict_unprivileged_userns"),
         )
 
 
-def namespace_refused(error: int, *, as_root: bool, filtered: bool, sysctls: Sysctls) -> tuple[str, str]:
-    """Reason and remedy for a namespace that could not be made.
+def explain_refused_namespace(
+    error: int, *, as_root: bool, filtered: bool, sysctls: Sysctls
+) -> tuple[str, str]:
+    """Return reason and remedy for a namespace that could not be made.
 
     Args:
         error: the number `unshare` failed with.
@@ -85,8 +87,8 @@ def namespace_refused(error: int, *, as_root: bool, filtered: bool, sysctls: Sys
     return error_text, "Run as root, or allow unprivileged user namespaces."
 
 
-def whole_jail_refused(error_text: str, *, as_root: bool, sysctls: Sysctls) -> str:
-    """A remedy where every part can be had, and a jail still cannot be built."""
+def propose_jail_remedy(error_text: str, *, as_root: bool, sysctls: Sysctls) -> str:
+    """Return a remedy where every part can be had, and a jail still cannot be built."""
     if sysctls.apparmor_restrict_unprivileged_userns and not as_root:
         return f"AppArmor takes the rights of user namespaces away. {_APPARMOR_REMEDY}"
     if "proc" in error_text:
@@ -99,7 +101,7 @@ def is_filtered(status: str) -> bool:
     return any(line.split()[1:] == ["2"] for line in status.splitlines() if line.startswith("Seccomp:"))
 
 
-def _number(path: Path) -> int | None:
+def _read_number(path: Path) -> int | None:
     try:
         return int(path.read_text())
     except (OSError, ValueError):

@@ -25,7 +25,7 @@ def build_job(name: str, settings: Settings, lifetime_s: int) -> dict[str, Any]:
         "image": settings.image,
         "command": ["sleep", "2147483647"],
         "resources": {"limits": limits, "requests": limits},
-        "securityContext": _security(settings),
+        "securityContext": _build_security_context(settings),
         "volumeMounts": [{"name": "tmp", "mountPath": "/tmp"}],  # noqa: S108 - the container's
     }
     pod: dict[str, Any] = {
@@ -52,7 +52,7 @@ def build_job(name: str, settings: Settings, lifetime_s: int) -> dict[str, Any]:
     }
 
 
-def _security(settings: Settings) -> dict[str, Any]:
+def _build_security_context(settings: Settings) -> dict[str, Any]:
     if settings.separates:
         return {"runAsUser": 0, "capabilities": {"drop": ["ALL"], "add": list(_RIGHTS)}}
     return {

@@ -50,7 +50,7 @@ class KubernetesService(Service):
 
     def features(self) -> tuple[Feature, ...]:
         """See `Service.features`; lists Jobs."""
-        client = _client()
+        client = _probe_client()
         if not client.present:
             return (client,)
         name = "cluster"
@@ -60,9 +60,9 @@ class KubernetesService(Service):
             detail = str(self.explain(problem, "list Jobs"))
             return (client, Feature(name, present=False, required=True, detail=detail, remedy=_REMEDY))
         detail = f"namespace {self._settings.namespace!r}"
-        return (client, Feature(name, present=True, required=True, detail=detail), self._isolation())
+        return (client, Feature(name, present=True, required=True, detail=detail), self._probe_isolation())
 
-    def _isolation(self) -> Feature:
+    def _probe_isolation(self) -> Feature:
         runtime = self._settings.runtime_class
         return Feature(
             "a wall beside the container's",
@@ -74,7 +74,7 @@ class KubernetesService(Service):
 
     def make(self, lifetime_s: int) -> Host:
         """See `Service.make`; waits until its pod runs."""
-        client = _client()
+        client = _probe_client()
         if not client.present:
             raise SandboxUnavailable(f"kubernetes: {client.detail}; {client.remedy}")
         name = f"spanproof-{secrets.token_hex(8)}"
@@ -215,7 +215,7 @@ class JobHost:
                 if pod.status.phase == "Running":
                     self._pod = pod.metadata.name
                     return
-                reason, is_hopeless = _reason_of(pod)
+                reason, is_hopeless = _explain_pod(pod)
                 if is_hopeless:
                     raise SandboxUnavailable(f"kubernetes: the pod of Job {self.id} does not run: {reason}")
             time.sleep(_TICK_S)
@@ -275,7 +275,7 @@ class ExecStream:
         return out, err, None
 
 
-def _reason_of(pod: Any) -> tuple[str, bool]:
+def _explain_pod(pod: Any) -> tuple[str, bool]:
     """Return why a pod does not run, and whether waiting is of no use."""
     for each in pod.status.container_statuses or ():
         waiting = each.state.waiting if each.state is not None else None
@@ -293,7 +293,7 @@ def _is_in_pod() -> bool:
     return "KUBERNETES_SERVICE_HOST" in os.environ and not has_own
 
 
-def _client() -> Feature:
+def _probe_client() -> Feature:
     present = importlib.util.find_spec("kubernetes") is not None
     detail = "" if present else "Kubernetes' Python client is not installed"
     remedy = "pip install 'spanproof[kubernetes]'"

@@ -52,7 +52,7 @@ class ModalService(Service):
 
     def features(self) -> tuple[Feature, ...]:
         """See `Service.features`; looks up the app."""
-        needed = _needed()
+        needed = _probe_needed()
         if not all(each.present for each in needed):
             return needed
         try:
@@ -68,7 +68,7 @@ class ModalService(Service):
 
     def make(self, lifetime_s: int) -> Host:
         """See `Service.make`."""
-        for feature in _needed():
+        for feature in _probe_needed():
             if not feature.present:
                 raise SandboxUnavailable(f"modal: {feature.detail}; {feature.remedy}")
         try:
@@ -87,7 +87,7 @@ class ModalService(Service):
         return Remote.create(
             app=app,
             client=client,
-            image=_image(settings.image),
+            image=_make_image(settings.image),
             timeout=lifetime_s,
             block_network=True,
             cpu=settings.cpu,
@@ -182,9 +182,9 @@ class CommandStream:
     def __iter__(self) -> Iterator[tuple[str | None, str | None, object]]:
         """See `Stream`: its errors come after all of its output, as the service has them apart."""
         for piece in self._process.stdout:
-            yield _text(piece), None, None
+            yield _decode_text(piece), None, None
         for piece in self._process.stderr:
-            yield None, _text(piece), None
+            yield None, _decode_text(piece), None
 
 
 def _connect_once(url: str) -> None:
@@ -200,11 +200,11 @@ def _connect_once(url: str) -> None:
     socket.create_connection((found.hostname or "", port), timeout=_CONNECT_S).close()
 
 
-def _text(data: bytes) -> str:
+def _decode_text(data: bytes) -> str:
     return data.decode("utf-8", "replace")  # what is ours is ASCII
 
 
-def _image(name: str) -> Image:
+def _make_image(name: str) -> Image:
     from modal import Image
 
     return Image.from_id(name) if name.startswith(_AN_IMAGE_ID) else Image.from_registry(name)
@@ -217,15 +217,15 @@ def _end_all(hosts: weakref.WeakSet[ModalHost]) -> None:
             host.end()
 
 
-def _needed() -> tuple[Feature, ...]:
-    """The SDK, and where it is there, the token."""
+def _probe_needed() -> tuple[Feature, ...]:
+    """Probe the SDK, and where it is there, the token."""
     present = importlib.util.find_spec("modal") is not None
     detail = "" if present else "the modal SDK is not installed"
     sdk = Feature("modal SDK", present, required=True, detail=detail, remedy="pip install 'spanproof[modal]'")
-    return (sdk, _token()) if present else (sdk,)
+    return (sdk, _probe_token()) if present else (sdk,)
 
 
-def _token() -> Feature:
+def _probe_token() -> Feature:
     from modal.config import config
 
     present = bool(config["token_id"] and config["token_secret"])

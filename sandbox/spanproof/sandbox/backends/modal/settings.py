@@ -53,7 +53,7 @@ class Settings:
 
 
 def read_settings(given: Mapping[str, str]) -> Settings:
-    """Values of settings.
+    """Read the values of settings.
 
     Raises:
         BadSetting: one is not known, or has no value that it can have.

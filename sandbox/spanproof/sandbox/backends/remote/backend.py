@@ -15,9 +15,14 @@ from dataclasses import dataclass
 
 from spanproof.sandbox.backend import AnswerTool, Availability, Evidence, Sandbox, Session
 from spanproof.sandbox.backends.remote.conversation import Conversation
-from spanproof.sandbox.backends.remote.job import apart_of, build_job, check_fixtures, session_job
+from spanproof.sandbox.backends.remote.job import (
+    build_job,
+    build_session_job,
+    check_fixtures,
+    collect_separate_parts,
+)
 from spanproof.sandbox.backends.remote.machine import Life, Machine
-from spanproof.sandbox.backends.remote.output import output_of
+from spanproof.sandbox.backends.remote.output import decode_output
 from spanproof.sandbox.backends.remote.service import Service
 from spanproof.sandbox.backends.remote.session import RemoteSession
 from spanproof.sandbox.calls import check_files
@@ -69,7 +74,7 @@ class RemoteSandbox(Sandbox):
         self._closed = False
 
     def availability(self) -> Availability:
-        """What is installed, set and answering; queries the service, makes no machine."""
+        """Report what is installed, set and answering; queries the service, makes no machine."""
         return Availability(self.name, self._service.features())
 
     @property
@@ -92,7 +97,7 @@ class RemoteSandbox(Sandbox):
             raise UnsupportedLanguage(f"the {self.name} backend runs {known}, not {program.language!r}")
         check_files(program.files)
         check_fixtures(program.fixtures, program.language, self.name)
-        job, apart = build_job(program), apart_of(program.fixtures, program.tests)
+        job, apart = build_job(program), collect_separate_parts(program.fixtures, program.tests)
         with self._workers:
             machine, conversation, separated = self._begin(job, apart, program.limits.wall_s)
             return self._finish(machine, conversation, program, separated=separated)
@@ -105,8 +110,8 @@ class RemoteSandbox(Sandbox):
             )
         check_files(spec.files)
         check_fixtures(spec.fixtures, spec.language, self.name)
-        apart = apart_of(spec.fixtures)
-        machine, conversation, _ = self._begin(session_job(spec), apart, spec.limits.wall_s, talks=True)
+        apart = collect_separate_parts(spec.fixtures)
+        machine, conversation, _ = self._begin(build_session_job(spec), apart, spec.limits.wall_s, talks=True)
         try:
             return RemoteSession(machine, conversation, spec, answer, lambda: self._drop(machine))
         except BaseException:
@@ -125,7 +130,7 @@ class RemoteSandbox(Sandbox):
     def _begin(
         self, job: Header, apart: Mapping[str, bytes], wall_s: float, *, talks: bool = False
     ) -> tuple[Machine, Conversation, bool]:
-        """Have a machine start the job; a machine that fails before it has started is replaced."""
+        """Start the job on a machine; a machine that fails before it has started is replaced."""
         tries = self._service.retries + 1
         while True:
             tries -= 1
@@ -135,7 +140,7 @@ class RemoteSandbox(Sandbox):
                 machine = self._take(needed_s)
                 machine.outlasts(needed_s)
                 conversation = machine.start(job, apart, talks=talks)
-                return machine, conversation, self._started(machine, conversation)
+                return machine, conversation, self._await_start(machine, conversation)
             except SandboxBroken as problem:
                 if machine is not None:
                     self._drop(machine)
@@ -147,7 +152,7 @@ class RemoteSandbox(Sandbox):
                     self._drop(machine)
                 raise
 
-    def _started(self, machine: Machine, conversation: Conversation) -> bool:
+    def _await_start(self, machine: Machine, conversation: Conversation) -> bool:
         """Wait until the program is about to run; whether the machine keeps it apart from all else."""
         try:
             said = conversation.next(_START_S)
@@ -156,7 +161,7 @@ class RemoteSandbox(Sandbox):
                 f"{self.name}: machine {machine.id} did not start in {_START_S:.0f} s"
             ) from None
         except SandboxBroken as problem:
-            if self._lacks_python(machine):
+            if self._is_without_python(machine):
                 raise SandboxUnavailable(
                     f"{self.name}: machines of the {self._service.image} have no python3, 3.11 or newer;"
                     f" set `{self._image_setting}` to one that has"
@@ -180,7 +185,7 @@ class RemoteSandbox(Sandbox):
             )
         return said.get("separated") is True
 
-    def _lacks_python(self, machine: Machine) -> bool:
+    def _is_without_python(self, machine: Machine) -> bool:
         """Return whether a machine, whose first command failed, answers that it has none."""
         try:
             return machine.runs == 1 and not machine.has_python(_START_S)
@@ -196,7 +201,7 @@ class RemoteSandbox(Sandbox):
             conversation.allow(program.limits.output_bytes)
             said = conversation.next(program.limits.wall_s + _GRACE_S)
             reusable = separated and said.get("clean") is True
-            execution = build_execution(said, output_of(said), program.limits, language=program.language)
+            execution = build_execution(said, decode_output(said), program.limits, language=program.language)
         except TimeoutError:  # the machine's clock did not stop it, so ours does
             execution = Execution(FailureClass.TIMEOUT, wall_s=time.monotonic() - began)
         finally:

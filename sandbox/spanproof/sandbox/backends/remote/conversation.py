@@ -46,7 +46,7 @@ class Conversation:
         self._closed = True
 
     def allow(self, output_bytes: int) -> None:
-        """How much more the command may say; called before each step."""
+        """Set how much more the command may say; called before each step."""
         self._budget = _SMALLEST_BUDGET + 4 * output_bytes
 
     def next(self, within_s: float) -> Header:
@@ -69,7 +69,7 @@ class Conversation:
                 return said
 
     def send(self, line: Header) -> None:
-        """Report the command something.
+        """Send the command a line.
 
         Raises:
             SandboxBroken: the machine failed.

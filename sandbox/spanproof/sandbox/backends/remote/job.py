@@ -15,13 +15,13 @@ from spanproof.sandbox.model import Database, Fixtures, Program, SessionSpec
 
 
 def build_job(program: Program) -> Header:
-    """The job of a program."""
+    """Build the job of a program."""
     return {
         "language": program.language,
         "limits": asdict(program.limits),
-        "files": {name: packed(data) for name, data in program.files.items()},
-        "stdin": packed(program.stdin),
-        "source": source_of(program.source),
+        "files": {name: encode_bytes(data) for name, data in program.files.items()},
+        "stdin": encode_bytes(program.stdin),
+        "source": encode_source(program.source),
         "has_tests": program.tests is not None,
         "has_tape": bool(program.fixtures.http),
         "entry_point": program.entry_point,
@@ -31,14 +31,14 @@ def build_job(program: Program) -> Header:
     }
 
 
-def session_job(spec: SessionSpec) -> Header:
-    """The job of a session."""
+def build_session_job(spec: SessionSpec) -> Header:
+    """Build the job of a session."""
     program = Program("session", "", files=spec.files, limits=spec.limits, fixtures=spec.fixtures)
     return {**build_job(program), "tools": [[stub.name, stub.parameters] for stub in spec.tools]}
 
 
-def apart_of(fixtures: Fixtures, tests: str | None = None) -> dict[str, bytes]:
-    """What of a job goes by itself, by the end of its file's name.
+def collect_separate_parts(fixtures: Fixtures, tests: str | None = None) -> dict[str, bytes]:
+    """Return what of a job goes by itself, by the end of its file's name.
 
     Raises:
         UnsupportedFixtures: a recorded call is no call of HTTP, or there is nothing to encrypt it with.
@@ -49,14 +49,14 @@ def apart_of(fixtures: Fixtures, tests: str | None = None) -> dict[str, bytes]:
     return found
 
 
-def packed(data: bytes) -> str:
-    """Bytes as text."""
+def encode_bytes(data: bytes) -> str:
+    """Encode bytes as text."""
     return base64.b64encode(data).decode("ascii")
 
 
-def source_of(text: str) -> str:
-    """Any text, lone surrogates included."""
-    return packed(text.encode("utf-8", "surrogatepass"))
+def encode_source(text: str) -> str:
+    """Encode any text, lone surrogates included."""
+    return encode_bytes(text.encode("utf-8", "surrogatepass"))
 
 
 def check_fixtures(fixtures: Fixtures, language: str, service: str) -> None:

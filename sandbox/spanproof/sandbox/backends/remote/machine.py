@@ -64,7 +64,7 @@ class Machine:
         # Runs at the interpreter's end too.
         self.kill: Callable[[], object] = weakref.finalize(self, _kill, self._host, self.life, service)
         try:
-            self._write(self._archive, guest_archive())
+            self._write(self._archive, build_guest_archive())
         except BaseException:
             self.kill()
             raise
@@ -81,7 +81,7 @@ class Machine:
         self._write(path, json.dumps({**job, "token": token}).encode("ascii"))
         for name, data in apart.items():
             self._write(f"{path}.{name}", data)
-        return self._converse(self._guest(path), token, talks=talks)
+        return self._start_conversation(self._build_command(path), token, talks=talks)
 
     def has_python(self, within_s: float) -> bool:
         """Whether its python3 can run our guest.
@@ -91,7 +91,7 @@ class Machine:
             TimeoutError: it did not answer in time.
         """
         token = _draw_token()
-        conversation = self._converse(_FIND_PYTHON.replace("TOKEN", token), token, talks=False)
+        conversation = self._start_conversation(_FIND_PYTHON.replace("TOKEN", token), token, talks=False)
         try:
             return conversation.next(within_s).get("found") is True
         finally:
@@ -99,7 +99,7 @@ class Machine:
 
     def can_outlast(self, seconds: float) -> bool:
         """Whether the service lets it live for as long, or can be made to."""
-        return self._service.prolongs or self._lives_for(seconds)
+        return self._service.prolongs or self._has_lifetime_for(seconds)
 
     def outlasts(self, seconds: float) -> None:
         """Make sure that the service lets it live for as long.
@@ -107,7 +107,7 @@ class Machine:
         Raises:
             SandboxBroken: the service failed, or cannot prolong a life.
         """
-        if self._lives_for(seconds):
+        if self._has_lifetime_for(seconds):
             return
         if not self._service.prolongs:
             raise SandboxBroken(
@@ -115,20 +115,20 @@ class Machine:
                 " and prolongs no life; set a longer `lifetime_s`"
             )
         more = int(max(seconds + 2 * _MARGIN_S, self._service.lifetime_s))
-        self._do("keep the machine", lambda: self._host.prolong(more))
+        self._call_service("keep the machine", lambda: self._host.prolong(more))
         self._lifetime_s = int(self.life.seconds) + more
 
-    def _lives_for(self, seconds: float) -> bool:
+    def _has_lifetime_for(self, seconds: float) -> bool:
         return self.life.seconds + seconds + _MARGIN_S <= self._lifetime_s
 
-    def _converse(self, command: str, token: str, *, talks: bool) -> Conversation:
+    def _start_conversation(self, command: str, token: str, *, talks: bool) -> Conversation:
         def translate(problem: Exception) -> Exception:
             return SandboxBroken(str(self._service.explain(problem, f"run a command on machine {self.id}")))
 
         return Conversation(self.service, lambda: self._host.start(command, talks=talks), translate, token)
 
-    def _guest(self, path: str) -> str:
-        """The command that does a job; the first one unpacks our guest."""
+    def _build_command(self, path: str) -> str:
+        """Return the command that does a job; the first one unpacks our guest."""
         fixed = f'env -i PATH="$PATH" PYTHONPATH={self._base} PYTHONHASHSEED=0 PYTHONUTF8=1'
         run = f"cd / && exec {fixed} python3 -s -P -m spanproof.sandbox.backends.remote.guest {path}"
         if self.runs > 1:
@@ -136,9 +136,9 @@ class Machine:
         return f"{shlex.join(['python3', '-I', '-c', _UNPACK, self._archive, self._base])} && {run}"
 
     def _write(self, path: str, data: bytes) -> None:
-        self._do("write a file", lambda: self._host.write(path, data))
+        self._call_service("write a file", lambda: self._host.write(path, data))
 
-    def _do(self, doing: str, step: Callable[[], object]) -> None:
+    def _call_service(self, doing: str, step: Callable[[], object]) -> None:
         try:
             step()
         except Exception as problem:
@@ -173,8 +173,8 @@ def _kill(host: Host, life: Life, service: Service) -> None:
 
 
 @cache
-def guest_archive() -> bytes:
-    """The guest's source, as one file: ours, and of the sandbox package what it rests on."""
+def build_guest_archive() -> bytes:
+    """Return the guest's source, as one file: ours, and of the sandbox package what it rests on."""
     package = Path(__file__).parents[2]
     sources = [
         *package.glob("*.py"),

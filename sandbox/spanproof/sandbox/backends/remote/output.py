@@ -8,8 +8,8 @@ import binascii
 from spanproof.sandbox.guest.wire import Header
 
 
-def output_of(said: Header) -> list[bytes]:
-    """The kept output in a line of the guest's."""
+def decode_output(said: Header) -> list[bytes]:
+    """Return the kept output in a line of the guest's."""
     found = []
     for name in ("out", "err"):
         text = said.get(name)

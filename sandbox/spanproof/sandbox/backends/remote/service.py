@@ -14,7 +14,7 @@ class Stream(Protocol):
     """A command that runs on a machine: iterate over what it writes."""
 
     def __iter__(self) -> Iterator[tuple[str | None, str | None, object]]:
-        """What it wrote to stdout and to stderr; ends with the command, raises where the stream does."""
+        """Yield what it wrote to stdout and stderr; ends with the command, raises where the stream does."""
         ...
 
     def send_stdin(self, data: bytes) -> None:
@@ -72,7 +72,7 @@ class Service(ABC):
 
     @abstractmethod
     def features(self) -> tuple[Feature, ...]:
-        """What is there of what the backend needs; makes no machine."""
+        """Report what is there of what the backend needs; makes no machine."""
 
     @abstractmethod
     def make(self, lifetime_s: int) -> Host:

@@ -11,9 +11,9 @@ from collections.abc import Callable
 
 from spanproof.sandbox.backend import AnswerTool, Session
 from spanproof.sandbox.backends.remote.conversation import Conversation
-from spanproof.sandbox.backends.remote.job import source_of
+from spanproof.sandbox.backends.remote.job import encode_source
 from spanproof.sandbox.backends.remote.machine import Machine
-from spanproof.sandbox.backends.remote.output import output_of
+from spanproof.sandbox.backends.remote.output import decode_output
 from spanproof.sandbox.calls import answer_call
 from spanproof.sandbox.errors import SandboxBroken
 from spanproof.sandbox.guest.outcome import build_execution
@@ -52,7 +52,7 @@ class RemoteSession(Session):
         if self._conversation is None:
             raise SandboxBroken("the session is over")
         try:
-            execution, goes_on = self._step(self._conversation, source)
+            execution, goes_on = self._run_step(self._conversation, source)
         except BaseException:
             self.close()
             raise
@@ -67,11 +67,11 @@ class RemoteSession(Session):
             conversation.close()
             self._drop()
 
-    def _step(self, conversation: Conversation, source: str) -> tuple[Execution, bool]:
+    def _run_step(self, conversation: Conversation, source: str) -> tuple[Execution, bool]:
         limits = self._spec.limits
         self._machine.outlasts(limits.wall_s + _GRACE_S)
         conversation.allow(limits.output_bytes)
-        conversation.send({"kind": "step", "source": source_of(source)})
+        conversation.send({"kind": "step", "source": encode_source(source)})
         began = time.monotonic()
         deadline = began + limits.wall_s + _GRACE_S
         while True:
@@ -86,5 +86,5 @@ class RemoteSession(Session):
                 self._machine.outlasts(limits.wall_s + _GRACE_S)
                 conversation.send(answer)
             elif said.get("kind") in ("step", "result"):
-                execution = build_execution(said, output_of(said), limits)
+                execution = build_execution(said, decode_output(said), limits)
                 return execution, said["kind"] == "step"

@@ -26,11 +26,11 @@ def read_values(
             raise BadSetting(f"sandbox backend {backend!r} has no setting {name!r} (it has: {reply})")
         if not text:
             raise BadSetting(f"sandbox backend {backend!r}: {name} is empty; leave it out for the default")
-        values[name] = _number(backend, name, text, *numbers[name]) if name in numbers else text
+        values[name] = _parse_number(backend, name, text, *numbers[name]) if name in numbers else text
     return values
 
 
-def _number(backend: str, name: str, text: str, read: Callable[[str], Any], least: float) -> Any:
+def _parse_number(backend: str, name: str, text: str, read: Callable[[str], Any], least: float) -> Any:
     try:
         value = read(text)
     except ValueError:

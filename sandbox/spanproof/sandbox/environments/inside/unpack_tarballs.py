@@ -27,7 +27,7 @@ ROOM = Room()
 
 
 def unpack(archive: Path, place: Path) -> None:
-    """Regular files only, without their first directory, whatever its name."""
+    """Unpack regular files only, without their first directory, whatever its name."""
     with tarfile.open(archive) as tar:
         for member in tar:
             parts = PurePosixPath(member.name).parts

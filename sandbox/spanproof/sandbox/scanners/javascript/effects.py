@@ -20,16 +20,16 @@ from spanproof.sandbox.scanners.javascript.script import (
     SINKS,
     Script,
 )
-from spanproof.sandbox.scanners.javascript.values import UNDEFINED, Object, concatenate, is_text, written
+from spanproof.sandbox.scanners.javascript.values import UNDEFINED, Object, concatenate, is_text, unwrap_url
 from spanproof.sandbox.scanners.reader.effects import CHECKS as COMMON
 from spanproof.sandbox.scanners.reader.effects import (
     NETWORK,
     Call,
     Check,
     apply_effects,
-    command_line,
+    build_command_line,
     remember,
-    whole_text,
+    to_whole_text,
 )
 from spanproof.sandbox.scanners.reader.state import Arguments, Kind
 from spanproof.sandbox.scanners.reader.values import (
@@ -40,20 +40,20 @@ from spanproof.sandbox.scanners.reader.values import (
     Ref,
     Unknown,
     Value,
-    constant_text,
-    options_of,
-    pieces_of,
-    same,
-    taint_of,
+    are_equal,
+    collect_taint,
+    list_options,
+    read_constant_text,
+    to_pieces,
 )
 from spanproof.sandbox.scanners.sql import (
     IN_MEMORY,
     Connection,
     Database,
-    connection_of_url,
-    without_database,
+    parse_connection_url,
+    strip_database,
 )
-from spanproof.sandbox.words import words
+from spanproof.sandbox.words import split_words
 
 
 def apply(script: Script, name: str, arguments: Sequence[Value], node: Node) -> Value | None:
@@ -62,7 +62,7 @@ def apply(script: Script, name: str, arguments: Sequence[Value], node: Node) -> 
     if top in DENIED_MODULES:
         script.add("module.denied", node, f"calls {name}, in a module that reaches the host")
     effects = SINKS.get(name, ())
-    is_sent = _send(script, name, arguments, node)
+    is_sent = _sends_statement(script, name, arguments, node)
     if all(effect.kind == "none" for effect in effects):
         judge_unknown_call(script, name, arguments, node, is_sent=is_sent)
     return apply_effects(script, Ref(name), effects, Arguments(list(arguments)), node, CHECKS)
@@ -71,7 +71,7 @@ def apply(script: Script, name: str, arguments: Sequence[Value], node: Node) -> 
 def judge_unknown_call(
     script: Script, name: str, arguments: Sequence[Value], node: Node, *, is_sent: bool = False
 ) -> None:
-    """Review a place outside that a call gets whose effects are not known, and judge a statement.
+    """Report a place outside that a call with unknown effects gets, for review, and judge a statement.
 
     Args:
         script: what is read.
@@ -83,7 +83,7 @@ def judge_unknown_call(
     top, method = name.partition(".")[0].partition("(")[0], name.rpartition(".")[2]
     if top in INERT or (method in INERT_METHODS and method not in SENDING):
         return
-    for option in (option for value in arguments for option in options_of(value)) if not is_sent else ():
+    for option in (option for value in arguments for option in list_options(value)) if not is_sent else ():
         held = option.entries if isinstance(option, Mapping) else {}
         for given in (option, *(held[key] for key in _STATEMENT_KEYS & held.keys())):
             script.judge_statement(given, name, node)
@@ -93,44 +93,44 @@ def judge_unknown_call(
             script.judge_literal(value, name, node, kind)
 
 
-_STATEMENT_KEYS: Final = words("query sql statement text")
+_STATEMENT_KEYS: Final = split_words("query sql statement text")
 """Entries of an argument that may be a statement."""
 
 
-def _open(call: Call[Script], value: Value) -> Value | None:
-    flags = constant_text(call.arguments.get(1)) if len(call.arguments.positional) > 1 else "r"
+def _judge_open(call: Call[Script], value: Value) -> Value | None:
+    flags = read_constant_text(call.arguments.get(1)) if len(call.arguments.positional) > 1 else "r"
     call.judge_path(Action.READ if flags in {"r", "rs"} else Action.WRITE, value)
     return None
 
 
-def _temporary_directory(call: Call[Script], value: Value) -> Value | None:
+def _judge_temporary_directory(call: Call[Script], value: Value) -> Value | None:
     call.judge_path(Action.WRITE, value)
     return concatenate([value, Const("XXXXXX")])
 
 
-def _url(call: Call[Script], value: Value) -> Value | None:
-    value = written(value)
+def _judge_url(call: Call[Script], value: Value) -> Value | None:
+    value = unwrap_url(value)
     if isinstance(value, Object):
         entries = value.entries
         base = entries.get("baseURL") or entries.get("baseUrl") or entries.get("prefixUrl")
         proxy = entries.get("proxy") or entries.get("agent")
         if proxy is not None and (is_text(proxy) or isinstance(proxy, Object)):
-            _url(call, proxy)
+            _judge_url(call, proxy)
         target = base or entries.get("url") or entries.get("uri") or entries.get("connectionString")
         host = entries.get("hostname") or entries.get("host") or entries.get("server")
         if target is None and host is not None:
-            return _host(call, host)
+            return _judge_host(call, host)
         value = target if target is not None else UNKNOWN
-    for option in options_of(value):
-        head = pieces_of(option)[0] or ""
+    for option in list_options(value):
+        head = to_pieces(option)[0] or ""
         # A variable before what is assigned to it; a URL relative to the page, which is no host of ours.
         is_relative = head.startswith(("/", "./", "data:", "blob:")) and not head.startswith("//")
-        if not same(option, UNDEFINED) and not is_relative:
-            call.crossed(call.boundary.url(pieces_of(option)))
+        if not are_equal(option, UNDEFINED) and not is_relative:
+            call.crossed(call.boundary.url(to_pieces(option)))
     return Unknown(NETWORK)
 
 
-def _host(call: Call[Script], value: Value) -> Value | None:
+def _judge_host(call: Call[Script], value: Value) -> Value | None:
     if isinstance(value, Object):
         if "path" in value.entries:
             return Unknown(NETWORK)  # a socket of this machine
@@ -142,22 +142,22 @@ def _host(call: Call[Script], value: Value) -> Value | None:
 _LOCAL: Final = Const("localhost")
 
 
-def _address(call: Call[Script], value: Value) -> Value | None:
-    """A port with a host behind it, or both in an object."""
+def _judge_address(call: Call[Script], value: Value) -> Value | None:
+    """Judge a port with a host behind it, or both in an object."""
     host = call.arguments.get(1)
     if not isinstance(value, Object):
         value = host if host is not None and is_text(host) else _LOCAL
-    return _host(call, value)
+    return _judge_host(call, value)
 
 
-def _host_behind(call: Call[Script], value: Value) -> Value | None:
-    """The first argument from the third on that is no number."""
+def _judge_host_behind(call: Call[Script], value: Value) -> Value | None:
+    """Judge the first argument from the third on that is no number, as a host."""
     rest = call.arguments.positional[2:]
-    host = next((one for one in rest if (constant_text(one) or "").strip("0123456789")), UNKNOWN)
-    return _host(call, host)
+    host = next((one for one in rest if (read_constant_text(one) or "").strip("0123456789")), UNKNOWN)
+    return _judge_host(call, host)
 
 
-def _words(call: Call[Script], value: Value) -> Value | None:
+def _judge_argv(call: Call[Script], value: Value) -> Value | None:
     items: list[Value] = list(value.items) if isinstance(value, Items) else [value]
     rest = call.arguments.get(1)
     if isinstance(rest, Object):
@@ -165,37 +165,37 @@ def _words(call: Call[Script], value: Value) -> Value | None:
     if call.effect.kind == "argv" and isinstance(rest, Items):
         items.extend(rest.items)
     # `spawn('ls -la', {shell: true})` hands a line on; one word needs no quotes either way.
-    line = command_line(items) if len(items) > 1 else pieces_of(items[0] if items else Const(""))
-    call.m.run_command(line, taint_of(value), call.name, call.node)
+    line = build_command_line(items) if len(items) > 1 else to_pieces(items[0] if items else Const(""))
+    call.m.run_command(line, collect_taint(value), call.name, call.node)
     return None
 
 
-def _code(call: Call[Script], value: Value) -> Value | None:
-    """Code made from text: of some calls the last argument, of others only what is a text."""
+def _judge_code(call: Call[Script], value: Value) -> Value | None:
+    """Judge code made from text: of some calls the last argument, of others only what is a text."""
     source = call.arguments.positional[-1] if call.effect.kind == "codelast" else value
     if call.effect.kind == "codetext" and not is_text(source):
         return None
     return call.m.run_source(source, call.name, call.node)
 
 
-def _database_server(call: Call[Script], value: Value) -> Value | None:
-    _url(call, value)
-    remember(call, _connection_of(value))
+def _judge_database_server(call: Call[Script], value: Value) -> Value | None:
+    _judge_url(call, value)
+    remember(call, _build_connection(value))
     return None
 
 
-def _connection_of(value: Value) -> Connection:
+def _build_connection(value: Value) -> Connection:
     if not isinstance(value, Object):
-        return connection_of_url(whole_text(value))
+        return parse_connection_url(to_whole_text(value))
     given = value.entries
-    url = constant_text(given.get("connectionString") or given.get("uri"))
+    url = read_constant_text(given.get("connectionString") or given.get("uri"))
     if url is not None:
-        return connection_of_url(url)
-    host = whole_text(given.get("host") or given.get("server"))
-    return Connection(Database.SERVER, host, whole_text(given.get("database")))
+        return parse_connection_url(url)
+    host = to_whole_text(given.get("host") or given.get("server"))
+    return Connection(Database.SERVER, host, to_whole_text(given.get("database")))
 
 
-def _send(script: Script, name: str, arguments: Sequence[Value], node: Node) -> bool:
+def _sends_statement(script: Script, name: str, arguments: Sequence[Value], node: Node) -> bool:
     """Judge a statement that is sent through a connection, or by a tagged template; whether this is one."""
     module, made, rest = name.partition("()")
     kind = DATABASES.get(module) or DATABASES.get(module.rpartition(".")[0])
@@ -206,11 +206,11 @@ def _send(script: Script, name: str, arguments: Sequence[Value], node: Node) -> 
     if IN_MEMORY in name:
         database = Connection(Database.MEMORY)
     made_here = sorted(script.connections.get(module, ()), key=str)
-    who = without_database(name).replace("()", "")
-    for option in options_of(arguments[0]):
+    who = strip_database(name).replace("()", "")
+    for option in list_options(arguments[0]):
         if isinstance(option, Object):
             option = option.entries.get("text") or option.entries.get("sql") or UNKNOWN
-        pieces = pieces_of(option)
+        pieces = to_pieces(option)
         for connection in [one for one in made_here if one.kind is database.kind] or [database]:
             script.run_sql(pieces, who, node, connection)
     return True
@@ -221,8 +221,8 @@ def _require(call: Call[Script], value: Value) -> Value | None:
 
 
 def require(script: Script, value: Value, node: Node) -> Value:
-    """What `require(value)` gives."""
-    name = constant_text(value)
+    """Return what `require(value)` gives."""
+    name = read_constant_text(value)
     if name is None:
         script.add("attribute.dynamic", node, "loads a module that is not known")
         return UNKNOWN
@@ -236,9 +236,10 @@ def require(script: Script, value: Value, node: Node) -> Value:
 
 
 CHECKS: Final[dict[str, Check]] = {
-    **COMMON, "openflags": _open, "tempdir": _temporary_directory, "url": _url, "host": _host,
-    "hostat": _host_behind, "address": _address, "argv": _words, "spawnlist": _words,
-    **dict.fromkeys(("code", "codelast", "codetext"), _code), "dbserver": _database_server,
+    **COMMON, "openflags": _judge_open, "tempdir": _judge_temporary_directory, "url": _judge_url,
+    "host": _judge_host, "hostat": _judge_host_behind, "address": _judge_address, "argv": _judge_argv,
+    "spawnlist": _judge_argv,
+    **dict.fromkeys(("code", "codelast", "codetext"), _judge_code), "dbserver": _judge_database_server,
     "require": _require,
 }  # fmt: skip
 """What judges each kind of effect."""

@@ -1,7 +1,7 @@
 """What each kind of node evaluates to. One function per kind, in the table at the end; calls come first.
 
 In: a node. Out: its value; a statement's effects on the names of the script. Functions of the script are read
-through, known values answer, names outside are looked up. All instances of a class, and of those that extend
+through, known values folded, names outside looked up. All instances of a class, and of those that extend
 it, are one object: what any of them stores may be in each.
 """
 
@@ -22,13 +22,13 @@ from spanproof.sandbox.scanners.javascript.values import (
     Method,
     Object,
     concatenate,
+    find_value_origin,
     fold_function,
     fold_method,
     is_unknown,
-    of_any_length,
-    origin_of,
+    make_array_of_any_length,
     spread,
-    written,
+    unwrap_url,
 )
 from spanproof.sandbox.scanners.reader.values import (
     CALLABLE,
@@ -42,28 +42,28 @@ from spanproof.sandbox.scanners.reader.values import (
     Text,
     Unknown,
     Value,
-    constant_text,
     join,
     join_all,
-    options_of,
-    pieces_of,
+    list_options,
+    read_constant_text,
+    to_pieces,
 )
-from spanproof.sandbox.words import words
+from spanproof.sandbox.words import split_words
 
 
 def evaluate_call(script: Script, node: Node) -> Value:
-    """What a call or `new` gives."""
+    """Return what a call or `new` gives."""
     callee = node.child_by_field_name("function") or node.child_by_field_name("constructor")
     if callee is None:
         return UNKNOWN
-    arguments = _arguments(script, node)
+    arguments = _evaluate_arguments(script, node)
     if callee.type == "import":
         return effects.require(script, arguments[0] if arguments else UNKNOWN, node)
     function = script.evaluate(callee)
-    return join_all(_call_one(script, option, arguments, node) for option in options_of(function))
+    return join_all(_call_one(script, option, arguments, node) for option in list_options(function))
 
 
-def _arguments(script: Script, node: Node) -> list[Value]:
+def _evaluate_arguments(script: Script, node: Node) -> list[Value]:
     given = node.child_by_field_name("arguments")
     if given is not None and given.type == "template_string":
         return [script.evaluate(given)]
@@ -96,10 +96,10 @@ def _call_one(script: Script, function: Value, arguments: list[Value], node: Nod
         return _call_one(script, function.called, [*function.positional, *arguments], node)
     if isinstance(function, Made):
         return function.result
-    if "callable" in origin_of(function):
+    if "callable" in find_value_origin(function):
         script.add("exec.dynamic", node, "calls a function that is not known, which may reach outside")
-    elif origin_of(function):
-        return _resolved(script, function, arguments, node)
+    elif find_value_origin(function):
+        return _apply_callbacks(script, function, arguments, node)
     callee = node.child_by_field_name("function") or node.child_by_field_name("constructor")
     called = script.text(callee)[-60:] if callee is not None else "call"
     effects.judge_unknown_call(script, "?." + called.rpartition(".")[2], arguments, node)
@@ -107,8 +107,8 @@ def _call_one(script: Script, function: Value, arguments: list[Value], node: Nod
     return Unknown(CALLABLE) if any(map(script.reaches_outside, arguments)) else UNKNOWN
 
 
-def _resolved(script: Script, value: Value, arguments: list[Value], node: Node) -> Value:
-    """What callbacks make of a value that was promised; awaiting one is no step of its own here."""
+def _apply_callbacks(script: Script, value: Value, arguments: list[Value], node: Node) -> Value:
+    """Return what callbacks make of a value that was promised; awaiting one is no step of its own here."""
     result: Value = value
     for argument in arguments:
         if isinstance(argument, Function | Ref | Partial | Method):
@@ -123,26 +123,28 @@ def _call_method(script: Script, function: Method, arguments: list[Value], node:
     if isinstance(function.owner, Items) and function.name in _CHANGING:
         return _change_array(script, function.owner, function.name, arguments)
     if isinstance(function.owner, Object) and function.owner.is_map and arguments:
-        return _of_map(script, function.owner, function.name, arguments, node)
+        return _call_map_method(script, function.owner, function.name, arguments, node)
     folded = fold_method(function.owner, function.name, arguments)
     if folded is not None:
         return folded
     if isinstance(function.owner, Items) and function.name in _READING:
-        return _over_items(script, function.owner, function.name, arguments, node)
+        return _call_over_items(script, function.owner, function.name, arguments, node)
     if not isinstance(function.owner, Const | Text | Items | Object):
         effects.judge_unknown_call(script, f"?.{function.name}", arguments, node)
     _hand_over(script, arguments, node)
     return UNKNOWN
 
 
-_READING: Final = words("every filter find findIndex findLast flatMap forEach map reduce reduceRight some")
+_READING: Final = split_words(
+    "every filter find findIndex findLast flatMap forEach map reduce reduceRight some"
+)
 """Methods of arrays that call their argument with each item."""
 
-_PASS_ON: Final = words("call apply bind")
+_PASS_ON: Final = split_words("call apply bind")
 
 
 def _pass_on(script: Script, called: Value, how: str, arguments: list[Value], node: Node) -> Value:
-    """What `called.call(this, …)`, `called.apply(this, […])` or `called.bind(this, …)` gives."""
+    """Return what `called.call(this, …)`, `called.apply(this, […])` or `called.bind(this, …)` gives."""
     this, given = arguments[0] if arguments else UNKNOWN, arguments[1:]
     if how == "apply" and given:
         # More items than are known may be anything.
@@ -154,7 +156,7 @@ def _pass_on(script: Script, called: Value, how: str, arguments: list[Value], no
 
 
 def _with_this(script: Script, called: Value, this: Value, node: Node) -> Value:
-    """A method called on another object is that object's: `[].map` and `Array.prototype.map` on `this`."""
+    """Return the method of `this` in place of one of another object: `[].map`, `Array.prototype.map`."""
     if isinstance(called, Method):
         return script.member(this, called.name, node)
     if isinstance(called, Ref):
@@ -164,9 +166,9 @@ def _with_this(script: Script, called: Value, this: Value, node: Node) -> Value:
     return called
 
 
-def _of_map(script: Script, owner: Object, name: str, arguments: list[Value], node: Node) -> Value:
-    """What `get` and `set` of a `Map` give; of other methods nothing is known."""
-    key = constant_text(arguments[0])
+def _call_map_method(script: Script, owner: Object, name: str, arguments: list[Value], node: Node) -> Value:
+    """Return what `get` and `set` of a `Map` give; of other methods nothing is known."""
+    key = read_constant_text(arguments[0])
     if name == "set" and len(arguments) > 1:
         script.store_entry(owner, key, arguments[1])
         return owner
@@ -177,8 +179,8 @@ def _of_map(script: Script, owner: Object, name: str, arguments: list[Value], no
     return join_all([*held, *owner.rest])
 
 
-def _listed(owner: Object, *, pairs: bool) -> Items:
-    """The values of an object, or its pairs of key and value."""
+def _list_entries(owner: Object, *, pairs: bool) -> Items:
+    """Return the values of an object, or its pairs of key and value."""
     items: list[Value] = [
         Items([Const(key), value]) if pairs else value for key, value in owner.entries.items()
     ]
@@ -186,11 +188,11 @@ def _listed(owner: Object, *, pairs: bool) -> Items:
     return Items(items, more=bool(owner.rest) or owner.is_many)
 
 
-def _new_map(pairs: Items) -> Object:
-    """The object for `new Map([[key, value], …])`."""
+def _build_map(pairs: Items) -> Object:
+    """Build the object for `new Map([[key, value], …])`."""
     made = Object(is_map=True, rest=[UNKNOWN] if pairs.more else [])
     for pair in pairs.items:
-        key = constant_text(pair.items[0]) if isinstance(pair, Items) and len(pair.items) == 2 else None
+        key = read_constant_text(pair.items[0]) if isinstance(pair, Items) and len(pair.items) == 2 else None
         if key is not None and isinstance(pair, Items):
             made.entries[key] = pair.items[1]
         else:
@@ -198,11 +200,11 @@ def _new_map(pairs: Items) -> Object:
     return made
 
 
-_CHANGING: Final = words("push unshift pop shift splice sort reverse fill copyWithin")
+_CHANGING: Final = split_words("push unshift pop shift splice sort reverse fill copyWithin")
 
 
 def _change_array(script: Script, owner: Items, name: str, arguments: list[Value]) -> Value:
-    """What a method gives that changes its array; all but `push` change the places of its items."""
+    """Return what a method gives that changes its array; all but `push` change its items' places."""
     given = join_all(owner.items)
     if name == "push":
         script.add_items(owner, arguments)
@@ -221,7 +223,7 @@ _MAX_ITEMS: Final = 512
 """Items a callback is read with one by one; then once for all the others."""
 
 
-def _over_items(script: Script, owner: Items, name: str, arguments: list[Value], node: Node) -> Value:
+def _call_over_items(script: Script, owner: Items, name: str, arguments: list[Value], node: Node) -> Value:
     called = arguments[0] if arguments else UNKNOWN
     results: list[Value] = []
     items = owner.items
@@ -236,7 +238,7 @@ def _over_items(script: Script, owner: Items, name: str, arguments: list[Value],
     if name == "map":
         return Items(results, more=owner.more or len(items) < len(owner.items))
     if name == "filter":
-        return of_any_length(owner.items)
+        return make_array_of_any_length(owner.items)
     return join_all(owner.items) if name in {"find", "findLast"} and owner.items else UNKNOWN
 
 
@@ -246,13 +248,13 @@ def _call_reference(script: Script, function: Ref, arguments: list[Value], node:
     if how in _PASS_ON and inner and name != "Reflect.apply":
         return _pass_on(script, Ref(inner), how, arguments, node)
     if name.endswith(".then") and name != ".then":
-        return _resolved(script, Ref(name.removesuffix(".then")), arguments, node)
+        return _apply_callbacks(script, Ref(name.removesuffix(".then")), arguments, node)
     if name in {"require", "module.createRequire()", "createRequire()"}:
         return effects.require(script, arguments[0] if arguments else UNKNOWN, node)
     if name in {"Map", "WeakMap"} and (not arguments or isinstance(arguments[0], Items)):
-        return _new_map(arguments[0] if arguments and isinstance(arguments[0], Items) else Items([]))
+        return _build_map(arguments[0] if arguments and isinstance(arguments[0], Items) else Items([]))
     if name in {"Object.entries", "Object.values"} and arguments and isinstance(arguments[0], Object):
-        return _listed(arguments[0], pairs=name == "Object.entries")
+        return _list_entries(arguments[0], pairs=name == "Object.entries")
     if name == "Object.assign" and arguments and isinstance(arguments[0], Object):
         for source in arguments[1:]:
             for key, value in source.entries.items() if isinstance(source, Object) else ():
@@ -265,7 +267,7 @@ def _call_reference(script: Script, function: Ref, arguments: list[Value], node:
     if name in {"Object.getPrototypeOf", "Reflect.getPrototypeOf"} and arguments:
         return arguments[0]  # has the same constructor
     if name == "Reflect.get" and len(arguments) > 1:
-        known = constant_text(arguments[1])
+        known = read_constant_text(arguments[1])
         return script.member(arguments[0], known, node) if known is not None else UNKNOWN
     if name == "Reflect.apply" and len(arguments) > 2 and isinstance(arguments[2], Items):
         return _call_one(script, arguments[0], list(arguments[2].items), node)
@@ -280,7 +282,7 @@ def _call_reference(script: Script, function: Ref, arguments: list[Value], node:
 
 
 def _hand_over(script: Script, arguments: list[Value], node: Node) -> None:
-    """A function given to code that is not read here is taken to be called, with what is given beside it."""
+    """Call the functions given to code that is not read here, with what is given beside them."""
     for argument in arguments:
         if isinstance(argument, Function) and argument.node.id not in script.called:
             script.call_function(argument, [], argument.node)
@@ -291,8 +293,8 @@ def _hand_over(script: Script, arguments: list[Value], node: Node) -> None:
             _call_one(script, argument, [join_all([*beside, UNKNOWN])], node)
 
 
-def _class(script: Script, node: Node) -> Value:
-    base = _base(script, node)
+def _evaluate_class(script: Script, node: Node) -> Value:
+    base = _evaluate_base(script, node)
     inner = Scope(script.scope)
     instance = base.instance if isinstance(base, Class) else Object(is_many=True)
     made = Class(Object(), instance, base.constructor if isinstance(base, Class) else None)
@@ -322,18 +324,18 @@ def _class(script: Script, node: Node) -> Value:
     return made
 
 
-def _base(script: Script, node: Node) -> Value:
+def _evaluate_base(script: Script, node: Node) -> Value:
     heritage = next((child for child in node.named_children if child.type == "class_heritage"), None)
     while heritage is not None and heritage.type in {"class_heritage", "extends_clause"}:
         heritage = heritage.named_children[0] if heritage.named_children else None
     return script.evaluate(heritage) if heritage is not None else UNKNOWN
 
 
-def _this(script: Script, node: Node) -> Value:
+def _evaluate_this(script: Script, node: Node) -> Value:
     return script.lookup(node.type) or UNKNOWN
 
 
-def _enumeration(script: Script, node: Node) -> Value:
+def _evaluate_enumeration(script: Script, node: Node) -> Value:
     name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
     made = Object()
     for child in body.named_children if body is not None else ():
@@ -351,17 +353,17 @@ _ESCAPE = re.compile(r"\\(?:u\{([0-9A-Fa-f]{1,6})\}|u([0-9A-Fa-f]{4})|x([0-9A-Fa
 _NAMED_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0", "\n": ""}
 
 
-def _identifier(script: Script, node: Node) -> Value:
+def _evaluate_identifier(script: Script, node: Node) -> Value:
     name = script.text(node)
     scope = script.scope.owner_of(name)
     return scope.names[name] if scope is not None else script.free(name)
 
 
-def _string(script: Script, node: Node) -> Value:
-    return Const(_unescaped(script.text(node)[1:-1]))
+def _evaluate_string(script: Script, node: Node) -> Value:
+    return Const(_resolve_escapes(script.text(node)[1:-1]))
 
 
-def _unescaped(source: str) -> str:
+def _resolve_escapes(source: str) -> str:
     def one(found: re.Match[str]) -> str:
         code = found[1] or found[2] or found[3]
         if code:
@@ -371,27 +373,27 @@ def _unescaped(source: str) -> str:
     return _ESCAPE.sub(one, source) if "\\" in source else source
 
 
-def _template(script: Script, node: Node) -> Value:
+def _evaluate_template(script: Script, node: Node) -> Value:
     parts: list[Value] = []
     at = node.start_byte + 1
     for child in node.named_children:
         if child.type == "template_substitution":
-            parts.append(_between(script, at, child.start_byte))
+            parts.append(_read_template_text(script, at, child.start_byte))
             inner = child.named_children
-            parts.append(written(script.evaluate(inner[0])) if inner else UNKNOWN)
+            parts.append(unwrap_url(script.evaluate(inner[0])) if inner else UNKNOWN)
             at = child.end_byte
-    return concatenate([*parts, _between(script, at, node.end_byte - 1)])
+    return concatenate([*parts, _read_template_text(script, at, node.end_byte - 1)])
 
 
-def _between(script: Script, start: int, end: int) -> Value:
-    return Const(_unescaped(script.data[start:end].decode("utf-8", "replace")))
+def _read_template_text(script: Script, start: int, end: int) -> Value:
+    return Const(_resolve_escapes(script.data[start:end].decode("utf-8", "replace")))
 
 
-def _meta(script: Script, node: Node) -> Value:
+def _evaluate_meta_property(script: Script, node: Node) -> Value:
     return Ref("import.meta") if script.text(node) == "import.meta" else UNKNOWN
 
 
-def _number(script: Script, node: Node) -> Value:
+def _evaluate_number(script: Script, node: Node) -> Value:
     source = script.text(node).replace("_", "").rstrip("n")
     try:
         return Const(str(int(source, 0)))
@@ -399,7 +401,7 @@ def _number(script: Script, node: Node) -> Value:
         return Const(source)
 
 
-def _binary(script: Script, node: Node) -> Value:
+def _evaluate_binary(script: Script, node: Node) -> Value:
     # Long chains lean to the left; walked with a list, they cannot exhaust the stack.
     chain = [node]
     while (left := chain[-1].child_by_field_name("left")) is not None and left.type == "binary_expression":
@@ -412,38 +414,38 @@ def _binary(script: Script, node: Node) -> Value:
         operator = link.child_by_field_name("operator")
         sign = operator.type if operator is not None else ""
         if sign == "+":
-            value = _plus(value, right)
+            value = _add_values(value, right)
         else:
             value = join(value, right) if sign in {"||", "&&", "??"} else UNKNOWN
     return value
 
 
-def _plus(left: Value, right: Value) -> Value:
+def _add_values(left: Value, right: Value) -> Value:
     known = [one for one in (left, right) if isinstance(one, Const | Text)]
-    if not any((piece or "").strip("0123456789.") for one in known for piece in pieces_of(one)):
+    if not any((piece or "").strip("0123456789.") for one in known for piece in to_pieces(one)):
         return UNKNOWN
-    return join_all(concatenate(pair) for pair in product(options_of(left), options_of(right)))
+    return join_all(concatenate(pair) for pair in product(list_options(left), list_options(right)))
 
 
-def _member(script: Script, node: Node) -> Value:
+def _evaluate_member(script: Script, node: Node) -> Value:
     owner_node = node.child_by_field_name("object")
     owner = script.evaluate(owner_node) if owner_node is not None else UNKNOWN
     member = node.child_by_field_name("property")
     return script.member(owner, script.text(member), node) if member is not None else UNKNOWN
 
 
-def _subscript(script: Script, node: Node) -> Value:
+def _evaluate_subscript(script: Script, node: Node) -> Value:
     owner_node, index = node.child_by_field_name("object"), node.child_by_field_name("index")
     owner = script.evaluate(owner_node) if owner_node is not None else UNKNOWN
     key = script.evaluate(index) if index is not None else UNKNOWN
-    names = [constant_text(option) for option in options_of(key)]
+    names = [read_constant_text(option) for option in list_options(key)]
     return join_all(
-        script.member(owner, name, node) if name is not None else _dynamic_member(script, owner, node)
+        script.member(owner, name, node) if name is not None else _read_dynamic_member(script, owner, node)
         for name in names
     )
 
 
-def _dynamic_member(script: Script, owner: Value, node: Node) -> Value:
+def _read_dynamic_member(script: Script, owner: Value, node: Node) -> Value:
     if isinstance(owner, Ref):
         if owner.name == "process.env":
             return script.member(owner, "", node)
@@ -452,7 +454,7 @@ def _dynamic_member(script: Script, owner: Value, node: Node) -> Value:
     return join_all(owner.items) if isinstance(owner, Items) else UNKNOWN
 
 
-def _declarator(script: Script, node: Node) -> Value:
+def _evaluate_declarator(script: Script, node: Node) -> Value:
     name, value_node = node.child_by_field_name("name"), node.child_by_field_name("value")
     value = script.evaluate(value_node) if value_node is not None else UNDEFINED
     if name is not None:
@@ -460,18 +462,18 @@ def _declarator(script: Script, node: Node) -> Value:
     return UNKNOWN
 
 
-def _assignment(script: Script, node: Node) -> Value:
+def _evaluate_assignment(script: Script, node: Node) -> Value:
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     value = script.evaluate(right) if right is not None else UNKNOWN
     if left is None:
         return value
     if node.type == "augmented_assignment_expression":
-        value = _plus(script.evaluate(left), value)
+        value = _add_values(script.evaluate(left), value)
     script.bind(left, value, declare=False)
     return value
 
 
-def _function(script: Script, node: Node) -> Value:
+def _evaluate_function(script: Script, node: Node) -> Value:
     function = Function(node, script.scope)
     script.functions.append(function)
     name = node.child_by_field_name("name")
@@ -480,7 +482,7 @@ def _function(script: Script, node: Node) -> Value:
     return function
 
 
-def _return(script: Script, node: Node) -> Value:
+def _evaluate_return(script: Script, node: Node) -> Value:
     for child in node.named_children:
         value = script.evaluate(child)
         script.read_environment(value, node)
@@ -489,7 +491,7 @@ def _return(script: Script, node: Node) -> Value:
     return UNKNOWN
 
 
-def _import(script: Script, node: Node) -> Value:
+def _evaluate_import(script: Script, node: Node) -> Value:
     source = node.child_by_field_name("source")
     module = effects.require(script, script.evaluate(source), node) if source is not None else UNKNOWN
     pending = list(node.named_children)
@@ -510,8 +512,8 @@ def _import(script: Script, node: Node) -> Value:
     return UNKNOWN
 
 
-def _export(script: Script, node: Node) -> Value:
-    """An export from another module loads it."""
+def _evaluate_export(script: Script, node: Node) -> Value:
+    """Evaluate an export; one from another module loads it."""
     source = node.child_by_field_name("source")
     if source is not None:
         return effects.require(script, script.evaluate(source), node)
@@ -520,22 +522,22 @@ def _export(script: Script, node: Node) -> Value:
     return UNKNOWN
 
 
-def _object(script: Script, node: Node) -> Value:
+def _evaluate_object(script: Script, node: Node) -> Value:
     made = Object()
     for child in node.named_children:
         if child.type == "pair":
             key, value = child.child_by_field_name("key"), child.child_by_field_name("value")
             if key is not None and value is not None:
-                _enter(script, made, key, script.evaluate(value))
+                _add_entry(script, made, key, script.evaluate(value))
         elif child.type == "shorthand_property_identifier":
-            made.entries[script.text(child)] = _identifier(script, child)
+            made.entries[script.text(child)] = _evaluate_identifier(script, child)
         elif child.type == "spread_element" and child.named_children:
             inner = script.evaluate(child.named_children[0])
             script.read_environment(inner, child)
             _spread_into(made, inner)
         elif child.type == "method_definition":
             name = child.child_by_field_name("name")
-            made.entries[script.text(name) if name is not None else ""] = _function(script, child)
+            made.entries[script.text(name) if name is not None else ""] = _evaluate_function(script, child)
     return made
 
 
@@ -554,18 +556,18 @@ def _spread_into(made: Object, inner: Value) -> None:
             made.rest.append(added)
 
 
-def _enter(script: Script, made: Object, key: Node, value: Value) -> None:
+def _add_entry(script: Script, made: Object, key: Node, value: Value) -> None:
     if key.type != "computed_property_name":
         made.entries[script.text(key).strip("'\"")] = value
         return
-    name = constant_text(script.evaluate(key.named_children[0])) if key.named_children else None
+    name = read_constant_text(script.evaluate(key.named_children[0])) if key.named_children else None
     if name is not None:
         made.entries[name] = value
     else:
         made.rest.append(value)
 
 
-def _array(script: Script, node: Node) -> Value:
+def _evaluate_array(script: Script, node: Node) -> Value:
     made = Items([])
     for child in node.named_children:
         if child.type == "spread_element":
@@ -574,10 +576,10 @@ def _array(script: Script, node: Node) -> Value:
             made.more = made.more or not whole
         elif child.type != "comment":
             made.items.append(script.evaluate(child))
-    return of_any_length(made.items) if made.more else made
+    return make_array_of_any_length(made.items) if made.more else made
 
 
-def _only_child(script: Script, node: Node) -> Value:
+def _evaluate_children(script: Script, node: Node) -> Value:
     children = [child for child in node.named_children if child.type != "comment"]
     if len(children) == 1:
         return script.evaluate(children[0])
@@ -587,16 +589,16 @@ def _only_child(script: Script, node: Node) -> Value:
     return value
 
 
-def _first_child(script: Script, node: Node) -> Value:
+def _evaluate_first_child(script: Script, node: Node) -> Value:
     return script.evaluate(node.named_children[0]) if node.named_children else UNKNOWN
 
 
-def _conditional(script: Script, node: Node) -> Value:
+def _evaluate_conditional(script: Script, node: Node) -> Value:
     parts = [script.evaluate(child) for child in node.named_children]
     return join(parts[1], parts[2]) if len(parts) == 3 else UNKNOWN
 
 
-def _branch(script: Script, node: Node) -> Value:
+def _evaluate_branch(script: Script, node: Node) -> Value:
     script.uncertain += 1
     try:
         for child in node.named_children:
@@ -606,11 +608,11 @@ def _branch(script: Script, node: Node) -> Value:
     return UNKNOWN
 
 
-def _loop(script: Script, node: Node) -> Value:
-    return script.repeat(lambda: _branch(script, node), node)
+def _evaluate_loop(script: Script, node: Node) -> Value:
+    return script.repeat(lambda: _evaluate_branch(script, node), node)
 
 
-def _for_in(script: Script, node: Node) -> Value:
+def _evaluate_for_in(script: Script, node: Node) -> Value:
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     value = script.evaluate(right) if right is not None else UNKNOWN
     element = join_all(value.items) if isinstance(value, Items) else UNKNOWN
@@ -626,11 +628,11 @@ def _for_in(script: Script, node: Node) -> Value:
     return UNKNOWN
 
 
-def _block(script: Script, node: Node) -> Value:
+def _evaluate_block(script: Script, node: Node) -> Value:
     # Functions are hoisted: a call may precede its function.
     for child in node.named_children:
         if child.type in {"function_declaration", "generator_function_declaration"}:
-            _function(script, child)
+            _evaluate_function(script, child)
     for child in node.named_children:
         if child.type not in {"function_declaration", "generator_function_declaration", "comment"}:
             script.evaluate(child)
@@ -638,23 +640,26 @@ def _block(script: Script, node: Node) -> Value:
 
 
 HANDLERS: Final[dict[str, NodeHandler]] = {
-    **dict.fromkeys(["class_declaration", "abstract_class_declaration", "class"], _class),
-    "this": _this, "super": _this, "enum_declaration": _enumeration,
-    "program": _block, "statement_block": _block, "identifier": _identifier, "string": _string,
-    "template_string": _template, "meta_property": _meta, "number": _number, "binary_expression": _binary,
-    "member_expression": _member,
-    "subscript_expression": _subscript, "call_expression": evaluate_call, "new_expression": evaluate_call,
-    "variable_declarator": _declarator, "assignment_expression": _assignment,
-    "augmented_assignment_expression": _assignment, "function_declaration": _function,
-    "generator_function_declaration": _function, "function_expression": _function,
-    "arrow_function": _function,
-    "generator_function": _function, "function": _function, "method_definition": _function,
-    "return_statement": _return, "import_statement": _import, "export_statement": _export,
-    "object": _object, "array": _array,
-    "parenthesized_expression": _only_child, "await_expression": _only_child,
-    "sequence_expression": _only_child,
-    "non_null_expression": _only_child, "as_expression": _first_child, "ternary_expression": _conditional,
-    "if_statement": _branch, "while_statement": _loop, "do_statement": _loop, "for_statement": _loop,
-    "switch_statement": _branch, "try_statement": _branch, "for_in_statement": _for_in,
+    **dict.fromkeys(["class_declaration", "abstract_class_declaration", "class"], _evaluate_class),
+    "this": _evaluate_this, "super": _evaluate_this, "enum_declaration": _evaluate_enumeration,
+    "program": _evaluate_block, "statement_block": _evaluate_block, "identifier": _evaluate_identifier,
+    "string": _evaluate_string, "template_string": _evaluate_template,
+    "meta_property": _evaluate_meta_property, "number": _evaluate_number,
+    "binary_expression": _evaluate_binary, "member_expression": _evaluate_member,
+    "subscript_expression": _evaluate_subscript, "call_expression": evaluate_call,
+    "new_expression": evaluate_call, "variable_declarator": _evaluate_declarator,
+    "assignment_expression": _evaluate_assignment, "augmented_assignment_expression": _evaluate_assignment,
+    "function_declaration": _evaluate_function, "generator_function_declaration": _evaluate_function,
+    "function_expression": _evaluate_function, "arrow_function": _evaluate_function,
+    "generator_function": _evaluate_function, "function": _evaluate_function,
+    "method_definition": _evaluate_function, "return_statement": _evaluate_return,
+    "import_statement": _evaluate_import, "export_statement": _evaluate_export, "object": _evaluate_object,
+    "array": _evaluate_array, "parenthesized_expression": _evaluate_children,
+    "await_expression": _evaluate_children, "sequence_expression": _evaluate_children,
+    "non_null_expression": _evaluate_children, "as_expression": _evaluate_first_child,
+    "ternary_expression": _evaluate_conditional, "if_statement": _evaluate_branch,
+    "while_statement": _evaluate_loop, "do_statement": _evaluate_loop, "for_statement": _evaluate_loop,
+    "switch_statement": _evaluate_branch, "try_statement": _evaluate_branch,
+    "for_in_statement": _evaluate_for_in,
 }  # fmt: skip
 """What evaluates each kind of node."""

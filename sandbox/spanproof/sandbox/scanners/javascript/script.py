@@ -12,7 +12,7 @@ from typing import Final
 
 from tree_sitter import Node
 
-from spanproof.sandbox.catalogue import by_word, words_of
+from spanproof.sandbox.catalogue import index_words, split_entry
 from spanproof.sandbox.scanners import grammar
 from spanproof.sandbox.scanners.catalogue import read_sections
 from spanproof.sandbox.scanners.context import MAX_NESTING, Context
@@ -22,11 +22,11 @@ from spanproof.sandbox.scanners.javascript.values import (
     Made,
     Method,
     Object,
+    find_value_origin,
     is_unknown,
-    of_any_length,
-    origin_of,
+    make_array_of_any_length,
     spread,
-    written,
+    unwrap_url,
 )
 from spanproof.sandbox.scanners.pieces import find_place
 from spanproof.sandbox.scanners.reader.effects import ENVIRONMENT, read_effects
@@ -42,31 +42,31 @@ from spanproof.sandbox.scanners.reader.values import (
     Text,
     Unknown,
     Value,
-    constant_text,
     join_all,
-    options_of,
-    pieces_of,
+    list_options,
+    read_constant_text,
+    to_pieces,
 )
 from spanproof.sandbox.scanners.source import START, Place
-from spanproof.sandbox.words import words
+from spanproof.sandbox.words import split_words
 
 _KNOWLEDGE: Final = read_sections("javascript")
 
 SINKS: Final = read_effects(_KNOWLEDGE["calls"])
 """Effects by resolved name."""
 
-SENSITIVE: Final = words(
+SENSITIVE: Final = split_words(
     "fs child_process require process net http https vm Deno Bun module worker_threads dgram tls"
 )
-INERT: Final = words_of(_KNOWLEDGE["inert"], "names")
-INERT_METHODS: Final = words_of(_KNOWLEDGE["inert"], "methods")
-SENDING: Final = words_of(_KNOWLEDGE["inert"], "sending")
-ROUTED: Final = words_of(_KNOWLEDGE["inert"], "routed")
-TARGETS: Final = words_of(_KNOWLEDGE["inert"], "targets")
+INERT: Final = split_entry(_KNOWLEDGE["inert"], "names")
+INERT_METHODS: Final = split_entry(_KNOWLEDGE["inert"], "methods")
+SENDING: Final = split_entry(_KNOWLEDGE["inert"], "sending")
+ROUTED: Final = split_entry(_KNOWLEDGE["inert"], "routed")
+TARGETS: Final = split_entry(_KNOWLEDGE["inert"], "targets")
 
-DENIED_MODULES: Final = words_of(_KNOWLEDGE["modules"], "denied")
+DENIED_MODULES: Final = split_entry(_KNOWLEDGE["modules"], "denied")
 
-DATABASES: Final = by_word(_KNOWLEDGE["databases"])
+DATABASES: Final = index_words(_KNOWLEDGE["databases"])
 """Modules of databases, and methods that send statements, to `files`, `servers` or `methods`."""
 
 GLOBALS: Final = frozenset({"globalThis", "global", "window", "self"})
@@ -122,7 +122,7 @@ class Script(Reader):
         return self.steps > self.call_limit // 2
 
     def evaluate(self, node: Node) -> Value:
-        """The value of an expression, or the effects of a statement."""
+        """Return the value of an expression, or apply the effects of a statement."""
         self.count_step()
         handler = self._handlers.get(node.type)
         if handler is not None:
@@ -132,7 +132,7 @@ class Script(Reader):
         return UNKNOWN
 
     def place(self, node: Node) -> Place:
-        """The place of a node, in characters."""
+        """Return the place of a node, in characters."""
         return grammar.place_of(node, self._lines)
 
     def is_no_path(self, value: Value) -> bool:
@@ -145,12 +145,12 @@ class Script(Reader):
             self.member(value, "", node)
 
     def text(self, node: Node) -> str:
-        """The source text of a node."""
+        """Return the source text of a node."""
         return self.data[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
     def run_source(self, value: Value, name: str, node: Node) -> Value:
         """Scan code made from text."""
-        source = constant_text(value)
+        source = read_constant_text(value)
         if source is None:
             rule = "exec.download" if "network" in value.taint else "exec.dynamic"
             self.add(rule, node, f"{name} runs code that is not known")
@@ -218,7 +218,7 @@ class Script(Reader):
             left, right = target.child_by_field_name("left"), target.child_by_field_name("right")
             if left is not None and right is not None:
                 default = self.evaluate(right)
-                given = join_all([default, value]) if any(map(is_unknown, options_of(value))) else value
+                given = join_all([default, value]) if any(map(is_unknown, list_options(value))) else value
                 self.bind(left, default if value is MISSING else given, declare=declare)
         elif kind == "object_pattern":
             self._bind_object(target, value, declare)
@@ -232,12 +232,12 @@ class Script(Reader):
         for child in target.children:
             index += child.type == ","  # `[, b]` leaves one out
             if child.type == "rest_pattern" and child.named_children:
-                held = [one for option in options_of(value) for one in spread(option)[0]]
-                self.bind(child.named_children[0], of_any_length(held), declare=declare)
+                held = [one for option in list_options(value) for one in spread(option)[0]]
+                self.bind(child.named_children[0], make_array_of_any_length(held), declare=declare)
             elif child.is_named and child.type != "comment":
                 found = [
                     self.member(option, str(index), child) if isinstance(option, Items) else UNKNOWN
-                    for option in options_of(value)
+                    for option in list_options(value)
                 ]
                 self.bind(child, join_all(found), declare=declare)
 
@@ -249,11 +249,11 @@ class Script(Reader):
                 key, inner = child.child_by_field_name("key"), child.child_by_field_name("value")
                 if key is not None and inner is not None:
                     name = self.text(key).strip("'\"")
-                    self.bind(inner, self._entry(value, name, child), declare=declare)
+                    self.bind(inner, self._read_entry(value, name, child), declare=declare)
             elif child.type == "object_assignment_pattern":
                 left = child.child_by_field_name("left")
                 if left is not None:
-                    self.bind(child, self._entry(value, self.text(left), child), declare=declare)
+                    self.bind(child, self._read_entry(value, self.text(left), child), declare=declare)
             elif child.type == "rest_pattern" and child.named_children:
                 self.bind(child.named_children[0], value, declare=declare)
 
@@ -263,8 +263,8 @@ class Script(Reader):
         else:
             self.store((self.scope.owner_of(name) or self.scope).names, name, value)
 
-    def _entry(self, value: Value, name: str, node: Node) -> Value:
-        """What a pattern finds under a name; missing where it is known to be."""
+    def _read_entry(self, value: Value, name: str, node: Node) -> Value:
+        """Return what a pattern finds under a name; missing where it is known to be."""
         is_whole = isinstance(value, Object) and not value.rest and not value.is_map
         if value is MISSING or (is_whole and isinstance(value, Object) and name not in value.entries):
             return MISSING
@@ -273,8 +273,8 @@ class Script(Reader):
     def _store(self, target: Node, value: Value) -> None:
         owner_node = target.child_by_field_name("object")
         owner = self.evaluate(owner_node) if owner_node is not None else UNKNOWN
-        key = self._key(target)
-        for option in options_of(owner):
+        key = self._read_key(target)
+        for option in list_options(owner):
             if isinstance(option, Object):
                 self.store_entry(option, key, value)
             elif isinstance(option, Items):
@@ -289,10 +289,10 @@ class Script(Reader):
                 self.judge_attribute(option, key, value, target)
 
     def judge_attribute(self, owner: Ref, key: str, value: Value, node: Node) -> None:
-        """Review where an attribute sends a library."""
+        """Report where an attribute sends a library, for review."""
         if key in TARGETS and owner.name.partition(".")[0] not in INERT:
-            for option in options_of(value):
-                place = find_place(self.context.boundary, pieces_of(option))
+            for option in list_options(value):
+                place = find_place(self.context.boundary, to_pieces(option))
                 where = place.message if place is not None else "to one of many, of which some are outside"
                 if place is not None or "place" in option.taint:
                     self.add("call.unknown", node, f"{owner.name}.{key} is set: {where}")
@@ -317,15 +317,15 @@ class Script(Reader):
         self.add_items(owner, [value])
         self.uncertain -= 1
 
-    def _key(self, node: Node) -> str | None:
+    def _read_key(self, node: Node) -> str | None:
         member = node.child_by_field_name("property")
         if member is not None:
             return self.text(member)
         index = node.child_by_field_name("index")
-        return constant_text(self.evaluate(index)) if index is not None else None
+        return read_constant_text(self.evaluate(index)) if index is not None else None
 
     def member(self, owner: Value, name: str, node: Node) -> Value:
-        """What `owner.name` gives."""
+        """Return what `owner.name` gives."""
         if isinstance(owner, OneOf):
             return join_all(self.member(option, name, node) for option in owner.options)
         if isinstance(owner, Class):
@@ -333,28 +333,28 @@ class Script(Reader):
         if isinstance(owner, Object) and owner.is_map:
             return Method(owner, name)
         if isinstance(owner, Object) and name in {"toString", "toJSON"} and "href" in owner.entries:
-            return Made(written(owner))
+            return Made(unwrap_url(owner))
         if isinstance(owner, Object):
             entry = owner.entries.get(name, UNKNOWN)
             if isinstance(entry, Function) and any(child.type == "get" for child in entry.node.children):
                 entry = self.call_function(entry, [], node)
             return join_all([entry, *owner.rest])
         if isinstance(owner, Ref):
-            return self._member_of_reference(owner, name, node)
+            return self._read_reference_member(owner, name, node)
         if name == "constructor":
             return Ref("Function") if isinstance(owner, Function | Made | Method) else Ref("Object")
         if isinstance(owner, Items) and name.isdigit():
             if owner.more:
                 return join_all(owner.items)
             return owner.items[int(name)] if int(name) < len(owner.items) else UNKNOWN
-        known = constant_text(owner)
+        known = read_constant_text(owner)
         if known is not None and name.isdigit() and int(name) < len(known):
             return Const(known[int(name)])
-        if origin_of(owner):
+        if find_value_origin(owner):
             return owner
         return Method(owner, name)
 
-    def _member_of_reference(self, owner: Ref, name: str, node: Node) -> Value:
+    def _read_reference_member(self, owner: Ref, name: str, node: Node) -> Value:
         if owner.name in GLOBALS:
             return self.free(name)
         if owner.name == "process.env":
@@ -389,12 +389,12 @@ class Script(Reader):
         return Ref(resolved)
 
     def lookup(self, name: str) -> Value | None:
-        """What the script binds a name to, where it does."""
+        """Return what the script binds a name to, where it does."""
         scope = self.scope.owner_of(name)
         return scope.names[name] if scope is not None else None
 
     def free(self, name: str) -> Value:
-        """What a name means that the script does not bind."""
+        """Return what a name means that the script does not bind."""
         if name in {"undefined", "NaN"}:
             return UNKNOWN
         if name == "__dirname":

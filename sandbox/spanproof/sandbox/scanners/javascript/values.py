@@ -31,10 +31,10 @@ from spanproof.sandbox.scanners.reader.values import (
     Text,
     Unknown,
     Value,
-    constant_text,
+    build_text,
     join_all,
-    pieces_of,
-    text_value,
+    read_constant_text,
+    to_pieces,
 )
 
 
@@ -84,8 +84,8 @@ MISSING: Final = Unknown()
 _ORIGINS: Final = (CALLABLE | PLACE | {"network", "environment"}) - ANY
 
 
-def origin_of(value: Value) -> Taint:
-    """Where a value came from of which nothing else is known."""
+def find_value_origin(value: Value) -> Taint:
+    """Return where a value came from of which nothing else is known."""
     return value.taint & _ORIGINS if isinstance(value, Unknown) else CLEAN
 
 
@@ -100,46 +100,46 @@ def is_text(value: Value) -> bool:
 
 
 def concatenate(parts: Iterable[Value]) -> Value:
-    """A text put together of these."""
+    """Return a text put together of these."""
     pieces: list[str | None] = []
     taint = CLEAN
     for part in parts:
-        pieces.extend(pieces_of(part))
+        pieces.extend(to_pieces(part))
         taint |= part.taint if isinstance(part, Const | Text | Unknown) else ANY
-    return text_value(pieces, taint)
+    return build_text(pieces, taint)
 
 
-def of_any_length(items: Sequence[Value]) -> Items:
-    """An array of some of these items, of which the places are not known."""
+def make_array_of_any_length(items: Sequence[Value]) -> Items:
+    """Return an array of some of these items, of which the places are not known."""
     return Items([join_all(items)] if items else [], more=True)
 
 
 def spread(value: Value) -> tuple[list[Value], bool]:
-    """The items that `...value` gives, and whether their number is known."""
+    """Return the items that `...value` gives, and whether their number is known."""
     return (value.items, not value.more) if isinstance(value, Items) else ([UNKNOWN], False)
 
 
-def written(value: Value) -> Value:
-    """What a value is as text, where it is a `URL`; else the value itself."""
+def unwrap_url(value: Value) -> Value:
+    """Return what a value is as text, where it is a `URL`; else the value itself."""
     if isinstance(value, Object) and "href" in value.entries:
         return UNKNOWN if value.rest else value.entries["href"]
     return value
 
 
 def fold_method(owner: Value, name: str, arguments: Sequence[Value]) -> Value | None:
-    """A pure method of a text or array; None where it is not known."""
+    """Return what a pure method of a text or array gives; None where it is not known."""
     if isinstance(owner, Items):
-        return _array_method(owner, name, arguments)
+        return _fold_array_method(owner, name, arguments)
     if not is_text(owner) and not (isinstance(owner, Unknown) and owner.taint == NAME):
         return None
-    known = constant_text(owner)
+    known = read_constant_text(owner)
     if name in {"toString", "valueOf", "trim", "normalize", "trimEnd", "trimStart"} and known is None:
         return owner
     if name == "concat":
         return concatenate((owner, *arguments))
     if known is None:
         return None
-    given = [constant_text(argument) for argument in arguments]
+    given = [read_constant_text(argument) for argument in arguments]
     if any(one is None for one in given):
         return None
     apply = _TEXT_METHODS.get(name)
@@ -152,14 +152,14 @@ def fold_method(owner: Value, name: str, arguments: Sequence[Value]) -> Value | 
 
 
 def fold_function(name: str, arguments: Sequence[Value]) -> Value | None:
-    """A pure function by its resolved name; None where it is not known."""
+    """Return what a pure function gives, by its resolved name; None where it is not known."""
     if name in {"path.join", "path.resolve", "path.normalize", "path.posix.join"}:
-        return _path_join(name, arguments)
+        return _join_path(name, arguments)
     if name in _DIRECTORIES:
         return Const(_DIRECTORIES[name])
-    given = [constant_text(argument) for argument in arguments]
+    given = [read_constant_text(argument) for argument in arguments]
     if name == "URL" and arguments:
-        return _url(arguments, given)
+        return _fold_url(arguments, given)
     if not given or any(one is None for one in given):
         return None
     known = [one or "" for one in given]
@@ -171,7 +171,7 @@ def fold_function(name: str, arguments: Sequence[Value]) -> Value | None:
         if name == "btoa":
             return Const(base64.b64encode(known[0].encode("latin-1")).decode())
         if name == "Buffer.from":
-            return Const(_buffer(known[0], known[1] if len(known) > 1 else "utf8"))
+            return Const(_decode_buffer(known[0], known[1] if len(known) > 1 else "utf8"))
         if name in {"decodeURIComponent", "decodeURI", "unescape"}:
             return Const(urllib.parse.unquote(known[0]))
         if name in {"encodeURIComponent", "encodeURI", "escape"}:
@@ -189,8 +189,8 @@ def fold_function(name: str, arguments: Sequence[Value]) -> Value | None:
     return None
 
 
-def _url(arguments: Sequence[Value], given: Sequence[str | None]) -> Value:
-    """A `URL`, of one text or relative to another."""
+def _fold_url(arguments: Sequence[Value], given: Sequence[str | None]) -> Value:
+    """Build a `URL`, of one text or relative to another."""
     first, base = given[0], given[1] if len(given) > 1 else None
     other = arguments[1] if len(arguments) > 1 else None
     is_own = isinstance(other, Ref) and other.name.partition(".")[0] in _OWN_PLACES
@@ -208,7 +208,7 @@ _OWN_PLACES: Final = frozenset({"document", "import", "location", "self", "url",
 _DIRECTORIES: Final = {"process.cwd": ".", "os.tmpdir": "/tmp"}  # noqa: S108 - inside the sandbox
 
 
-def _buffer(content: str, encoding: str) -> str:
+def _decode_buffer(content: str, encoding: str) -> str:
     if encoding in {"base64", "base64url"}:
         return base64.b64decode(content.replace("-", "+").replace("_", "/") + "===").decode(
             "utf-8", "replace"
@@ -218,24 +218,24 @@ def _buffer(content: str, encoding: str) -> str:
     return content
 
 
-def _path_join(name: str, arguments: Sequence[Value]) -> Value:
+def _join_path(name: str, arguments: Sequence[Value]) -> Value:
     parts: list[Value] = []
     for argument in arguments:
-        if name == "path.resolve" and (pieces_of(argument)[0] or "").startswith("/"):
+        if name == "path.resolve" and (to_pieces(argument)[0] or "").startswith("/"):
             parts = []
         parts.extend([Const("/"), argument] if parts else [argument])
     return concatenate(parts)
 
 
-def _array_method(owner: Items, name: str, arguments: Sequence[Value]) -> Value | None:
+def _fold_array_method(owner: Items, name: str, arguments: Sequence[Value]) -> Value | None:
     if name == "join" and not owner.more:
-        separator = constant_text(arguments[0]) if arguments else ","
+        separator = read_constant_text(arguments[0]) if arguments else ","
         if separator is None:
             return UNKNOWN
         parts = [part for item in owner.items for part in (Const(separator), item)]
         return concatenate(parts[1:])
     if name == "at" and not owner.more and arguments:
-        place = constant_text(arguments[0]) or ""
+        place = read_constant_text(arguments[0]) or ""
         known = place.lstrip("-").isdigit() and -len(owner.items) <= int(place) < len(owner.items)
         return owner.items[int(place)] if known else join_all(owner.items)
     if name == "reverse":
@@ -246,19 +246,19 @@ def _array_method(owner: Items, name: str, arguments: Sequence[Value]) -> Value 
             added, known = ([argument], True) if is_text(argument) else spread(argument)
             items.extend(added)
             whole = whole and known
-        return Items(items) if whole else of_any_length(items)
+        return Items(items) if whole else make_array_of_any_length(items)
     if name in {"slice", "toSpliced", "toSorted", "with"}:
-        bounds = [constant_text(argument) or "" for argument in arguments]
+        bounds = [read_constant_text(argument) or "" for argument in arguments]
         if name != "slice" or owner.more or not all(map(_WHOLE.fullmatch, bounds)):
-            return of_any_length([*owner.items, *arguments])
+            return make_array_of_any_length([*owner.items, *arguments])
         start, stop = (*map(int, bounds), None, None)[:2]
         return Items(owner.items[start:stop])
     if name == "flat":
         held = [
             inner for item in owner.items for inner in (item.items if isinstance(item, Items) else [item])
         ]
-        return of_any_length(held)
-    return _array_method(owner, "join", []) if name == "toString" else None
+        return make_array_of_any_length(held)
+    return _fold_array_method(owner, "join", []) if name == "toString" else None
 
 
 _WHOLE: Final = re.compile(r"-?\d{1,9}")
@@ -281,7 +281,7 @@ def _repeat(known: str, given: list[str]) -> Value:
 
 def _replace_all(known: str, given: list[str]) -> Value:
     bounded = (len(known) + 1) * (len(given[1]) + 1) <= 16 * MAX_TEXT
-    return text_value([known.replace(given[0], given[1])], CLEAN) if bounded else UNKNOWN
+    return build_text([known.replace(given[0], given[1])], CLEAN) if bounded else UNKNOWN
 
 
 _TEXT_METHODS: dict[str, Callable[[str, list[str]], Value]] = {

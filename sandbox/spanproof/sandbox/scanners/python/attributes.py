@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from spanproof.sandbox.scanners.boundary import Pieces
 from spanproof.sandbox.scanners.python import fold
 from spanproof.sandbox.scanners.python.machine import Machine
-from spanproof.sandbox.scanners.python.names import BUILTINS, KNOWLEDGE, canonical
+from spanproof.sandbox.scanners.python.names import BUILTINS, KNOWLEDGE, normalise_name
 from spanproof.sandbox.scanners.reader.state import Arguments
 from spanproof.sandbox.scanners.reader.values import (
     CALLABLE,
@@ -32,17 +32,17 @@ from spanproof.sandbox.scanners.reader.values import (
     Text,
     Unknown,
     Value,
-    elements_of,
+    build_text,
+    collect_taint,
     join_all,
-    options_of,
-    pieces_of,
-    taint_of,
-    text_value,
+    list_elements,
+    list_options,
+    to_pieces,
 )
-from spanproof.sandbox.words import words
+from spanproof.sandbox.words import split_words
 
 _NAMESPACES = frozenset({"__globals__", "__builtins__", "f_globals", "f_builtins", "func_globals"})
-_INTERNALS = words(
+_INTERNALS = split_words(
     "__code__ __closure__ gi_frame cr_frame ag_frame tb_frame f_back f_locals gi_code func_code"
     " __getattribute__ __reduce_ex__"
 )  # fmt: skip
@@ -59,56 +59,58 @@ _CONSTANTS = {
 }
 
 
-def load(m: Machine, value: Value, name: str, node: ast.expr) -> Value:
-    """What `value.name` gives."""
+def load_attribute(m: Machine, value: Value, name: str, node: ast.expr) -> Value:
+    """Return what `value.name` gives."""
     if isinstance(value, OneOf):
-        return join_all(load(m, option, name, node) for option in value.options)
+        return join_all(load_attribute(m, option, name, node) for option in value.options)
     if name.startswith(("__", "f_", "gi_", "cr_", "tb_", "ag_", "func_")):
-        found = _internal(m, value, name, node)
+        found = _read_internal(m, value, name, node)
         if found is not None:
             return found
     if isinstance(value, Ref):
-        return _of_reference(m, value, name, node)
+        return _read_reference_attribute(m, value, name, node)
     if name == "value" and isinstance(value, Const):
         return value  # a member of an enumeration
     if isinstance(value, Instance | Klass):
-        found = member(m, value, name, node)
-        return found if found is not None else Ref(f"?.{name}", taint_of(value), value)
+        found = find_member(m, value, name, node)
+        return found if found is not None else Ref(f"?.{name}", collect_taint(value), value)
     if isinstance(value, Path):
-        return _of_path(value, name)
-    return Ref(f"?.{name}", taint_of(value), value)
+        return _read_path_attribute(value, name)
+    return Ref(f"?.{name}", collect_taint(value), value)
 
 
-def member(m: Machine, value: Value, name: str, node: ast.expr) -> Value | None:
-    """An attribute of an object or class of the program; None when it is defined nowhere in it."""
+def find_member(m: Machine, value: Value, name: str, node: ast.expr) -> Value | None:
+    """Return an attribute of an object or class of the program; None when it is defined nowhere in it."""
     if isinstance(value, Instance):
         own = value.attributes.get(name)
         if own is not None:
             return own
-        found = _inherited(value.klass, name)
+        found = _find_inherited(value.klass, name)
         if isinstance(found, Function):
-            if _decorated(found, "property", "cached_property"):
-                return m.call(bound(found, value), Arguments([]), node)
-            return found if _decorated(found, "staticmethod") else bound(found, value)
-        if found is None and (fallback := _inherited(value.klass, "__getattr__")) is not None:
-            return m.call(bound(fallback, value), Arguments([Const(name)], {}), node)
+            if _has_decorator(found, "property", "cached_property"):
+                return m.call(bind_receiver(found, value), Arguments([]), node)
+            return found if _has_decorator(found, "staticmethod") else bind_receiver(found, value)
+        if found is None and (fallback := _find_inherited(value.klass, "__getattr__")) is not None:
+            return m.call(bind_receiver(fallback, value), Arguments([Const(name)], {}), node)
         return found
     if isinstance(value, Klass):
-        found = _inherited(value, name)
+        found = _find_inherited(value, name)
         return (
-            bound(found, value) if isinstance(found, Function) and _decorated(found, "classmethod") else found
+            bind_receiver(found, value)
+            if isinstance(found, Function) and _has_decorator(found, "classmethod")
+            else found
         )
     return None
 
 
-def method_of(value: Instance, name: str) -> Value | None:
-    """A special method as the interpreter looks it up: on the class."""
-    found = _inherited(value.klass, name) if name else None
-    return bound(found, value) if found is not None and not isinstance(found, Ref) else found
+def find_special_method(value: Instance, name: str) -> Value | None:
+    """Return a special method as the interpreter looks it up: on the class."""
+    found = _find_inherited(value.klass, name) if name else None
+    return bind_receiver(found, value) if found is not None and not isinstance(found, Ref) else found
 
 
-def bound(function: Value, receiver: Value) -> Value:
-    """A function bound to its receiver; other values as they are."""
+def bind_receiver(function: Value, receiver: Value) -> Value:
+    """Bind a function to its receiver; other values stay as they are."""
     if not isinstance(function, Function):
         return function
     return Function(
@@ -116,32 +118,32 @@ def bound(function: Value, receiver: Value) -> Value:
     )
 
 
-def item(m: Machine, value: Value, key: Value, node: ast.expr) -> Value:
-    """What `value[key]` gives."""
+def load_item(m: Machine, value: Value, key: Value, node: ast.expr) -> Value:
+    """Return what `value[key]` gives."""
     if isinstance(value, OneOf) or isinstance(key, OneOf):
-        pairs = [(one, other) for one in options_of(value) for other in options_of(key)]
-        entries = [item(m, one, other, node) for one, other in pairs[:_MAX_PAIRS]]
+        pairs = [(one, other) for one in list_options(value) for other in list_options(key)]
+        entries = [load_item(m, one, other, node) for one, other in pairs[:_MAX_PAIRS]]
         return join_all(entries if len(pairs) <= _MAX_PAIRS else [*entries, Unknown(CALLABLE)])
     if isinstance(value, Ref):
-        return _item_of_reference(m, value, key, node)
+        return _read_reference_item(m, value, key, node)
     if isinstance(value, Mapping):
-        return _entry(value, key)
+        return _read_entry(value, key)
     if isinstance(value, Items) and isinstance(key, Const):
-        return _element(value, key.value)
+        return _read_element(value, key.value)
     if isinstance(value, Const) and isinstance(key, Const):
         try:
-            return fold.abstract(value.value[key.value], value.taint | key.taint)
+            return fold.to_abstract(value.value[key.value], value.taint | key.taint)
         except Exception:  # noqa: BLE001 - the program would raise here
             return UNKNOWN
     if isinstance(value, Text) and isinstance(key, Const):
         return Unknown(value.taint)
     if isinstance(value, Instance):
-        method = method_of(value, "__getitem__")
+        method = find_special_method(value, "__getitem__")
         return UNKNOWN if method is None else m.call(method, Arguments([key], {}), node)
     if isinstance(value, Klass):
-        found = _inherited(value, "__class_getitem__")
-        return UNKNOWN if found is None else m.call(bound(found, value), Arguments([key], {}), node)
-    elements, _ = elements_of(value)
+        found = _find_inherited(value, "__class_getitem__")
+        return UNKNOWN if found is None else m.call(bind_receiver(found, value), Arguments([key], {}), node)
+    elements, _ = list_elements(value)
     return join_all(elements)
 
 
@@ -164,32 +166,32 @@ def bind(m: Machine, target: ast.expr, value: Value) -> None:
 
 
 def join_path(parts: Sequence[Value], *, as_path: bool) -> Value:
-    """`os.path.join`, or `/` between pathlib paths: an absolute part starts anew."""
+    """Join as `os.path.join` does, or `/` between pathlib paths: an absolute part starts anew."""
     pieces: list[str | None] = []
     taint = CLEAN
     for part in parts:
-        text = pieces_of(part)
-        taint |= taint_of(part)
+        text = to_pieces(part)
+        taint |= collect_taint(part)
         if text[0] is not None and text[0].startswith("/"):
             pieces = list(text)
             continue
         separate = bool(pieces) and pieces != [""] and not (pieces[-1] or "").endswith("/")
         pieces.extend(["/", *text] if separate else text)
-    joined = text_value(pieces, taint)
-    return Path(pieces_of(joined), taint) if as_path else joined
+    joined = build_text(pieces, taint)
+    return Path(to_pieces(joined), taint) if as_path else joined
 
 
-def namespace_entry(m: Machine, name: str) -> Value:
-    """What `globals()[name]` gives."""
+def read_namespace_entry(m: Machine, name: str) -> Value:
+    """Return what `globals()[name]` gives."""
     found = m.scope.find(name)
     if found is not None:
         return found
     if name == "__builtins__":
         return Ref("builtins")
-    return Ref(canonical(name)) if name in BUILTINS else Unknown(frozenset({"free"}))
+    return Ref(normalise_name(name)) if name in BUILTINS else Unknown(frozenset({"free"}))
 
 
-def _internal(m: Machine, value: Value, name: str, node: ast.expr) -> Value | None:
+def _read_internal(m: Machine, value: Value, name: str, node: ast.expr) -> Value | None:
     if name in _NAMESPACES:
         m.add("escape.dunder", node, f"walks through {name} to the interpreter's own namespace")
         return Ref("builtins.__dict__")
@@ -209,14 +211,14 @@ def _internal(m: Machine, value: Value, name: str, node: ast.expr) -> Value | No
     if name == "__dict__" and isinstance(value, Instance | Klass):
         return Mapping(dict(value.attributes))
     if isinstance(value, Function):
-        return _of_function(m, value, name)
+        return _read_function_attribute(m, value, name)
     if name == "__self__" and isinstance(value, Ref):
         return Ref("builtins")
     return None
 
 
-def _of_function(m: Machine, value: Function, name: str) -> Value | None:
-    """What a function of the program carries with it."""
+def _read_function_attribute(m: Machine, value: Function, name: str) -> Value | None:
+    """Return what a function of the program carries with it."""
     if name == "__defaults__":
         return Items(list(value.defaults), "tuple")
     if name == "__kwdefaults__":
@@ -229,12 +231,12 @@ def _of_function(m: Machine, value: Function, name: str) -> Value | None:
     return value if name in {"__wrapped__", "__func__", "__call__"} else None
 
 
-def _of_reference(m: Machine, value: Ref, name: str, node: ast.expr) -> Value:
+def _read_reference_attribute(m: Machine, value: Ref, name: str, node: ast.expr) -> Value:
     if value.name == "type" and name in {"mro", "__mro__"}:
         return Ref("type")
     if len(value.name) > _MAX_NAME:
         return Ref(f"?.{name}", value.taint, value.owner)
-    resolved = canonical(f"{value.name}.{name}")
+    resolved = normalise_name(f"{value.name}.{name}")
     if value.name == "os.environ" and (name.startswith("_") and not name.endswith("__")):
         return m.call(Ref("os.environ.copy"), Arguments([]), node)
     override = m.overrides.get(resolved)
@@ -247,7 +249,7 @@ def _of_reference(m: Machine, value: Ref, name: str, node: ast.expr) -> Value:
     return Ref(resolved, taint, value.owner if value.owner is not None else None)
 
 
-def _of_path(value: Path, name: str) -> Value:
+def _read_path_attribute(value: Path, name: str) -> Value:
     text = value.pieces[0] if len(value.pieces) == 1 else None
     if name in {"name", "stem", "suffix"}:
         if text is None:
@@ -258,28 +260,30 @@ def _of_path(value: Path, name: str) -> Value:
     if name == "parent":
         if text is not None:
             return Path((posixpath.dirname(text.rstrip("/")) or ".",), value.taint)
-        return Path(_parent(value.pieces), value.taint)
+        return Path(_derive_parent(value.pieces), value.taint)
     if name == "parents":
-        return Items([Path((one,), value.taint) for one in _parents(text)] if text else [UNKNOWN], "tuple")
+        return Items(
+            [Path((one,), value.taint) for one in _list_parents(text)] if text else [UNKNOWN], "tuple"
+        )
     return Ref(f"pathlib.Path().{name}", value.taint, value)
 
 
-def _parents(text: str) -> list[str]:
-    """The directories above a path, as many as there can be in it."""
+def _list_parents(text: str) -> list[str]:
+    """Return the directories above a path, as many as there can be in it."""
     found = [text.rstrip("/")]
     while found[-1] not in {"", ".", "/"}:
         found.append(posixpath.dirname(found[-1]) or ("/" if text.startswith("/") else "."))
     return found[1:] or [found[0] or "/"]
 
 
-def _parent(pieces: Pieces) -> Pieces:
+def _derive_parent(pieces: Pieces) -> Pieces:
     head = pieces[0]
     if head is None:
         return (None,)
     return (head.rpartition("/")[0] or ".",) if len(pieces) == 2 else pieces
 
 
-def _item_of_reference(m: Machine, value: Ref, key: Value, node: ast.expr) -> Value:
+def _read_reference_item(m: Machine, value: Ref, key: Value, node: ast.expr) -> Value:
     name = value.name
     text = key.value if isinstance(key, Const) and isinstance(key.value, str) else None
     if name == "os.environ":
@@ -287,33 +291,33 @@ def _item_of_reference(m: Machine, value: Ref, key: Value, node: ast.expr) -> Va
     if name == "builtins":  # `__builtins__`, which is a dictionary in any module but the first
         if text is None:
             m.add("attribute.dynamic", node, "takes a built-in function that is not known")
-        return UNKNOWN if text is None else Ref(canonical(text))
+        return UNKNOWN if text is None else Ref(normalise_name(text))
     if name == "sys.modules":
         if text is None:
             m.add("attribute.dynamic", node, "takes a module that is not known out of sys.modules")
-        return UNKNOWN if text is None else Ref(canonical(text))
+        return UNKNOWN if text is None else Ref(normalise_name(text))
     if name in {"globals()", "locals()", "vars()"}:
         if text is None:
             m.add("attribute.dynamic", node, "takes a name that is not known out of a namespace")
-        return UNKNOWN if text is None else namespace_entry(m, text)
+        return UNKNOWN if text is None else read_namespace_entry(m, text)
     if name.endswith(".__dict__"):
         if text is None:
             m.add("attribute.dynamic", node, f"takes a name that is not known out of {name}")
-        return UNKNOWN if text is None else load(m, Ref(name[: -len(".__dict__")]), text, node)
+        return UNKNOWN if text is None else load_attribute(m, Ref(name[: -len(".__dict__")]), text, node)
     if name == "type":
         return Ref("type")
     return Ref(f"{name}[]", value.taint, value.owner)
 
 
-def _entry(value: Mapping, key: Value) -> Value:
+def _read_entry(value: Mapping, key: Value) -> Value:
     try:
-        found = value.entries.get(fold.concrete(key))
+        found = value.entries.get(fold.to_concrete(key))
     except (fold.NotKnown, TypeError):
         return join_all([*value.entries.values(), *value.rest])
     return join_all(value.rest if found is None else [found, *value.rest])
 
 
-def _element(value: Items, key: object) -> Value:
+def _read_element(value: Items, key: object) -> Value:
     if isinstance(key, slice):
         try:
             return Items(value.items[key], value.kind, value.more)
@@ -325,7 +329,7 @@ def _element(value: Items, key: object) -> Value:
 
 
 def _unpack(m: Machine, targets: Sequence[ast.expr], value: Value) -> None:
-    elements, whole = elements_of(value)
+    elements, whole = list_elements(value)
     starred = next((index for index, one in enumerate(targets) if isinstance(one, ast.Starred)), None)
     if starred is not None and whole and len(elements) >= len(targets) - 1:
         after = len(targets) - starred - 1
@@ -344,26 +348,26 @@ def store_attribute(m: Machine, owner: Value, name: str, value: Value, node: ast
     """Set an attribute: what `owner.name = value` does."""
     if name in {"__code__", "__globals__", "__builtins__"}:
         m.add("escape.dunder", node, f"replaces {name}")
-    for option in options_of(owner):
+    for option in list_options(owner):
         if isinstance(option, Instance | Klass):
             m.store(option.attributes, name, value)
         elif isinstance(option, Ref):
             m.tables.set_attribute(m, option, name, value, node)
             if "()" not in option.name:
-                m.store(m.overrides, canonical(f"{option.name}.{name}"), value)
+                m.store(m.overrides, normalise_name(f"{option.name}.{name}"), value)
 
 
 def _store_item(m: Machine, owner: Value, key: Value, value: Value, node: ast.expr) -> None:
-    for option in options_of(owner):
+    for option in list_options(owner):
         if isinstance(option, Ref):
             _store_in_reference(m, option, key, value, node)
         elif isinstance(option, Mapping):
             try:
-                m.store(option.entries, fold.concrete(key), value)
+                m.store(option.entries, fold.to_concrete(key), value)
             except (fold.NotKnown, TypeError):
                 m.store_anywhere(option, value)
         elif isinstance(option, Items) and isinstance(key, Const) and isinstance(key.value, slice):
-            added, whole = elements_of(value)
+            added, whole = list_elements(value)
             if key.value == slice(None) and not m.uncertain:
                 m.change_items(option, added)
                 option.items[:] = added
@@ -385,7 +389,7 @@ def _store_item(m: Machine, owner: Value, key: Value, value: Value, node: ast.ex
                 option.items.append(value)
                 option.more = True
         elif isinstance(option, Instance):
-            method = method_of(option, "__setitem__")
+            method = find_special_method(option, "__setitem__")
             if method is not None:
                 m.call(method, Arguments([key, value], {}), node)
 
@@ -400,16 +404,16 @@ def _store_in_reference(m: Machine, owner: Ref, key: Value, value: Value, node: 
     elif text is not None and owner.name in {"globals()", "locals()", "vars()"}:
         m.scope.bind(text, value)
     elif text is not None and owner.name.endswith(".__dict__"):
-        m.store(m.overrides, canonical(f"{owner.name[:-9]}.{text}"), value)
+        m.store(m.overrides, normalise_name(f"{owner.name[:-9]}.{text}"), value)
 
 
-def _inherited(klass: Klass, name: str, depth: int = 0) -> Value | None:
+def _find_inherited(klass: Klass, name: str, depth: int = 0) -> Value | None:
     found = klass.attributes.get(name)
     if found is not None or depth > 8:
         return found
     for base in klass.bases:
         if isinstance(base, Klass):
-            found = _inherited(base, name, depth + 1)
+            found = _find_inherited(base, name, depth + 1)
             if found is not None:
                 return found
         elif isinstance(base, Ref) and not name.startswith("__") and base.name not in {"object", "Exception"}:
@@ -417,7 +421,7 @@ def _inherited(klass: Klass, name: str, depth: int = 0) -> Value | None:
     return None
 
 
-def _decorated(function: Function, *names: str) -> bool:
+def _has_decorator(function: Function, *names: str) -> bool:
     decorators = getattr(function.node, "decorator_list", [])
     return any(
         (isinstance(one, ast.Name) and one.id in names)

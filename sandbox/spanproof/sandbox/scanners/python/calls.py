@@ -16,7 +16,7 @@ from spanproof.sandbox.scanners.python import (
     models,
 )
 from spanproof.sandbox.scanners.python.machine import Machine
-from spanproof.sandbox.scanners.python.names import METHOD_SINKS, SINKS, module_of
+from spanproof.sandbox.scanners.python.names import METHOD_SINKS, SINKS, find_top_module
 from spanproof.sandbox.scanners.reader.state import Arguments
 from spanproof.sandbox.scanners.reader.values import (
     CALLABLE,
@@ -37,17 +37,17 @@ from spanproof.sandbox.scanners.reader.values import (
     Text,
     Unknown,
     Value,
+    collect_taint,
     is_plain,
     join_all,
-    parts_of,
-    taint_of,
+    walk_parts,
 )
-from spanproof.sandbox.words import words
+from spanproof.sandbox.words import split_words
 
 _NAME_MODULES = frozenset({"datetime", "time", "uuid", "random", "math", "statistics", "numpy"})
 """Modules whose results are numbers, dates and ids: no path gets out of the boundary by them."""
 
-_NAME_FUNCTIONS = words("len int float id hash round sum abs os.getpid ord")
+_NAME_FUNCTIONS = split_words("len int float id hash round sum abs os.getpid ord")
 _REFLECTIVE_ENDS = frozenset({"__", "et", "op", "le"})
 """Last letters of `__call__`, `get`, `pop`, `load_module`: a quick way past names that are not
 reflective."""
@@ -56,9 +56,9 @@ _CARRIERS = frozenset({"environment", "secret", "file", "network", "input", "cal
 
 
 def call(m: Machine, function: Value, arguments: Arguments, node: ast.expr) -> Value:
-    """What calling a value gives."""
+    """Return what calling a value gives."""
     if isinstance(function, Ref):
-        return _reference(m, function, arguments, node)
+        return _call_reference(m, function, arguments, node)
     if isinstance(function, Function):
         return _read_through(m, function, arguments)
     if isinstance(function, OneOf):
@@ -73,13 +73,13 @@ def call(m: Machine, function: Value, arguments: Arguments, node: ast.expr) -> V
         )
         return call(m, function.called, merged, node)
     if isinstance(function, Instance):
-        method = attributes.method_of(function, "__call__")
+        method = attributes.find_special_method(function, "__call__")
         return UNKNOWN if method is None else call(m, method, arguments, node)
     if "callable" in function.taint:
         m.add("exec.dynamic", node, "calls a function that is not known, which may reach outside")
     effects.check_unknown_call(m, function, arguments, node)
     _hand_over(m, arguments, node)
-    return Unknown(_carried(m, arguments))
+    return Unknown(_derive_carried_taint(m, arguments))
 
 
 def read_uncalled(m: Machine) -> None:
@@ -117,7 +117,7 @@ def _read_through(m: Machine, function: Function, arguments: Arguments) -> Value
         m.add("too-complex", node, "calls nest deeper than can be followed")
         frame = None
     if frame is None:
-        return Unknown(_carried(m, arguments))
+        return Unknown(_derive_carried_taint(m, arguments))
     if frame.yielded:
         items = Items(frame.yielded, more=True)
         # Under @contextmanager, `with` gives the one item itself.
@@ -175,7 +175,7 @@ def _is_patched(function: Function) -> bool:
 
 def _instantiate(m: Machine, klass: Klass, arguments: Arguments, node: ast.expr) -> Value:
     instance = Instance(klass)
-    start = attributes.member(m, instance, "__init__", node) or attributes.member(
+    start = attributes.find_member(m, instance, "__init__", node) or attributes.find_member(
         m, instance, "__post_init__", node
     )
     if start is not None:
@@ -195,20 +195,20 @@ def _instantiate(m: Machine, klass: Klass, arguments: Arguments, node: ast.expr)
     return instance
 
 
-def _reference(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value:
+def _call_reference(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value:
     name = function.name
     of_unknown = isinstance(function.owner, Unknown) and "callable" in function.owner.taint
     if of_unknown or ("callable" in function.taint and name.endswith(("()", "[]"))):
         m.add("exec.dynamic", node, "calls what other code made of a function or module that reaches outside")
     policy = m.context.boundary.policy
     if name in policy.allowed_calls:
-        return Ref(f"{name}()", _carried(m, arguments))
+        return Ref(f"{name}()", _derive_carried_taint(m, arguments))
     if name in policy.denied_calls:
         m.add("call.denied", node, f"calls {name}, which the policy denies")
     model = models.MODELS.get(name)
     if model is None and "." in name:
         named = models.METHODS.get(name.rpartition(".")[2]) if function.owner is not None else None
-        model = named or (models.reflective(name) if name[-2:] in _REFLECTIVE_ENDS else None)
+        model = named or (models.find_reflective_model(name) if name[-2:] in _REFLECTIVE_ENDS else None)
     if model is not None:
         modelled = model(m, function, arguments, node)
         if modelled is not None:
@@ -229,10 +229,10 @@ def _reference(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) 
         folded = fold.fold_method(function.owner, method, arguments.positional, arguments.named)
         if folded is not None:
             return folded
-    return _effects_and_result(m, function, arguments, node)
+    return _judge_call(m, function, arguments, node)
 
 
-def _effects_and_result(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value:
+def _judge_call(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value:
     name = function.name
     found = SINKS.get(name)
     if found is None and name.startswith("pandas."):
@@ -252,28 +252,28 @@ def _effects_and_result(m: Machine, function: Ref, arguments: Arguments, node: a
     _hand_over(m, arguments, node, followed=follows)
     if result is not None:
         return result
-    return _result(m, function, arguments)
+    return _derive_result(m, function, arguments)
 
 
-def _result(m: Machine, function: Ref, arguments: Arguments) -> Value:
+def _derive_result(m: Machine, function: Ref, arguments: Arguments) -> Value:
     name = function.name
-    carried = _carried(m, arguments) | (function.taint & _CARRIERS)
+    carried = _derive_carried_taint(m, arguments) | (function.taint & _CARRIERS)
     if function.owner is not None:
-        carried |= taint_of(function.owner) & _CARRIERS
-    module = module_of(name)
+        carried |= collect_taint(function.owner) & _CARRIERS
+    module = find_top_module(name)
     if name in _NAME_FUNCTIONS or (module == "math" and not carried):
         return Ref(f"{name}()", NAME)
     if module in _NAME_MODULES and not carried:
         # `random.choice`, `numpy.array`: what holds paths gives paths.
-        paths = _paths_in([*arguments.all(), *([function.owner] if function.owner is not None else [])])
+        paths = _collect_paths([*arguments.all(), *([function.owner] if function.owner is not None else [])])
         return Items([join_all(paths)], "list", more=True) if paths else Ref(f"{name}()", NAME)
     return Ref(f"{name}()" if len(name) < 200 else "?.deep()", carried, None)
 
 
-def _paths_in(values: list[Value]) -> list[Value]:
-    """The texts in these values, or none where all of them are plain names."""
+def _collect_paths(values: list[Value]) -> list[Value]:
+    """Return the texts in these values, or none where all of them are plain names."""
     texts: list[Value] = []
-    for seen, one in enumerate(part for value in values for part in parts_of(value)):
+    for seen, one in enumerate(part for value in values for part in walk_parts(value)):
         if seen == MAX_ITEMS:
             return [UNKNOWN]
         if isinstance(one, Text | Path | Const):
@@ -281,16 +281,16 @@ def _paths_in(values: list[Value]) -> list[Value]:
     return texts if not all(is_plain(text) for text in texts) else []
 
 
-def _carried(m: Machine, arguments: Arguments) -> frozenset[str]:
+def _derive_carried_taint(m: Machine, arguments: Arguments) -> frozenset[str]:
     if not arguments.positional and not arguments.named:
         return CLEAN
     values = arguments.all()
-    carried = frozenset().union(*[taint_of(value) for value in values]) & _CARRIERS
+    carried = frozenset().union(*[collect_taint(value) for value in values]) & _CARRIERS
     return carried | CALLABLE if any(map(m.reaches_outside, values)) else carried
 
 
 def _hand_over(m: Machine, arguments: Arguments, node: ast.expr, *, followed: bool = False) -> None:
-    """A function given to code that is not read here is taken to be called, with what is not known.
+    """Call the functions given to code that is not read here, with what is not known.
 
     Args:
         m: the reader.
@@ -300,19 +300,19 @@ def _hand_over(m: Machine, arguments: Arguments, node: ast.expr, *, followed: bo
     """
     for value in arguments.all():
         if isinstance(value, Function | Partial):
-            call(m, value, _given_along(value, arguments), node)
+            call(m, value, _select_callback_arguments(value, arguments), node)
         elif isinstance(value, Ref) and value.name in SINKS and "()" not in value.name:
-            given = _given_along(value, arguments)
+            given = _select_callback_arguments(value, arguments)
             if given.positional:
                 call(m, value, given, node)
             elif not followed:
                 call(m, value, Arguments([UNKNOWN], {}, more=True), node)
             if not followed:
-                effects.handed_over(m, value, node)
+                effects.judge_handed_function(m, value, node)
 
 
-def _given_along(function: Value, arguments: Arguments) -> Arguments:
-    """What a function handed to other code may be called with: the arguments beside it."""
+def _select_callback_arguments(function: Value, arguments: Arguments) -> Arguments:
+    """Return what a function handed to other code may be called with: the arguments beside it."""
     others = [value for value in arguments.all() if value is not function]
     for value in others:
         if isinstance(value, Items) and value.items:

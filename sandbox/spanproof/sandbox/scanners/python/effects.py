@@ -18,12 +18,12 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from spanproof.sandbox.catalogue import words_of
+from spanproof.sandbox.catalogue import split_entry
 from spanproof.sandbox.scanners.boundary import Action
-from spanproof.sandbox.scanners.pieces import ENTRY, merged
+from spanproof.sandbox.scanners.pieces import ENTRY, merge_pieces
 from spanproof.sandbox.scanners.python import payloads
 from spanproof.sandbox.scanners.python.machine import Machine
-from spanproof.sandbox.scanners.python.names import BUILTINS, LIBRARIES, SINKS, TARGETS, module_of
+from spanproof.sandbox.scanners.python.names import BUILTINS, LIBRARIES, SINKS, TARGETS, find_top_module
 from spanproof.sandbox.scanners.reader.effects import CHECKS as COMMON
 from spanproof.sandbox.scanners.reader.effects import (
     ENVIRONMENT,
@@ -34,7 +34,7 @@ from spanproof.sandbox.scanners.reader.effects import (
     Effect,
     apply_effects,
     remember,
-    whole_text,
+    to_whole_text,
 )
 from spanproof.sandbox.scanners.reader.state import Arguments, Kind
 from spanproof.sandbox.scanners.reader.values import (
@@ -49,11 +49,11 @@ from spanproof.sandbox.scanners.reader.values import (
     Text,
     Unknown,
     Value,
+    build_text,
+    collect_taint,
     join_all,
-    options_of,
-    pieces_of,
-    taint_of,
-    text_value,
+    list_options,
+    to_pieces,
 )
 from spanproof.sandbox.scanners.rules import explain_call
 from spanproof.sandbox.scanners.sql import (
@@ -61,34 +61,34 @@ from spanproof.sandbox.scanners.sql import (
     IN_MEMORY,
     Connection,
     Database,
-    connection_of_url,
     is_held,
+    parse_connection_url,
 )
-from spanproof.sandbox.words import words
+from spanproof.sandbox.words import split_words
 
 _INERT: Final = LIBRARIES["inert"]
-_MODULES: Final = words_of(_INERT, "modules")
-_ACTIVE: Final = words_of(_INERT, "active")
-_ROUTES: Final = words_of(_INERT, "routes")
-_METHODS: Final = words_of(_INERT, "methods")
-_ROUTED: Final = words_of(_INERT, "routed")
-_MOVING: Final = (*sorted(words_of(_INERT, "moving")), "to_")
+_MODULES: Final = split_entry(_INERT, "modules")
+_ACTIVE: Final = split_entry(_INERT, "active")
+_ROUTES: Final = split_entry(_INERT, "routes")
+_METHODS: Final = split_entry(_INERT, "methods")
+_ROUTED: Final = split_entry(_INERT, "routed")
+_MOVING: Final = (*sorted(split_entry(_INERT, "moving")), "to_")
 
-_REMOTE: Final = words_of(LIBRARIES["remote"], "modules")
-_REMOTE_FUNCTIONS: Final = tuple(sorted(words_of(LIBRARIES["remote"], "functions")))
-_REMOTE_OPTIONS: Final = words_of(LIBRARIES["remote"], "options")
+_REMOTE: Final = split_entry(LIBRARIES["remote"], "modules")
+_REMOTE_FUNCTIONS: Final = tuple(sorted(split_entry(LIBRARIES["remote"], "functions")))
+_REMOTE_OPTIONS: Final = split_entry(LIBRARIES["remote"], "options")
 
 _LIBRARIES: Final = frozenset(name.partition(".")[0] for name in LIBRARIES["calls"])
 """The modules that are known: what others, such as the program's own, do by a name is not."""
 
 
-_SENDING: Final = words("exec query raw text")
+_SENDING: Final = split_words("exec query raw text")
 """Methods that hold what they get, unless it is a statement."""
 
 
 @lru_cache(maxsize=4096)
-def _kind_of(name: str) -> Kind | None:
-    """What is judged of a call by its resolved name; None where it only holds what it gets."""
+def _select_judged_kind(name: str) -> Kind | None:
+    """Return what is judged of a call by its resolved name; None where it only holds what it gets."""
     method = name.rpartition(".")[2]
     if name in BUILTINS or method in _METHODS:
         return None
@@ -101,7 +101,7 @@ def _kind_of(name: str) -> Kind | None:
 
 
 def check_unknown_call(m: Machine, function: Value, arguments: Arguments, node: ast.expr) -> None:
-    """Review what a call gets whose effects are not known."""
+    """Judge what a call gets whose effects are not known."""
     if not arguments.positional and not arguments.named:
         return
     if isinstance(function, Ref):
@@ -113,17 +113,17 @@ def check_unknown_call(m: Machine, function: Value, arguments: Arguments, node: 
         name = "?." + (called.id if isinstance(called, ast.Name) else getattr(called, "attr", "call"))
     if name not in BUILTINS and any(_walks(value) for value in arguments.positional):
         m.add("escape.internals", node, f"{m.plain_name(name)} gets a text that walks through attributes")
-    kind = _kind_of(name)
+    kind = _select_judged_kind(name)
     if kind is not None:
         for value in arguments.all():
             m.judge_literal(value, name, node, kind)
     if kind is not None or name.rpartition(".")[2] in _SENDING:
-        for option in (option for value in arguments.all() for option in options_of(value)):
+        for option in (option for value in arguments.all() for option in list_options(value)):
             m.judge_statement(option, name, node)
 
 
 def check_remote(m: Machine, name: str, arguments: Arguments, node: ast.expr) -> None:
-    """Review a call that reaches a host by itself: into the module of a service, or one that downloads."""
+    """Judge a call that reaches a host by itself: into the module of a service, or one that downloads."""
     if "." not in name or name.startswith("?") or name.endswith(("Error", "Exception")):
         return
     parts = name.split(".")
@@ -143,16 +143,16 @@ def _walks(value: Value) -> bool:
 
 
 def check_target(m: Machine, owner: Ref, name: str, value: Value, node: ast.expr) -> None:
-    """Review where an object of a library goes by one of its attributes."""
+    """Judge where an object of a library goes by one of its attributes."""
     if name in TARGETS:
         for option in value.entries.values() if isinstance(value, Mapping) else (value,):
             m.judge_literal(option, f"{owner.name}.{name}", node)
 
 
 def check_declared(m: Machine, bases: list[Value], attributes: dict[str, Value], node: ast.ClassDef) -> None:
-    """Review what a class declares for the library that it extends."""
+    """Judge what a class declares for the library that it extends."""
     for base in bases:
-        kind = _kind_of(base.name) if isinstance(base, Ref) and "." in base.name else None
+        kind = _select_judged_kind(base.name) if isinstance(base, Ref) and "." in base.name else None
         if kind is not None:
             for name, value in attributes.items():
                 m.judge_literal(value, name, ast.Name(name, lineno=node.lineno, col_offset=0), kind)
@@ -171,7 +171,7 @@ def apply(
 def check_module(m: Machine, name: str, node: ast.expr) -> None:
     """Judge a call by the module it goes to."""
     policy = m.context.boundary.policy
-    top = module_of(name)
+    top = find_top_module(name)
     if top in policy.denied_modules or ".".join(name.split(".")[:2]) in policy.denied_modules:
         m.add("module.denied", node, f"calls {m.plain_name(name)}, in a module the policy denies")
     elif (
@@ -185,7 +185,7 @@ def check_module(m: Machine, name: str, node: ast.expr) -> None:
 
 
 def check_environment_escape(m: Machine, arguments: Arguments, node: ast.expr) -> None:
-    """The environment as a whole, handed to any call, is read."""
+    """Judge the environment as a whole, handed to any call, as read."""
     for value in arguments.all():
         if isinstance(value, Ref) and value.name == "os.environ":
             m.read_all_variables("os.environ", node)
@@ -196,13 +196,13 @@ def check_attribute(m: Machine, owner: Ref, name: str, value: Value, node: ast.e
     if owner.name == "sys" and name == "path":
         judge_import_path(m, value, node)
     elif name in {"proxies", "proxy"}:
-        _proxies(Call(m, owner, Effect("proxies", -2, ""), Arguments([]), node), value)
+        _judge_proxies(Call(m, owner, Effect("proxies", -2, ""), Arguments([]), node), value)
     else:
         check_target(m, owner, name, value, node)
 
 
-def handed_over(m: Machine, function: Ref, node: ast.expr) -> None:
-    """A function that reaches outside, given to other code, which may call it with anything."""
+def judge_handed_function(m: Machine, function: Ref, node: ast.expr) -> None:
+    """Judge a function that reaches outside, given to other code, which may call it with anything."""
     effects = SINKS[function.name]
     kinds = {effect.kind for effect in effects}
     if kinds & {"shell", "argv", "code", "spawnv"}:
@@ -213,8 +213,8 @@ def handed_over(m: Machine, function: Ref, node: ast.expr) -> None:
 
 
 def judge_flow(m: Machine, arguments: Arguments, node: ast.expr, who: str) -> None:
-    """A network call may carry what was read from a secret or a file."""
-    taint = CLEAN.union(*[taint_of(value) for value in arguments.all()])
+    """Report a network call that may carry what was read from a secret or a file."""
+    taint = CLEAN.union(*[collect_taint(value) for value in arguments.all()])
     who = m.plain_name(who)
     if taint & {"environment", "secret"}:
         message = f"{who} sends what was read from the environment or a secret"
@@ -223,72 +223,72 @@ def judge_flow(m: Machine, arguments: Arguments, node: ast.expr, who: str) -> No
         m.add("flow.file-to-network", node, f"{who} sends what was read from a file")
 
 
-def _open(call: Call[Machine], value: Value) -> Value | None:
+def _judge_open(call: Call[Machine], value: Value) -> Value | None:
     mode = call.arguments.get(2 if call.name == "numpy.memmap" else 1, "mode")
     writes = False
-    for option in options_of(mode) if mode is not None else ():
+    for option in list_options(mode) if mode is not None else ():
         text = option.value if isinstance(option, Const) else "r+"
         writes = writes or (isinstance(text, str) and bool(_WRITING_MODE.search(text.partition(":")[0])))
     call.judge_path(Action.WRITE if writes else Action.READ, value)
     return Ref(f"{call.name}()", FILE)
 
 
-def _os_open(call: Call[Machine], value: Value) -> Value | None:
+def _judge_os_open(call: Call[Machine], value: Value) -> Value | None:
     flags = call.arguments.get(1, "flags")
     reads = isinstance(flags, Ref) and flags.name == "os.O_RDONLY"
     call.judge_path(Action.READ if reads or flags is None else Action.WRITE, value)
     return Ref("os.open()", FILE)
 
 
-def _load(call: Call[Machine], value: Value) -> Value | None:
-    head = pieces_of(value)[0]
+def _judge_load(call: Call[Machine], value: Value) -> Value | None:
+    head = to_pieces(value)[0]
     if head is not None and head.lstrip()[:1] in {"{", "[", "<"}:
         pass  # the data itself, as read_json and read_html take it
     elif _is_url(value):
-        return _url(call, value)
+        return _judge_url(call, value)
     elif not (isinstance(value, Ref) and "()" in value.name and not value.name.startswith("?")):
         # Not an object some library made: a buffer, a response, a connection.
         call.judge_path(Action.READ, value)
     return Ref(f"{call.name}()", FILE)
 
 
-def _save(call: Call[Machine], value: Value) -> Value | None:
+def _judge_save(call: Call[Machine], value: Value) -> Value | None:
     if _is_url(value):
-        _url(call, value)
+        _judge_url(call, value)
     elif isinstance(value, Const | Text | Path | Unknown):
         call.judge_path(Action.WRITE, value)
     return None
 
 
-def _open_file(call: Call[Machine], value: Value) -> Value | None:
-    """A file or a URL."""
-    return _url(call, value) if _is_url(value) else _open(call, value)
+def _judge_open_file(call: Call[Machine], value: Value) -> Value | None:
+    """Judge the opening of a file or a URL."""
+    return _judge_url(call, value) if _is_url(value) else _judge_open(call, value)
 
 
 def _is_url(value: Value) -> bool:
-    head = pieces_of(value)[0]
+    head = to_pieces(value)[0]
     return head is not None and "://" in head[:24]
 
 
-def _protocol(call: Call[Machine], value: Value) -> Value | None:
-    """A file system by its name, of which only those of this machine reach no host."""
-    name = pieces_of(value)[0]
+def _judge_protocol(call: Call[Machine], value: Value) -> Value | None:
+    """Judge a file system by its name, of which only those of this machine reach no host."""
+    name = to_pieces(value)[0]
     if name is None or name not in {"file", "local", "memory", "zip", "tar", "dir"}:
         rule = "network.dynamic" if name is None else "network.host"
         call.add(rule, f"{call.who} reaches the store {name or 'that is not known'}")
     return None
 
 
-def _proxies(call: Call[Machine], value: Value) -> Value | None:
-    """Hosts that requests go through."""
-    for option in options_of(value):
+def _judge_proxies(call: Call[Machine], value: Value) -> Value | None:
+    """Judge the hosts that requests go through."""
+    for option in list_options(value):
         for one in option.entries.values() if isinstance(option, Mapping) else (option,):
             if not isinstance(one, Const) or isinstance(one.value, str):
-                call.crossed(call.boundary.url(pieces_of(one)))
+                call.crossed(call.boundary.url(to_pieces(one)))
     return None
 
 
-def _import_path(call: Call[Machine], value: Value) -> Value | None:
+def _judge_sys_path(call: Call[Machine], value: Value) -> Value | None:
     judge_import_path(call.m, value, call.node)
     return None
 
@@ -296,24 +296,24 @@ def _import_path(call: Call[Machine], value: Value) -> Value | None:
 def judge_import_path(m: Machine, value: Value, node: ast.expr) -> None:
     """Judge a directory that modules are imported from."""
     for option in value.items if isinstance(value, Items) else (value,):
-        head = pieces_of(option)[0]
+        head = to_pieces(option)[0]
         if head is not None and head.startswith(("/", "~")):
             m.judge_path(Action.READ, option, "sys.path", node)
-        elif m.context.boundary.path(Action.READ, pieces_of(option)) is not None and head is not None:
+        elif m.context.boundary.path(Action.READ, to_pieces(option)) is not None and head is not None:
             m.add("file.dynamic", node, "imports modules from a directory above the work directory")
 
 
-def _netrc(call: Call[Machine], value: Value) -> Value | None:
+def _judge_netrc(call: Call[Machine], value: Value) -> Value | None:
     call.judge_path(Action.READ, value)
     return Unknown(ENVIRONMENT)
 
 
-def _model(call: Call[Machine], value: Value) -> Value | None:
-    """Weights by a name, which are downloaded, or by a directory; their own code runs where it is trusted."""
+def _judge_model(call: Call[Machine], value: Value) -> Value | None:
+    """Judge weights by a name, which are downloaded, or by a directory; trusted ones run their own code."""
     trusted = call.arguments.named.get("trust_remote_code")
     if trusted is not None and not (isinstance(trusted, Const) and not trusted.value):
         call.add("exec.download", f"{call.who} runs the code that comes with the weights")
-    head = pieces_of(value)[0]
+    head = to_pieces(value)[0]
     if head is not None and head.startswith((".", "/", "~")):
         call.judge_path(Action.READ, value)
     elif not isinstance(value, Ref):
@@ -321,15 +321,15 @@ def _model(call: Call[Machine], value: Value) -> Value | None:
     return None
 
 
-def _implicit(call: Call[Machine], value: Value) -> Value | None:
-    """A library that always reaches the same host."""
+def _judge_implicit_host(call: Call[Machine], value: Value) -> Value | None:
+    """Judge a library that always reaches the same host."""
     if call.boundary.host(call.effect.keyword) is not None:
         call.add("network.implicit", explain_call(call.who, "network.implicit"))
     return Ref(f"{call.name}()", NETWORK)
 
 
-def _log_config(call: Call[Machine], value: Value) -> Value | None:
-    """Handlers of logging, as a mapping: files, hosts and classes."""
+def _judge_log_config(call: Call[Machine], value: Value) -> Value | None:
+    """Judge handlers of logging, as a mapping: files, hosts and classes."""
     pending = [value]
     for _ in range(512):
         if not pending:
@@ -351,28 +351,28 @@ def _log_config(call: Call[Machine], value: Value) -> Value | None:
     return None
 
 
-def _path_self(call: Call[Machine], value: Value) -> Value | None:
+def _judge_own_path(call: Call[Machine], value: Value) -> Value | None:
     if isinstance(value, Path | Unknown):
         call.judge_path(Action(call.effect.keyword), value)
     return None
 
 
-def _url(call: Call[Machine], value: Value) -> Value | None:
+def _judge_url(call: Call[Machine], value: Value) -> Value | None:
     if isinstance(value, Ref) and value.name.startswith(("urllib.request.Request()", "requests.")):
         pass  # judged where it was made
     elif not (call.name.startswith("requests.Session()") and _is_relative(value)):
         # A relative URL is one to the client's `base_url`, which is judged where it is given.
-        call.crossed(call.boundary.url(pieces_of(value)))
+        call.crossed(call.boundary.url(to_pieces(value)))
     for keyword in ("proxies", "proxy"):
         if keyword in call.arguments.named:
-            _proxies(call, call.arguments.named[keyword])
+            _judge_proxies(call, call.arguments.named[keyword])
     judge_flow(call.m, call.arguments, call.node, call.name)
     return Ref(f"{call.name}()", NETWORK)
 
 
 def _is_relative(value: Value) -> bool:
     """Whether a URL surely has neither a scheme nor a host: a client without a base refuses it."""
-    pieces = pieces_of(value)
+    pieces = to_pieces(value)
     head = pieces[0] or ""
     first, slash, _ = head.partition("/")
     if head.startswith("/"):
@@ -384,13 +384,13 @@ _SEGMENT = re.compile(r"[\w-]+(?:[?#].*)?")
 """The first part of a relative URL, where it is no name of a host."""
 
 
-def _host(call: Call[Machine], value: Value) -> Value | None:
+def _judge_host(call: Call[Machine], value: Value) -> Value | None:
     port = call.arguments.get(call.effect.position + 1, "port")
     call.judge_host(value, port)
     return Ref(f"{call.name}()", NETWORK)
 
 
-def _address(call: Call[Machine], value: Value) -> Value | None:
+def _judge_address(call: Call[Machine], value: Value) -> Value | None:
     if isinstance(value, Items) and value.items:
         call.judge_host(value.items[0], value.items[1] if len(value.items) > 1 else None)
     elif isinstance(value, Const) and isinstance(value.value, str):
@@ -401,27 +401,27 @@ def _address(call: Call[Machine], value: Value) -> Value | None:
     return Ref(f"{call.name}()", NETWORK)
 
 
-def _last_address(call: Call[Machine], value: Value) -> Value | None:
+def _judge_last_address(call: Call[Machine], value: Value) -> Value | None:
     last = call.arguments.positional[-1] if call.arguments.positional else value
-    return join_all(_address(call, option) or UNKNOWN for option in options_of(last))
+    return join_all(_judge_address(call, option) or UNKNOWN for option in list_options(last))
 
 
-def _connect(call: Call[Machine], value: Value) -> Value | None:
-    """`.connect` on an object that is not known: judged where its argument looks like an address."""
+def _judge_connect(call: Call[Machine], value: Value) -> Value | None:
+    """Judge `.connect` on an object that is not known, where its argument looks like an address."""
     is_address = isinstance(value, Items) and len(value.items) == 2 and value.kind == "tuple"
-    return _address(call, value) if is_address else None
+    return _judge_address(call, value) if is_address else None
 
 
-def _set_environment(call: Call[Machine], value: Value) -> Value | None:
-    name = pieces_of(value)[0]
+def _judge_environment_write(call: Call[Machine], value: Value) -> Value | None:
+    name = to_pieces(value)[0]
     if name is not None and name.upper().startswith(("LD_", "DYLD_", "PYTHON", "PATH", "BASH_ENV", "IFS")):
         call.add("environment.write", f"sets {name}, which changes how programs load")
     if name is not None and name.upper().endswith("_PROXY") and not name.upper().startswith("NO_"):
-        _proxies(call, call.arguments.get(1, "value") or UNKNOWN)
+        _judge_proxies(call, call.arguments.get(1, "value") or UNKNOWN)
     return None
 
 
-def _callback(call: Call[Machine], value: Value) -> Value | None:
+def _call_callback(call: Call[Machine], value: Value) -> Value | None:
     given = call.arguments
     rest = Arguments(given.positional[call.effect.position + 1 :], given.named, given.more)
     return call.m.call(value, rest, call.node)
@@ -439,17 +439,17 @@ _NAMES: Final = ("dbname", "database", "db")
 """Arguments that name a database of the server."""
 
 
-_GIVEN_A_CONNECTION: Final = words(
+_GIVEN_A_CONNECTION: Final = split_words(
     "pandas.read_sql pandas.read_sql_query pandas.read_sql_table ?.to_sql polars.read_database"
     " polars.read_database_uri pandas.DataFrame().to_sql"
 )
 
 
-def _db_server(call: Call[Machine], value: Value) -> Value | None:
+def _judge_db_server(call: Call[Machine], value: Value) -> Value | None:
     host = call.arguments.named.get("host") or call.arguments.named.get("server") or value
-    text = pieces_of(host)[0]
+    text = to_pieces(host)[0]
     if text is not None and "://" in text:
-        return _db_url(call, host)
+        return _judge_db_url(call, host)
     names = [call.arguments.named[key] for key in _NAMES if key in call.arguments.named]
     database = names[0] if names else Const("")
     if text is not None and "=" in text:
@@ -457,74 +457,74 @@ def _db_server(call: Call[Machine], value: Value) -> Value | None:
         host = Const(named[1] if named is not None else "localhost")
         database = Const(base[1] if base is not None else "")
     call.judge_host(host)
-    for option in options_of(host):
-        remember(call, Connection(Database.SERVER, whole_text(option), whole_text(database)))
+    for option in list_options(host):
+        remember(call, Connection(Database.SERVER, to_whole_text(option), to_whole_text(database)))
     return Ref(f"{call.name}()", NETWORK)
 
 
-def _db_url(call: Call[Machine], value: Value) -> Value | None:
-    pieces = pieces_of(value)
+def _judge_db_url(call: Call[Machine], value: Value) -> Value | None:
+    pieces = to_pieces(value)
     head = pieces[0]
-    connection = connection_of_url(whole_text(value))
+    connection = parse_connection_url(to_whole_text(value))
     remember(call, connection)
     if head is not None and head.startswith(("sqlite", "duckdb")):
         path = head.partition("://")[2].removeprefix("/")
         if path and not path.startswith(":memory:"):
-            call.judge_path(Action.WRITE, text_value((path, *pieces[1:]), value.taint))
+            call.judge_path(Action.WRITE, build_text((path, *pieces[1:]), value.taint))
     else:
         call.crossed(call.boundary.url(pieces))
-    kind = connection_of_url(head or "").kind
+    kind = parse_connection_url(head or "").kind
     end = {Database.MEMORY: IN_MEMORY, Database.FILE: IN_FILE}.get(kind, "()")
     return Ref(f"{call.name}{end}")
 
 
-def _db_connection(call: Call[Machine], value: Value) -> Value | None:
-    """A connection, or the URL of one."""
+def _judge_db_connection(call: Call[Machine], value: Value) -> Value | None:
+    """Judge a connection, or the URL of one."""
     if isinstance(value, Const | Text):
-        _db_url(call, value)
+        _judge_db_url(call, value)
     return None
 
 
-def _sql(call: Call[Machine], value: Value) -> Value | None:
-    for connection in _connections_of(call):
-        _send(call, value, connection)
+def _judge_sql(call: Call[Machine], value: Value) -> Value | None:
+    for connection in _find_connections(call):
+        _judge_sent_statement(call, value, connection)
     return None
 
 
-def _send(call: Call[Machine], value: Value, connection: Connection) -> None:
-    pieces = pieces_of(value)
+def _judge_sent_statement(call: Call[Machine], value: Value, connection: Connection) -> None:
+    pieces = to_pieces(value)
     if is_held(call.m.context, connection):
         call.m.run_sql(pieces, call.name, call.node, connection)
     elif isinstance(value, Const | Text):
         # A number or a plain name leads out of no directory.
-        names = taint_of(value) == NAME
+        names = collect_taint(value) == NAME
         named = tuple(ENTRY if one is None else one for one in pieces) if names else pieces
         call.m.run_sql(named, call.name, call.node, connection)
-        if len(pieces) > 1 and "any" in taint_of(value):
+        if len(pieces) > 1 and "any" in collect_taint(value):
             call.add("query.dynamic", f"{call.who} takes a statement built from text")
 
 
-def _sql_text(call: Call[Machine], value: Value) -> Value | None:
-    """A statement as an object, which is judged where it is sent."""
+def _pass_sql_text(call: Call[Machine], value: Value) -> Value | None:
+    """Return a statement as an object, which is judged where it is sent."""
     return value
 
 
-def _table(call: Call[Machine], value: Value) -> Value | None:
-    """A table that is read or written as a whole, by what the keyword says is done."""
+def _judge_table(call: Call[Machine], value: Value) -> Value | None:
+    """Judge a table that is read or written as a whole, by what the keyword says is done."""
     verb = "SELECT * FROM" if call.name.rpartition(".")[2].startswith("read") else "INSERT INTO"
     replaces = call.arguments.named.get("if_exists")
     if isinstance(replaces, Const) and replaces.value == "replace":
         verb = "DROP TABLE"
     end = " VALUES (1)" if verb == "INSERT INTO" else ""
-    for connection in _connections_of(call):
+    for connection in _find_connections(call):
         if is_held(call.m.context, connection):
-            statement = (f'{verb} "', *pieces_of(value), f'"{end}')
-            call.m.run_sql(merged(statement), call.name, call.node, connection)
+            statement = (f'{verb} "', *to_pieces(value), f'"{end}')
+            call.m.run_sql(merge_pieces(statement), call.name, call.node, connection)
     return None
 
 
-def _connections_of(call: Call[Machine]) -> list[Connection]:
-    """Where a call may go, by the name of what it is called on, or of the connection it is given.
+def _find_connections(call: Call[Machine]) -> list[Connection]:
+    """Return where a call may go, by the name of what it is called on, or of the connection it is given.
 
     Connections that one function of a driver makes are taken together: each of them counts.
     """
@@ -532,28 +532,28 @@ def _connections_of(call: Call[Machine]) -> list[Connection]:
     for keyword in ("con", "connection", "conn", "uri", "connection_uri"):
         given = given or call.arguments.named.get(keyword)
     if given is None:
-        return _made_by(call, call.name)
-    return [one for option in options_of(given) for one in _connections(call, option)]
+        return _find_made_connections(call, call.name)
+    return [one for option in list_options(given) for one in _resolve_connections(call, option)]
 
 
-def _connections(call: Call[Machine], connection: Value) -> list[Connection]:
+def _resolve_connections(call: Call[Machine], connection: Value) -> list[Connection]:
     if isinstance(connection, Ref):
-        return _made_by(call, connection.name)
-    text = pieces_of(connection)[0]
-    return [connection_of_url(whole_text(connection) or text) if text and "://" in text else _SOMEWHERE]
+        return _find_made_connections(call, connection.name)
+    text = to_pieces(connection)[0]
+    return [parse_connection_url(to_whole_text(connection) or text) if text and "://" in text else _SOMEWHERE]
 
 
 _SOMEWHERE: Final = Connection(Database.UNKNOWN)
 
 
-def _made_by(call: Call[Machine], name: str) -> list[Connection]:
-    """The connections that a driver's function made, where they are of the kind that the name says."""
-    kind = _kind(name)
+def _find_made_connections(call: Call[Machine], name: str) -> list[Connection]:
+    """Return the connections that a driver's function made, where they are of the kind the name says."""
+    kind = _determine_database_kind(name)
     made = call.m.connections.get(name.partition("()")[0], set())
     return sorted((one for one in made if one.kind is kind), key=str) or [Connection(kind)]
 
 
-def _kind(name: str) -> Database:
+def _determine_database_kind(name: str) -> Database:
     if IN_MEMORY in name or (name.startswith("duckdb.") and "()" not in name):
         return Database.MEMORY
     kinds = {effect.kind for effect in SINKS.get(name.partition("()")[0], ())}
@@ -563,13 +563,13 @@ def _kind(name: str) -> Database:
 
 
 CHECKS: Final[dict[str, Check]] = {
-    **COMMON, **payloads.CHECKS,
-    "open": _open, "osopen": _os_open, "load": _load, "save": _save, "openfile": _open_file,
-    "protocol": _protocol, "proxies": _proxies, "importpath": _import_path, "netrc": _netrc, "model": _model,
-    "implicit": _implicit, "logconfig": _log_config, "pathself": _path_self, "url": _url, "host": _host,
-    "address": _address, "addresslast": _last_address, "connect": _connect, "envset": _set_environment,
-    "callback": _callback, "thread": COMMON["none"],
-    "dbserver": _db_server, "dburl": _db_url, "dbconn": _db_connection, "sql": _sql,
-    "sqltext": _sql_text, "table": _table,
+    **COMMON, **payloads.CHECKS, "open": _judge_open, "osopen": _judge_os_open, "load": _judge_load,
+    "save": _judge_save, "openfile": _judge_open_file, "protocol": _judge_protocol, "proxies": _judge_proxies,
+    "importpath": _judge_sys_path, "netrc": _judge_netrc, "model": _judge_model,
+    "implicit": _judge_implicit_host, "logconfig": _judge_log_config, "pathself": _judge_own_path,
+    "url": _judge_url, "host": _judge_host, "address": _judge_address, "addresslast": _judge_last_address,
+    "connect": _judge_connect, "envset": _judge_environment_write, "callback": _call_callback,
+    "thread": COMMON["none"], "dbserver": _judge_db_server, "dburl": _judge_db_url,
+    "dbconn": _judge_db_connection, "sql": _judge_sql, "sqltext": _pass_sql_text, "table": _judge_table,
 }  # fmt: skip
 """What judges each kind of effect."""

@@ -14,7 +14,13 @@ from spanproof.sandbox.scanners.python import attributes, fold
 from spanproof.sandbox.scanners.python.flow import COMPREHENSIONS
 from spanproof.sandbox.scanners.python.machine import Evaluator, Machine
 from spanproof.sandbox.scanners.python.models import split_date_format
-from spanproof.sandbox.scanners.python.names import BUILTINS, COMMON_ALIASES, KNOWN_MODULES, SINKS, canonical
+from spanproof.sandbox.scanners.python.names import (
+    BUILTINS,
+    COMMON_ALIASES,
+    KNOWN_MODULES,
+    SINKS,
+    normalise_name,
+)
 from spanproof.sandbox.scanners.reader.state import Arguments
 from spanproof.sandbox.scanners.reader.values import (
     ANY,
@@ -31,23 +37,23 @@ from spanproof.sandbox.scanners.reader.values import (
     Text,
     Unknown,
     Value,
-    constant_text,
-    elements_of,
+    build_text,
+    collect_taint,
     join,
     join_all,
-    options_of,
-    pieces_of,
-    taint_of,
-    text_value,
+    list_elements,
+    list_options,
+    read_constant_text,
+    to_pieces,
     widen,
 )
 
 
 def operate(m: Machine, kind: type[ast.operator], left: Value, right: Value, node: ast.expr) -> Value:
-    """What an operator gives, alternatives included."""
+    """Return what an operator gives, alternatives included."""
     for value in (left, right):
         m.read_environment(value, node)
-    lefts, rights = options_of(left), options_of(right)
+    lefts, rights = list_options(left), list_options(right)
     if len(lefts) * len(rights) == 1:
         return _operate_one(m, kind, left, right, node)
     if len(lefts) * len(rights) > 36:
@@ -57,20 +63,20 @@ def operate(m: Machine, kind: type[ast.operator], left: Value, right: Value, nod
 
 def _operate_one(m: Machine, kind: type[ast.operator], left: Value, right: Value, node: ast.expr) -> Value:
     if isinstance(left, Const) and isinstance(right, Const):
-        folded = fold.binary(kind, left, right)
+        folded = fold.fold_binary(kind, left, right)
         return folded if folded is not None else Unknown(left.taint | right.taint)
     if isinstance(left, Instance):
-        method = attributes.method_of(left, _OPERATOR_METHODS.get(kind, ""))
+        method = attributes.find_special_method(left, _OPERATOR_METHODS.get(kind, ""))
         if method is not None:
             return m.call(method, Arguments([right], {}), node)
-    taint = taint_of(left) | taint_of(right)
+    taint = collect_taint(left) | collect_taint(right)
     if kind is ast.Div and (isinstance(left, Path) or isinstance(right, Path)):
         return attributes.join_path([left, right], as_path=True)
     if kind is ast.Add:
         return _add(left, right)
     if kind is ast.Mod and isinstance(left, Const | Text) and _is_text(left):
-        return percent_format(left, right)
-    folded = fold.binary(kind, left, right)
+        return format_percent(left, right)
+    folded = fold.fold_binary(kind, left, right)
     if folded is not None:
         return folded
     if isinstance(left, Items) and isinstance(right, Const):
@@ -88,18 +94,18 @@ def _is_text(value: Value) -> bool:
 def _add(left: Value, right: Value) -> Value:
     if isinstance(left, Items) and isinstance(right, Items):
         return Items([*left.items, *right.items], left.kind, left.more or right.more)
-    taint = taint_of(left) | taint_of(right)
+    taint = collect_taint(left) | collect_taint(right)
     if _is_text(left) or _is_text(right):
-        return text_value((*pieces_of(left), *pieces_of(right)), taint)
-    folded = fold.binary(ast.Add, left, right)
+        return build_text((*to_pieces(left), *to_pieces(right)), taint)
+    folded = fold.fold_binary(ast.Add, left, right)
     return folded if folded is not None else Unknown(taint)
 
 
-def percent_format(template: Value, values: Value) -> Value:
-    """`%` with values that are known only in part: the text before and between them stays known."""
-    head = pieces_of(template)
+def format_percent(template: Value, values: Value) -> Value:
+    """Return what `%` gives for values known only in part: the text before and between them stays known."""
+    head = to_pieces(template)
     if len(head) != 1 or head[0] is None:
-        return Unknown(taint_of(template) | taint_of(values))
+        return Unknown(collect_taint(template) | collect_taint(values))
     arguments = list(values.items) if isinstance(values, Items) else [values]
     pieces: list[str | None] = []
     rest = head[0]
@@ -112,12 +118,12 @@ def percent_format(template: Value, values: Value) -> Value:
             continue
         if rest.startswith("(") and isinstance(values, Mapping):
             key, _, rest = rest[1:].partition(")")
-            arguments = [values.entries.get(key, Unknown(taint_of(values)))]
+            arguments = [values.entries.get(key, Unknown(collect_taint(values)))]
         simple = rest[:1] in {"s", "d", "i"}
-        pieces.extend(pieces_of(arguments.pop(0)) if arguments and simple else (None,))
+        pieces.extend(to_pieces(arguments.pop(0)) if arguments and simple else (None,))
         rest = rest[1:] if simple else rest.lstrip("0123456789.-+ #(abcdefghijklmnopqrstuvwxyz_)")
     pieces.append(rest)
-    return text_value(pieces, taint_of(template) | taint_of(values))
+    return build_text(pieces, collect_taint(template) | collect_taint(values))
 
 
 _OPERATOR_METHODS = {
@@ -132,8 +138,8 @@ _NUMERIC_FORMAT = re.compile(r"^[ <>=^+#0-9,_.-]*[defgxDEFGX%]$")
 _IN_OPERATORS = (ast.In, ast.NotIn)
 
 
-def free_name(m: Machine, name: str) -> Value:
-    """What a name means that the program does not bind: a builtin, or what an earlier step imported."""
+def resolve_free_name(m: Machine, name: str) -> Value:
+    """Return what a name means that the program does not bind: a builtin, or an earlier step's import."""
     if name in m.overrides:
         return m.overrides[name]
     if name in _MODULE_NAMES:
@@ -143,57 +149,57 @@ def free_name(m: Machine, name: str) -> Value:
     if name in BUILTINS or name in {"__loader__", "__spec__"}:
         return Ref(name)
     for module in m.imported_all:
-        resolved = canonical(f"{module}.{name}")
+        resolved = normalise_name(f"{module}.{name}")
         if resolved in SINKS or module in {"os", "os.path", "subprocess", "pathlib", "shutil", "socket"}:
             return Ref(resolved)
     if name in COMMON_ALIASES:
         return Ref(COMMON_ALIASES[name])
     if name in KNOWN_MODULES:
-        return Ref(canonical(name))
+        return Ref(normalise_name(name))
     return Unknown(frozenset({"free"}))
 
 
-def _constant(m: Machine, node: ast.Constant) -> Value:
+def _evaluate_constant(m: Machine, node: ast.Constant) -> Value:
     return Const(node.value)
 
 
-def _name(m: Machine, node: ast.Name) -> Value:
+def _evaluate_name(m: Machine, node: ast.Name) -> Value:
     found = m.scope.find(node.id)
-    return found if found is not None else free_name(m, node.id)
+    return found if found is not None else resolve_free_name(m, node.id)
 
 
-def _attribute(m: Machine, node: ast.Attribute) -> Value:
-    return attributes.load(m, m.evaluate(node.value), node.attr, node)
+def _evaluate_attribute(m: Machine, node: ast.Attribute) -> Value:
+    return attributes.load_attribute(m, m.evaluate(node.value), node.attr, node)
 
 
-def _subscript(m: Machine, node: ast.Subscript) -> Value:
+def _evaluate_subscript(m: Machine, node: ast.Subscript) -> Value:
     value = m.evaluate(node.value)
-    return attributes.item(m, value, m.evaluate(node.slice), node)
+    return attributes.load_item(m, value, m.evaluate(node.slice), node)
 
 
-def _slice(m: Machine, node: ast.Slice) -> Value:
+def _evaluate_slice(m: Machine, node: ast.Slice) -> Value:
     bounds = [
         Const(None) if part is None else m.evaluate(part) for part in (node.lower, node.upper, node.step)
     ]
     try:
-        return Const(slice(*[fold.concrete(bound) for bound in bounds]))
+        return Const(slice(*[fold.to_concrete(bound) for bound in bounds]))
     except fold.NotKnown:
         return UNKNOWN
 
 
-def _call(m: Machine, node: ast.Call) -> Value:
+def _evaluate_call(m: Machine, node: ast.Call) -> Value:
     function = m.evaluate(node.func)
-    return m.call(function, arguments_of(m, node), node)
+    return m.call(function, evaluate_arguments(m, node), node)
 
 
-def arguments_of(m: Machine, node: ast.Call) -> Arguments:
-    """The arguments of a call, stars unpacked where they are known."""
+def evaluate_arguments(m: Machine, node: ast.Call) -> Arguments:
+    """Return the arguments of a call, stars unpacked where they are known."""
     positional: list[Value] = []
     named: dict[str, Value] = {}
     more = False
     for argument in node.args:
         if isinstance(argument, ast.Starred):
-            items, whole = elements_of(m.evaluate(argument.value))
+            items, whole = list_elements(m.evaluate(argument.value))
             positional.extend(items if whole else [])
             more = more or not whole
         else:
@@ -210,7 +216,7 @@ def arguments_of(m: Machine, node: ast.Call) -> Arguments:
     return Arguments(positional, named, more)
 
 
-def _binary(m: Machine, node: ast.BinOp) -> Value:
+def _evaluate_binary(m: Machine, node: ast.BinOp) -> Value:
     # Long chains (`a + b + c …`) lean to the left; walked with a list, they cannot exhaust the stack.
     chain: list[ast.BinOp] = [node]
     while isinstance(chain[-1].left, ast.BinOp):
@@ -221,18 +227,18 @@ def _binary(m: Machine, node: ast.BinOp) -> Value:
     return value
 
 
-def _unary(m: Machine, node: ast.UnaryOp) -> Value:
+def _evaluate_unary(m: Machine, node: ast.UnaryOp) -> Value:
     operand = m.evaluate(node.operand)
-    folded = fold.unary(type(node.op), operand)
+    folded = fold.fold_unary(type(node.op), operand)
     return folded if folded is not None else Unknown(operand.taint)
 
 
-def _boolean(m: Machine, node: ast.BoolOp) -> Value:
+def _evaluate_boolean(m: Machine, node: ast.BoolOp) -> Value:
     values = [m.evaluate(part) for part in node.values]
     stops_at = isinstance(node.op, ast.Or)
     possible: list[Value] = []
     for value in values[:-1]:
-        true = fold.truth(value)
+        true = fold.evaluate_truth(value)
         if true is None:
             possible.append(value)
         elif true is stops_at:
@@ -240,28 +246,28 @@ def _boolean(m: Machine, node: ast.BoolOp) -> Value:
     return join_all([*possible, values[-1]])
 
 
-def _comparison(m: Machine, node: ast.Compare) -> Value:
+def _evaluate_comparison(m: Machine, node: ast.Compare) -> Value:
     left = m.evaluate(node.left)
     result: Value = UNKNOWN
     for operator, comparator in zip(node.ops, node.comparators, strict=True):
         right = m.evaluate(comparator)
         if isinstance(operator, _IN_OPERATORS) and isinstance(right, Ref) and right.name == "os.environ":
             m.call(Ref("os.environ.__contains__"), Arguments([left], {}), node)
-        folded = fold.compare(type(operator), left, right)
+        folded = fold.fold_comparison(type(operator), left, right)
         result = folded if folded is not None else UNKNOWN
         left = right
     return result if len(node.ops) == 1 else UNKNOWN
 
 
-def _conditional(m: Machine, node: ast.IfExp) -> Value:
-    condition = fold.truth(m.evaluate(node.test))
+def _evaluate_conditional(m: Machine, node: ast.IfExp) -> Value:
+    condition = fold.evaluate_truth(m.evaluate(node.test))
     chosen, other = m.evaluate(node.body), m.evaluate(node.orelse)
     if condition is None:
         return join(chosen, other)
     return chosen if condition else other
 
 
-def _joined_text(m: Machine, node: ast.JoinedStr) -> Value:
+def _evaluate_joined_text(m: Machine, node: ast.JoinedStr) -> Value:
     pieces: list[str | None] = []
     taint = CLEAN
     alternatives: Value | None = None
@@ -270,45 +276,45 @@ def _joined_text(m: Machine, node: ast.JoinedStr) -> Value:
             value: Value = Const(part.value)
         else:
             value = m.evaluate(part)
-        taint |= taint_of(value)
-        if len(options_of(value)) > 1:
-            head = text_value(pieces, taint)
+        taint |= collect_taint(value)
+        if len(list_options(value)) > 1:
+            head = build_text(pieces, taint)
             head = head if alternatives is None else operate(m, ast.Add, alternatives, head, node)
             alternatives, pieces = operate(m, ast.Add, head, value, node), []
         else:
-            pieces.extend(pieces_of(value))
-    tail = text_value(pieces, taint)
+            pieces.extend(to_pieces(value))
+    tail = build_text(pieces, taint)
     return tail if alternatives is None else operate(m, ast.Add, alternatives, tail, node)
 
 
-def _formatted(m: Machine, node: ast.FormattedValue) -> Value:
+def _evaluate_formatted(m: Machine, node: ast.FormattedValue) -> Value:
     value = m.evaluate(node.value)
     if node.conversion in (ord("r"), ord("a")):
         folded = fold.fold(repr, [value], {})
-        return folded if folded is not None else Unknown(taint_of(value))
+        return folded if folded is not None else Unknown(collect_taint(value))
     if node.format_spec is not None:
         specification = m.evaluate(node.format_spec)
         folded = fold.fold(fold.FUNCTIONS["format"], [value, specification], {})
         if folded is not None:
             return folded
-        text = constant_text(specification)
+        text = read_constant_text(specification)
         if text is not None and "%" in text[:-1]:
-            return text_value(split_date_format(text), NAME)
+            return build_text(split_date_format(text), NAME)
         plain = text is not None and _NUMERIC_FORMAT.match(text) is not None
-        return Unknown(NAME if plain else taint_of(value) | ANY)
+        return Unknown(NAME if plain else collect_taint(value) | ANY)
     m.read_environment(value, node.value)
     if isinstance(value, Ref | Instance | Items | Mapping | Function):
         folded = fold.fold(str, [value], {})
-        return folded if folded is not None else Unknown(taint_of(value))
+        return folded if folded is not None else Unknown(collect_taint(value))
     return value
 
 
-def _list(m: Machine, node: ast.List | ast.Tuple | ast.Set) -> Value:
+def _evaluate_list(m: Machine, node: ast.List | ast.Tuple | ast.Set) -> Value:
     items: list[Value] = []
     more = False
     for element in node.elts:
         if isinstance(element, ast.Starred):
-            inner, whole = elements_of(m.evaluate(element.value))
+            inner, whole = list_elements(m.evaluate(element.value))
             items.extend(inner)
             more = more or not whole
         else:
@@ -317,7 +323,7 @@ def _list(m: Machine, node: ast.List | ast.Tuple | ast.Set) -> Value:
     return Items(items, kind, more)
 
 
-def _dictionary(m: Machine, node: ast.Dict) -> Value:
+def _evaluate_dictionary(m: Machine, node: ast.Dict) -> Value:
     entries: dict[object, Value] = {}
     rest: list[Value] = []
     keys: list[Value] = []
@@ -334,7 +340,7 @@ def _dictionary(m: Machine, node: ast.Dict) -> Value:
             continue
         given = m.evaluate(key)
         try:
-            entries[fold.concrete(given)] = value
+            entries[fold.to_concrete(given)] = value
         except (fold.NotKnown, TypeError):
             rest.append(value)
             keys.append(given)
@@ -342,7 +348,7 @@ def _dictionary(m: Machine, node: ast.Dict) -> Value:
 
 
 def make_function(m: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Function:
-    """A function of the program, with its defaults as they are now; remembered, in case nothing calls it."""
+    """Build a function of the program, with its present defaults; remember it, in case nothing calls it."""
     defaults = [m.evaluate(default) for default in node.args.defaults]
     keyword_defaults = [None if one is None else m.evaluate(one) for one in node.args.kw_defaults]
     function = Function(node, m.scope, defaults, keyword_defaults)
@@ -350,25 +356,25 @@ def make_function(m: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef | ast
     return function
 
 
-def _inner(m: Machine, node: ast.Await | ast.Starred) -> Value:
+def _evaluate_inner(m: Machine, node: ast.Await | ast.Starred) -> Value:
     return m.evaluate(node.value)
 
 
-def _yield(m: Machine, node: ast.Yield) -> Value:
+def _evaluate_yield(m: Machine, node: ast.Yield) -> Value:
     value = m.evaluate(node.value) if node.value is not None else Const(None)
     if m.frames:
         m.frames[-1].yielded.append(value)
     return UNKNOWN
 
 
-def _yield_from(m: Machine, node: ast.YieldFrom) -> Value:
-    items, _ = elements_of(m.evaluate(node.value))
+def _evaluate_yield_from(m: Machine, node: ast.YieldFrom) -> Value:
+    items, _ = list_elements(m.evaluate(node.value))
     if m.frames:
         m.frames[-1].yielded.extend(items)
     return UNKNOWN
 
 
-def _named(m: Machine, node: ast.NamedExpr) -> Value:
+def _evaluate_named(m: Machine, node: ast.NamedExpr) -> Value:
     value = m.evaluate(node.value)
     inner = m.scope
     # A comprehension, which may not run, gives the name to what is around it.
@@ -382,28 +388,28 @@ def _named(m: Machine, node: ast.NamedExpr) -> Value:
 
 EXPRESSIONS: dict[type, Evaluator] = {
     **COMPREHENSIONS,
-    ast.Constant: _constant,
-    ast.Name: _name,
-    ast.Attribute: _attribute,
-    ast.Subscript: _subscript,
-    ast.Slice: _slice,
-    ast.Call: _call,
-    ast.BinOp: _binary,
-    ast.UnaryOp: _unary,
-    ast.BoolOp: _boolean,
-    ast.Compare: _comparison,
-    ast.IfExp: _conditional,
-    ast.JoinedStr: _joined_text,
-    ast.FormattedValue: _formatted,
-    ast.List: _list,
-    ast.Tuple: _list,
-    ast.Set: _list,
-    ast.Dict: _dictionary,
+    ast.Constant: _evaluate_constant,
+    ast.Name: _evaluate_name,
+    ast.Attribute: _evaluate_attribute,
+    ast.Subscript: _evaluate_subscript,
+    ast.Slice: _evaluate_slice,
+    ast.Call: _evaluate_call,
+    ast.BinOp: _evaluate_binary,
+    ast.UnaryOp: _evaluate_unary,
+    ast.BoolOp: _evaluate_boolean,
+    ast.Compare: _evaluate_comparison,
+    ast.IfExp: _evaluate_conditional,
+    ast.JoinedStr: _evaluate_joined_text,
+    ast.FormattedValue: _evaluate_formatted,
+    ast.List: _evaluate_list,
+    ast.Tuple: _evaluate_list,
+    ast.Set: _evaluate_list,
+    ast.Dict: _evaluate_dictionary,
     ast.Lambda: make_function,
-    ast.Await: _inner,
-    ast.Yield: _yield,
-    ast.YieldFrom: _yield_from,
-    ast.NamedExpr: _named,
-    ast.Starred: _inner,
+    ast.Await: _evaluate_inner,
+    ast.Yield: _evaluate_yield,
+    ast.YieldFrom: _evaluate_yield_from,
+    ast.NamedExpr: _evaluate_named,
+    ast.Starred: _evaluate_inner,
 }
 """The evaluator of each kind of expression."""

@@ -15,7 +15,7 @@ from typing import Final
 
 from spanproof.sandbox.scanners.python import attributes, fold
 from spanproof.sandbox.scanners.python.machine import Evaluator, Executor, Flow, Machine
-from spanproof.sandbox.scanners.python.parse import nodes_below
+from spanproof.sandbox.scanners.python.parse import list_nodes
 from spanproof.sandbox.scanners.reader.state import Arguments
 from spanproof.sandbox.scanners.reader.values import (
     ANY,
@@ -32,15 +32,15 @@ from spanproof.sandbox.scanners.reader.values import (
     Span,
     Unknown,
     Value,
-    elements_of,
+    collect_taint,
     is_plain,
     join,
     join_all,
-    options_of,
-    parts_of,
-    taint_of,
+    list_elements,
+    list_options,
+    walk_parts,
 )
-from spanproof.sandbox.words import words
+from spanproof.sandbox.words import split_words
 
 _PLAIN_TURNS = 24
 """Turns over a range that are read one by one where the loop does not put a text together."""
@@ -50,23 +50,23 @@ _MANY_TURNS = 256
 """The same over a list that is written out."""
 
 
-_DECODERS = words("chr ord bytes bytearray int unhexlify fromhex to_bytes unichr")
+_DECODERS = split_words("chr ord bytes bytearray int unhexlify fromhex to_bytes unichr")
 
 
-def _comprehension(m: Machine, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
+def _evaluate_comprehension(m: Machine, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
     items: list[Value] = []
     whole = _iterate(m, node.generators, 0, lambda: items.append(m.evaluate(node.elt)), node.elt)
     return Items(items, "set" if isinstance(node, ast.SetComp) else "list", not whole)
 
 
-def _dictionary_comprehension(m: Machine, node: ast.DictComp) -> Value:
+def _evaluate_dictionary(m: Machine, node: ast.DictComp) -> Value:
     entries: dict[object, Value] = {}
     rest: list[Value] = []
 
     def add() -> None:
         key, value = m.evaluate(node.key), m.evaluate(node.value)
         try:
-            entries[fold.concrete(key)] = value
+            entries[fold.to_concrete(key)] = value
         except (fold.NotKnown, TypeError):
             rest.append(value)
 
@@ -82,15 +82,15 @@ def _iterate(
         body()
         return True
     generator = generators[index]
-    value = iterated(m, m.evaluate(generator.iter), generator.iter)
-    elements, whole, decoding = turns(m, value, [generator, *generators[index + 1 :], body_node])
+    value = resolve_iterable(m, m.evaluate(generator.iter), generator.iter)
+    elements, whole, decoding = select_turns(m, value, [generator, *generators[index + 1 :], body_node])
     outer = m.scope
     m.scope = Scope(outer, is_comprehension=True)
     try:
         with m.patience(decoding=decoding):
             for element in elements:
                 attributes.bind(m, generator.target, element)
-                conditions = [fold.truth(m.evaluate(condition)) for condition in generator.ifs]
+                conditions = [fold.evaluate_truth(m.evaluate(condition)) for condition in generator.ifs]
                 if False in conditions:
                     continue
                 whole = whole and None not in conditions
@@ -105,29 +105,29 @@ def _iterate(
     return whole
 
 
-def turns(m: Machine, value: Value, loop: Sequence[ast.AST]) -> tuple[list[Value], bool, bool]:
-    """The elements a loop is read with, whether they are all, and whether it puts a text together.
+def select_turns(m: Machine, value: Value, loop: Sequence[ast.AST]) -> tuple[list[Value], bool, bool]:
+    """Return the elements a loop is read with, whether they are all, and whether it puts a text together.
 
     Loops that count are read for a few turns; only those that decode are followed to their end.
     """
     is_text = isinstance(value, Const)
     if m.exhausted:
-        return _any_turn(value), False, False
+        return _join_elements(value), False, False
     limit = _PLAIN_TURNS if isinstance(value, Span) else MAX_UNROLLED if is_text else _MANY_TURNS
     size = (
         len(value.numbers) if isinstance(value, Span) else len(value.items) if isinstance(value, Items) else 0
     )
     decoding = (is_text or size > 8) and size <= MAX_UNROLLED and puts_text_together(loop)
     if size > limit and not decoding:
-        return _any_turn(value), False, False
-    elements, whole = elements_of(value)
+        return _join_elements(value), False, False
+    elements, whole = list_elements(value)
     return list(elements), whole, decoding
 
 
-def _any_turn(value: Value) -> list[Value]:
+def _join_elements(value: Value) -> list[Value]:
     if isinstance(value, Span):
         return [Unknown(NAME)]
-    elements, _ = elements_of(value)
+    elements, _ = list_elements(value)
     return [join_all(elements)] if elements else []
 
 
@@ -155,21 +155,21 @@ def puts_text_together(loop: Sequence[ast.AST]) -> bool:
     return False
 
 
-def iterated(m: Machine, value: Value, node: ast.expr) -> Value:
-    """What a loop over a value goes through."""
+def resolve_iterable(m: Machine, value: Value, node: ast.expr) -> Value:
+    """Return what a loop over a value goes through."""
     m.read_environment(value, node, "__iter__")
     if isinstance(value, Instance):
-        method = attributes.method_of(value, "__iter__")
+        method = attributes.find_special_method(value, "__iter__")
         if method is not None:
             return m.call(method, Arguments([]), node)
     return value
 
 
 COMPREHENSIONS: Final[dict[type, Evaluator]] = {
-    ast.ListComp: _comprehension,
-    ast.SetComp: _comprehension,
-    ast.GeneratorExp: _comprehension,
-    ast.DictComp: _dictionary_comprehension,
+    ast.ListComp: _evaluate_comprehension,
+    ast.SetComp: _evaluate_comprehension,
+    ast.GeneratorExp: _evaluate_comprehension,
+    ast.DictComp: _evaluate_dictionary,
 }
 """The evaluator of each kind of comprehension."""
 
@@ -183,18 +183,18 @@ _DECODING_TURNS: Final = 600
 """The same where the loop puts a text together."""
 
 
-def _if(m: Machine, node: ast.If) -> Flow:
+def _execute_if(m: Machine, node: ast.If) -> Flow:
     # `elif` nests in the tree; walked with a loop, a long chain cannot exhaust the stack.
     before = m.scope.names
     outcomes: list[tuple[dict[str, Value], Flow]] = []
     current: ast.If | None = node
     while current is not None:
-        condition = fold.truth(m.evaluate(current.test))
+        condition = fold.evaluate_truth(m.evaluate(current.test))
         m.scope.names = m.scope.branched()
         if condition is False:
             _read_dead(m, current.body)
         else:
-            ended = _perhaps(m, current.body) if condition is None else m.execute(current.body)
+            ended = _execute_uncertain(m, current.body) if condition is None else m.execute(current.body)
             outcomes.append((m.scope.names, ended))
         m.scope.names = before
         follow = current.orelse
@@ -206,13 +206,13 @@ def _if(m: Machine, node: ast.If) -> Flow:
             current = follow[0]
             continue
         m.scope.names = m.scope.branched()
-        flow = _perhaps(m, follow) if outcomes else m.execute(follow)
+        flow = _execute_uncertain(m, follow) if outcomes else m.execute(follow)
         outcomes.append((m.scope.names, flow))
         current = None
     return _settle(m, outcomes)
 
 
-def _perhaps(m: Machine, block: Sequence[ast.stmt]) -> Flow:
+def _execute_uncertain(m: Machine, block: Sequence[ast.stmt]) -> Flow:
     """Read a block that may not run."""
     m.uncertain += 1
     try:
@@ -252,13 +252,13 @@ def _read_dead(m: Machine, block: Sequence[ast.stmt]) -> None:
     m.visited_dead.add(id(block[0]))
     before = m.scope.names
     m.scope.names = m.scope.branched()
-    _perhaps(m, block)
+    _execute_uncertain(m, block)
     m.scope.names = before
 
 
-def _for(m: Machine, node: ast.For | ast.AsyncFor) -> Flow:
-    value = iterated(m, m.evaluate(node.iter), node.iter)
-    elements, whole, decoding = turns(m, value, node.body)
+def _execute_for(m: Machine, node: ast.For | ast.AsyncFor) -> Flow:
+    value = resolve_iterable(m, m.evaluate(node.iter), node.iter)
+    elements, whole, decoding = select_turns(m, value, node.body)
     if not whole:
         _read_loosely(m, node.body, node.target, join_all(elements))
         return m.execute(node.orelse)
@@ -286,18 +286,18 @@ def _read_loosely(m: Machine, body: Sequence[ast.stmt], target: ast.expr | None,
 
 def _read_any_turn(m: Machine, body: Sequence[ast.stmt], target: ast.expr | None, element: Value) -> Flow:
     before = m.scope.names
-    assigned = _assigned(body)
+    assigned = _find_assigned_names(body)
     for taint in (CLEAN, ANY):
         m.scope.names = dict(before)
         held = {name: value for name in assigned if (value := before.get(name)) is not None}
         for name, value in held.items():
-            m.scope.names[name] = join(value, Unknown(taint_of(value) | taint))
+            m.scope.names[name] = join(value, Unknown(collect_taint(value) | taint))
         if target is not None:
             attributes.bind(m, target, element)
         m.execute(body)
         # A plain name that later turns replace by something else is none: then once more.
         if all(
-            m.scope.names.get(name) is None or not _gets_wider(value, m.scope.names[name])
+            m.scope.names.get(name) is None or not _is_widened(value, m.scope.names[name])
             for name, value in held.items()
         ):
             break
@@ -305,23 +305,23 @@ def _read_any_turn(m: Machine, body: Sequence[ast.stmt], target: ast.expr | None
     return None
 
 
-def _gets_wider(before: Value, after: Value) -> bool:
-    return taint_of(before) == NAME and not all(is_plain(option) for option in options_of(after))
+def _is_widened(before: Value, after: Value) -> bool:
+    return collect_taint(before) == NAME and not all(is_plain(option) for option in list_options(after))
 
 
-def _assigned(body: Sequence[ast.stmt]) -> set[str]:
+def _find_assigned_names(body: Sequence[ast.stmt]) -> set[str]:
     return {
         node.id
         for statement in body
-        for node in nodes_below(statement, without=_OWN_SCOPES)
+        for node in list_nodes(statement, without=_OWN_SCOPES)
         if node.__class__ is ast.Name and node.ctx.__class__ is ast.Store
     }
 
 
-def _while(m: Machine, node: ast.While) -> Flow:
+def _execute_while(m: Machine, node: ast.While) -> Flow:
     decoding = puts_text_together(node.body)
     with m.patience(decoding=decoding):
-        flow = _turn(m, node, _DECODING_TURNS if decoding else _WHILE_TURNS)
+        flow = _execute_turns(m, node, _DECODING_TURNS if decoding else _WHILE_TURNS)
     if flow is not _UNSETTLED:
         return flow
     _read_loosely(m, node.body, None, UNKNOWN)
@@ -331,10 +331,10 @@ def _while(m: Machine, node: ast.While) -> Flow:
 _UNSETTLED = "unsettled"
 
 
-def _turn(m: Machine, node: ast.While, most: int) -> Flow:
+def _execute_turns(m: Machine, node: ast.While, most: int) -> Flow:
     """Read a loop turn by turn, `most` of them, while its condition is known."""
     for _ in range(most):
-        condition = fold.truth(m.evaluate(node.test))
+        condition = fold.evaluate_truth(m.evaluate(node.test))
         if condition is False:
             _read_dead(m, node.body)
             return m.execute(node.orelse)
@@ -348,7 +348,7 @@ def _turn(m: Machine, node: ast.While, most: int) -> Flow:
     return _UNSETTLED
 
 
-def _try(m: Machine, node: ast.Try | ast.TryStar) -> Flow:
+def _execute_try(m: Machine, node: ast.Try | ast.TryStar) -> Flow:
     before = m.scope.names
     m.scope.names = m.scope.branched()
     flow = m.execute(node.body)
@@ -363,7 +363,7 @@ def _try(m: Machine, node: ast.Try | ast.TryStar) -> Flow:
             m.evaluate(handler.type)
         if handler.name is not None:
             m.scope.bind(handler.name, join_all([*m.raised, Unknown(CALLABLE if m.raised else ANY)]))
-        handled = _perhaps(m, handler.body)
+        handled = _execute_uncertain(m, handler.body)
         outcomes.append((m.scope.names, handled))
     if flow == "raise" and len(outcomes) > 1:
         outcomes = outcomes[1:]
@@ -372,9 +372,9 @@ def _try(m: Machine, node: ast.Try | ast.TryStar) -> Flow:
     return finally_ended or ended
 
 
-def _held(value: Value) -> Value:
-    """A value that may be any part of this one."""
-    parts = list(islice(parts_of(value), _MAX_PARTS + 1))
+def _join_parts(value: Value) -> Value:
+    """Return a value that may be any part of this one."""
+    parts = list(islice(walk_parts(value), _MAX_PARTS + 1))
     return join_all(parts if len(parts) <= _MAX_PARTS else [*parts[:_MAX_PARTS], Unknown(CALLABLE)])
 
 
@@ -382,10 +382,10 @@ _MAX_PARTS: Final = 1_000
 """Parts of a value that a name in a pattern may get; of more it may get anything."""
 
 
-def _match(m: Machine, node: ast.Match) -> Flow:
+def _execute_match(m: Machine, node: ast.Match) -> Flow:
     subject = m.evaluate(node.subject)
     # A name in a pattern may get whatever the subject holds.
-    held = _held(subject)
+    held = _join_parts(subject)
     before = m.scope.names
     outcomes: list[tuple[dict[str, Value], Flow]] = [(before, None)]
     for case in node.cases:
@@ -398,18 +398,18 @@ def _match(m: Machine, node: ast.Match) -> Flow:
                 m.scope.bind(part.rest, held)
         if case.guard is not None:
             m.evaluate(case.guard)
-        flow = _perhaps(m, case.body)
+        flow = _execute_uncertain(m, case.body)
         outcomes.append((m.scope.names, flow))
     return _settle(m, outcomes)
 
 
 BRANCHES: Final[dict[type, Executor]] = {
-    ast.If: _if,
-    ast.For: _for,
-    ast.AsyncFor: _for,
-    ast.While: _while,
-    ast.Try: _try,
-    ast.TryStar: _try,
-    ast.Match: _match,
+    ast.If: _execute_if,
+    ast.For: _execute_for,
+    ast.AsyncFor: _execute_for,
+    ast.While: _execute_while,
+    ast.Try: _execute_try,
+    ast.TryStar: _execute_try,
+    ast.Match: _execute_match,
 }
 """The executor of each kind of compound statement that branches."""

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from typing import Any, Final
 
-from spanproof.sandbox.catalogue import words_of
+from spanproof.sandbox.catalogue import split_entry
 from spanproof.sandbox.scanners.python.names import KNOWLEDGE
 from spanproof.sandbox.scanners.reader.values import (
     CLEAN,
@@ -45,16 +45,16 @@ class NotKnown(Exception):  # noqa: N818 - not an error: the value is not known
     """A value is not a constant."""
 
 
-def concrete(value: Value) -> Any:
-    """The Python value of an abstract one.
+def to_concrete(value: Value) -> Any:
+    """Return the Python value of an abstract one.
 
     Raises:
         NotKnown: some part of it is not known, or it is too large.
     """
-    return value.value if isinstance(value, Const) else _concrete(value, 0, [4 * _MAX_ITEMS])
+    return value.value if isinstance(value, Const) else _to_concrete_within(value, 0, [4 * _MAX_ITEMS])
 
 
-def _concrete(value: Value, depth: int, left: list[int]) -> Any:
+def _to_concrete_within(value: Value, depth: int, left: list[int]) -> Any:
     if isinstance(value, Const):
         return value.value
     # Counted over all levels: lists of one another hold more items than there is time for.
@@ -64,7 +64,7 @@ def _concrete(value: Value, depth: int, left: list[int]) -> Any:
     if isinstance(value, Span) and len(value.numbers) <= _MAX_ITEMS:
         return value.numbers
     if isinstance(value, Items) and not value.more and len(value.items) <= _MAX_ITEMS:
-        items = [_concrete(item, depth + 1, left) for item in value.items]
+        items = [_to_concrete_within(item, depth + 1, left) for item in value.items]
         if value.kind != "set":
             return tuple(items) if value.kind == "tuple" else items
         try:
@@ -72,12 +72,12 @@ def _concrete(value: Value, depth: int, left: list[int]) -> Any:
         except TypeError:
             raise NotKnown from None
     if isinstance(value, Mapping) and not value.rest and len(value.entries) <= _MAX_ITEMS:
-        return {key: _concrete(item, depth + 1, left) for key, item in value.entries.items()}
+        return {key: _to_concrete_within(item, depth + 1, left) for key, item in value.entries.items()}
     raise NotKnown
 
 
-def abstract(value: Any, taint: Taint = CLEAN, depth: int = 0) -> Value:
-    """The abstract value of a Python one.
+def to_abstract(value: Any, taint: Taint = CLEAN, depth: int = 0) -> Value:
+    """Return the abstract value of a Python one.
 
     Raises:
         NotKnown: it is too large or of a kind that is not folded.
@@ -95,7 +95,7 @@ def abstract(value: Any, taint: Taint = CLEAN, depth: int = 0) -> Value:
     if depth > 6:
         raise NotKnown
     if isinstance(value, dict):
-        return Mapping({key: abstract(item, taint, depth + 1) for key, item in value.items()})
+        return Mapping({key: to_abstract(item, taint, depth + 1) for key, item in value.items()})
     if isinstance(value, range):
         return Span(value)
     if isinstance(value, list | tuple | set | frozenset):
@@ -103,24 +103,24 @@ def abstract(value: Any, taint: Taint = CLEAN, depth: int = 0) -> Value:
             raise NotKnown
         kind = "list" if isinstance(value, list) else "tuple" if isinstance(value, tuple) else "set"
         items = sorted(value, key=repr) if kind == "set" else value
-        return Items([abstract(item, taint, depth + 1) for item in items], kind)
+        return Items([to_abstract(item, taint, depth + 1) for item in items], kind)
     if isinstance(value, Iterable):
         items = list(itertools.islice(value, _MAX_ITEMS + 1))
         if len(items) > _MAX_ITEMS:
             raise NotKnown
-        return Items([abstract(item, taint, depth + 1) for item in items])
+        return Items([to_abstract(item, taint, depth + 1) for item in items])
     raise NotKnown
 
 
 def fold(function: Callable[..., Any], arguments: Sequence[Value], named: dict[str, Value]) -> Value | None:
     """Apply a pure function to constants; None where that is not known."""
     try:
-        values = [concrete(argument) for argument in arguments]
-        keywords = {key: concrete(argument) for key, argument in named.items()}
-        if _too_large(values):
+        values = [to_concrete(argument) for argument in arguments]
+        keywords = {key: to_concrete(argument) for key, argument in named.items()}
+        if _are_too_large(values):
             return None
         taint = CLEAN.union(*[argument.taint for argument in arguments]) if arguments else CLEAN
-        return abstract(function(*values, **keywords), taint)
+        return to_abstract(function(*values, **keywords), taint)
     except NotKnown:
         return None
     except Exception:  # noqa: BLE001 - the program would raise here; what it would raise is not our concern
@@ -132,60 +132,60 @@ def fold_method(
 ) -> Value | None:
     """Apply a pure method of a text, number or container; None where that is not known."""
     try:
-        subject = concrete(receiver)
+        subject = to_concrete(receiver)
     except NotKnown:
         return None
     allowed = _METHODS.get(type(subject))
     if allowed is None or method not in allowed:
         return None
-    if method in _GROWING and not _growth_is_bounded(subject, method, arguments):
+    if method in _GROWING and not _is_growth_bounded(subject, method, arguments):
         return None
     return fold(lambda *args, **kwargs: getattr(subject, method)(*args, **kwargs), arguments, named)
 
 
-def binary(kind: type[ast.operator], left: Value, right: Value) -> Value | None:
-    """What an operator gives for two known values; None where that is not known."""
+def fold_binary(kind: type[ast.operator], left: Value, right: Value) -> Value | None:
+    """Return what an operator gives for two known values; None where that is not known."""
     apply = _OPERATORS.get(kind)
     if apply is None:
         return None
     try:
-        first, second = concrete(left), concrete(right)
+        first, second = to_concrete(left), to_concrete(right)
     except NotKnown:
         return None
-    if kind is ast.Mult and not _product_is_bounded(first, second):
+    if kind is ast.Mult and not _is_product_bounded(first, second):
         return None
-    if kind is ast.Pow and not (_small(first, 4096) and _small(second, 512)):
+    if kind is ast.Pow and not (_is_small(first, 4096) and _is_small(second, 512)):
         return None
-    if kind is ast.LShift and not (_small(second, 4096)):
+    if kind is ast.LShift and not (_is_small(second, 4096)):
         return None
     if kind is ast.Mod and isinstance(first, str | bytes) and _LONG_NUMBER.search(_as_text(first)):
         return None
     try:
-        return abstract(apply(first, second), left.taint | right.taint)
+        return to_abstract(apply(first, second), left.taint | right.taint)
     except Exception:  # noqa: BLE001 - the program would raise here
         return None
 
 
-def unary(kind: type[ast.unaryop], operand: Value) -> Value | None:
-    """What an operator gives for a known value; None where that is not known."""
+def fold_unary(kind: type[ast.unaryop], operand: Value) -> Value | None:
+    """Return what an operator gives for a known value; None where that is not known."""
     try:
-        return abstract(_UNARY[kind](concrete(operand)), operand.taint)
+        return to_abstract(_UNARY[kind](to_concrete(operand)), operand.taint)
     except Exception:  # noqa: BLE001 - not known, or the program would raise here
         return None
 
 
-def compare(kind: type[ast.cmpop], left: Value, right: Value) -> Value | None:
-    """What a comparison gives for two known values; None where that is not known."""
+def fold_comparison(kind: type[ast.cmpop], left: Value, right: Value) -> Value | None:
+    """Return what a comparison gives for two known values; None where that is not known."""
     apply = _COMPARISONS.get(kind)
     if apply is None:
         return None
     try:
-        return Const(bool(apply(concrete(left), concrete(right))))
+        return Const(bool(apply(to_concrete(left), to_concrete(right))))
     except Exception:  # noqa: BLE001 - not known, or the program would raise here
         return None
 
 
-def truth(value: Value) -> bool | None:
+def evaluate_truth(value: Value) -> bool | None:
     """Whether a value is true; None where that is not known."""
     if isinstance(value, Const):
         return bool(value.value)
@@ -196,7 +196,7 @@ def truth(value: Value) -> bool | None:
     return None
 
 
-def _small(value: object, bound: int) -> bool:
+def _is_small(value: object, bound: int) -> bool:
     return isinstance(value, int | float) and abs(value) <= bound
 
 
@@ -204,7 +204,7 @@ def _as_text(value: str | bytes) -> str:
     return value if isinstance(value, str) else value.decode("latin-1")
 
 
-def _product_is_bounded(first: object, second: object) -> bool:
+def _is_product_bounded(first: object, second: object) -> bool:
     for sized, times in ((first, second), (second, first)):
         if isinstance(sized, str | bytes | list | tuple):
             bound = MAX_SIZE if isinstance(sized, str | bytes) else _MAX_ITEMS
@@ -212,7 +212,7 @@ def _product_is_bounded(first: object, second: object) -> bool:
     return all(not isinstance(one, int) or one.bit_length() < 65_536 for one in (first, second))
 
 
-def _growth_is_bounded(subject: Any, method: str, arguments: Sequence[Value]) -> bool:
+def _is_growth_bounded(subject: Any, method: str, arguments: Sequence[Value]) -> bool:
     size = len(subject) if isinstance(subject, str | bytes) else 64
     if method == "format":
         return not _LONG_NUMBER.search(subject)
@@ -228,7 +228,7 @@ def _growth_is_bounded(subject: Any, method: str, arguments: Sequence[Value]) ->
     return (size + 1) * longest <= MAX_SIZE * 4
 
 
-def _too_large(values: Sequence[Any]) -> bool:
+def _are_too_large(values: Sequence[Any]) -> bool:
     return (
         sum(len(one) for one in values if isinstance(one, str | bytes | list | tuple | dict)) > 2 * MAX_SIZE
     )
@@ -236,23 +236,23 @@ def _too_large(values: Sequence[Any]) -> bool:
 
 def _inflate(data: bytes, wbits: int = zlib.MAX_WBITS, bufsize: int = 0) -> bytes:
     del bufsize
-    return _whole(zlib.decompressobj(wbits), data)
+    return _unpack_stream(zlib.decompressobj(wbits), data)
 
 
 def _gunzip(data: bytes) -> bytes:
-    return _whole(zlib.decompressobj(zlib.MAX_WBITS | 16), data)
+    return _unpack_stream(zlib.decompressobj(zlib.MAX_WBITS | 16), data)
 
 
-def _unbzip(data: bytes) -> bytes:
-    return _whole(bz2.BZ2Decompressor(), data)
+def _unpack_bzip2(data: bytes) -> bytes:
+    return _unpack_stream(bz2.BZ2Decompressor(), data)
 
 
-def _unxz(data: bytes) -> bytes:
-    return _whole(lzma.LZMADecompressor(memlimit=_MAX_MEMORY), data)
+def _unpack_xz(data: bytes) -> bytes:
+    return _unpack_stream(lzma.LZMADecompressor(memlimit=_MAX_MEMORY), data)
 
 
-def _whole(decompressor: Any, data: bytes) -> bytes:
-    """What a stream holds; a part of it would hide the rest.
+def _unpack_stream(decompressor: Any, data: bytes) -> bytes:
+    """Return what a stream holds; a part of it would hide the rest.
 
     Raises:
         NotKnown: it holds more than is folded, or another stream follows.
@@ -263,7 +263,7 @@ def _whole(decompressor: Any, data: bytes) -> bytes:
     return content
 
 
-def _bounded_bytes(content: Any = b"", encoding: str = "utf-8", errors: str = "strict") -> bytes:
+def _make_bounded_bytes(content: Any = b"", encoding: str = "utf-8", errors: str = "strict") -> bytes:
     if isinstance(content, int):
         if content > MAX_SIZE:
             raise NotKnown
@@ -271,26 +271,26 @@ def _bounded_bytes(content: Any = b"", encoding: str = "utf-8", errors: str = "s
     return content.encode(encoding, errors) if isinstance(content, str) else bytes(content)
 
 
-def _bounded_power(base: Any, exponent: Any, modulus: Any = None) -> Any:
-    if not (_small(base, 1 << 64) and _small(exponent, 512)):
+def _compute_bounded_power(base: Any, exponent: Any, modulus: Any = None) -> Any:
+    if not (_is_small(base, 1 << 64) and _is_small(exponent, 512)):
         raise NotKnown
     return pow(base, exponent, modulus)
 
 
-def _bounded_format(value: Any, specification: str = "") -> str:
+def _format_bounded(value: Any, specification: str = "") -> str:
     if _LONG_NUMBER.search(specification):
         raise NotKnown
     return format(value, specification)
 
 
-def _text_of(content: Any = "", encoding: str | None = None, errors: str = "strict") -> str:
+def _convert_to_text(content: Any = "", encoding: str | None = None, errors: str = "strict") -> str:
     if isinstance(content, bytes) and encoding is not None:
         return content.decode(encoding, errors)
     return str(content)
 
 
-def _plain_substitute(pattern: str, replacement: str, text: str) -> str:
-    """`re.sub` where neither side has a meaning of its own; other patterns could take any time."""
+def _substitute_plain(pattern: str, replacement: str, text: str) -> str:
+    """Substitute as `re.sub` does, where neither side has a meaning of its own; others take any time."""
     if re.escape(pattern) != pattern or "\\" in replacement or not pattern:
         raise NotKnown
     return text.replace(pattern, replacement)
@@ -298,7 +298,7 @@ def _plain_substitute(pattern: str, replacement: str, text: str) -> str:
 
 def _decode(content: Any, encoding: str = "utf-8", errors: str = "strict") -> Any:
     if encoding.replace("_", "").replace("-", "").lower() in {"zlib", "zip", "bz2", "zlibcodec", "bz2codec"}:
-        return (_unbzip if "bz2" in encoding else _inflate)(content)
+        return (_unpack_bzip2 if "bz2" in encoding else _inflate)(content)
     return codecs.decode(content, encoding, errors)
 
 
@@ -313,24 +313,24 @@ def _resolve(name: str) -> Callable[..., Any]:
 
 
 FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
-    **{name: _resolve(name) for name in words_of(_FOLDED, "functions")},
-    "bytearray": _bounded_bytes,
-    "bytes": _bounded_bytes,
-    "format": _bounded_format,
+    **{name: _resolve(name) for name in split_entry(_FOLDED, "functions")},
+    "bytearray": _make_bounded_bytes,
+    "bytes": _make_bounded_bytes,
+    "format": _format_bounded,
     "memoryview": bytes,
-    "pow": _bounded_power,
-    "str": _text_of,
+    "pow": _compute_bounded_power,
+    "str": _convert_to_text,
     "bytearray.fromhex": bytes.fromhex,
     "codecs.decode": _decode,
     "codecs.getdecoder": lambda name: name,
     "zlib.decompress": _inflate,
     "gzip.decompress": _gunzip,
     "gzip.compress": functools.partial(zlib.compress, wbits=31),
-    "bz2.decompress": _unbzip,
+    "bz2.decompress": _unpack_bzip2,
     "bz2.compress": lambda data: bz2.compress(data, 1),
-    "lzma.decompress": _unxz,
+    "lzma.decompress": _unpack_xz,
     "lzma.compress": lambda data: lzma.compress(data, preset=0),
-    "re.sub": _plain_substitute,
+    "re.sub": _substitute_plain,
     "itertools.chain": lambda *parts: list(itertools.chain(*parts)),
     "itertools.chain.from_iterable": lambda parts: list(itertools.chain.from_iterable(parts)),
     "itertools.islice": lambda items, *bounds: list(itertools.islice(items, *bounds)),
@@ -338,12 +338,12 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
 }
 """Pure functions by resolved name."""
 
-_SHARED_METHODS: Final = words_of(_FOLDED, "text")
+_SHARED_METHODS: Final = split_entry(_FOLDED, "text")
 _METHODS: Final[dict[type, frozenset[str]]] = {
-    kind: words_of(_FOLDED, kind.__name__) | (_SHARED_METHODS if kind in (str, bytes) else frozenset())
+    kind: split_entry(_FOLDED, kind.__name__) | (_SHARED_METHODS if kind in (str, bytes) else frozenset())
     for kind in (str, bytes, int, float, list, tuple, dict, set)
 }
-_GROWING: Final = words_of(_FOLDED, "growing")
+_GROWING: Final = split_entry(_FOLDED, "growing")
 
 _OPERATORS: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,

@@ -16,12 +16,12 @@ from typing import Any, ClassVar, Final, TypeAlias
 
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.python.names import SENSITIVE, SINKS, TARGETS
-from spanproof.sandbox.scanners.python.parse import column_of
+from spanproof.sandbox.scanners.python.parse import compute_column
 from spanproof.sandbox.scanners.reader.state import Arguments, Reader
 from spanproof.sandbox.scanners.reader.values import UNKNOWN, Const, Klass, Ref, Value
 from spanproof.sandbox.scanners.source import Place
-from spanproof.sandbox.scanners.sql import without_database
-from spanproof.sandbox.words import words
+from spanproof.sandbox.scanners.sql import strip_database
+from spanproof.sandbox.words import split_words
 
 Flow: TypeAlias = str | None
 """How a block ended when it did not run to its end: `return`, `raise`, `break`, `continue`."""
@@ -43,7 +43,9 @@ DECODING_STEPS = 60_000
 CALL_STEPS = 40_000
 """The same for calls, which are followed for longer than loops."""
 
-_BUFFERS: Final = tuple(words("io. open() requests. urllib. tempfile. sys. gzip. zipfile. httpx. sqlite3."))
+_BUFFERS: Final = tuple(
+    split_words("io. open() requests. urllib. tempfile. sys. gzip. zipfile. httpx. sqlite3.")
+)
 
 
 @dataclass(slots=True)
@@ -91,10 +93,10 @@ class Machine(Reader):
         self._lines = () if text.isascii() else text.split("\n")
 
     def evaluate(self, node: ast.expr) -> Value:
-        """The abstract value of an expression."""
+        """Return the abstract value of an expression."""
         self.count_step()
         evaluator = self.tables.expressions.get(node.__class__)
-        return evaluator(self, node) if evaluator is not None else self._newer_syntax(node)
+        return evaluator(self, node) if evaluator is not None else self._read_newer_syntax(node)
 
     def execute(self, block: Sequence[ast.stmt]) -> Flow:
         """Read statements in order; returns how the block ended early, if that is certain."""
@@ -103,7 +105,7 @@ class Machine(Reader):
             self.count_step()
             executor = statements.get(statement.__class__)
             if executor is None:
-                self._newer_syntax(statement)
+                self._read_newer_syntax(statement)
                 continue
             flow = executor(self, statement)
             if flow is not None:
@@ -111,7 +113,7 @@ class Machine(Reader):
         return None
 
     def call(self, function: Value, arguments: Arguments, node: ast.expr) -> Value:
-        """What calling a value gives."""
+        """Return what calling a value gives."""
         return self.tables.call(self, function, arguments, node)
 
     def read_environment(self, value: Value, node: ast.expr, how: str = "copy") -> None:
@@ -138,21 +140,21 @@ class Machine(Reader):
         return self.steps > self.soft_limit
 
     def place(self, node: ast.AST) -> Place:
-        """The place of a node, in characters."""
+        """Return the place of a node, in characters."""
         line = getattr(node, "lineno", 1)
         column = getattr(node, "col_offset", 0)
         end_line = getattr(node, "end_lineno", None) or line
         end_column = getattr(node, "end_col_offset", None) or column
         return Place(
             line,
-            column_of(self._lines, line, column),
+            compute_column(self._lines, line, column),
             end_line,
-            column_of(self._lines, end_line, end_column),
+            compute_column(self._lines, end_line, end_column),
         )
 
     def plain_name(self, name: str) -> str:
-        """A resolved name as people write it."""
-        return without_database(name).replace("()", "").removeprefix("?.")
+        """Return a resolved name as people write it."""
+        return strip_database(name).replace("()", "").removeprefix("?.")
 
     def is_no_path(self, value: Value) -> bool:
         """Whether a value opens nothing where a path is expected: a number, a buffer."""
@@ -160,20 +162,20 @@ class Machine(Reader):
             return value.name.startswith(_BUFFERS) and not value.name.startswith("sys.argv")
         return super().is_no_path(value)
 
-    def _newer_syntax(self, node: ast.AST) -> Value:
-        """A node of a Python newer than the tables: what is inside it is read all the same."""
+    def _read_newer_syntax(self, node: ast.AST) -> Value:
+        """Read what is inside a node of a Python newer than the tables all the same."""
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.expr):
                 self.evaluate(child)
             elif isinstance(child, ast.stmt):
                 self.execute([child])
             else:
-                self._newer_syntax(child)
+                self._read_newer_syntax(child)
         return UNKNOWN
 
 
-def passes_on(*keywords: str) -> Model:
-    """A model that gives its first argument, by whichever of these names it is given."""
+def make_pass_through(*keywords: str) -> Model:
+    """Return a model that gives its first argument, by whichever of these names it is given."""
 
     def model(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
         given = (arguments.get(0, keyword) for keyword in keywords)
@@ -182,8 +184,8 @@ def passes_on(*keywords: str) -> Model:
     return model
 
 
-def gives(value: Value) -> Model:
-    """A model that gives the same whatever the arguments."""
+def make_constant_model(value: Value) -> Model:
+    """Return a model that gives the same whatever the arguments."""
 
     def model(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
         return value

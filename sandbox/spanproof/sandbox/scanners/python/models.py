@@ -15,11 +15,11 @@ import re
 from string import Formatter, Template
 from typing import Final
 
-from spanproof.sandbox.catalogue import by_word
+from spanproof.sandbox.catalogue import index_words
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.python import attributes, effects, fold
-from spanproof.sandbox.scanners.python.machine import Machine, Model, gives, passes_on
-from spanproof.sandbox.scanners.python.names import KNOWLEDGE, SINKS, canonical
+from spanproof.sandbox.scanners.python.machine import Machine, Model, make_constant_model, make_pass_through
+from spanproof.sandbox.scanners.python.names import KNOWLEDGE, SINKS, normalise_name
 from spanproof.sandbox.scanners.reader.state import Arguments
 from spanproof.sandbox.scanners.reader.values import (
     CALLABLE,
@@ -41,46 +41,46 @@ from spanproof.sandbox.scanners.reader.values import (
     Text,
     Unknown,
     Value,
-    bounded,
-    constant_text,
-    elements_of,
+    build_text,
+    collect_taint,
     join,
     join_all,
-    options_of,
-    pieces_of,
-    taint_of,
-    text_value,
+    limit_values,
+    list_elements,
+    list_options,
+    read_constant_text,
+    to_pieces,
 )
 
 
-def _str(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _model_str(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     value = arguments.get(0)
     if isinstance(value, Path | Text):
-        return text_value(value.pieces, value.taint)
-    return Unknown(taint_of(value)) if isinstance(value, Unknown) else None
+        return build_text(value.pieces, value.taint)
+    return Unknown(collect_taint(value)) if isinstance(value, Unknown) else None
 
 
 # --- methods of values, by name
 
 
-def _join(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _model_text_join(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     owner, value = function.owner, arguments.get(0)
-    separator = constant_text(owner)
+    separator = read_constant_text(owner)
     if separator is None or value is None:
         return None
-    items, whole = elements_of(value)
+    items, whole = list_elements(value)
     if not whole or len(items) > 16_384:
-        return Unknown(taint_of(value))
+        return Unknown(collect_taint(value))
     pieces: list[str | None] = []
     for index, item in enumerate(items):
         if index and separator:
             pieces.append(separator)
-        pieces.extend(pieces_of(item))
-    return text_value(pieces, taint_of(value))
+        pieces.extend(to_pieces(item))
+    return build_text(pieces, collect_taint(value))
 
 
-def _format(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    template = constant_text(function.owner)
+def _model_format(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+    template = read_constant_text(function.owner)
     if template is None or len(template) > MAX_SIZE:
         return None
     if ".__" in template or "[__" in template:
@@ -96,33 +96,33 @@ def _format(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> 
             if field is None:
                 continue
             value = arguments.get(int(field) if field.isdigit() else index, field)
-            taint |= taint_of(value) if value is not None else CLEAN
+            taint |= collect_taint(value) if value is not None else CLEAN
             plain = value is not None and not specification and not conversion
-            pieces.extend(pieces_of(value) if plain and value is not None else (None,))
+            pieces.extend(to_pieces(value) if plain and value is not None else (None,))
     except ValueError:
         return UNKNOWN
-    return text_value(pieces, taint)
+    return build_text(pieces, taint)
 
 
-def _text_method(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    """Methods that leave a text what it is, as far as it is known."""
+def _model_text_method(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+    """Return a text as it is, as far as it is known, for methods that leave it what it is."""
     owner = function.owner
     if isinstance(owner, Text):
-        return text_value(owner.pieces, owner.taint)
+        return build_text(owner.pieces, owner.taint)
     return owner if isinstance(owner, Ref) and owner.name == "pickle.dumps()" else None
 
 
 # --- containers
 
 
-def mapping_get(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    """What `dict.get` and its kin give."""
+def model_mapping_get(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+    """Return what `dict.get` and its kin give."""
     owner = function.owner
     key = arguments.get(0)
     if not isinstance(owner, Mapping) or key is None:
         return None
     try:
-        found = owner.entries.get(fold.concrete(key))
+        found = owner.entries.get(fold.to_concrete(key))
     except (fold.NotKnown, TypeError):
         return join_all([*owner.entries.values(), *owner.rest, arguments.get(1) or Const(None)])
     if found is not None:
@@ -131,10 +131,10 @@ def mapping_get(m: Machine, function: Ref, arguments: Arguments, node: ast.expr)
     return join(default, join_all(owner.rest)) if owner.rest else default
 
 
-def _reduce(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _model_reduce(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     if len(arguments.positional) < 2:
         return None
-    items, whole = elements_of(arguments.positional[1])
+    items, whole = list_elements(arguments.positional[1])
     start = arguments.get(2)
     values = [start, *items] if start is not None else list(items)
     if not whole or not values or len(values) > 4096:
@@ -147,10 +147,10 @@ def _reduce(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> 
     return result
 
 
-def _map(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _model_map(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     if len(arguments.positional) < 2:
         return None
-    columns = [elements_of(value) for value in arguments.positional[1:]]
+    columns = [list_elements(value) for value in arguments.positional[1:]]
     rows = list(zip(*[items for items, _ in columns], strict=False))
     whole = all(complete for _, complete in columns)
     results: list[Value] = []
@@ -164,31 +164,31 @@ def _map(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Val
     return Items(results, "list", not whole)
 
 
-def _filter(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _model_filter(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     if len(arguments.positional) != 2:
         return None
-    items, whole = elements_of(arguments.positional[1])
+    items, whole = list_elements(arguments.positional[1])
     kept: list[Value] = []
-    for item in [join_all(items)] if m.exhausted and items else bounded(items, MAX_UNROLLED):
-        keep = fold.truth(item)
+    for item in [join_all(items)] if m.exhausted and items else limit_values(items, MAX_UNROLLED):
+        keep = fold.evaluate_truth(item)
         if not isinstance(arguments.positional[0], Const):
-            keep = fold.truth(m.call(arguments.positional[0], Arguments([item], {}), node))
+            keep = fold.evaluate_truth(m.call(arguments.positional[0], Arguments([item], {}), node))
         whole = whole and keep is not None
         if keep is not False:
             kept.append(item)
     return Items(kept, "list", not whole)
 
 
-def _container(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _model_container(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     value = arguments.get(0)
     if value is None:
         return Items([], "list" if function.name in {"list", "sorted"} else function.name)
     if function.name == "sorted" and "key" in arguments.named:
-        m.call(arguments.named["key"], Arguments([join_all(elements_of(value)[0])], {}), node)
+        m.call(arguments.named["key"], Arguments([join_all(list_elements(value)[0])], {}), node)
     if isinstance(value, Ref) and value.name == "os.environ":
         return None
     if isinstance(value, Items | Mapping | Const | Span):
-        items, whole = elements_of(value)
+        items, whole = list_elements(value)
         kind = function.name if function.name in {"list", "tuple", "set"} else "list"
         if function.name == "reversed":
             return Items(list(reversed(items)), "list", not whole)
@@ -197,11 +197,11 @@ def _container(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) 
             return folded if folded is not None else Items(list(items), "list", not whole)
         return Items(list(items), kind, not whole)
     if function.name in {"iter", "next"}:
-        return join_all(elements_of(value)[0])
+        return join_all(list_elements(value)[0])
     return None
 
 
-def _next(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _model_next(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     value = arguments.get(0)
     if isinstance(value, Items) and value.items:
         # How many items were taken before is not followed.
@@ -210,37 +210,37 @@ def _next(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Va
     return value
 
 
-def _extreme(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    """`max` and `min`, where what they compare is not known: one of what they are given."""
+def _model_extreme(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+    """Return one of what `max` and `min` are given, where what they compare is not known."""
     given = arguments.positional
     folded = fold.fold(max if function.name == "max" else min, given, arguments.named)
     if folded is not None or not given:
         return folded
-    items = elements_of(given[0])[0] if len(given) == 1 else list(given)
+    items = list_elements(given[0])[0] if len(given) == 1 else list(given)
     key = arguments.named.get("key")
     if key is not None:
         m.call(key, Arguments([join_all(items)], {}), node)
     return join_all([*items, *([arguments.named["default"]] if "default" in arguments.named else [])])
 
 
-def _enumerate(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _model_enumerate(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     value = arguments.get(0)
     if value is None:
         return None
-    items, whole = elements_of(value)
+    items, whole = list_elements(value)
     if whole and len(items) <= 4096:
         start = arguments.get(1, "start")
         first = start.value if isinstance(start, Const) and isinstance(start.value, int) else 0
-        return Items([_pair(Const(first + index), item) for index, item in enumerate(items)])
-    return Items([_pair(Unknown(NAME), join_all(items))], "list", more=True)
+        return Items([_make_pair(Const(first + index), item) for index, item in enumerate(items)])
+    return Items([_make_pair(Unknown(NAME), join_all(items))], "list", more=True)
 
 
-def _pair(first: Value, second: Value) -> Value:
+def _make_pair(first: Value, second: Value) -> Value:
     return Items([first, second], "tuple")
 
 
-def _zip(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    columns = [elements_of(value) for value in arguments.positional]
+def _model_zip(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+    columns = [list_elements(value) for value in arguments.positional]
     if not columns or not all(whole for _, whole in columns):
         return Items([Items([join_all(items) for items, _ in columns], "tuple")], "list", more=True)
     rows = zip(*[items for items, _ in columns], strict=False)
@@ -248,14 +248,14 @@ def _zip(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Val
     return Items(zipped)
 
 
-def _dict(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _model_dict(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     value = arguments.get(0)
     if isinstance(value, Mapping):
         return Mapping({**value.entries, **arguments.named}, list(value.rest), list(value.keys))
     return Mapping(dict(arguments.named)) if value is None else None
 
 
-def _append(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _model_append(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     owner, value = function.owner, arguments.get(0)
     if isinstance(owner, Items) and value is not None:
         m.add_items(owner, [value])
@@ -263,17 +263,17 @@ def _append(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> 
     return None
 
 
-def _extend(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _model_extend(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     owner, value = function.owner, arguments.get(0)
     if isinstance(owner, Items) and value is not None:
-        items, whole = elements_of(value)
+        items, whole = list_elements(value)
         m.add_items(owner, items)
         owner.more = owner.more or not whole
         return Const(None)
     return None
 
 
-def _insert(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _model_insert(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     owner, index, value = function.owner, arguments.get(0), arguments.get(1)
     if isinstance(owner, Items) and value is not None:
         at = index.value if isinstance(index, Const) and isinstance(index.value, int) else 0
@@ -287,7 +287,7 @@ def _insert(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> 
     return None
 
 
-def _pop(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _model_pop(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     owner = function.owner
     if isinstance(owner, Items):
         m.change_items(owner)
@@ -297,11 +297,11 @@ def _pop(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Val
         if -len(owner.items) <= at < len(owner.items):
             return owner.items.pop(at)
     if isinstance(owner, Mapping):
-        return mapping_get(m, function, arguments, node)
+        return model_mapping_get(m, function, arguments, node)
     return None
 
 
-def _reverse(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _model_reverse(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     if isinstance(function.owner, Items):
         m.change_items(function.owner)
         function.owner.items.reverse()
@@ -309,14 +309,18 @@ def _reverse(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) ->
     return None
 
 
-def _update(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _model_update(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     owner, value = function.owner, arguments.get(0)
     if isinstance(owner, Mapping):
         given = {**value.entries, **arguments.named} if isinstance(value, Mapping) else arguments.named
         for name, entry in given.items():
             m.store(owner.entries, name, entry)
         rest = (
-            value.rest if isinstance(value, Mapping) else [] if value is None else [Unknown(taint_of(value))]
+            value.rest
+            if isinstance(value, Mapping)
+            else []
+            if value is None
+            else [Unknown(collect_taint(value))]
         )
         for entry in rest:
             m.store_anywhere(owner, entry)
@@ -324,7 +328,7 @@ def _update(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> 
     return None
 
 
-def _values(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _model_values(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     owner = function.owner
     if not isinstance(owner, Mapping):
         return None
@@ -334,7 +338,7 @@ def _values(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> 
     if method == "items":
         pairs: list[Value] = [Items([Const(key), value], "tuple") for key, value in owner.entries.items()]
         if owner.rest:
-            pairs.append(_pair(join_all(owner.other_keys), join_all(owner.rest)))
+            pairs.append(_make_pair(join_all(owner.other_keys), join_all(owner.rest)))
         return Items(pairs, "list", bool(owner.rest))
     return Items([*(Const(key) for key in owner.entries), *owner.other_keys], "list", bool(owner.rest))
 
@@ -342,18 +346,18 @@ def _values(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> 
 # --- paths
 
 
-def _path(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _model_path(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     if not arguments.positional:
         return Path((".",))
     return attributes.join_path(arguments.positional, as_path=True)
 
 
-def _here(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _model_work_directory(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     directory = m.context.boundary.work_path(".")
     return Const(directory) if function.name == "os.getcwd" else Path((directory,))
 
 
-def _path_method(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _model_path_method(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     owner = function.owner
     if not isinstance(owner, Path):
         return None
@@ -371,53 +375,53 @@ def _path_method(m: Machine, function: Ref, arguments: Arguments, node: ast.expr
             m.judge_path(Action.READ if reads else Action.WRITE, target, who, node)
         return target
     if method in {"iterdir", "glob", "rglob", "walk"}:
-        below = text_value((*owner.pieces, "" if owner.pieces[-1] == "/" else "/", None), NAME)
-        return Items([Path(pieces_of(below), NAME)], "list", more=True)
+        below = build_text((*owner.pieces, "" if owner.pieces[-1] == "/" else "/", None), NAME)
+        return Items([Path(to_pieces(below), NAME)], "list", more=True)
     if method in {"joinpath", "with_name", "with_suffix", "with_stem"}:
-        return _sibling(m, owner, method, arguments, node)
+        return _derive_path(m, owner, method, arguments, node)
     if method in {"expanduser", "relative_to"}:
         return owner
     if method in {"resolve", "absolute"}:
-        return _normal(m, owner)
+        return _normalise_path(m, owner)
     if method in {"as_posix", "__str__", "__fspath__", "as_uri"}:
-        return text_value(owner.pieces, owner.taint)
+        return build_text(owner.pieces, owner.taint)
     if method in {"read_text", "read_bytes"}:
         return Unknown(frozenset({"file"}))
     return None
 
 
-def _sibling(m: Machine, owner: Path, method: str, arguments: Arguments, node: ast.expr) -> Value:
+def _derive_path(m: Machine, owner: Path, method: str, arguments: Arguments, node: ast.expr) -> Value:
     if method == "joinpath":
         return attributes.join_path([owner, *arguments.positional], as_path=True)
-    parent = attributes.load(m, owner, "parent", node)
+    parent = attributes.load_attribute(m, owner, "parent", node)
     names = arguments.positional if method == "with_name" else [Unknown(NAME)]
     return attributes.join_path([parent, *names], as_path=True)
 
 
-ACTIONS: Final = {method: Action(action) for method, action in by_word(KNOWLEDGE["pathlib"]).items()}
+ACTIONS: Final = {method: Action(action) for method, action in index_words(KNOWLEDGE["pathlib"]).items()}
 """What methods of pathlib do to their path."""
 
 
-def _normal(m: Machine, value: Value) -> Value:
-    pieces = pieces_of(value)
+def _normalise_path(m: Machine, value: Value) -> Value:
+    pieces = to_pieces(value)
     if len(pieces) == 1 and pieces[0] is not None:
         text = m.context.boundary.work_path(pieces[0])
         return Path((text,), value.taint) if isinstance(value, Path) else Const(text, value.taint)
     return value
 
 
-def _path_join(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _model_path_join(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     if arguments.more:
         return Unknown()
     return join_all(
-        attributes.join_path(parts, as_path=False) for parts in _combinations(arguments.positional)
+        attributes.join_path(parts, as_path=False) for parts in _list_combinations(arguments.positional)
     )
 
 
-def _combinations(values: list[Value]) -> list[list[Value]]:
+def _list_combinations(values: list[Value]) -> list[list[Value]]:
     rows: list[list[Value]] = [[]]
     for value in values:
-        rows = [[*row, option] for row in rows for option in options_of(value)]
+        rows = [[*row, option] for row in rows for option in list_options(value)]
         rows = rows if len(rows) <= _MAX_ROWS else [*rows[:_MAX_ROWS], [UNKNOWN]]
     return rows
 
@@ -430,146 +434,146 @@ _DIRECTIVE: Final = re.compile(r"%[-_0^#]?[A-Za-z%]")
 
 
 def split_date_format(template: str) -> list[str | None]:
-    """A format of dates as pieces: each directive gives a number or a plain name."""
+    """Split a format of dates into pieces: each directive gives a number or a plain name."""
     parts = _DIRECTIVE.split(template)
     return [piece for part in parts for piece in (part, None)][:-1]
 
 
-def _date_text(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    template = constant_text(arguments.get(0, "format"))
-    return text_value(split_date_format(template), NAME) if template is not None else None
+def _model_date_text(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+    template = read_constant_text(arguments.get(0, "format"))
+    return build_text(split_date_format(template), NAME) if template is not None else None
 
 
-def _abspath(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _model_abspath(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     value = arguments.get(0)
-    return None if value is None else join_all(_normal(m, option) for option in options_of(value))
+    return None if value is None else join_all(_normalise_path(m, option) for option in list_options(value))
 
 
-def _expandvars(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _model_expandvars(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     value = arguments.get(0)
-    text = constant_text(value)
+    text = read_constant_text(value)
     if text is not None and "$" not in text:
         return value
     return m.call(Ref("os.getenv"), Arguments([UNKNOWN], {}), node)
 
 
-def _dirname(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _model_dirname(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     value = arguments.get(0)
     if value is None:
         return None
     found: list[Value] = []
-    for option in options_of(value):
-        pieces = pieces_of(option)
+    for option in list_options(value):
+        pieces = to_pieces(option)
         if len(pieces) == 1 and pieces[0] is not None:
             found.append(Const(posixpath.dirname(pieces[0])))
         elif pieces[0] is not None and "/" in pieces[0]:
-            found.append(text_value((pieces[0].rpartition("/")[0] + "/", None), taint_of(option)))
+            found.append(build_text((pieces[0].rpartition("/")[0] + "/", None), collect_taint(option)))
         else:
-            found.append(Unknown(taint_of(option)))
+            found.append(Unknown(collect_taint(option)))
     return join_all(found)
 
 
-def _basename(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _model_basename(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     value = arguments.get(0)
-    text = constant_text(value)
+    text = read_constant_text(value)
     return Const(posixpath.basename(text)) if text is not None else Unknown(NAME)
 
 
-def _split_extension(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _model_split_extension(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     value = arguments.get(0)
-    text = constant_text(value)
+    text = read_constant_text(value)
     if text is None:
         return Items([value or UNKNOWN, Unknown(NAME)], "tuple")
-    return fold.abstract((posixpath.splitext if "ext" in function.name else posixpath.split)(text))
+    return fold.to_abstract((posixpath.splitext if "ext" in function.name else posixpath.split)(text))
 
 
-def _listing(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    _sink(m, function, arguments, node)
+def _model_listing(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+    _apply_sink(m, function, arguments, node)
     if function.name == "os.walk":
         top = arguments.get(0, "top") or Const(".")
         names = Items([Unknown(NAME)], "list", more=True)
-        below = text_value((*pieces_of(top), "/", None), NAME)
+        below = build_text((*to_pieces(top), "/", None), NAME)
         return Items([Items([join(top, below), names, names], "tuple")], "list", more=True)
     return Items([Unknown(NAME)], "list", more=True)
 
 
-def _glob(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    _sink(m, function, arguments, node)
+def _model_glob(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+    _apply_sink(m, function, arguments, node)
     pattern = arguments.get(0, "pathname") or UNKNOWN
     pieces: list[str | None] = []
-    for piece in pieces_of(pattern):
+    for piece in to_pieces(pattern):
         if piece is None:
             pieces.append(None)
             continue
         head, star, tail = piece.partition("*")
         pieces.extend([head, None, tail.replace("*", "")] if star else [head])
     known = pieces and pieces[0] is not None
-    return Items([text_value(pieces, NAME) if known else Unknown(taint_of(pattern))], "list", more=True)
+    return Items([build_text(pieces, NAME) if known else Unknown(collect_taint(pattern))], "list", more=True)
 
 
-def _sink(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> None:
+def _apply_sink(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> None:
     effects.apply(m, function, SINKS.get(function.name, ()), arguments, node)
 
 
-def _temporary(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    _sink(m, function, arguments, node)
+def _model_temporary_file(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+    _apply_sink(m, function, arguments, node)
     return Text(("/tmp/", None), NAME)  # noqa: S108 - inside the sandbox
 
 
 # --- reflection: names reached by text, calls made by other calls, objects made without a class
 
 
-def _getattr(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _model_getattr(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     owner, name = arguments.get(0), arguments.get(1)
     if owner is None or name is None:
         return None
     found: list[Value] = []
-    for option in options_of(name):
-        text = constant_text(option)
+    for option in list_options(name):
+        text = read_constant_text(option)
         if text is not None:
-            found.append(attributes.load(m, owner, text, node))
+            found.append(attributes.load_attribute(m, owner, text, node))
         elif isinstance(owner, Ref) and owner.name in m.sensitive:
             m.add("attribute.dynamic", node, f"takes an attribute that is not known out of {owner.name}")
             found.append(UNKNOWN)
         else:
-            found.append(Unknown(taint_of(owner)))
+            found.append(Unknown(collect_taint(owner)))
     return join_all(found)
 
 
-def _bound_getattribute(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _model_getattribute(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     owner = function.name.rpartition(".")[0]
     if owner in {"object", "type", "super()"}:
-        return _getattr(m, function, arguments, node)
-    return _getattr(m, function, Arguments([Ref(owner), *arguments.positional], {}), node)
+        return _model_getattr(m, function, arguments, node)
+    return _model_getattr(m, function, Arguments([Ref(owner), *arguments.positional], {}), node)
 
 
-def _setattr(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    owner, name, value = arguments.get(0), constant_text(arguments.get(1)), arguments.get(2)
+def _model_setattr(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+    owner, name, value = arguments.get(0), read_constant_text(arguments.get(1)), arguments.get(2)
     if owner is not None and name is not None and value is not None:
         attributes.store_attribute(m, owner, name, value, node)
     return Const(None)
 
 
-def _import_module(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _model_import_module(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     name = arguments.get(0, "name")
     if name is None:
         return None
     found: list[Value] = []
-    for option in options_of(name):
-        text = constant_text(option)
+    for option in list_options(name):
+        text = read_constant_text(option)
         if text is None:
             m.add("attribute.dynamic", node, f"{function.name} imports a module that is not known")
             found.append(UNKNOWN)
             continue
         top = text.partition(".")[0]
         plain = function.name == "__import__" and arguments.get(3, "fromlist") is None
-        found.append(Ref(canonical(top if plain else text)))
+        found.append(Ref(normalise_name(top if plain else text)))
         if top in m.context.boundary.policy.denied_modules:
             m.add("module.odd", node, f"imports {text}, whose calls the policy denies")
     return join_all(found)
 
 
-def _vars(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _model_vars(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     owner = arguments.get(0)
     if owner is None:
         return Ref("vars()", CALLABLE)
@@ -580,95 +584,101 @@ def _vars(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Va
     return None
 
 
-def _namespace_get(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _model_namespace_get(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     owner = function.name.rpartition(".")[0]
     key = arguments.get(0)
     if key is None:
         return None
     if owner in {"globals()", "locals()", "vars()", "sys.modules"} or owner.endswith(".__dict__"):
-        return attributes.item(m, Ref(owner), key, node)
+        return attributes.load_item(m, Ref(owner), key, node)
     if function.owner is not None and isinstance(function.owner, Mapping):
-        return mapping_get(m, function, arguments, node)
+        return model_mapping_get(m, function, arguments, node)
     return None
 
 
-def _getter(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    """`attrgetter`, `itemgetter` and `methodcaller`: what they make is called with its owner."""
+def _model_getter(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+    """Return what `attrgetter`, `itemgetter` and `methodcaller` make, which is called with its owner."""
     return Partial(Ref(f"{function.name}()"), list(arguments.positional), dict(arguments.named))
 
 
-def _attrgetter_call(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    name, owner = constant_text(arguments.get(0)), arguments.get(1)
+def _model_attrgetter_call(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+    name, owner = read_constant_text(arguments.get(0)), arguments.get(1)
     if name is None or owner is None:
         return None
     for part in name.split("."):
-        owner = attributes.load(m, owner, part, node)
+        owner = attributes.load_attribute(m, owner, part, node)
     return owner
 
 
-def _itemgetter_call(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _model_itemgetter_call(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     key, owner = arguments.get(0), arguments.get(1)
-    return None if key is None or owner is None else attributes.item(m, owner, key, node)
+    return None if key is None or owner is None else attributes.load_item(m, owner, key, node)
 
 
-def _methodcaller_call(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    name = constant_text(arguments.get(0))
+def _model_methodcaller_call(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+    name = read_constant_text(arguments.get(0))
     if name is None or len(arguments.positional) < 2:
         return None
     owner = arguments.positional[-1]
-    method = attributes.load(m, owner, name, node)
+    method = attributes.load_attribute(m, owner, name, node)
     return m.call(method, Arguments(arguments.positional[1:-1], arguments.named, arguments.more), node)
 
 
-def _partial(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _model_partial(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     if not arguments.positional:
         return None
     return Partial(arguments.positional[0], arguments.positional[1:], arguments.named)
 
 
-def _keeps_owner(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _model_kept_owner(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     value = arguments.get(0)
     return Ref(f"{function.name}()", CLEAN, value) if value is not None else None
 
 
-def _substitute(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    """`string.Template(…).substitute(…)`."""
-    template = constant_text(function.owner)
+def _model_template_substitute(
+    m: Machine, function: Ref, arguments: Arguments, node: ast.expr
+) -> Value | None:
+    """Return what `string.Template(…).substitute(…)` gives."""
+    template = read_constant_text(function.owner)
     if template is None or not function.name.startswith("string.Template()"):
         return None
     given = arguments.get(0)
     named = dict(given.entries) if isinstance(given, Mapping) else {}
     named.update(arguments.named)
-    texts = {str(key): text for key, value in named.items() if (text := constant_text(value)) is not None}
+    texts = {
+        str(key): text for key, value in named.items() if (text := read_constant_text(value)) is not None
+    }
     return Const(Template(template).safe_substitute(texts)) if len(texts) == len(named) else None
 
 
-def _named_tuple(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _model_named_tuple(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     given = arguments.get(1, "field_names")
-    text = constant_text(given)
+    text = read_constant_text(given)
     names: list[str | None] = list(text.replace(",", " ").split()) if text is not None else []
     if isinstance(given, Items):
-        names = [constant_text(item) for item in given.items]
-    return Klass(constant_text(arguments.get(0)) or "?", [], {}, [name for name in names if name is not None])
+        names = [read_constant_text(item) for item in given.items]
+    return Klass(
+        read_constant_text(arguments.get(0)) or "?", [], {}, [name for name in names if name is not None]
+    )
 
 
-def _loaded_module(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    """`find_spec('os').loader.load_module()`."""
-    return Ref(canonical(function.name.partition(".loader")[0]))
+def _model_load_module(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+    """Return what `find_spec('os').loader.load_module()` gives."""
+    return Ref(normalise_name(function.name.partition(".loader")[0]))
 
 
-def _dumps(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _model_dumps(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     value = arguments.get(0)
     return Ref("pickle.dumps()", CLEAN, value) if value is not None else None
 
 
-def _transparent(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    """Encoding and compressing a pickle the program made: loading it gives the same object."""
+def _model_pickle_encoding(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+    """Return a pickle the program made as it is: loading it encoded or compressed gives the same object."""
     value = arguments.get(0)
     return value if isinstance(value, Ref) and value.name == "pickle.dumps()" else None
 
 
-def _super(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _model_super(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     for frame in reversed(m.frames):
         receiver = m.scope.find("self")
         if isinstance(receiver, Instance) and frame is not None:
@@ -680,10 +690,10 @@ def _super(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> V
     return None
 
 
-def _type(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _model_type(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     if len(arguments.positional) == 3 and isinstance(arguments.positional[2], Mapping):
-        name = constant_text(arguments.positional[0]) or "?"
-        bases, _ = elements_of(arguments.positional[1])
+        name = read_constant_text(arguments.positional[0]) or "?"
+        bases, _ = list_elements(arguments.positional[1])
         members = {str(key): value for key, value in arguments.positional[2].entries.items()}
         return Klass(name, list(bases), members, [])
     value = arguments.get(0)
@@ -692,19 +702,19 @@ def _type(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Va
     return Ref("type") if value is not None else None
 
 
-def _resolve_name(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    text = constant_text(arguments.get(0))
-    return None if text is None else Ref(canonical(text.replace(":", ".")))
+def _model_resolve_name(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+    text = read_constant_text(arguments.get(0))
+    return None if text is None else Ref(normalise_name(text.replace(":", ".")))
 
 
-def _simple_namespace(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _model_simple_namespace(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     instance = Instance(Klass("SimpleNamespace", [], {}, []))
     instance.attributes.update(arguments.named)
     return instance
 
 
-def _call_method(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    """`f.__call__(…)`."""
+def _model_call_method(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+    """Return what `f.__call__(…)` gives."""
     owner = function.owner
     if owner is not None and function.name == "?.__call__":
         return m.call(owner, arguments, node)
@@ -713,54 +723,58 @@ def _call_method(m: Machine, function: Ref, arguments: Arguments, node: ast.expr
 
 
 _MODELS: Final[dict[str, Model]] = {
-    "absolute": _abspath, "attribute": _getattr, "attribute-of": _attrgetter_call, "base": _basename,
-    "container": _container, "date": _date_text, "dict": _dict, "directory": _dirname, "dump": _dumps,
-    "encode": _transparent, "enumerate": _enumerate, "expand": _expandvars, "extreme": _extreme,
-    "filter": _filter, "getter": _getter, "glob": _glob, "here": _here, "import": _import_module,
-    "item-of": _itemgetter_call, "join": _path_join, "keep": _keeps_owner, "list": _listing, "map": _map,
-    "method-of": _methodcaller_call, "named-tuple": _named_tuple, "namespace": _simple_namespace,
-    "next": _next, "partial": _partial, "pass": passes_on("source", "iterable", "sequence"), "path": _path,
-    "reduce": _reduce, "resolve": _resolve_name, "set-attribute": _setattr, "split": _split_extension,
-    "super": _super, "temporary": _temporary, "text": _str, "type": _type, "vars": _vars, "zip": _zip,
+    "absolute": _model_abspath, "attribute": _model_getattr, "attribute-of": _model_attrgetter_call,
+    "base": _model_basename, "container": _model_container, "date": _model_date_text, "dict": _model_dict,
+    "directory": _model_dirname, "dump": _model_dumps, "encode": _model_pickle_encoding,
+    "enumerate": _model_enumerate, "expand": _model_expandvars, "extreme": _model_extreme,
+    "filter": _model_filter, "getter": _model_getter, "glob": _model_glob, "here": _model_work_directory,
+    "import": _model_import_module, "item-of": _model_itemgetter_call, "join": _model_path_join,
+    "keep": _model_kept_owner, "list": _model_listing, "map": _model_map,
+    "method-of": _model_methodcaller_call, "named-tuple": _model_named_tuple,
+    "namespace": _model_simple_namespace, "next": _model_next, "partial": _model_partial,
+    "pass": make_pass_through("source", "iterable", "sequence"), "path": _model_path, "reduce": _model_reduce,
+    "resolve": _model_resolve_name, "set-attribute": _model_setattr, "split": _model_split_extension,
+    "super": _model_super, "temporary": _model_temporary_file, "text": _model_str, "type": _model_type,
+    "vars": _model_vars, "zip": _model_zip,
 }  # fmt: skip
 """What the kinds in `data/python.txt` mean."""
 
 MODELS: Final[dict[str, Model]] = {
-    **{name: _MODELS[kind] for name, kind in by_word(KNOWLEDGE["models"]).items()},
-    "globals": gives(Ref("globals()", CALLABLE)),
-    "locals": gives(Ref("locals()", CALLABLE)),
-    "input": gives(Unknown(frozenset({"input"}))),
-    "getpass.getpass": gives(Unknown(frozenset({"secret"}))),
-    "pathlib.Path.home": gives(Path(("~",))),
-    "tempfile.gettempdir": gives(Const("/tmp")),  # noqa: S108 - inside the sandbox
+    **{name: _MODELS[kind] for name, kind in index_words(KNOWLEDGE["models"]).items()},
+    "globals": make_constant_model(Ref("globals()", CALLABLE)),
+    "locals": make_constant_model(Ref("locals()", CALLABLE)),
+    "input": make_constant_model(Unknown(frozenset({"input"}))),
+    "getpass.getpass": make_constant_model(Unknown(frozenset({"secret"}))),
+    "pathlib.Path.home": make_constant_model(Path(("~",))),
+    "tempfile.gettempdir": make_constant_model(Const("/tmp")),  # noqa: S108 - inside the sandbox
 }
 """Models by resolved name."""
 
 METHODS: Final[dict[str, Model]] = {
-    "substitute": _substitute, "safe_substitute": _substitute,
-    "__call__": _call_method,
-    "append": _append, "appendleft": _append, "add": _append, "extend": _extend, "insert": _insert,
-    "pop": _pop, "reverse": _reverse, "update": _update, "get": mapping_get, "setdefault": mapping_get,
-    "values": _values, "items": _values, "keys": _values,
+    "substitute": _model_template_substitute, "safe_substitute": _model_template_substitute,
+    "__call__": _model_call_method, "append": _model_append, "appendleft": _model_append,
+    "add": _model_append, "extend": _model_extend, "insert": _model_insert, "pop": _model_pop,
+    "reverse": _model_reverse, "update": _model_update, "get": model_mapping_get,
+    "setdefault": model_mapping_get, "values": _model_values, "items": _model_values, "keys": _model_values,
     **dict.fromkeys(
         [*ACTIONS, "open", "joinpath", "with_name", "with_suffix", "with_stem", "resolve", "absolute",
          "expanduser", "as_posix", "relative_to", "link_to", "__str__", "__fspath__"],
-        _path_method,
+        _model_path_method,
     ),
-    "strftime": _date_text, "join": _join, "format": _format,
-    **dict.fromkeys(("strip", "encode", "decode", "hex", "rstrip"), _text_method),
+    "strftime": _model_date_text, "join": _model_text_join, "format": _model_format,
+    **dict.fromkeys(("strip", "encode", "decode", "hex", "rstrip"), _model_text_method),
 }  # fmt: skip
 """Models of methods, by name, for values whose class the program shows."""
 
 
-def reflective(name: str) -> Model | None:
-    """Models whose name ends in a reflective method: `os.__getattribute__`, `sys.modules.get`."""
+def find_reflective_model(name: str) -> Model | None:
+    """Find the model of a name that ends in a reflective method, such as `sys.modules.get`."""
     if name.endswith(".__getattribute__"):
-        return _bound_getattribute
+        return _model_getattribute
     if name.endswith((".get", ".pop", ".__getitem__")) and (
         name.startswith(("globals()", "locals()", "vars()", "sys.modules")) or ".__dict__" in name
     ):
-        return _namespace_get
+        return _model_namespace_get
     if name.endswith(".loader.load_module"):
-        return _loaded_module
-    return _call_method if name.endswith(".__call__") else None
+        return _model_load_module
+    return _model_call_method if name.endswith(".__call__") else None

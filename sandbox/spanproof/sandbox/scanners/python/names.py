@@ -10,7 +10,7 @@ import builtins
 from functools import lru_cache
 from typing import Final
 
-from spanproof.sandbox.catalogue import words_of
+from spanproof.sandbox.catalogue import split_entry
 from spanproof.sandbox.scanners.catalogue import read_sections
 from spanproof.sandbox.scanners.reader.effects import read_effects
 
@@ -24,7 +24,7 @@ SINKS: Final = read_effects(KNOWLEDGE["calls"] | LIBRARIES["calls"])
 METHOD_SINKS: Final = read_effects(KNOWLEDGE["methods"] | LIBRARIES["methods"])
 """Effects by method name, where the receiver's class is not known."""
 
-TARGETS: Final = words_of(LIBRARIES["inert"], "targets")
+TARGETS: Final = split_entry(LIBRARIES["inert"], "targets")
 """Arguments, entries and attributes of objects of libraries that say where they go."""
 
 
@@ -38,13 +38,13 @@ _SAME_NAME: Final = KNOWLEDGE["names"]
 COMMON_ALIASES: Final = KNOWLEDGE["aliases"]
 """Names agents bind in an earlier step of the same session, in their common spelling."""
 
-KNOWN_MODULES: Final = words_of(KNOWLEDGE["known"], "free")
+KNOWN_MODULES: Final = split_entry(KNOWLEDGE["known"], "free")
 """Modules a free name may mean: what an earlier step of the session imported."""
 
-SENSITIVE: Final = words_of(KNOWLEDGE["known"], "sensitive")
+SENSITIVE: Final = split_entry(KNOWLEDGE["known"], "sensitive")
 """Modules whose functions reach outside: what is taken out of them by an unknown name may be one."""
 
-LEAKED_MODULES: Final = words_of(KNOWLEDGE["known"], "leaked")
+LEAKED_MODULES: Final = split_entry(KNOWLEDGE["known"], "leaked")
 """Modules that other modules hold as an attribute (`glob.os`), which is a way around an import list."""
 
 _LOADERS: Final = frozenset({"__loader__", "__spec__"})
@@ -52,8 +52,8 @@ _LOADERS: Final = frozenset({"__loader__", "__spec__"})
 
 
 @lru_cache(maxsize=4096)
-def canonical(name: str) -> str:
-    """The one spelling of a dotted name."""
+def normalise_name(name: str) -> str:
+    """Return the one spelling of a dotted name."""
     head, dot, tail = name.partition(".")
     if head in _SAME_MODULE:
         name = head = _SAME_MODULE[head] + (dot + tail if dot else "")
@@ -65,7 +65,7 @@ def canonical(name: str) -> str:
     for index in range(len(parts) - 1, 0, -1):
         part = parts[index]
         if part in _LOADERS:
-            return canonical(".".join(parts[index:]))
+            return normalise_name(".".join(parts[index:]))
         # `random._os` is the module under a private name.
         held = part in LEAKED_MODULES or (part[0:1] == "_" and part.strip("_") in KNOWN_MODULES)
         if held and part == "socket":
@@ -73,13 +73,13 @@ def canonical(name: str) -> str:
             held = parts[index - 1] != "socket" and "()" not in name
         if held and part != parts[index - 1] and "()" not in part and parts[0] not in {"pandas", "?"}:
             name = part if part in LEAKED_MODULES or part.endswith("__") else part.strip("_")
-            return canonical(".".join([name, *parts[index + 1 :]]))
+            return normalise_name(".".join([name, *parts[index + 1 :]]))
     for prefix, same in _SAME_NAME.items():
         if name == prefix or name.startswith(prefix + "."):
             return same + name[len(prefix) :]
     return name
 
 
-def module_of(name: str) -> str:
-    """The top-level module of a canonical name."""
+def find_top_module(name: str) -> str:
+    """Return the top-level module of a canonical name."""
     return name.partition(".")[0].removesuffix("()")

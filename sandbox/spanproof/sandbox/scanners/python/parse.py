@@ -57,23 +57,23 @@ class Parsed:
 def parse(text: str) -> Parsed:
     """Parse a program; lines that do not parse are left out, as few as can be found quickly."""
     try:
-        return Parsed(_tree(text))
+        return Parsed(_parse_tree(text))
     except (RecursionError, MemoryError):
         return Parsed(None, too_deep=True)
     except (SyntaxError, ValueError):
-        return _repaired(text)
+        return _parse_repaired(text)
 
 
 def parse_strictly(text: str) -> ast.Module | None:
     """Parse nested source; None where it does not parse."""
     try:
-        return _tree(_clean(text))
+        return _parse_tree(_clean(text))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
 
-def nodes_below(root: ast.AST, without: frozenset[type[ast.AST]] = frozenset()) -> list[ast.AST]:
-    """The nodes of a tree, breadth first: `ast.walk` in a third of the time, without operators and contexts.
+def list_nodes(root: ast.AST, without: frozenset[type[ast.AST]] = frozenset()) -> list[ast.AST]:
+    """Return a tree's nodes, breadth first: `ast.walk` in a third of the time, no operators or contexts.
 
     Args:
         root: where to begin.
@@ -99,7 +99,7 @@ def nodes_below(root: ast.AST, without: frozenset[type[ast.AST]] = frozenset()) 
     return found
 
 
-def column_of(lines: Sequence[str], line: int, offset: int) -> int:
+def compute_column(lines: Sequence[str], line: int, offset: int) -> int:
     """Return the column, from 1, at which people see a byte of a line; the parser counts bytes."""
     text = lines[line - 1] if 0 < line <= len(lines) else ""
     if text.isascii():
@@ -107,7 +107,7 @@ def column_of(lines: Sequence[str], line: int, offset: int) -> int:
     return len(text.encode("utf-8", "replace")[:offset].decode("utf-8", "ignore")) + 1
 
 
-def _tree(text: str) -> ast.Module:
+def _parse_tree(text: str) -> ast.Module:
     # Not `catch_warnings`: it swaps the filters of the whole process, which other threads may be reading.
     if not warnings.filters or warnings.filters[0] is not _own_filter[0]:
         warnings.filterwarnings("ignore", module=re.escape(_FILE))
@@ -120,12 +120,12 @@ _own_filter: list[object] = [None]
 
 
 def _clean(text: str) -> str:
-    """Characters no parser takes, replaced one for one so that columns stay."""
+    """Replace characters no parser takes, one for one so that columns stay."""
     text = text.replace("\0", " ")
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _repaired(text: str) -> Parsed:
+def _parse_repaired(text: str) -> Parsed:
     lines = _clean(text).split("\n")
     if any(_PROMPT.match(line) for line in lines):
         lines = [_PROMPT.sub("", line) if _PROMPT.match(line) else "" for line in lines]
@@ -134,7 +134,7 @@ def _repaired(text: str) -> Parsed:
         magic = _MAGIC.match(line)
         if magic is not None:
             indent = line[: len(line) - len(line.lstrip())]
-            command = _command_of(magic[1], magic[2].strip())
+            command = _derive_command(magic[1], magic[2].strip())
             if magic[1] == "%%" and _CELL_MAGICS.match(magic[2]):
                 commands[index + 1] = "\n".join(lines[index + 1 :])
                 lines[index + 1 :] = [""] * len(lines[index + 1 :])
@@ -147,7 +147,7 @@ def _repaired(text: str) -> Parsed:
     dropped: list[int] = []
     for _ in range(_MAX_REPAIRS):
         try:
-            return Parsed(_tree("\n".join(lines)), commands, dropped)
+            return Parsed(_parse_tree("\n".join(lines)), commands, dropped)
         except SyntaxError as problem:
             at = min(max(problem.lineno or 1, 1), len(lines)) - 1
         except (ValueError, RecursionError, MemoryError):
@@ -157,7 +157,7 @@ def _repaired(text: str) -> Parsed:
         if at < 0:
             break
         dropped.append(at + 1)
-        lines[at] = _stand_in(lines[at])
+        lines[at] = _make_stand_in(lines[at])
     return Parsed(None, commands, dropped)
 
 
@@ -165,15 +165,15 @@ _TIMED = re.compile(r"(?:timeit|time|prun|debug)\b(?:\s+-\w+(?:\s+\d+)?)*\s*(.*)
 """Magics whose argument is Python."""
 
 
-def _command_of(mark: str, text: str) -> str | None:
-    """The shell command that a line of a notebook means."""
+def _derive_command(mark: str, text: str) -> str | None:
+    """Return the shell command that a line of a notebook means."""
     if mark.startswith("!"):
         return text
     name, _, rest = text.partition(" ")
     return _AS_COMMANDS[name] + rest if name in _AS_COMMANDS else None
 
 
-def _stand_in(line: str) -> str:
-    """What keeps a block whole where a line is left out; a second failure empties the line."""
+def _make_stand_in(line: str) -> str:
+    """Return what keeps a block whole where a line is left out; a second failure empties the line."""
     indent = line[: len(line) - len(line.lstrip())]
     return "" if line.strip() == "pass" else indent + "pass"

@@ -19,7 +19,7 @@ from spanproof.sandbox.scanners.boundary import Pieces
 from spanproof.sandbox.scanners.context import MAX_NESTING
 from spanproof.sandbox.scanners.python import attributes
 from spanproof.sandbox.scanners.python.machine import Machine
-from spanproof.sandbox.scanners.reader.effects import Call, Check, command_line
+from spanproof.sandbox.scanners.reader.effects import Call, Check, build_command_line
 from spanproof.sandbox.scanners.reader.state import Arguments
 from spanproof.sandbox.scanners.reader.values import (
     UNKNOWN,
@@ -31,10 +31,10 @@ from spanproof.sandbox.scanners.reader.values import (
     Scope,
     Unknown,
     Value,
-    constant_text,
-    options_of,
-    pieces_of,
-    taint_of,
+    collect_taint,
+    list_options,
+    read_constant_text,
+    to_pieces,
 )
 
 _SAFE_PICKLED = re.compile(
@@ -51,8 +51,8 @@ _MAX_OPCODES = 200_000
 _YAML_CODE = re.compile(r"!!python/|tag:yaml\.org,2002:python/|!<tag:yaml")
 
 
-def _code(call: Call[Machine], value: Value) -> Value | None:
-    """`exec`, `eval` and their like: what folds to source is read in its turn."""
+def _judge_code(call: Call[Machine], value: Value) -> Value | None:
+    """Judge `exec`, `eval` and their like: what folds to source is read in its turn."""
     namespaces = [call.arguments.get(index, name) for index, name in ((1, "globals"), (2, "locals"))]
     given = [one for one in namespaces if isinstance(one, Mapping)] if call.name in {"exec", "eval"} else []
     if not given:
@@ -68,10 +68,10 @@ def _code(call: Call[Machine], value: Value) -> Value | None:
         call.m.scope = outer
 
 
-def _expression(call: Call[Machine], value: Value) -> Value | None:
-    """A formula over columns: Python, where it calls or goes through attributes."""
+def _judge_expression(call: Call[Machine], value: Value) -> Value | None:
+    """Judge a formula over columns: Python, where it calls or goes through attributes."""
     call.m.judge_statement(value, call.name, call.node)
-    text = constant_text(value)
+    text = read_constant_text(value)
     if text is not None and ("@" in text or "__" in text or "(" in text):
         source = re.sub(r"`[^`]*`", "column", text.replace("@", "")).strip()
         if call.m.parse(source) is not None:
@@ -81,16 +81,16 @@ def _expression(call: Call[Machine], value: Value) -> Value | None:
     return None
 
 
-def _examples(call: Call[Machine], value: Value) -> Value | None:
-    """The examples in the program's documentation, as the interpreter would run them."""
+def _judge_examples(call: Call[Machine], value: Value) -> Value | None:
+    """Read the examples in the program's documentation, as the interpreter would run them."""
     lines = [found[1] for found in _EXAMPLE.finditer(call.m.text)]
     if lines:
         _read_source(call.m, "exec", "\n".join(lines), call.node)
     return None
 
 
-def _annotations(call: Call[Machine], value: Value) -> Value | None:
-    """The annotations in the program that are text, as what resolves them evaluates them."""
+def _judge_annotations(call: Call[Machine], value: Value) -> Value | None:
+    """Read the annotations in the program that are text, as what resolves them evaluates them."""
     module = call.m.parse(call.m.text)
     for one in ast.walk(module) if module is not None else ():
         for annotation in (getattr(one, "annotation", None), getattr(one, "returns", None)):
@@ -99,27 +99,27 @@ def _annotations(call: Call[Machine], value: Value) -> Value | None:
     return None
 
 
-def _pickle_file(call: Call[Machine], value: Value) -> Value | None:
-    """Unpickling from a file object; one over known bytes is read like them."""
+def _judge_pickle_file(call: Call[Machine], value: Value) -> Value | None:
+    """Judge unpickling from a file object; one over known bytes is read like them."""
     inner = value.owner if isinstance(value, Ref) and value.name == "io.BytesIO()" else None
-    _unpickle(call, inner if inner is not None else value)
+    _judge_unpickling(call, inner if inner is not None else value)
     return None
 
 
-def _yaml(call: Call[Machine], value: Value) -> Value | None:
-    """`yaml.load`, harmless with a safe loader."""
+def _judge_yaml(call: Call[Machine], value: Value) -> Value | None:
+    """Judge `yaml.load`, harmless with a safe loader."""
     loader = call.arguments.get(1, "Loader")
     if isinstance(loader, Ref) and "Safe" in loader.name:
         return None
-    return _unsafe_yaml(call, value)
+    return _judge_unsafe_yaml(call, value)
 
 
-def _unsafe_yaml(call: Call[Machine], value: Value) -> Value | None:
-    """A YAML loader that builds any object."""
+def _judge_unsafe_yaml(call: Call[Machine], value: Value) -> Value | None:
+    """Judge a YAML loader that builds any object."""
     if isinstance(value, Const) and isinstance(value.value, str):
         if _YAML_CODE.search(value.value):
             call.add("deserialize.code", f"{call.name} builds objects a YAML text names")
-    elif "network" in taint_of(value):
+    elif "network" in collect_taint(value):
         call.add("deserialize.code", f"{call.name} builds any object from what came over the network")
     else:
         call.add("deserialize.untrusted", f"{call.name} can build any object")
@@ -164,13 +164,13 @@ def _read_source(m: Machine, who: str, text: str, node: ast.expr) -> Value:
         m.context = outer
 
 
-def _unpickle(call: Call[Machine], value: Value) -> Value | None:
-    """Unpickling: what the pickle would call is judged."""
+def _judge_unpickling(call: Call[Machine], value: Value) -> Value | None:
+    """Judge unpickling by what the pickle would call."""
     if isinstance(value, Ref) and value.name == "pickle.dumps()" and value.owner is not None:
-        return _round_trip(call.m, value.owner, call.node)
+        return _judge_own_pickle(call.m, value.owner, call.node)
     if isinstance(value, Const) and isinstance(value.value, bytes | str):
         data = value.value.encode("latin-1", "replace") if isinstance(value.value, str) else value.value
-        names, whole = _pickled_names(data)
+        names, whole = _list_pickled_names(data)
         if not whole:
             call.add("deserialize.untrusted", f"{call.name} loads a pickle that cannot be read to its end")
         for name in names:
@@ -184,15 +184,15 @@ def _unpickle(call: Call[Machine], value: Value) -> Value | None:
     return Unknown(value.taint)
 
 
-def _round_trip(m: Machine, value: Value, node: ast.expr) -> Value:
-    """Loading what the program itself dumped: an object's `__reduce__` gives the function that is called."""
+def _judge_own_pickle(m: Machine, value: Value, node: ast.expr) -> Value:
+    """Judge loading what the program itself dumped: an object's `__reduce__` gives the function called."""
     if not isinstance(value, Instance):
         return value
     for name in ("__reduce__", "__reduce_ex__"):
-        method = attributes.method_of(value, name)
+        method = attributes.find_special_method(value, name)
         if method is None:
             continue
-        for reduced in options_of(m.call(method, Arguments([]), node)):
+        for reduced in list_options(m.call(method, Arguments([]), node)):
             if isinstance(reduced, Items) and len(reduced.items) >= 2 and isinstance(reduced.items[1], Items):
                 called = reduced.items[0]
                 name = called.name if isinstance(called, Ref) else "a function"
@@ -201,8 +201,8 @@ def _round_trip(m: Machine, value: Value, node: ast.expr) -> Value:
     return value
 
 
-def _pickled_names(data: bytes) -> tuple[list[str], bool]:
-    """Every global a pickle names, and whether it was read to its end."""
+def _list_pickled_names(data: bytes) -> tuple[list[str], bool]:
+    """Return every global a pickle names, and whether it was read to its end."""
     names: list[str] = []
     texts: list[str] = []
     try:
@@ -223,22 +223,22 @@ def _pickled_names(data: bytes) -> tuple[list[str], bool]:
     return names, True
 
 
-def _argv(call: Call[Machine], value: Value) -> Value | None:
-    """A program with its arguments, as a list or as a line."""
+def _judge_argv(call: Call[Machine], value: Value) -> Value | None:
+    """Judge a program with its arguments, as a list or as a line."""
     shell = call.arguments.named.get("shell")
     if isinstance(value, Items) and isinstance(shell, Const) and shell.value and value.items:
-        _run(call, pieces_of(value.items[0]), value)
+        _run(call, to_pieces(value.items[0]), value)
     elif isinstance(value, Items):
         _run_words(call, value)
     else:
-        _run(call, pieces_of(value), value)
+        _run(call, to_pieces(value), value)
     environment = call.arguments.named.get("env")
     if isinstance(environment, Ref) and environment.name == "os.environ":
         call.m.read_all_variables("os.environ", call.node)
     return None
 
 
-def _spawn_arguments(call: Call[Machine], value: Value) -> Value | None:
+def _judge_spawn_arguments(call: Call[Machine], value: Value) -> Value | None:
     # os.execl(path, arg0, arg1, …): the program's own name is given twice.
     rest = call.arguments.positional[call.effect.position + 2 :]
     rest = [one for one in rest if not isinstance(one, Mapping)]
@@ -246,23 +246,24 @@ def _spawn_arguments(call: Call[Machine], value: Value) -> Value | None:
     return None
 
 
-def _spawn(call: Call[Machine], value: Value) -> Value | None:
+def _judge_spawn(call: Call[Machine], value: Value) -> Value | None:
     rest = call.arguments.positional[call.effect.position + 1 :]
     _run_words(call, Items([value, *rest], more=call.arguments.more))
     return None
 
 
 def _run_words(call: Call[Machine], words: Items) -> None:
-    _run(call, command_line(words.items, more=words.more), words)
+    _run(call, build_command_line(words.items, more=words.more), words)
 
 
 def _run(call: Call[Machine], line: Pieces, value: Value) -> None:
-    call.m.run_command(line, taint_of(value), call.name, call.node)
+    call.m.run_command(line, collect_taint(value), call.name, call.node)
 
 
 CHECKS: Final[dict[str, Check]] = {
-    "argv": _argv, "spawnv": _spawn_arguments, "spawn": _spawn, "code": _code, "pickle": _unpickle,
-    "picklefile": _pickle_file, "yaml": _yaml, "unsafeyaml": _unsafe_yaml, "expression": _expression,
-    "doctest": _examples, "annotations": _annotations,
+    "argv": _judge_argv, "spawnv": _judge_spawn_arguments, "spawn": _judge_spawn, "code": _judge_code,
+    "pickle": _judge_unpickling, "picklefile": _judge_pickle_file, "yaml": _judge_yaml,
+    "unsafeyaml": _judge_unsafe_yaml, "expression": _judge_expression, "doctest": _judge_examples,
+    "annotations": _judge_annotations,
 }  # fmt: skip
 """What judges each way to run what a value holds."""

@@ -11,10 +11,10 @@ from __future__ import annotations
 import ast
 
 from spanproof.sandbox.scanners.python import attributes, effects
-from spanproof.sandbox.scanners.python.expressions import free_name, make_function, operate
+from spanproof.sandbox.scanners.python.expressions import make_function, operate, resolve_free_name
 from spanproof.sandbox.scanners.python.flow import BRANCHES
 from spanproof.sandbox.scanners.python.machine import Executor, Flow, Machine
-from spanproof.sandbox.scanners.python.names import canonical
+from spanproof.sandbox.scanners.python.names import normalise_name
 from spanproof.sandbox.scanners.reader.state import Arguments
 from spanproof.sandbox.scanners.reader.values import (
     UNKNOWN,
@@ -27,40 +27,40 @@ from spanproof.sandbox.scanners.reader.values import (
     Scope,
     Unknown,
     Value,
-    elements_of,
+    list_elements,
 )
-from spanproof.sandbox.words import words
+from spanproof.sandbox.words import split_words
 
 
-def _expression(m: Machine, node: ast.Expr) -> Flow:
+def _execute_expression(m: Machine, node: ast.Expr) -> Flow:
     m.evaluate(node.value)
     return None
 
 
-def _assign(m: Machine, node: ast.Assign) -> Flow:
+def _execute_assignment(m: Machine, node: ast.Assign) -> Flow:
     value = m.evaluate(node.value)
     for target in node.targets:
         attributes.bind(m, target, value)
     return None
 
 
-def _annotated(m: Machine, node: ast.AnnAssign) -> Flow:
+def _execute_annotated(m: Machine, node: ast.AnnAssign) -> Flow:
     if node.value is not None:
         attributes.bind(m, node.target, m.evaluate(node.value))
     return None
 
 
-def _augmented(m: Machine, node: ast.AugAssign) -> Flow:
+def _execute_augmented(m: Machine, node: ast.AugAssign) -> Flow:
     target = node.target
     if isinstance(target, ast.Name):
-        current = m.scope.find(target.id) or free_name(m, target.id)
+        current = m.scope.find(target.id) or resolve_free_name(m, target.id)
     else:
         current = m.evaluate(target)
     added = m.evaluate(node.value)
     if isinstance(current, Ref) and current.name == "sys.path":
         m.tables.set_attribute(m, Ref("sys"), "path", added, node.value)
     if isinstance(node.op, ast.Add) and isinstance(current, Items) and current.kind == "list":
-        items, whole = elements_of(added)
+        items, whole = list_elements(added)
         m.add_items(current, items)
         current.more = current.more or not whole
         return None
@@ -68,11 +68,11 @@ def _augmented(m: Machine, node: ast.AugAssign) -> Flow:
     return None
 
 
-def _with(m: Machine, node: ast.With | ast.AsyncWith) -> Flow:
+def _execute_with(m: Machine, node: ast.With | ast.AsyncWith) -> Flow:
     for manager in node.items:
         value = m.evaluate(manager.context_expr)
         name = "__enter__" if isinstance(node, ast.With) else "__aenter__"
-        method = attributes.member(m, value, name, manager.context_expr)
+        method = attributes.find_member(m, value, name, manager.context_expr)
         if method is not None:
             value = m.call(method, Arguments([]), manager.context_expr)
         if manager.optional_vars is not None:
@@ -80,7 +80,7 @@ def _with(m: Machine, node: ast.With | ast.AsyncWith) -> Flow:
     return m.execute(node.body)
 
 
-def _function(m: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Flow:
+def _execute_function(m: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Flow:
     value: Value = make_function(m, node)
     for decorator in reversed(node.decorator_list):
         called = m.evaluate(decorator)
@@ -93,13 +93,13 @@ def _function(m: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Flow:
     return None
 
 
-_PLAIN_DECORATORS = words(
+_PLAIN_DECORATORS = split_words(
     "property staticmethod classmethod functools.wraps() functools.lru_cache functools.cache"
     " dataclasses.dataclass contextlib.contextmanager abc.abstractmethod functools.cached_property"
 )  # fmt: skip
 
 
-def _class(m: Machine, node: ast.ClassDef) -> Flow:
+def _execute_class(m: Machine, node: ast.ClassDef) -> Flow:
     bases = [m.evaluate(base) for base in node.bases if not isinstance(base, ast.Starred)]
     named = {one.arg: m.evaluate(one.value) for one in node.keywords if one.arg not in {None, "metaclass"}}
     bases.extend([m.evaluate(one.value) for one in node.keywords if one.arg in {None, "metaclass"}])
@@ -125,9 +125,9 @@ def _class(m: Machine, node: ast.ClassDef) -> Flow:
     m.classes.append(klass)
     outer.bind(node.name, klass)
     for base in bases:
-        hook = attributes.member(m, base, "__init_subclass__", node) if isinstance(base, Klass) else None  # type: ignore[arg-type]
+        hook = attributes.find_member(m, base, "__init_subclass__", node) if isinstance(base, Klass) else None  # type: ignore[arg-type]
         if hook is not None:
-            m.call(attributes.bound(hook, klass), Arguments([], named), node)  # type: ignore[arg-type]
+            m.call(attributes.bind_receiver(hook, klass), Arguments([], named), node)  # type: ignore[arg-type]
     for decorator in node.decorator_list:
         called = m.evaluate(decorator)
         if not (isinstance(called, Ref) and called.name.startswith(("dataclasses.", "functools."))):
@@ -135,36 +135,36 @@ def _class(m: Machine, node: ast.ClassDef) -> Flow:
     return None
 
 
-def _return(m: Machine, node: ast.Return) -> Flow:
+def _execute_return(m: Machine, node: ast.Return) -> Flow:
     value = m.evaluate(node.value) if node.value is not None else Const(None)
     if m.frames:
         m.frames[-1].returned.append(value)
     return "return"
 
 
-def _import(m: Machine, node: ast.Import) -> Flow:
+def _execute_import(m: Machine, node: ast.Import) -> Flow:
     for alias in node.names:
-        name = canonical(alias.name)
+        name = normalise_name(alias.name)
         _judge_import(m, alias.name, node)
         if alias.asname is not None:
             m.scope.bind(alias.asname, Ref(name))
         else:
             top = alias.name.partition(".")[0]
-            m.scope.bind(top, Ref(canonical(top)))
+            m.scope.bind(top, Ref(normalise_name(top)))
     return None
 
 
-def _import_from(m: Machine, node: ast.ImportFrom) -> Flow:
+def _execute_import_from(m: Machine, node: ast.ImportFrom) -> Flow:
     module = node.module or ""
     if node.level == 0:
         _judge_import(m, module, node)
     for alias in node.names:
         if alias.name == "*":
-            m.imported_all.append(canonical(module))
+            m.imported_all.append(normalise_name(module))
             continue
-        resolved = canonical(f"{module}.{alias.name}")
-        value = m.overrides.get(resolved) or attributes.load(
-            m, Ref(canonical(module)), alias.name, _AT_IMPORT
+        resolved = normalise_name(f"{module}.{alias.name}")
+        value = m.overrides.get(resolved) or attributes.load_attribute(
+            m, Ref(normalise_name(module)), alias.name, _AT_IMPORT
         )
         m.scope.bind(alias.asname or alias.name, value if node.level == 0 else UNKNOWN)
     return None
@@ -180,13 +180,13 @@ def _judge_import(m: Machine, module: str, node: ast.stmt) -> None:
         m.add("module.odd", node, f"imports {module}, whose calls the policy denies")
 
 
-def _global(m: Machine, node: ast.Global) -> Flow:
+def _execute_global(m: Machine, node: ast.Global) -> Flow:
     for name in node.names:
         m.scope.declared_global[name] = m.scope.top
     return None
 
 
-def _nonlocal(m: Machine, node: ast.Nonlocal) -> Flow:
+def _execute_nonlocal(m: Machine, node: ast.Nonlocal) -> Flow:
     for name in node.names:
         scope = m.scope.parent
         while scope is not None and name not in scope.names:
@@ -196,7 +196,7 @@ def _nonlocal(m: Machine, node: ast.Nonlocal) -> Flow:
     return None
 
 
-def _delete(m: Machine, node: ast.Delete) -> Flow:
+def _execute_delete(m: Machine, node: ast.Delete) -> Flow:
     for target in node.targets:
         if isinstance(target, ast.Attribute):
             m.evaluate(target.value)
@@ -208,7 +208,7 @@ def _delete(m: Machine, node: ast.Delete) -> Flow:
     return None
 
 
-def _raise(m: Machine, node: ast.Raise) -> Flow:
+def _execute_raise(m: Machine, node: ast.Raise) -> Flow:
     if node.exc is not None:
         raised = m.evaluate(node.exc)
         if isinstance(raised, Instance) and len(m.raised) < _MOST_RAISED:
@@ -220,7 +220,7 @@ _MOST_RAISED = 16
 """Raised objects that a handler may get; what is not kept is unknown to it in any case."""
 
 
-def _assert(m: Machine, node: ast.Assert) -> Flow:
+def _execute_assert(m: Machine, node: ast.Assert) -> Flow:
     m.evaluate(node.test)
     if node.msg is not None:
         m.evaluate(node.msg)
@@ -229,23 +229,23 @@ def _assert(m: Machine, node: ast.Assert) -> Flow:
 
 STATEMENTS: dict[type, Executor] = {
     **BRANCHES,
-    ast.Expr: _expression,
-    ast.Assign: _assign,
-    ast.AnnAssign: _annotated,
-    ast.AugAssign: _augmented,
-    ast.With: _with,
-    ast.AsyncWith: _with,
-    ast.FunctionDef: _function,
-    ast.AsyncFunctionDef: _function,
-    ast.ClassDef: _class,
-    ast.Return: _return,
-    ast.Import: _import,
-    ast.ImportFrom: _import_from,
-    ast.Global: _global,
-    ast.Nonlocal: _nonlocal,
-    ast.Delete: _delete,
-    ast.Raise: _raise,
-    ast.Assert: _assert,
+    ast.Expr: _execute_expression,
+    ast.Assign: _execute_assignment,
+    ast.AnnAssign: _execute_annotated,
+    ast.AugAssign: _execute_augmented,
+    ast.With: _execute_with,
+    ast.AsyncWith: _execute_with,
+    ast.FunctionDef: _execute_function,
+    ast.AsyncFunctionDef: _execute_function,
+    ast.ClassDef: _execute_class,
+    ast.Return: _execute_return,
+    ast.Import: _execute_import,
+    ast.ImportFrom: _execute_import_from,
+    ast.Global: _execute_global,
+    ast.Nonlocal: _execute_nonlocal,
+    ast.Delete: _execute_delete,
+    ast.Raise: _execute_raise,
+    ast.Assert: _execute_assert,
     ast.Pass: lambda m, node: None,
     ast.Break: lambda m, node: "break",
     ast.Continue: lambda m, node: "continue",

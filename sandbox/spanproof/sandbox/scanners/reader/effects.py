@@ -14,18 +14,18 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from spanproof.sandbox.scanners.boundary import Action, Boundary, Crossing, Pieces
 from spanproof.sandbox.scanners.model import Verdict
-from spanproof.sandbox.scanners.pieces import merged
+from spanproof.sandbox.scanners.pieces import merge_pieces
 from spanproof.sandbox.scanners.reader.state import Arguments, Reader
 from spanproof.sandbox.scanners.reader.values import (
     Const,
     Ref,
     Unknown,
     Value,
+    build_text,
+    collect_taint,
     join_all,
-    options_of,
-    pieces_of,
-    taint_of,
-    text_value,
+    list_options,
+    to_pieces,
 )
 from spanproof.sandbox.scanners.rules import explain_call
 from spanproof.sandbox.scanners.sql import IN_MEMORY, Connection, Database
@@ -135,16 +135,16 @@ def apply_effects(
             verdict = Verdict.DENY if effect.kind == "deny" else Verdict.REVIEW
             m.add(effect.keyword, node, explain_call(m.plain_name(function.name), effect.keyword), verdict)
             continue
-        value = _argument_of(m, effect, function, arguments)
+        value = _select_argument(m, effect, function, arguments)
         check = checks[effect.kind.removesuffix(_OPTIONAL)]
         call = Call(m, function, effect, arguments, node)
-        given = [check(call, option) for option in options_of(value)] if value is not None else []
+        given = [check(call, option) for option in list_options(value)] if value is not None else []
         decided = [one for one in given if one is not None]
         result = join_all(decided) if decided else result
     return result
 
 
-def _argument_of(m: Reader, effect: Effect, function: Ref, arguments: Arguments) -> Value | None:
+def _select_argument(m: Reader, effect: Effect, function: Ref, arguments: Arguments) -> Value | None:
     if effect.position == _OWNER:
         return function.owner
     if effect.position == _NO_ARGUMENT:
@@ -156,21 +156,21 @@ def _argument_of(m: Reader, effect: Effect, function: Ref, arguments: Arguments)
     return m.defaults.get(effect.kind) if value is None else value
 
 
-def whole_text(value: Value | None) -> str:
-    """A text that is wholly known, or nothing."""
-    pieces = pieces_of(value) if value is not None else ()
+def to_whole_text(value: Value | None) -> str:
+    """Return a text that is wholly known, or nothing."""
+    pieces = to_pieces(value) if value is not None else ()
     return pieces[0] if len(pieces) == 1 and pieces[0] is not None else ""
 
 
-def command_line(words: Sequence[Value], *, more: bool = False) -> Pieces:
-    """A program and its arguments as one line of a shell."""
+def build_command_line(words: Sequence[Value], *, more: bool = False) -> Pieces:
+    """Return a program and its arguments as one line of a shell."""
     pieces: list[str | None] = []
     for index, word in enumerate(words):
         pieces.extend([" "] if index else [])
-        pieces.extend(piece if piece is None else shlex.quote(piece) for piece in pieces_of(word))
+        pieces.extend(piece if piece is None else shlex.quote(piece) for piece in to_pieces(word))
     if more:
         pieces.extend([" ", None] if pieces else [None])
-    return merged(pieces)
+    return merge_pieces(pieces)
 
 
 def remember(call: Call[Any], connection: Connection) -> None:
@@ -178,7 +178,7 @@ def remember(call: Call[Any], connection: Connection) -> None:
     call.m.connections.setdefault(call.name, set()).add(connection)
 
 
-def _path_check(action: Action) -> Check:
+def _make_path_check(action: Action) -> Check:
     def check(call: Call[Reader], value: Value) -> Value | None:
         call.judge_path(action, value)
         return Ref(f"{call.name}()", FILE) if action is Action.READ else None
@@ -186,39 +186,41 @@ def _path_check(action: Action) -> Check:
     return check
 
 
-def _shell(call: Call[Reader], value: Value) -> Value | None:
-    call.m.run_command(pieces_of(value), taint_of(value), call.name, call.node)
+def _judge_shell(call: Call[Reader], value: Value) -> Value | None:
+    call.m.run_command(to_pieces(value), collect_taint(value), call.name, call.node)
     return None
 
 
-def _environment(call: Call[Reader], value: Value) -> Value | None:
-    return Unknown(ENVIRONMENT if call.crossed(call.boundary.environment(whole_text(value))) else frozenset())
+def _judge_environment(call: Call[Reader], value: Value) -> Value | None:
+    return Unknown(
+        ENVIRONMENT if call.crossed(call.boundary.environment(to_whole_text(value))) else frozenset()
+    )
 
 
-def _database_file(call: Call[Reader], value: Value) -> Value | None:
-    text = pieces_of(value)[0]
+def _judge_database_file(call: Call[Reader], value: Value) -> Value | None:
+    text = to_pieces(value)[0]
     if text is not None and (text == "" or text.startswith((":memory:", "file::memory:"))):
         return Ref(f"{call.name}{IN_MEMORY}")
     if text is not None and text.startswith(("md:", "motherduck:")):
         call.add("network.host", f"{call.who} reaches the database {text[:60]} of a service")
         return Ref(f"{call.name}()")
     if text is not None and text.startswith("file:"):
-        value = text_value((text[5:].partition("?")[0], *pieces_of(value)[1:]), value.taint)
+        value = build_text((text[5:].partition("?")[0], *to_pieces(value)[1:]), value.taint)
     call.judge_path(Action.WRITE, value)
-    remember(call, Connection(Database.FILE, file=whole_text(value)))
+    remember(call, Connection(Database.FILE, file=to_whole_text(value)))
     return Ref(f"{call.name}()")
 
 
-def _nothing(call: Call[Reader], value: Value) -> Value | None:
+def _judge_nothing(call: Call[Reader], value: Value) -> Value | None:
     return None
 
 
 CHECKS: Final[dict[str, Check]] = {
-    **{str(action): _path_check(action) for action in Action},
-    "shell": _shell,
-    "env": _environment,
-    "envall": _environment,
-    "dbfile": _database_file,
-    "none": _nothing,
+    **{str(action): _make_path_check(action) for action in Action},
+    "shell": _judge_shell,
+    "env": _judge_environment,
+    "envall": _judge_environment,
+    "dbfile": _judge_database_file,
+    "none": _judge_nothing,
 }
 """What judges the kinds of effects that are the same in each language."""

@@ -33,15 +33,15 @@ from spanproof.sandbox.scanners.reader.values import (
     Text,
     Unknown,
     Value,
-    bounded,
+    collect_taint,
     covers,
     covers_all,
     join,
     join_all,
-    options_of,
-    parts_of,
-    pieces_of,
-    taint_of,
+    limit_values,
+    list_options,
+    to_pieces,
+    walk_parts,
     widen,
 )
 from spanproof.sandbox.scanners.source import Place
@@ -65,7 +65,7 @@ class Arguments:
     more: bool = False
 
     def get(self, index: int, name: str = "") -> Value | None:
-        """The argument at a position or by a name; None where it is not given."""
+        """Return the argument at a position or by a name; None where it is not given."""
         if name and name in self.named:
             return self.named[name]
         if 0 <= index < len(self.positional):
@@ -73,7 +73,7 @@ class Arguments:
         return UNKNOWN if self.more else None
 
     def all(self) -> list[Value]:
-        """Every argument."""
+        """Return every argument."""
         return [*self.positional, *self.named.values()]
 
 
@@ -109,11 +109,11 @@ class Reporter:
         self.context = context
 
     def place(self, node: Any) -> Place:
-        """The place of a node, in characters."""
+        """Return the place of a node, in characters."""
         raise NotImplementedError
 
     def plain_name(self, name: str) -> str:
-        """A resolved name as people write it."""
+        """Return a resolved name as people write it."""
         return name
 
     def add(self, rule: str, node: Any, message: str, verdict: Verdict | None = None) -> None:
@@ -175,11 +175,11 @@ class Reader(Reporter):
         self._next_check = _CHECK_EVERY
 
     def call(self, function: Value, arguments: Arguments, node: Any) -> Value:
-        """What calling a value gives."""
+        """Return what calling a value gives."""
         raise NotImplementedError
 
     def count_step(self) -> None:
-        """One node more; some steps check the time, which may end the scan."""
+        """Count one node more; some steps check the time, which may end the scan."""
         self.steps += 1
         if self.steps > self._next_check:
             self._next_check = self.steps + _CHECK_EVERY
@@ -187,7 +187,7 @@ class Reader(Reporter):
 
     def reaches_outside(self, value: Value) -> bool:
         """Whether a value is, or holds, a function or a module that reaches outside."""
-        for seen, one in enumerate(parts_of(value)):
+        for seen, one in enumerate(walk_parts(value)):
             called = one.called if isinstance(one, Partial) else one
             name = called.name if isinstance(called, Ref) else "()"
             if seen == _MOST_HELD or ("()" not in name and (name in self.sinks or name in self.sensitive)):
@@ -229,7 +229,7 @@ class Reader(Reporter):
         self.change_items(owner, values)
         owner.items.extend(values)
         if len(owner.items) > MAX_ITEMS:
-            owner.items[:] = bounded(owner.items, MAX_ITEMS)
+            owner.items[:] = limit_values(owner.items, MAX_ITEMS)
             owner.more = True
 
     def change_items(self, owner: Items, added: Sequence[Value] = ()) -> None:
@@ -315,7 +315,7 @@ class Reader(Reporter):
 
     def judge_path(self, action: Action, value: Value, who: str, node: Any) -> None:
         """Hold a path, in each of its alternatives, against the boundary; of a container each item once."""
-        pending, seen = [*options_of(value)], set[int]()
+        pending, seen = [*list_options(value)], set[int]()
         while pending:
             option = pending.pop()
             if id(option) in seen or self.is_no_path(option):
@@ -324,8 +324,8 @@ class Reader(Reporter):
             if isinstance(option, Items | OneOf):
                 pending.extend(option.items if isinstance(option, Items) else option.options)
                 continue
-            names = taint_of(option) == NAME
-            crossing = self.context.boundary.path(action, pieces_of(option), holes_are_names=names)
+            names = collect_taint(option) == NAME
+            crossing = self.context.boundary.path(action, to_pieces(option), holes_are_names=names)
             self.crossed(crossing, who, node)
 
     def is_no_path(self, value: Value) -> bool:
@@ -335,14 +335,14 @@ class Reader(Reporter):
     def judge_host(self, value: Value, port: Value | None, who: str, node: Any) -> None:
         """Hold a host, in each of its alternatives, against the boundary."""
         number = port.value if isinstance(port, Const) and isinstance(port.value, int) else None
-        for option in options_of(value):
+        for option in list_options(value):
             if isinstance(option, Items) and option.items:
                 self.judge_host(option.items[0], port, who, node)
             else:
-                self.crossed(self.context.boundary.host_in_pieces(pieces_of(option), number), who, node)
+                self.crossed(self.context.boundary.host_in_pieces(to_pieces(option), number), who, node)
 
     def judge_literal(self, value: Value, name: str, node: Any, kind: Kind = _ALL) -> None:
-        """Review what a call gets whose effects are not known, where it names a place outside."""
+        """Judge what a call gets whose effects are not known, where it names a place outside."""
         pending, seen = [value], set[int]()
         who = self.plain_name(name)
         while pending:
@@ -351,14 +351,14 @@ class Reader(Reporter):
             if "place" in one.taint:
                 self.add("call.unknown", node, f"{who} gets one of many targets, of which some are outside")
             elif isinstance(one, Const | Text | Path):
-                place = find_place(self.context.boundary, pieces_of(one), paths=kind.paths, hosts=kind.hosts)
+                place = find_place(self.context.boundary, to_pieces(one), paths=kind.paths, hosts=kind.hosts)
                 if place is not None:
                     self.add("call.unknown", node, self.unknown_call.format(who, place.message))
             elif isinstance(one, Items | Mapping | OneOf) and id(one) not in seen:
                 seen.add(id(one))
-                pending.extend(self._held_places(one))
+                pending.extend(self._list_held_places(one))
 
-    def _held_places(self, value: Items | Mapping | OneOf) -> Iterable[Value]:
+    def _list_held_places(self, value: Items | Mapping | OneOf) -> Iterable[Value]:
         if isinstance(value, OneOf):
             return value.options
         if isinstance(value, Items):
@@ -370,7 +370,7 @@ class Reader(Reporter):
         if isinstance(value, Const | Text):
             who = self.plain_name(who).removeprefix("?.")
             context = self.context.nested(self.place(node), f"{who} gets a statement: ")
-            scan_given(context, pieces_of(value))
+            scan_given(context, to_pieces(value))
 
     # --- sources within the source
 
@@ -394,10 +394,10 @@ def _widen_over(values: Iterable[Value]) -> Value:
 def _widen_entry(table: dict[Any, Value], key: object) -> None:
     value = table.get(key)
     if value is not None:
-        table[key] = join(value, Unknown(taint_of(value) | ANY))
+        table[key] = join(value, Unknown(collect_taint(value) | ANY))
 
 
 def _widen_items(owner: Items) -> None:
     owner.more = True
     if not any(one.__class__ is Unknown and one.taint >= ANY for one in owner.items):
-        owner.items.append(Unknown(taint_of(owner) | ANY))
+        owner.items.append(Unknown(collect_taint(owner) | ANY))

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Any, Final
 
 from spanproof.sandbox.scanners.boundary import Pieces
-from spanproof.sandbox.scanners.pieces import MAX_TEXT, hides_place, merged, widened
+from spanproof.sandbox.scanners.pieces import MAX_TEXT, hides_place, merge_pieces, widen_texts
 from spanproof.sandbox.scanners.pieces import covers as pieces_cover
 
 Taint = frozenset[str]
@@ -117,7 +117,7 @@ class Items(Value):
 
     def __post_init__(self) -> None:
         if len(self.items) > MAX_ITEMS:  # a list that is added to itself doubles with every statement
-            self.items = bounded(self.items, MAX_ITEMS)
+            self.items = limit_values(self.items, MAX_ITEMS)
             self.more = True
 
 
@@ -208,12 +208,12 @@ class Scope:
         self.declared_global: dict[str, Scope] = {}
 
     def find(self, name: str) -> Value | None:
-        """The value of a name, or None when no scope binds it."""
+        """Return the value of a name, or None when no scope binds it."""
         scope = self.owner_of(name)
         return scope.names[name] if scope is not None else None
 
     def owner_of(self, name: str) -> Scope | None:
-        """The scope that binds a name."""
+        """Return the scope that binds a name."""
         scope: Scope | None = self
         while scope is not None and name not in scope.names:
             scope = scope.parent
@@ -227,46 +227,46 @@ class Scope:
         scope.names[name] = value
 
     def branched(self) -> dict[str, Value]:
-        """The names to read a branch on: a copy, or in a huge scope the same, where `bind` joins instead."""
+        """Return the names to read a branch on: a copy, or in a huge scope the same, where `bind` joins."""
         return dict(self.names) if len(self.names) <= MAX_BRANCHED else self.names
 
 
 UNKNOWN: Final = Unknown()
 
 
-def options_of(value: Value) -> tuple[Value, ...]:
-    """The alternatives of a value; itself when it has none."""
+def list_options(value: Value) -> tuple[Value, ...]:
+    """Return the alternatives of a value; itself when it has none."""
     return value.options if isinstance(value, OneOf) else (value,)
 
 
 def join(first: Value, second: Value) -> Value:
-    """A value that may be either."""
-    if first is second or same(first, second):
+    """Return a value that may be either."""
+    if first is second or are_equal(first, second):
         return first
-    options = list(options_of(first))
-    for option in options_of(second):
-        if not any(option is kept or same(option, kept) for kept in options):
+    options = list(list_options(first))
+    for option in list_options(second):
+        if not any(option is kept or are_equal(option, kept) for kept in options):
             options.append(option)
     if len(options) == 1:
         return options[0]
     taint = first.taint | second.taint
-    return OneOf(tuple(bounded(options, MAX_OPTIONS)), taint)
+    return OneOf(tuple(limit_values(options, MAX_OPTIONS)), taint)
 
 
-def bounded(values: list[Value], most: int) -> list[Value]:
-    """At most so many values: the last one is widened to cover all that do not fit."""
+def limit_values(values: list[Value], most: int) -> list[Value]:
+    """Return at most so many values: the last one is widened to cover all that do not fit."""
     return values if len(values) <= most else [*values[: most - 1], widen(values[most - 1 :])]
 
 
 def widen(values: Sequence[Value]) -> Value:
-    """One value that covers all of these: a plain name, the beginning they share, or only their taint."""
+    """Return one that covers all of these: a plain name, the beginning they share, or only their taint."""
     taint = CLEAN.union(*[one.taint for one in values])
     if all(is_plain(one) for one in values):
         return Unknown(NAME | taint)
     if not all(isinstance(one, Const | Text | Path | Unknown) for one in values):
         return Unknown(taint | (CALLABLE if any(_may_be_called(one) for one in values) else ANY))
-    texts = [pieces_of(one) for one in values]
-    pieces = widened(texts)
+    texts = [to_pieces(one) for one in values]
+    pieces = widen_texts(texts)
     if hides_place(pieces, texts):
         taint |= PLACE
     return Unknown(taint | ANY) if pieces == (None,) else Text(pieces, taint | ANY)
@@ -274,7 +274,7 @@ def widen(values: Sequence[Value]) -> Value:
 
 def _may_be_called(value: Value) -> bool:
     """Whether a value is, or holds, what can be called, as far as a bounded search excludes it."""
-    for seen, one in enumerate(parts_of(value)):
+    for seen, one in enumerate(walk_parts(value)):
         if seen == _MAX_LOOK or "callable" in one.taint or isinstance(one, Called):
             return True
     return False
@@ -282,10 +282,10 @@ def _may_be_called(value: Value) -> bool:
 
 def covers(wide: Value, value: Value) -> bool:
     """Whether a widened value covers this one."""
-    if wide is value or same(wide, value):
+    if wide is value or are_equal(wide, value):
         return True
     if isinstance(wide, Text):
-        return isinstance(value, Const | Text | Path) and pieces_cover(wide.pieces, pieces_of(value))
+        return isinstance(value, Const | Text | Path) and pieces_cover(wide.pieces, to_pieces(value))
     if not isinstance(wide, Unknown):
         return False
     return is_plain(value) if wide.taint == NAME else isinstance(value, Const | Text | Path | Unknown)
@@ -293,7 +293,7 @@ def covers(wide: Value, value: Value) -> bool:
 
 def covers_all(wide: Value, value: Value, depth: int = 3) -> bool:
     """Whether each alternative of a value is covered by one of a wider value, lists by their items."""
-    options = options_of(wide)
+    options = list_options(wide)
     return all(
         any(covers(one, option) for one in options)
         or (
@@ -301,7 +301,7 @@ def covers_all(wide: Value, value: Value, depth: int = 3) -> bool:
             and isinstance(option, Items)
             and any(_covers_items(one, option, depth) for one in options if isinstance(one, Items))
         )
-        for option in options_of(value)
+        for option in list_options(value)
     )
 
 
@@ -327,14 +327,14 @@ def is_plain(value: Value) -> bool:
 
 
 def join_all(values: Iterable[Value]) -> Value:
-    """A value that may be any of these; unknown when there are none."""
+    """Return a value that may be any of these; unknown when there are none."""
     joined: Value | None = None
     for value in values:
         joined = value if joined is None else join(joined, value)
     return joined if joined is not None else UNKNOWN
 
 
-def same(first: Value, second: Value) -> bool:
+def are_equal(first: Value, second: Value) -> bool:
     """Whether two values are known to be equal."""
     if first.__class__ is not second.__class__ or first.taint != second.taint:
         return False
@@ -347,12 +347,12 @@ def same(first: Value, second: Value) -> bool:
     return isinstance(first, Unknown)
 
 
-def taint_of(value: Value) -> Taint:
-    """The sources of a value, containers included, as far as a bounded search finds them."""
+def collect_taint(value: Value) -> Taint:
+    """Return the sources of a value, containers included, as far as a bounded search finds them."""
     if not isinstance(value, Items | Mapping | OneOf | Instance):
         return value.taint
     taint = value.taint
-    for seen, one in enumerate(parts_of(value)):
+    for seen, one in enumerate(walk_parts(value)):
         if seen == _MAX_LOOK:
             # A taint past the bound is not known: the value is never taken for a plain name.
             return taint | ANY
@@ -360,8 +360,8 @@ def taint_of(value: Value) -> Taint:
     return taint
 
 
-def parts_of(value: Value) -> Iterator[Value]:
-    """A value and all that it holds at any depth, each container once."""
+def walk_parts(value: Value) -> Iterator[Value]:
+    """Yield a value and all that it holds at any depth, each container once."""
     pending: list[Iterator[Value]] = [iter((value,))]
     seen: set[int] = set()
     while pending:
@@ -372,10 +372,10 @@ def parts_of(value: Value) -> Iterator[Value]:
         yield one
         if isinstance(one, _HOLDERS) and id(one) not in seen:
             seen.add(id(one))
-            pending.append(_held_by(one))
+            pending.append(_iterate_held(one))
 
 
-def _held_by(value: Value) -> Iterator[Value]:
+def _iterate_held(value: Value) -> Iterator[Value]:
     if isinstance(value, Items):
         return iter(value.items)
     if isinstance(value, OneOf):
@@ -388,8 +388,8 @@ def _held_by(value: Value) -> Iterator[Value]:
 _HOLDERS: Final = (Items, OneOf, Mapping, Instance)
 
 
-def pieces_of(value: Value) -> Pieces:
-    """A value as text in pieces, as `str` or `os.fspath` would give it."""
+def to_pieces(value: Value) -> Pieces:
+    """Return a value as text in pieces, as `str` or `os.fspath` would give it."""
     if isinstance(value, Const):
         content = value.value
         if isinstance(content, str):
@@ -407,21 +407,21 @@ def pieces_of(value: Value) -> Pieces:
     return (None,)
 
 
-def constant_text(value: Value | None) -> str | None:
-    """The text of a value that is wholly known."""
+def read_constant_text(value: Value | None) -> str | None:
+    """Return the text of a value that is wholly known."""
     return value.value if isinstance(value, Const) and isinstance(value.value, str) else None
 
 
-def text_value(pieces: Iterable[str | None], taint: Taint) -> Value:
-    """The value of a text in pieces: a constant when all of it is known."""
-    found = merged([*pieces])
+def build_text(pieces: Iterable[str | None], taint: Taint) -> Value:
+    """Return the value of a text in pieces: a constant when all of it is known."""
+    found = merge_pieces([*pieces])
     if len(found) > 1:
         return Text(found, taint)
     return Unknown(taint) if found[0] is None else Const(found[0], taint)
 
 
-def elements_of(value: Value) -> tuple[list[Value], bool]:
-    """What iterating a value gives, and whether that is all of it."""
+def list_elements(value: Value) -> tuple[list[Value], bool]:
+    """Return what iterating a value gives, and whether that is all of it."""
     if isinstance(value, Items):
         return value.items, not value.more
     if isinstance(value, Const) and isinstance(value.value, str | bytes) and len(value.value) <= MAX_UNROLLED:
@@ -433,6 +433,6 @@ def elements_of(value: Value) -> tuple[list[Value], bool]:
     if isinstance(value, Mapping):
         return [*(Const(key) for key in value.entries), *value.other_keys], not value.rest
     if isinstance(value, OneOf):
-        parts = [elements_of(option) for option in value.options]
+        parts = [list_elements(option) for option in value.options]
         return [one for items, _ in parts for one in items], False
-    return [Unknown(taint_of(value))], False
+    return [Unknown(collect_taint(value))], False

@@ -8,24 +8,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from spanproof.sandbox.catalogue import by_word, words_of
+from spanproof.sandbox.catalogue import index_words, split_entry
 from spanproof.sandbox.scanners.catalogue import read_sections
 from spanproof.sandbox.scanners.pieces import ENTRY
-from spanproof.sandbox.scanners.shell.state import OWN_JOB, Words, known
+from spanproof.sandbox.scanners.shell.state import OWN_JOB, Words, read_known_text
 
 _KNOWLEDGE: Final = read_sections("shell")
 _GROUPS: Final = _KNOWLEDGE["groups"]
 
-OPERANDS: Final = by_word(_KNOWLEDGE["operands"])
+OPERANDS: Final = index_words(_KNOWLEDGE["operands"])
 VALUED: Final = _KNOWLEDGE["valued"]
-DENIED: Final = by_word(_KNOWLEDGE["denied"])
+DENIED: Final = index_words(_KNOWLEDGE["denied"])
 INSTALLERS: Final = _KNOWLEDGE["installers"]
-NETWORK: Final = words_of(_GROUPS, "network")
-NETWORK_KINDS: Final = by_word(_KNOWLEDGE["network"])
-FETCH_OPTIONS: Final = by_word(_KNOWLEDGE["fetch-options"])
-SHELLS: Final = words_of(_GROUPS, "shells")
-INTERPRETERS: Final = words_of(_GROUPS, "interpreters")
-WRAPPERS: Final = words_of(_GROUPS, "wrappers")
+NETWORK: Final = split_entry(_GROUPS, "network")
+NETWORK_KINDS: Final = index_words(_KNOWLEDGE["network"])
+FETCH_OPTIONS: Final = index_words(_KNOWLEDGE["fetch-options"])
+SHELLS: Final = split_entry(_GROUPS, "shells")
+INTERPRETERS: Final = split_entry(_GROUPS, "interpreters")
+WRAPPERS: Final = split_entry(_GROUPS, "wrappers")
 WRAPPER_VALUED: Final = _KNOWLEDGE["wrapper-valued"]
 COMMAND_OPTIONS: Final = {
     program: frozenset(options.split()) for program, options in _KNOWLEDGE["command-options"].items()
@@ -36,26 +36,26 @@ TEXT_OPTIONS: Final = {
 }
 """Options whose value is a text and no path."""
 
-COMMAND_VARIABLES: Final = words_of(_KNOWLEDGE["variables"], "commands")
-LOADING_VARIABLES: Final = words_of(_KNOWLEDGE["variables"], "loading")
-SET_BY_SHELL: Final = words_of(_KNOWLEDGE["variables"], "set")
+COMMAND_VARIABLES: Final = split_entry(_KNOWLEDGE["variables"], "commands")
+LOADING_VARIABLES: Final = split_entry(_KNOWLEDGE["variables"], "loading")
+SET_BY_SHELL: Final = split_entry(_KNOWLEDGE["variables"], "set")
 PREDEFINED: Final = {**_KNOWLEDGE["predefined"], "IFS": " ", "#": "1", "!": OWN_JOB, "_": ENTRY, "-": ""}
-PLAIN: Final = words_of(_GROUPS, "plain")
-HARMLESS: Final = words_of(_GROUPS, "harmless")
-PROJECT_TOOLS: Final = words_of(_GROUPS, "projecttools")
+PLAIN: Final = split_entry(_GROUPS, "plain")
+HARMLESS: Final = split_entry(_GROUPS, "harmless")
+PROJECT_TOOLS: Final = split_entry(_GROUPS, "projecttools")
 
 WRAPPER_OPERANDS: Final = {"timeout": 1, "flock": 1}
 """Operands of a wrapper before the program it runs."""
 
 
 def split_options(arguments: Sequence[Words], valued: str) -> tuple[list[Words], list[str]]:
-    """Operands and options of a command; `valued` are the short options that take a value."""
+    """Return operands and options of a command; `valued` are the short options that take a value."""
     operands: list[Words] = []
     options: list[str] = []
     only_operands = False
     skip = False
     for argument in arguments:
-        text = known(argument)
+        text = read_known_text(argument)
         if skip:
             skip = False
             continue
@@ -108,11 +108,11 @@ def _value_follows(program: str, option: str) -> bool | None:
     return None
 
 
-def after_options(arguments: list[Words], valued: str) -> list[Words]:
-    """What follows the options of a wrapper: the command it runs."""
+def skip_options(arguments: list[Words], valued: str) -> list[Words]:
+    """Return what follows the options of a wrapper: the command it runs."""
     index = 0
     while index < len(arguments):
-        text = known(arguments[index])
+        text = read_known_text(arguments[index])
         if text is None or not text.startswith("-") or text == "-":
             break
         index += 2 if len(text) == 2 and text[1] in valued else 1

@@ -15,7 +15,7 @@ from typing import Final
 from tree_sitter import Node
 
 from spanproof.sandbox.scanners.boundary import Action, Pieces
-from spanproof.sandbox.scanners.pieces import ENTRY, bounded
+from spanproof.sandbox.scanners.pieces import ENTRY, limit_texts
 from spanproof.sandbox.scanners.shell import interpreters, network, programs
 from spanproof.sandbox.scanners.shell.catalogue import COMMAND_VARIABLES, LOADING_VARIABLES
 from spanproof.sandbox.scanners.shell.files import TESTS_OF_FILES
@@ -28,11 +28,11 @@ from spanproof.sandbox.scanners.shell.state import (
     UNKNOWN_STREAM,
     Stream,
     Words,
-    either,
-    joined,
-    known,
+    join_alternatives,
+    join_streams,
+    join_words,
     merge_variables,
-    one_after_another,
+    read_known_text,
 )
 from spanproof.sandbox.scanners.shell.walk import NodeHandler, Shell
 
@@ -40,7 +40,7 @@ _PROMPTS = frozenset({"PS0", "PS1", "PS2", "PS3", "PS4"})
 """Variables whose text the shell expands before it shows it."""
 
 
-def _command(shell: Shell, node: Node, stdin: Stream) -> Stream:
+def _follow_command(shell: Shell, node: Node, stdin: Stream) -> Stream:
     shell.count_command()
     fields: list[Words] = []
     assignments: list[Node] = []
@@ -52,12 +52,12 @@ def _command(shell: Shell, node: Node, stdin: Stream) -> Stream:
         elif child.type == "herestring_redirect":
             stdin = Stream(shell.words.word(child.named_children[0])) if child.named_children else stdin
         elif child.type == "file_redirect":
-            stdin = _redirect(shell, child) or stdin
+            stdin = _judge_redirect(shell, child) or stdin
         elif child.type != "comment":
             fields.extend(shell.words.fields(child))
     if fields and _DROPPED_DASH.match(shell.script.data, node.end_byte):
         fields.append((("-",),))
-    origins = _origins_of(shell, node) | shell.substituted_from
+    origins = _collect_origins(shell, node) | shell.substituted_from
     for assignment in assignments:
         _assign(shell, assignment, keep=name_node is None)
     if not fields:
@@ -69,7 +69,7 @@ def _command(shell: Shell, node: Node, stdin: Stream) -> Stream:
     # `IFS=: read a b` splits by it, and only this command does.
     variables = shell.state.variables
     before = variables.get("IFS")
-    variables["IFS"] = _value(shell, separators[-1].child_by_field_name("value"))
+    variables["IFS"] = _read_value(shell, separators[-1].child_by_field_name("value"))
     written = programs.run(shell, fields, given, node)
     variables.pop("IFS", None)
     if before is not None:
@@ -81,8 +81,8 @@ _DROPPED_DASH = re.compile(rb"[ \t]++-(?=[ \t]*+<<)")
 """An operand that the grammar leaves out of the tree, where a here-document follows."""
 
 
-def _origins_of(shell: Shell, node: Node) -> frozenset[str]:
-    """Where the variables a command names got their values."""
+def _collect_origins(shell: Shell, node: Node) -> frozenset[str]:
+    """Return where the variables a command names got their values."""
     if not shell.state.origins:
         return frozenset()
     text = shell.words.text(node)
@@ -95,17 +95,17 @@ def _origins_of(shell: Shell, node: Node) -> frozenset[str]:
     )
 
 
-def _redirected(shell: Shell, node: Node, stdin: Stream) -> Stream:
+def _follow_redirected(shell: Shell, node: Node, stdin: Stream) -> Stream:
     body = node.child_by_field_name("body")
     follow: Node | None = None
     outputs = False
     for redirect in node.named_children:  # that of a here-string has no field
         if redirect.type == "heredoc_redirect":
-            stdin, follow = _here_document(shell, redirect)
+            stdin, follow = _read_here_document(shell, redirect)
         elif redirect.type == "herestring_redirect" and redirect.named_children:
             stdin = Stream(shell.words.word(redirect.named_children[0]))
         elif redirect.type == "file_redirect":
-            given = _redirect(shell, redirect)
+            given = _judge_redirect(shell, redirect)
             stdin = given or stdin
             outputs = outputs or given is None
     written = shell.run(body, stdin) if body is not None else NOTHING
@@ -114,8 +114,8 @@ def _redirected(shell: Shell, node: Node, stdin: Stream) -> Stream:
     return NOTHING if outputs else written
 
 
-def _here_document(shell: Shell, node: Node) -> tuple[Stream, Node | None]:
-    """What a here-document feeds, and the command behind its mark."""
+def _read_here_document(shell: Shell, node: Node) -> tuple[Stream, Node | None]:
+    """Return what a here-document feeds, and the command behind its mark."""
     stream, follow = NOTHING, None
     quoted = False
     for child in node.named_children:
@@ -124,13 +124,13 @@ def _here_document(shell: Shell, node: Node) -> tuple[Stream, Node | None]:
         elif child.type == "heredoc_body":
             stream = Stream(((shell.words.text(child),),) if quoted else shell.words.word(child))
         elif child.type == "file_redirect":
-            _redirect(shell, child)
+            _judge_redirect(shell, child)
         elif child.type != "heredoc_end":
             follow = child
     return stream, follow
 
 
-def _redirect(shell: Shell, node: Node) -> Stream | None:
+def _judge_redirect(shell: Shell, node: Node) -> Stream | None:
     """Judge a redirection; gives a stream when it is an input."""
     operator = "".join(
         child.type for child in node.children if not child.is_named and child.type.strip("<>&|") == ""
@@ -139,7 +139,7 @@ def _redirect(shell: Shell, node: Node) -> Stream | None:
     stream: Stream | None = UNKNOWN_STREAM if reads else None
     for destination in node.children_by_field_name("destination"):
         word = shell.words.word(destination)
-        text = known(word)
+        text = read_known_text(word)
         if ("&" in operator and text is not None and text.strip("-").isdigit()) or text == "-":
             continue
         shell.judge_path(Action.READ if reads else Action.WRITE, word, "a redirection", node)
@@ -148,7 +148,7 @@ def _redirect(shell: Shell, node: Node) -> Stream | None:
     return stream
 
 
-def _assignment(shell: Shell, node: Node, stdin: Stream) -> Stream:
+def _follow_assignment(shell: Shell, node: Node, stdin: Stream) -> Stream:
     _assign(shell, node, keep=True)
     return NOTHING
 
@@ -159,21 +159,21 @@ def _assign(shell: Shell, node: Node, *, keep: bool) -> None:
         return
     shell.substituted_from = frozenset()
     value_node = node.child_by_field_name("value")
-    value = _value(shell, value_node)
+    value = _read_value(shell, value_node)
     name = shell.words.text(name_node).partition("[")[0]
     variables = shell.state.variables
     adds = any(child.type == "+=" for child in node.children)
     is_array = value_node is not None and value_node.type == "array"
     if name in variables and (name_node.type == "subscript" or (adds and is_array)):
         # Which item it becomes is not followed: a variable is any of its items.
-        value = either(variables[name], value)
+        value = join_alternatives(variables[name], value)
     elif adds:
-        value = joined([variables.get(name, EMPTY), value])
+        value = join_words([variables.get(name, EMPTY), value])
     _assign_items(shell, name, name_node, None if adds else value_node, value)
     if keep:
         before = variables.get(name)
         if before is not None and len(variables) > MAX_BRANCHED:
-            value = either(before, value)
+            value = join_alternatives(before, value)
         variables[name] = value
         if shell.substituted_from:
             shell.state.origins[name] = shell.substituted_from
@@ -183,7 +183,7 @@ def _assign(shell: Shell, node: Node, *, keep: bool) -> None:
         shell.run_substitutions(value, f"the prompt {name}", node)
     elif name in COMMAND_VARIABLES and value != EMPTY:
         interpreters.run_word(shell, value, frozenset(), f"{name} runs a command: ", node)
-    elif name.upper().endswith("_PROXY") and not name.upper().startswith("NO_") and known(value):
+    elif name.upper().endswith("_PROXY") and not name.upper().startswith("NO_") and read_known_text(value):
         network.judge_url(shell, value, name, node)
     shell.run_subscripts(value, node)
 
@@ -194,14 +194,14 @@ def _assign_items(shell: Shell, name: str, target: Node, value_node: Node | None
     if target.type == "subscript":
         key = shell.words.subscript(target)
         for held in [one for one in variables if one.startswith(f"{name}[")] if key is None else ():
-            variables[held] = either(variables[held], value)
+            variables[held] = join_alternatives(variables[held], value)
         if key is not None:
             variables[f"{name}[{key}]"] = value
         return
     for held in [one for one in variables if one.startswith(f"{name}[")]:
         variables[held] = value
     if value_node is not None and value_node.type == "array" and value_node.named_child_count <= _MOST_ITEMS:
-        items = _items(shell, value_node)
+        items = _read_items(shell, value_node)
         for key, item in items if all(key is not None for key, _ in items) else ():
             variables[f"{name}[{key}]"] = item
 
@@ -210,8 +210,8 @@ _MOST_ITEMS = 16
 """Items of an array that are kept apart; of a longer one a subscript may be any."""
 
 
-def _items(shell: Shell, array: Node) -> list[tuple[str | None, Words]]:
-    """The keys and values of an array; a key is None where it is not known."""
+def _read_items(shell: Shell, array: Node) -> list[tuple[str | None, Words]]:
+    """Return the keys and values of an array; a key is None where it is not known."""
     items: list[tuple[str | None, Words]] = []
     for index, child in enumerate(array.named_children):
         word = shell.words.word(child)
@@ -222,25 +222,28 @@ def _items(shell: Shell, array: Node) -> list[tuple[str | None, Words]]:
         if is_keyed and len(word) == 1:
             items.append((key, ((first, *word[0][1:]),)))
         else:
-            items.append((None, tuple(map(_behind_bracket, word))))
+            items.append((None, tuple(map(_strip_subscript, word))))
     return items
 
 
-def _behind_bracket(pieces: Pieces) -> Pieces:
-    """The value in `[key]=value`, where the key is not known."""
+def _strip_subscript(pieces: Pieces) -> Pieces:
+    """Return the value in `[key]=value`, where the key is not known."""
     at = next((at for at, piece in enumerate(pieces) if piece is not None and "]=" in piece), None)
     return pieces if at is None else ((pieces[at] or "").partition("]=")[2], *pieces[at + 1 :])
 
 
-def _value(shell: Shell, node: Node | None) -> Words:
+def _read_value(shell: Shell, node: Node | None) -> Words:
     if node is None:
         return EMPTY
     if node.type != "array":
         return shell.words.word(node)
-    return bounded((pieces for _, one in _items(shell, node) for pieces in one), MAX_ALTERNATIVES) or EMPTY
+    return (
+        limit_texts((pieces for _, one in _read_items(shell, node) for pieces in one), MAX_ALTERNATIVES)
+        or EMPTY
+    )
 
 
-def _declaration(shell: Shell, node: Node, stdin: Stream) -> Stream:
+def _follow_declaration(shell: Shell, node: Node, stdin: Stream) -> Stream:
     fields: list[Words] = []
     for child in node.named_children:
         if child.type == "variable_assignment":
@@ -249,9 +252,11 @@ def _declaration(shell: Shell, node: Node, stdin: Stream) -> Stream:
             fields.append(shell.words.word(child))
             shell.run_subscripts(fields[-1], node)
     keyword = node.children[0].type if node.children else ""
-    if any(_BY_NAME.match(known(word) or "") for word in fields):
+    if any(_BY_NAME.match(read_known_text(word) or "") for word in fields):
         shell.add("command.dynamic", node, "makes a variable that is another by name")
-    printing = not node.named_children or any(known(word) in {"-p", "-x", "-xp", "-px"} for word in fields)
+    printing = not node.named_children or any(
+        read_known_text(word) in {"-p", "-x", "-xp", "-px"} for word in fields
+    )
     if (
         printing
         and len(node.named_children) == len(fields) <= 1
@@ -265,26 +270,26 @@ _BY_NAME = re.compile(r"-[A-Za-z]*n")
 """The option of `declare` and `local` for a reference to a variable."""
 
 
-def _unset(shell: Shell, node: Node, stdin: Stream) -> Stream:
+def _follow_unset(shell: Shell, node: Node, stdin: Stream) -> Stream:
     for child in node.named_children:
         shell.state.variables.pop(shell.words.text(child), None)
     return NOTHING
 
 
-def _bare_redirect(shell: Shell, node: Node, stdin: Stream) -> Stream:
-    """A redirection without a command: `$(< file)` gives what the file holds."""
-    given = _redirect(shell, node)
+def _follow_bare_redirect(shell: Shell, node: Node, stdin: Stream) -> Stream:
+    """Follow a redirection without a command: `$(< file)` gives what the file holds."""
+    given = _judge_redirect(shell, node)
     return NOTHING if given is None else Stream(HOLE, frozenset({"file"}))
 
 
-def _pipeline(shell: Shell, node: Node, stdin: Stream) -> Stream:
+def _follow_pipeline(shell: Shell, node: Node, stdin: Stream) -> Stream:
     stream = stdin
     for child in node.named_children:
         stream = shell.run(child, stream)
     return stream
 
 
-def _list(shell: Shell, node: Node, stdin: Stream) -> Stream:
+def _follow_list(shell: Shell, node: Node, stdin: Stream) -> Stream:
     # `a && b && c` nests to the left; walked with a list, a long one cannot exhaust the stack.
     parts: list[Node] = []
     pending = [node]
@@ -294,10 +299,10 @@ def _list(shell: Shell, node: Node, stdin: Stream) -> Stream:
             pending.extend(reversed(one.named_children))
         else:
             parts.append(one)
-    return one_after_another([shell.run(part, stdin) for part in parts])
+    return join_streams([shell.run(part, stdin) for part in parts])
 
 
-def _branches(shell: Shell, node: Node, stdin: Stream) -> Stream:
+def _follow_branches(shell: Shell, node: Node, stdin: Stream) -> Stream:
     if len(shell.state.variables) > MAX_BRANCHED:
         return shell.sequence(node, stdin)  # an assignment joins with the value before it instead
     before = dict(shell.state.variables)
@@ -311,10 +316,10 @@ def _branches(shell: Shell, node: Node, stdin: Stream) -> Stream:
             written.append(shell.run(child, stdin))
         merge_variables(merged, shell.state.variables)
     shell.state.replace_variables(merged)
-    return one_after_another(written)
+    return join_streams(written)
 
 
-def _for(shell: Shell, node: Node, stdin: Stream) -> Stream:
+def _follow_for(shell: Shell, node: Node, stdin: Stream) -> Stream:
     variable = node.child_by_field_name("variable")
     values: list[Words] = []
     for value in node.children_by_field_name("value"):
@@ -322,29 +327,29 @@ def _for(shell: Shell, node: Node, stdin: Stream) -> Stream:
     if not values and shell.state.positional:
         values = list(shell.state.positional)
     if variable is not None:
-        word = bounded((pieces for one in values for pieces in one), MAX_ALTERNATIVES) or HOLE
+        word = limit_texts((pieces for one in values for pieces in one), MAX_ALTERNATIVES) or HOLE
         shell.state.variables[shell.words.text(variable)] = word
-    return shell.repeat(lambda: _body(shell, node, stdin), node)
+    return shell.repeat(lambda: _run_body(shell, node, stdin), node)
 
 
-def _counting_for(shell: Shell, node: Node, stdin: Stream) -> Stream:
+def _follow_counting_for(shell: Shell, node: Node, stdin: Stream) -> Stream:
     for child in node.named_children:
         if child.type == "variable_assignment" or child.type.endswith("expression"):
             for name in [one for one in child.named_children if one.type == "variable_name"]:
                 shell.state.variables[shell.words.text(name)] = ((ENTRY,),)
-    return shell.repeat(lambda: _body(shell, node, stdin), node)
+    return shell.repeat(lambda: _run_body(shell, node, stdin), node)
 
 
-def _while(shell: Shell, node: Node, stdin: Stream) -> Stream:
+def _follow_while(shell: Shell, node: Node, stdin: Stream) -> Stream:
     return shell.repeat(lambda: shell.sequence(node, stdin), node)
 
 
-def _body(shell: Shell, node: Node, stdin: Stream) -> Stream:
+def _run_body(shell: Shell, node: Node, stdin: Stream) -> Stream:
     body = node.child_by_field_name("body")
     return shell.run(body, stdin) if body is not None else NOTHING
 
 
-def _function(shell: Shell, node: Node, stdin: Stream) -> Stream:
+def _follow_function(shell: Shell, node: Node, stdin: Stream) -> Stream:
     name_node, body = node.child_by_field_name("name"), node.child_by_field_name("body")
     if name_node is None or body is None:
         return NOTHING
@@ -360,7 +365,7 @@ def _is_fork_bomb(body: str, name: str) -> bool:
     return bool(re.search(rf"(?<![\w-]){plain}\s*+\|\s*+{plain}\s*+&", body))
 
 
-def _test(shell: Shell, node: Node, stdin: Stream) -> Stream:
+def _follow_test(shell: Shell, node: Node, stdin: Stream) -> Stream:
     pending = list(node.named_children)
     while pending:
         child = pending.pop()
@@ -379,26 +384,26 @@ def _test(shell: Shell, node: Node, stdin: Stream) -> Stream:
     return NOTHING
 
 
-def _nothing(shell: Shell, node: Node, stdin: Stream) -> Stream:
+def _ignore_node(shell: Shell, node: Node, stdin: Stream) -> Stream:
     return NOTHING
 
 
 HANDLERS: Final[dict[str, NodeHandler]] = {
-    "command": _command,
-    "file_redirect": _bare_redirect,
-    "redirected_statement": _redirected,
-    "variable_assignment": _assignment,
-    "declaration_command": _declaration,
-    "unset_command": _unset,
-    "pipeline": _pipeline,
-    "list": _list,
-    "if_statement": _branches,
-    "case_statement": _branches,
-    "for_statement": _for,
-    "while_statement": _while,
-    "c_style_for_statement": _counting_for,
-    "function_definition": _function,
-    "test_command": _test,
-    "comment": _nothing,
+    "command": _follow_command,
+    "file_redirect": _follow_bare_redirect,
+    "redirected_statement": _follow_redirected,
+    "variable_assignment": _follow_assignment,
+    "declaration_command": _follow_declaration,
+    "unset_command": _follow_unset,
+    "pipeline": _follow_pipeline,
+    "list": _follow_list,
+    "if_statement": _follow_branches,
+    "case_statement": _follow_branches,
+    "for_statement": _follow_for,
+    "while_statement": _follow_while,
+    "c_style_for_statement": _follow_counting_for,
+    "function_definition": _follow_function,
+    "test_command": _follow_test,
+    "comment": _ignore_node,
 }
 """What follows each kind of node."""

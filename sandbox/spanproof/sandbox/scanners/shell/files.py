@@ -22,11 +22,11 @@ from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.pieces import ENTRY, MAX_TEXT
 from spanproof.sandbox.scanners.shell.catalogue import PLAIN, VALUED, drop_text_options, split_options
 from spanproof.sandbox.scanners.shell.interpreters import judge_awk, judge_sed
-from spanproof.sandbox.scanners.shell.network import values_of
-from spanproof.sandbox.scanners.shell.state import HOLE, NOTHING, Stream, Words, joined, known
+from spanproof.sandbox.scanners.shell.network import find_option_values
+from spanproof.sandbox.scanners.shell.state import HOLE, NOTHING, Stream, Words, join_words, read_known_text
 from spanproof.sandbox.scanners.shell.walk import Handler, Shell
-from spanproof.sandbox.scanners.shell.words import ansi
-from spanproof.sandbox.words import words
+from spanproof.sandbox.scanners.shell.words import resolve_escapes
+from spanproof.sandbox.words import split_words
 
 _ENCODED = frozenset({"encoded"})
 _KEEPERS = frozenset({"cat", "tac", "tee", "sort", "uniq", "nl", "less", "more"})
@@ -34,14 +34,14 @@ _PICKERS = frozenset({"head", "tail", "shuf"})
 _FORMAT = re.compile(r"%(?:[-+ 0#]*\d{0,4}(?:\.\d{0,4})?)([sdbqxofegcXuiq%])")
 
 
-def output_of(
+def derive_output(
     program: str, arguments: Sequence[Words], operands: Sequence[Words], stdin: Stream
 ) -> Stream | None:
-    """What a command writes, where it is known."""
+    """Return what a command writes, where it is known."""
     if program == "echo":
-        return Stream(_echo(arguments), stdin.origin)
+        return Stream(_derive_echo(arguments), stdin.origin)
     if program == "printf":
-        return Stream(_printf(operands), stdin.origin)
+        return Stream(_derive_printf(operands), stdin.origin)
     if program in _KEEPERS and not operands:
         return stdin
     if program in _PICKERS and not operands and stdin.words == ((ENTRY,),):
@@ -53,24 +53,26 @@ def output_of(
     if program == "mktemp":
         return Stream((("/tmp/" + ENTRY,),))  # noqa: S108 - inside the sandbox
     if program in {"dirname", "realpath"} and operands:
-        return Stream(_directory(operands[0]) if program == "dirname" else operands[0])
-    text = known(stdin.words)
-    options = {known(argument) for argument in arguments}
+        return Stream(_derive_directory(operands[0]) if program == "dirname" else operands[0])
+    text = read_known_text(stdin.words)
+    options = {read_known_text(argument) for argument in arguments}
     if program in {"base64", "base32", "xxd", "basenc"} and not operands:
-        return _coded(program, text, options, stdin)
+        return _encode_or_decode(program, text, options, stdin)
     if program in {"gunzip", "zcat", "gzip", "xz", "unxz", "bunzip2"}:
         return Stream(HOLE, stdin.origin | _ENCODED)
     if program == "rev" and text is not None:
         return Stream(((("\n".join(line[::-1] for line in text.split("\n"))),),), stdin.origin)
     if program == "tr" and text is not None:
-        return Stream(((_translate(text, [known(one) for one in operands], options),),), stdin.origin)
+        return Stream(
+            ((_translate(text, [read_known_text(one) for one in operands], options),),), stdin.origin
+        )
     return None
 
 
-def _echo(arguments: Sequence[Words]) -> Words:
+def _derive_echo(arguments: Sequence[Words]) -> Words:
     rest = list(arguments)
     newline, escapes = "\n", False
-    while rest and (text := known(rest[0])) is not None and re.match(r"^-[neE]+$", text):
+    while rest and (text := read_known_text(rest[0])) is not None and re.match(r"^-[neE]+$", text):
         newline = "" if "n" in text else newline
         escapes = escapes or "e" in text
         rest.pop(0)
@@ -78,42 +80,44 @@ def _echo(arguments: Sequence[Words]) -> Words:
     for index, argument in enumerate(rest):
         if index:
             parts.append(((" ",),))
-        parts.append(_unescaped(argument) if escapes else argument)
+        parts.append(_resolve_escapes(argument) if escapes else argument)
     parts.append(((newline,),))
-    return joined(parts)
+    return join_words(parts)
 
 
-def _unescaped(word: Words) -> Words:
-    return tuple(tuple(piece if piece is None else ansi(piece) for piece in pieces) for pieces in word)
+def _resolve_escapes(word: Words) -> Words:
+    return tuple(
+        tuple(piece if piece is None else resolve_escapes(piece) for piece in pieces) for pieces in word
+    )
 
 
-def _printf(operands: Sequence[Words]) -> Words:
-    template = known(operands[0]) if operands else None
+def _derive_printf(operands: Sequence[Words]) -> Words:
+    template = read_known_text(operands[0]) if operands else None
     if template is None:
         return HOLE
     values = list(operands[1:])
     parts: list[Words] = []
     at = 0
     for found in _FORMAT.finditer(template):
-        parts.append(((ansi(template[at : found.start()]),),))
+        parts.append(((resolve_escapes(template[at : found.start()]),),))
         at = found.end()
         if found[1] == "%":
             parts.append((("%",),))
         else:
             value = values.pop(0) if values else (("",),)
-            parts.append(_unescaped(value) if found[1] == "b" else value)
-    parts.append(((ansi(template[at:]),),))
-    return joined(parts)
+            parts.append(_resolve_escapes(value) if found[1] == "b" else value)
+    parts.append(((resolve_escapes(template[at:]),),))
+    return join_words(parts)
 
 
-def _directory(word: Words) -> Words:
-    text = known(word)
+def _derive_directory(word: Words) -> Words:
+    text = read_known_text(word)
     if text is None:
         return HOLE
     return ((text.rpartition("/")[0] or ".",),)
 
 
-def _coded(program: str, text: str | None, options: set[str | None], stdin: Stream) -> Stream:
+def _encode_or_decode(program: str, text: str | None, options: set[str | None], stdin: Stream) -> Stream:
     decodes = any(option and re.match(r"^(?:-[a-zA-Z]*[dDr][a-z]*|--decode)$", option) for option in options)
     origin = stdin.origin | _ENCODED
     if text is None:
@@ -136,12 +140,12 @@ def _coded(program: str, text: str | None, options: set[str | None], stdin: Stre
 def _translate(text: str, operands: Sequence[str | None], options: set[str | None]) -> str | None:
     if not operands or any(one is None for one in operands) or len(text) > MAX_TEXT:
         return None
-    old = _characters(operands[0] or "")
+    old = _expand_characters(operands[0] or "")
     if "-d" in options:
         return "".join(one for one in text if one not in old)
     if len(operands) < 2 or "-s" in options or "-c" in options:
         return None
-    new = _characters(operands[1] or "")
+    new = _expand_characters(operands[1] or "")
     if not new:
         return text
     table = {one: new[min(index, len(new) - 1)] for index, one in enumerate(old)}
@@ -155,7 +159,7 @@ _CLASSES = {
 }  # fmt: skip
 
 
-def _characters(text: str) -> str:
+def _expand_characters(text: str) -> str:
     for name, members in _CLASSES.items():
         text = text.replace(name, members)
     text = text.replace("\\n", "\n").replace("\\t", "\t")
@@ -172,19 +176,19 @@ _FILE: Final = frozenset({"file"})
 _JQ_READS = re.compile(r"\$ENV\b|(?<![\w.\"$])env\b|\bstrenv\b|\benvsubst\b|\bload(?:_str|_\w+)?\s*\(")
 
 
-def operands_in_role(
+def judge_operands(
     shell: Shell, program: str, role: str, arguments: list[Words], stdin: Stream, node: Node
 ) -> Stream:
     """Judge a program by the role its operands have; gives what it writes."""
     if program == "sed":
-        arguments = [_without_suffix(argument) for argument in arguments]
+        arguments = [_drop_suffix(argument) for argument in arguments]
     elif program == "jq":
-        arguments = _without_named(shell, arguments, node)
+        arguments = _drop_named_arguments(shell, arguments, node)
     arguments = drop_text_options(program, arguments)
     operands, options = split_options(arguments, VALUED.get(program, ""))
     texts: list[Words] = []
     if role == "script":
-        texts, operands = _program_text(shell, program, arguments, operands, options, node)
+        texts, operands = _judge_program_text(shell, program, arguments, operands, options, node)
         role = (
             "write"
             if program == "sed" and any(option[:2] in {"-i", "--in"} for option in options)
@@ -196,7 +200,7 @@ def operands_in_role(
             if argument not in operands and argument not in texts:
                 shell.judge_literals(argument, program, node)
     _judge_option_paths(shell, program, arguments, node)
-    written = output_of(program, arguments, operands, stdin)
+    written = derive_output(program, arguments, operands, stdin)
     if written is not None:
         return written
     reads_files = role == "read" and bool(operands)
@@ -221,10 +225,10 @@ def _judge_role(shell: Shell, program: str, role: str, operands: list[Words], no
 
 
 def _judge_option_paths(shell: Shell, program: str, arguments: list[Words], node: Node) -> None:
-    """Paths inside options: `-f/etc/passwd`, `--file=/etc/passwd`, `-o /out`."""
+    """Judge the paths inside options: `-f/etc/passwd`, `--file=/etc/passwd`, `-o /out`."""
     previous = ""
     for argument in arguments:
-        text = known(argument)
+        text = read_known_text(argument)
         if text is None:
             previous = ""
             continue
@@ -239,24 +243,24 @@ def _judge_option_paths(shell: Shell, program: str, arguments: list[Words], node
         previous = text
 
 
-_PATTERNS = words("grep egrep fgrep zgrep rg ag ack")
+_PATTERNS = split_words("grep egrep fgrep zgrep rg ag ack")
 """Programs whose text is a pattern, which runs nothing."""
 
-_WRITES_BY_OPTION = words("sort cp mv ln install tree shuf iconv gcc cc zip uniq")
+_WRITES_BY_OPTION = split_words("sort cp mv ln install tree shuf iconv gcc cc zip uniq")
 
 
-def _program_text(
+def _judge_program_text(
     shell: Shell, program: str, arguments: list[Words], operands: list[Words], options: list[str], node: Node
 ) -> tuple[list[Words], list[Words]]:
     """Judge the program texts of awk, sed, grep or jq, which may reach out; give them, and the paths."""
-    texts = _texts_in_options(program, arguments)
+    texts = _find_option_texts(program, arguments)
     if not texts and not any(map(_FROM_FILE.match, options)):
         texts, operands = operands[:1], operands[1:]
     if program in _PATTERNS or not texts:
         return texts, operands
-    if any(known(text) is None for text in texts):
+    if any(read_known_text(text) is None for text in texts):
         shell.add("exec.dynamic", node, f"{program} runs a program text that is not known")
-    text = "\n".join(known(one) or "" for one in texts)
+    text = "\n".join(read_known_text(one) or "" for one in texts)
     if program.endswith("awk"):
         judge_awk(shell, text, node)
     elif program == "sed":
@@ -271,8 +275,8 @@ _TEXT_OPTION: Final = re.compile(r"(?:-[a-zA-Z]*e|--(?:expression|source|regexp)
 _TEXT_IN_OPTION: Final = re.compile(r"(?:-[nrsuzE]*e|--(?:expression|source|regexp)=)(?=.)", re.DOTALL)
 
 
-def _texts_in_options(program: str, arguments: list[Words]) -> list[Words]:
-    """Program texts that options hold; those of jq have none."""
+def _find_option_texts(program: str, arguments: list[Words]) -> list[Words]:
+    """Return the program texts that options hold; those of jq have none."""
     found: list[Words] = []
     takes = False
     for argument in arguments if program not in {"jq", "yq"} else ():
@@ -280,7 +284,7 @@ def _texts_in_options(program: str, arguments: list[Words]) -> list[Words]:
         inside = _TEXT_IN_OPTION.match(head)
         if takes:
             found.append(argument)
-        elif inside is not None and known(argument) != inside[0]:
+        elif inside is not None and read_known_text(argument) != inside[0]:
             found.append(tuple(((pieces[0] or "")[inside.end() :], *pieces[1:]) for pieces in argument))
         takes = not takes and _TEXT_OPTION.match(head) is not None and len(argument[0]) == 1
     return found
@@ -290,12 +294,12 @@ _NAMED: Final = {"--arg": False, "--argjson": False, "--slurpfile": True, "--raw
 """Options of jq with a name and a value behind them, and whether the value is a file."""
 
 
-def _without_named(shell: Shell, arguments: list[Words], node: Node) -> list[Words]:
-    """The arguments of jq without the names and values that it gets; files among these are judged."""
+def _drop_named_arguments(shell: Shell, arguments: list[Words], node: Node) -> list[Words]:
+    """Return the arguments of jq without its names and values; files among these are judged."""
     kept: list[Words] = []
     at = 0
     while at < len(arguments):
-        option = known(arguments[at]) or ""
+        option = read_known_text(arguments[at]) or ""
         if option not in _NAMED:
             kept.append(arguments[at])
             at += 1
@@ -310,13 +314,13 @@ def _without_named(shell: Shell, arguments: list[Words], node: Node) -> list[Wor
 _SUFFIXED: Final = re.compile(r"(-[nrsuzE]*i).+", re.DOTALL)
 
 
-def _without_suffix(argument: Words) -> Words:
-    """`-i.bak` of sed without the suffix, of which no letter is an option."""
-    found = _SUFFIXED.fullmatch(known(argument) or "")
+def _drop_suffix(argument: Words) -> Words:
+    """Return `-i.bak` of sed without the suffix, of which no letter is an option."""
+    found = _SUFFIXED.fullmatch(read_known_text(argument) or "")
     return argument if found is None else ((found[1],),)
 
 
-def _dd(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+def _judge_dd(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     for argument in arguments:
         for pieces in argument:
             head = pieces[0] or ""
@@ -326,14 +330,14 @@ def _dd(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node:
     return Stream(HOLE, _FILE)
 
 
-def _tar(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
-    texts = [known(argument) for argument in arguments]
+def _judge_tar(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+    texts = [read_known_text(argument) for argument in arguments]
     first = texts[0] or "" if texts else ""
     flags = (
         "".join(text for text in texts if text and text.startswith("-") and not text.startswith("--")) + first
     )
     creates = "c" in flags or "--create" in texts
-    for file in values_of(arguments, {"--files-from", "--exclude-from"}):
+    for file in find_option_values(arguments, {"--files-from", "--exclude-from"}):
         shell.judge_path(Action.READ, file, program, node)
     for index, argument in enumerate(arguments):
         text = texts[index]
@@ -349,24 +353,24 @@ def _tar(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node
     return Stream(HOLE, _FILE)
 
 
-def _date(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
-    if any(re.match(r"-u?s|--set\b", known(argument) or "") for argument in arguments):
+def _judge_date(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+    if any(re.match(r"-u?s|--set\b", read_known_text(argument) or "") for argument in arguments):
         shell.add("system.change", node, "sets the clock")
-    return operands_in_role(shell, program, "read", arguments, stdin, node)
+    return judge_operands(shell, program, "read", arguments, stdin, node)
 
 
-def _test(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
-    if any(known(argument) in TESTS_OF_FILES for argument in arguments):
+def _judge_test(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+    if any(read_known_text(argument) in TESTS_OF_FILES for argument in arguments):
         for argument in arguments:
-            if not (known(argument) or "").startswith("-"):
+            if not (read_known_text(argument) or "").startswith("-"):
                 shell.judge_path(Action.READ, argument, program, node)
     return NOTHING
 
 
-TESTS_OF_FILES: Final = words("-e -f -d -r -w -x -s -L -h -b -c -p -S -O -G -N -nt -ot -ef")
+TESTS_OF_FILES: Final = split_words("-e -f -d -r -w -x -s -L -h -b -c -p -S -O -G -N -nt -ot -ef")
 
 
-def _chown(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+def _judge_chown(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     shell.add("privilege.change", node, f"runs {program}")
     for operand in split_options(arguments, "")[0][1:]:
         shell.judge_path(Action.PERMISSION, operand, program, node)
@@ -374,6 +378,7 @@ def _chown(shell: Shell, program: str, arguments: list[Words], stdin: Stream, no
 
 
 HANDLERS: Final[dict[str, Handler]] = {
-    "dd": _dd, "tar": _tar, "chown": _chown, "chgrp": _chown, "date": _date, "test": _test,
+    "dd": _judge_dd, "tar": _judge_tar, "chown": _judge_chown, "chgrp": _judge_chown, "date": _judge_date,
+    "test": _judge_test,
 }  # fmt: skip
 """Programs whose operands say more than a role."""

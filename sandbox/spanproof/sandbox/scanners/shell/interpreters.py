@@ -27,13 +27,13 @@ from spanproof.sandbox.scanners.shell.state import (
     State,
     Stream,
     Words,
-    joined,
-    known,
+    join_words,
     merge_variables,
+    read_known_text,
 )
 from spanproof.sandbox.scanners.shell.walk import Handler, Shell
-from spanproof.sandbox.scanners.shell.words import ansi
-from spanproof.sandbox.words import words
+from spanproof.sandbox.scanners.shell.words import resolve_escapes
+from spanproof.sandbox.words import split_words
 
 _DOWNLOADED = frozenset({"network"})
 _ENCODED = frozenset({"encoded"})
@@ -53,7 +53,7 @@ def run_shell(shell: Shell, program: str, arguments: list[Words], stdin: Stream,
         shell.judge_path(Action.READ, operands[0], program, node)
         if options == ["-n"]:
             return UNKNOWN_STREAM  # only looks for mistakes
-        if known(operands[0]) == "/dev/fd/63":
+        if read_known_text(operands[0]) == "/dev/fd/63":
             _run_stream(shell, stdin, f"{program} runs a script: ", node)
         else:
             shell.add("exec.dynamic", node, f"{program} runs a script that is not in the snippet")
@@ -91,19 +91,19 @@ def run_word(
     """
     for pieces in word:
         if all(piece is None for piece in pieces):
-            _unknown_code(shell, taint, node)
+            _report_unknown_code(shell, taint, node)
             continue
         text = "".join("$__unknown" if piece is None else piece for piece in pieces)
         run_text(shell, text, origin, node, given, state=state)
 
 
-def _eval(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
-    """A command in this shell itself: what it sets is set after it."""
+def _judge_eval(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+    """Read a command in this shell itself: what it sets is set after it."""
     parts = [part for argument in arguments for part in (argument, ((" ",),))]
     state = shell.state
     before = dict(state.variables)
     after: dict[str, Words] = {}
-    for pieces in joined(parts[:-1]) if parts else ():
+    for pieces in join_words(parts[:-1]) if parts else ():
         state.replace_variables(before)
         run_word(shell, (pieces,), stdin.origin, "eval runs a command: ", node, state=state)
         merge_variables(after, state.variables)
@@ -111,7 +111,7 @@ def _eval(shell: Shell, program: str, arguments: list[Words], stdin: Stream, nod
     return UNKNOWN_STREAM
 
 
-def _unknown_code(shell: Shell, taint: frozenset[str], node: Node) -> None:
+def _report_unknown_code(shell: Shell, taint: frozenset[str], node: Node) -> None:
     if taint & _DOWNLOADED:
         shell.add("exec.download", node, "runs what was just downloaded")
     elif taint & _ENCODED:
@@ -153,24 +153,24 @@ def run_interpreter(shell: Shell, program: str, arguments: list[Words], stdin: S
         if option in {"-c", "-e", "-E", "-r", "--eval", "-p", "--print", "-pe", "-ne"}
     }
     if "-m" in options:
-        return _python_module(shell, arguments, node)
+        return _judge_python_module(shell, arguments, node)
     if flags and operands:
-        _inline_code(shell, program, operands[0], stdin.origin, node)
+        _scan_inline_code(shell, program, operands[0], stdin.origin, node)
         for operand in operands[1:]:
             shell.judge_path(Action.READ, operand, program, node)
     elif operands:
         shell.judge_path(Action.READ, operands[0], program, node)
         shell.add("exec.dynamic", node, f"{program} runs a script that is not in the snippet")
     elif not options:
-        _inline_code(shell, program, stdin.words, stdin.origin, node)
+        _scan_inline_code(shell, program, stdin.words, stdin.origin, node)
     return UNKNOWN_STREAM
 
 
-_HARMLESS_MODULES = words("json.tool this calendar timeit unittest pytest venv tabnanny ast")
+_HARMLESS_MODULES = split_words("json.tool this calendar timeit unittest pytest venv tabnanny ast")
 
 
-def _python_module(shell: Shell, arguments: list[Words], node: Node) -> Stream:
-    names = [known(argument) or "" for argument in arguments]
+def _judge_python_module(shell: Shell, arguments: list[Words], node: Node) -> Stream:
+    names = [read_known_text(argument) or "" for argument in arguments]
     module = names[names.index("-m") + 1] if names.index("-m") + 1 < len(names) else ""
     for argument in arguments:
         shell.judge_literals(argument, f"python -m {module}", node)
@@ -184,10 +184,10 @@ def _python_module(shell: Shell, arguments: list[Words], node: Node) -> Stream:
     return UNKNOWN_STREAM
 
 
-def _inline_code(shell: Shell, program: str, word: Words, taint: frozenset[str], node: Node) -> None:
+def _scan_inline_code(shell: Shell, program: str, word: Words, taint: frozenset[str], node: Node) -> None:
     for pieces in word:
         if all(piece is None for piece in pieces):
-            _unknown_code(shell, taint, node)
+            _report_unknown_code(shell, taint, node)
             continue
         text = "".join("__unknown" if piece is None else piece for piece in pieces)
         context = shell.context.nested(shell.place(node), f"{program} runs code: ")
@@ -201,10 +201,10 @@ def _inline_code(shell: Shell, program: str, word: Words, taint: frozenset[str],
             shell.add("exec.dynamic", node, f"{program} runs code no scanner reads")
 
 
-def _source(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+def _judge_source(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     for argument in arguments[:1]:
         shell.judge_path(Action.READ, argument, program, node)
-        if known(argument) == "/dev/fd/63":
+        if read_known_text(argument) == "/dev/fd/63":
             shell.add(
                 "exec.download" if "network" in stdin.origin else "exec.dynamic",
                 node,
@@ -215,16 +215,16 @@ def _source(shell: Shell, program: str, arguments: list[Words], stdin: Stream, n
     return NOTHING
 
 
-def _trap(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
-    text = known(arguments[0]) if arguments else None
+def _judge_trap(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+    text = read_known_text(arguments[0]) if arguments else None
     if text and not text.startswith("-") and len(arguments) > 1:
         run_text(shell, text, "a trap runs a command: ", node)
     return NOTHING
 
 
-def _alias(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+def _judge_alias(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     for argument in arguments:
-        text = known(argument) or ""
+        text = read_known_text(argument) or ""
         name, equals, value = text.partition("=")
         if equals and value:
             shell.state.aliases.add(name)
@@ -233,11 +233,11 @@ def _alias(shell: Shell, program: str, arguments: list[Words], stdin: Stream, no
 
 
 HANDLERS: Final[dict[str, Handler]] = {
-    "eval": _eval,
-    "source": _source,
-    ".": _source,
-    "trap": _trap,
-    "alias": _alias,
+    "eval": _judge_eval,
+    "source": _judge_source,
+    ".": _judge_source,
+    "trap": _judge_trap,
+    "alias": _judge_alias,
 }
 """Built-ins that run code."""
 
@@ -256,16 +256,16 @@ def judge_awk(shell: Shell, text: str, node: Node) -> None:
     """Judge a program of awk."""
     if "ENVIRON" in text:
         shell.read_all_variables("awk", node)
-    _judge(shell, "awk", _find_in_awk(text), node)
+    _judge_reaches(shell, "awk", _find_in_awk(text), node)
 
 
 def judge_sed(shell: Shell, text: str, node: Node) -> None:
     """Judge a script of sed."""
     if _SED_MAY_REACH.search(text):
-        _judge(shell, "sed", _find_in_sed(text), node)
+        _judge_reaches(shell, "sed", _find_in_sed(text), node)
 
 
-def _judge(shell: Shell, program: str, reaches: Iterator[Reach], node: Node) -> None:
+def _judge_reaches(shell: Shell, program: str, reaches: Iterator[Reach], node: Node) -> None:
     for reach in reaches:
         if reach.target is None:
             shell.add("exec.dynamic", node, f"{program} opens or runs what is not known")
@@ -306,7 +306,7 @@ def _find_in_awk(text: str) -> Iterator[Reach]:
     def put_aside(found: re.Match[str]) -> str:
         if found[1] is None:
             return "\n" if found[0].startswith("#") else "0"
-        texts.append(ansi(found[1][1:-1]))
+        texts.append(resolve_escapes(found[1][1:-1]))
         return f'"{len(texts) - 1}"'
 
     def named(number: str | None) -> str | None:
@@ -321,13 +321,13 @@ def _find_in_awk(text: str) -> Iterator[Reach]:
         yield Reach(None, named(found[1]))
     for found in _AWK_PIPE.finditer(code):
         yield Reach(None, named(found[1] if found[2] else found[3]))
-    for number in _redirected(_AWK_INPUT, code):
+    for number in _find_redirected(_AWK_INPUT, code):
         yield Reach(Action.READ, named(number))
-    for number in _redirected(_AWK_OUTPUT, code):
+    for number in _find_redirected(_AWK_OUTPUT, code):
         yield Reach(Action.WRITE, named(number))
 
 
-def _redirected(pattern: re.Pattern[str], code: str) -> Iterator[str | None]:
+def _find_redirected(pattern: re.Pattern[str], code: str) -> Iterator[str | None]:
     """Yield the numbers of the texts that `getline` reads or `print` writes to; None where it is no text."""
     depth = -1  # of brackets since the statement; below 0 outside of one, where `<` and `>` compare
     for found in pattern.finditer(code):
@@ -366,7 +366,7 @@ def _find_in_sed(text: str) -> Iterator[Reach]:
         command = text[at]
         at += 1
         if command in "sy":
-            found = _sed_operands(text, at)
+            found = _match_sed_operands(text, at)
             if found is None:
                 yield Reach(None, None)
                 return
@@ -398,8 +398,8 @@ def _find_in_sed(text: str) -> Iterator[Reach]:
             return
 
 
-def _sed_operands(text: str, at: int) -> re.Match[str] | None:
-    """The two parts of `s` or `y` between its marks, and the marks."""
+def _match_sed_operands(text: str, at: int) -> re.Match[str] | None:
+    """Match the two parts of `s` or `y` between its marks, and the marks."""
     mark = re.escape(text[at : at + 1])
     if not mark or text[at] in "\\\n":
         return None

@@ -13,10 +13,10 @@ from tree_sitter import Node
 
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.shell.catalogue import FETCH_OPTIONS, NETWORK_KINDS, split_options
-from spanproof.sandbox.scanners.shell.state import EMPTY, HOLE, Stream, Words, known
+from spanproof.sandbox.scanners.shell.state import EMPTY, HOLE, Stream, Words, read_known_text
 from spanproof.sandbox.scanners.shell.walk import Shell
-from spanproof.sandbox.scanners.sql import Connection, Database, connection_of_url
-from spanproof.sandbox.words import words
+from spanproof.sandbox.scanners.sql import Connection, Database, parse_connection_url
+from spanproof.sandbox.words import split_words
 
 _ANSWER: Final = Stream(HOLE, frozenset({"network"}))
 _SOURCE_PREFIX: Final = re.compile(
@@ -24,10 +24,10 @@ _SOURCE_PREFIX: Final = re.compile(
 )
 """The part before the URL of a package: an option, a name and `@`, a version control system."""
 
-_LOGINS: Final = words("ssh sshpass autossh mosh rsh sftp ssh-copy-id")
-_COPIES: Final = words("scp rsync rcp")
+_LOGINS: Final = split_words("ssh sshpass autossh mosh rsh sftp ssh-copy-id")
+_COPIES: Final = split_words("scp rsync rcp")
 _SWITCHES_OF_CURL: Final = frozenset("OisSLkfvIgG#JaP")
-_SWITCHES_OF_WGET: Final = words("-q -nc -c -r -N -nv -S -b -np -k -p -m -d")
+_SWITCHES_OF_WGET: Final = split_words("-q -nc -c -r -N -nv -S -b -np -k -p -m -d")
 """Options that take no value."""
 
 
@@ -35,24 +35,24 @@ def reach(shell: Shell, program: str, arguments: list[Words], stdin: Stream, nod
     """Judge a program that reaches the network."""
     kind = NETWORK_KINDS.get(program)
     if kind == "fetchers":
-        _fetch(shell, program, arguments, node)
+        _judge_fetch(shell, program, arguments, node)
     elif program in {"nc", "ncat", "netcat", "socat"}:
-        _netcat(shell, program, arguments, node)
+        _judge_netcat(shell, program, arguments, node)
     elif program in _LOGINS or program in _COPIES:
-        _remote_copy(shell, program, arguments, node)
+        _judge_remote_copy(shell, program, arguments, node)
     elif program == "openssl":
-        _openssl(shell, arguments, node)
+        _judge_openssl(shell, arguments, node)
     elif program == "logger":
-        for host in values_of(arguments, {"-n", "--server"}):
+        for host in find_option_values(arguments, {"-n", "--server"}):
             _judge_host(shell, host, program, node)
     elif kind in {"mailers", "cloud"}:
         shell.add("network.host", node, f"{program} reaches a service the policy does not name")
     elif kind == "databases":
-        _database(shell, program, arguments, stdin, node)
+        _judge_database(shell, program, arguments, stdin, node)
     else:
-        hosts = _operands(arguments, "cCiIntTwWpsSlQ")
+        hosts = _select_operands(arguments, "cCiIntTwWpsSlQ")
         for index, host in enumerate(hosts):
-            if index < 2 or not (known(host) or "").isdigit():
+            if index < 2 or not (read_known_text(host) or "").isdigit():
                 _judge_host(shell, host, program, node)
         if not hosts and program not in {"ping", "dig", "host"}:
             shell.add("network.dynamic", node, f"{program} reaches a host that is not known")
@@ -69,33 +69,33 @@ def judge_url(shell: Shell, word: Words, who: str, node: Node) -> None:
 
 
 def judge_sources(shell: Shell, program: str, arguments: list[Words], node: Node) -> None:
-    """Packages by URL, and indexes named on the line, come from the host they name."""
+    """Judge packages by URL, and indexes named on the line, by the host they name."""
     for argument in arguments:
-        text = known(argument)
+        text = read_known_text(argument)
         if text is not None and "://" in text:
             judge_url(shell, ((_SOURCE_PREFIX.sub("", text),),), program, node)
 
 
-def _fetch(shell: Shell, program: str, arguments: list[Words], node: Node) -> None:
+def _judge_fetch(shell: Shell, program: str, arguments: list[Words], node: Node) -> None:
     option = ""
     urls = 0
     for argument in arguments:
-        text = known(argument)
+        text = read_known_text(argument)
         if option:
             urls += option == "--url"
             _judge_option(shell, program, option, argument, node)
             option = ""
         elif text is not None and text.startswith("-") and text != "-":
-            option = _option(shell, program, text, node)
+            option = _read_option(shell, program, text, node)
         else:
             judge_url(shell, argument, program, node)
             urls += 1
-    if not urls and not any(known(one) in {"--version", "--help", "-V", "-h"} for one in arguments):
+    if not urls and not any(read_known_text(one) in {"--version", "--help", "-V", "-h"} for one in arguments):
         shell.add("network.dynamic", node, f"{program} reaches a host that is not known")
 
 
-def _option(shell: Shell, program: str, text: str, node: Node) -> str:
-    """The option whose value is the next word, or nothing; a value within the word is judged here."""
+def _read_option(shell: Shell, program: str, text: str, node: Node) -> str:
+    """Return the option whose value is the next word, or nothing; a value in the word is judged here."""
     if text.startswith("--"):
         name, equals, value = text.partition("=")
         if equals:
@@ -115,7 +115,7 @@ def _judge_option(shell: Shell, program: str, option: str, value: Words, node: N
     """Judge the value of one option: a path, data to send, a proxy, a URL, or nothing that reaches out."""
     role = FETCH_OPTIONS.get(option)
     if role == "data":
-        _data(shell, program, value, node)
+        _judge_data(shell, program, value, node)
     elif role == "url":
         judge_url(shell, value, program, node)
     elif role == "route":
@@ -129,8 +129,8 @@ def _judge_option(shell: Shell, program: str, option: str, value: Words, node: N
         shell.judge_literals(value, program, node)
 
 
-def _data(shell: Shell, program: str, argument: Words, node: Node) -> None:
-    """`@file` and `name=@file` send a file."""
+def _judge_data(shell: Shell, program: str, argument: Words, node: Node) -> None:
+    """Judge `@file` and `name=@file`, which send a file."""
     for pieces in argument:
         head = pieces[0] or ""
         found = re.match(r"^(?:[\w.\[\]-]*+=)?[@<](.*)$", head, re.DOTALL)
@@ -139,19 +139,19 @@ def _data(shell: Shell, program: str, argument: Words, node: Node) -> None:
                 Action.READ,
                 ((found[1] or None, *pieces[1:]),)
                 if not found[1] and len(pieces) == 1
-                else (_path(found[1], pieces),),
+                else (_build_path(found[1], pieces),),
                 program,
                 node,
             )
             shell.add("flow.file-to-network", node, f"{program} sends a file")
 
 
-def _path(head: str, pieces: tuple[str | None, ...]) -> tuple[str | None, ...]:
+def _build_path(head: str, pieces: tuple[str | None, ...]) -> tuple[str | None, ...]:
     rest = pieces[1:]
     return (head, *rest) if head or not rest else rest
 
 
-def _operands(arguments: list[Words], valued: str) -> list[Words]:
+def _select_operands(arguments: list[Words], valued: str) -> list[Words]:
     return split_options(arguments, valued)[0]
 
 
@@ -162,10 +162,10 @@ def _judge_host(shell: Shell, word: Words, who: str, node: Node, port: int | Non
         shell.crossed(shell.context.boundary.host_in_pieces(pieces, port), who, node)
 
 
-def _netcat(shell: Shell, program: str, arguments: list[Words], node: Node) -> None:
+def _judge_netcat(shell: Shell, program: str, arguments: list[Words], node: Node) -> None:
     operands, options = split_options(arguments, "pwsqiIoOxXTecg")
     flags = "".join(option[1:] for option in options if not option.startswith("--"))
-    texts = [known(argument) or "" for argument in arguments]
+    texts = [read_known_text(argument) or "" for argument in arguments]
     if program == "socat":
         for text in texts:
             if re.match(r"(?i)^(?:exec|system):", text):
@@ -182,7 +182,7 @@ def _netcat(shell: Shell, program: str, arguments: list[Words], node: Node) -> N
         shell.add("network.listen", node, f"{program} listens")
         return
     if operands:
-        port = known(operands[1]) if len(operands) > 1 else None
+        port = read_known_text(operands[1]) if len(operands) > 1 else None
         _judge_host(
             shell,
             operands[0],
@@ -197,16 +197,16 @@ def _netcat(shell: Shell, program: str, arguments: list[Words], node: Node) -> N
 _RSYNC_FILES: Final = frozenset({"--files-from", "--exclude-from", "--include-from", "--password-file"})
 
 
-def _remote_copy(shell: Shell, program: str, arguments: list[Words], node: Node) -> None:
-    operands = _operands(arguments, "ipPFoclLRDbeEmJSWw")
+def _judge_remote_copy(shell: Shell, program: str, arguments: list[Words], node: Node) -> None:
+    operands = _select_operands(arguments, "ipPFoclLRDbeEmJSWw")
     if program in _LOGINS:
         for operand in operands[:1]:
             _judge_host(shell, operand, program, node)
         return
-    for file in values_of(arguments, _RSYNC_FILES):
+    for file in find_option_values(arguments, _RSYNC_FILES):
         shell.judge_path(Action.READ, file, program, node)
     for index, operand in enumerate(operands):
-        text = known(operand)
+        text = read_known_text(operand)
         remote = text is not None and re.match(r"^(?:rsync://)?(?:[^@/:]+@)?([^/:@]+):", text)
         if remote:
             _judge_host(shell, ((remote[1],),), program, node)
@@ -215,8 +215,8 @@ def _remote_copy(shell: Shell, program: str, arguments: list[Words], node: Node)
             shell.judge_path(action, operand, program, node)
 
 
-def _openssl(shell: Shell, arguments: list[Words], node: Node) -> None:
-    texts = [known(argument) or "" for argument in arguments]
+def _judge_openssl(shell: Shell, arguments: list[Words], node: Node) -> None:
+    texts = [read_known_text(argument) or "" for argument in arguments]
     if texts[:1] == ["s_client"] and "-connect" in texts:
         target = texts[texts.index("-connect") + 1 : texts.index("-connect") + 2]
         for one in target:
@@ -228,9 +228,9 @@ def _openssl(shell: Shell, arguments: list[Words], node: Node) -> None:
             shell.judge_path(action, arguments[texts.index(option) + 1], "openssl", node)
 
 
-def _database(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> None:
-    urls = [one for one in arguments if "://" in (known(one) or "")]
-    hosts = values_of(arguments, {"-h", "--host"})
+def _judge_database(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> None:
+    urls = [one for one in arguments if "://" in (read_known_text(one) or "")]
+    hosts = find_option_values(arguments, {"-h", "--host"})
     if urls and not hosts:
         judge_url(shell, urls[0], program, node)
     else:
@@ -238,11 +238,15 @@ def _database(shell: Shell, program: str, arguments: list[Words], stdin: Stream,
     options = _STATEMENT_OPTIONS.get(program)
     if options is None:
         return
-    sent = values_of(arguments, options)
-    for file in values_of(arguments, {"-f", "--file"}):
+    sent = find_option_values(arguments, options)
+    for file in find_option_values(arguments, {"-f", "--file"}):
         shell.judge_path(Action.READ, file, program, node)
         sent.append(HOLE)
-    connection = connection_of_url(known(urls[0]) or "") if urls else _server(program, arguments, hosts)
+    connection = (
+        parse_connection_url(read_known_text(urls[0]) or "")
+        if urls
+        else _build_connection(program, arguments, hosts)
+    )
     send_statements(shell, program, sent or [stdin.words], connection, node)
 
 
@@ -251,8 +255,8 @@ _STATEMENT_OPTIONS: Final = {
 }  # fmt: skip
 
 
-def values_of(arguments: list[Words], options: Collection[str]) -> list[Words]:
-    """The values of options: the next word, what follows `=`, or the rest of the word."""
+def find_option_values(arguments: list[Words], options: Collection[str]) -> list[Words]:
+    """Return the values of options: the next word, what follows `=`, or the rest of the word."""
     found: list[Words] = []
     takes = False
     for argument in arguments:
@@ -267,13 +271,13 @@ def values_of(arguments: list[Words], options: Collection[str]) -> list[Words]:
     return found
 
 
-def _server(program: str, arguments: list[Words], hosts: list[Words]) -> Connection:
-    """The server and the database that a program's options name."""
-    bases = values_of(arguments, {"-d", "--dbname"} if program == "psql" else {"-D", "--database"})
+def _build_connection(program: str, arguments: list[Words], hosts: list[Words]) -> Connection:
+    """Return the server and the database that a program's options name."""
+    bases = find_option_values(arguments, {"-d", "--dbname"} if program == "psql" else {"-D", "--database"})
     operands, _ = split_options(arguments, "hdUpPceDfu")
     base = bases[0] if bases else operands[0] if operands else EMPTY
-    host = known(hosts[0]) if hosts else "localhost"
-    return Connection(Database.SERVER, host or "", known(base) or "")
+    host = read_known_text(hosts[0]) if hosts else "localhost"
+    return Connection(Database.SERVER, host or "", read_known_text(base) or "")
 
 
 def send_statements(

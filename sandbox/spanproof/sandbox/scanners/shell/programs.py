@@ -15,7 +15,7 @@ from typing import Final
 from tree_sitter import Node
 
 from spanproof.sandbox.scanners.boundary import Action, Pieces
-from spanproof.sandbox.scanners.pieces import ENTRY, bounded, merged
+from spanproof.sandbox.scanners.pieces import ENTRY, limit_texts, merge_pieces
 from spanproof.sandbox.scanners.shell import files, interpreters, network
 from spanproof.sandbox.scanners.shell.catalogue import (
     COMMAND_OPTIONS,
@@ -30,13 +30,13 @@ from spanproof.sandbox.scanners.shell.catalogue import (
     WRAPPER_OPERANDS,
     WRAPPER_VALUED,
     WRAPPERS,
-    after_options,
     drop_text_options,
+    skip_options,
     split_options,
 )
-from spanproof.sandbox.scanners.shell.files import operands_in_role
+from spanproof.sandbox.scanners.shell.files import judge_operands
 from spanproof.sandbox.scanners.shell.interpreters import run_interpreter, run_shell, run_word
-from spanproof.sandbox.scanners.shell.network import send_statements, values_of
+from spanproof.sandbox.scanners.shell.network import find_option_values, send_statements
 from spanproof.sandbox.scanners.shell.state import (
     HOLE,
     MAX_ALTERNATIVES,
@@ -45,8 +45,8 @@ from spanproof.sandbox.scanners.shell.state import (
     UNKNOWN_STREAM,
     Stream,
     Words,
-    joined,
-    known,
+    join_words,
+    read_known_text,
 )
 from spanproof.sandbox.scanners.shell.walk import Handler, Shell
 from spanproof.sandbox.scanners.sql import Connection, Database
@@ -64,13 +64,13 @@ def run(shell: Shell, fields: Sequence[Words], stdin: Stream, node: Node) -> Str
     if len(head) > 1:
         streams = [run(shell, [(option,), *fields[1:]], stdin, node) for option in head]
         return streams[0]
-    name = known(head)
+    name = read_known_text(head)
     arguments = list(fields[1:])
     if name in _SUBSCRIPTED:
         for one in arguments:
             shell.run_subscripts(one, node)
     if name is None:
-        _unknown_program(shell, head, arguments, node)
+        _judge_unknown_program(shell, head, arguments, node)
         return UNKNOWN_STREAM
     if name in shell.state.aliases:
         return UNKNOWN_STREAM  # read where it was made
@@ -89,7 +89,11 @@ def _dispatch(
     shell: Shell, name: str, program: str, arguments: list[Words], stdin: Stream, node: Node
 ) -> Stream:
     _run_options(shell, program, arguments, node)
-    if len(arguments) == 1 and known(arguments[0]) in {"--version", "--help"} and name in _DESCRIBED:
+    if (
+        len(arguments) == 1
+        and read_known_text(arguments[0]) in {"--version", "--help"}
+        and name in _DESCRIBED
+    ):
         return UNKNOWN_STREAM
     handler = _HANDLERS.get(program)
     if handler is not None:
@@ -105,13 +109,13 @@ def _dispatch(
     if program in NETWORK:
         return network.reach(shell, program, arguments, stdin, node)
     if program in INSTALLERS:
-        return _installer(shell, program, arguments, node)
+        return _judge_installer(shell, program, arguments, node)
     if program in WRAPPERS:
-        return _wrapper(shell, program, arguments, stdin, node)
+        return _judge_wrapper(shell, program, arguments, stdin, node)
     role = OPERANDS.get(program)
     if role is not None:
-        return operands_in_role(shell, program, role, arguments, stdin, node)
-    return _other(shell, name, arguments, node)
+        return judge_operands(shell, program, role, arguments, stdin, node)
+    return _judge_other_program(shell, name, arguments, node)
 
 
 _DESCRIBED: Final = frozenset({*DENIED, *NETWORK, *INSTALLERS, *WRAPPERS})
@@ -121,14 +125,14 @@ _DESCRIBED: Final = frozenset({*DENIED, *NETWORK, *INSTALLERS, *WRAPPERS})
 def _run_options(shell: Shell, program: str, arguments: list[Words], node: Node) -> None:
     """Read the command lines that a program gets by its options."""
     options = COMMAND_OPTIONS.get(program)
-    for line in values_of(arguments, options) if options is not None else ():
+    for line in find_option_values(arguments, options) if options is not None else ():
         plain = tuple(((pieces[0] or "").removeprefix("exec="), *pieces[1:]) for pieces in line)
         run_word(shell, plain, frozenset(), f"{program} runs a command: ", node)
 
 
-def _installer(shell: Shell, program: str, arguments: list[Words], node: Node) -> Stream:
+def _judge_installer(shell: Shell, program: str, arguments: list[Words], node: Node) -> Stream:
     verbs = INSTALLERS[program].split()
-    texts = [known(one) or "?" for one in arguments]
+    texts = [read_known_text(one) or "?" for one in arguments]
     first = next((text for text in texts if not text.startswith("-")), "")
     runs_own = program == "npx" and first in PROJECT_TOOLS and texts[0] in {first, "--no", "--no-install"}
     if (not verbs and not runs_own) or first in verbs:
@@ -144,52 +148,58 @@ _LOOKS_UP: Final = re.compile(r"-p?[vV]")
 """The options of `command` that print what a name means, and run nothing."""
 
 
-def _wrapper(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+def _judge_wrapper(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     if program in {"sudo", "doas"}:
         shell.add("privilege.change", node, f"{program} runs a command as another user")
     if program == "env" and not arguments:
         shell.read_all_variables("env", node)
         return Stream(HOLE, frozenset({"environment"}))
-    if program == "command" and arguments and _LOOKS_UP.fullmatch(known(arguments[0]) or ""):
+    if program == "command" and arguments and _LOOKS_UP.fullmatch(read_known_text(arguments[0]) or ""):
         return UNKNOWN_STREAM
-    rest = after_options(arguments, WRAPPER_VALUED.get(program, ""))
+    rest = skip_options(arguments, WRAPPER_VALUED.get(program, ""))
     rest = rest[WRAPPER_OPERANDS.get(program, 0) :]
     for one in arguments[: len(arguments) - len(rest)]:
         shell.judge_literals(one, program, node)
     if program in {"xargs", "parallel"}:
-        for file in values_of(arguments, {"-a", "--arg-file", "--joblog"}):
+        for file in find_option_values(arguments, {"-a", "--arg-file", "--joblog"}):
             shell.judge_path(Action.READ, file, program, node)
-    while rest and (text := known(rest[0])) is not None and "=" in text and program in {"env", "sudo"}:
+    while (
+        rest and (text := read_known_text(rest[0])) is not None and "=" in text and program in {"env", "sudo"}
+    ):
         rest = rest[1:]
     if not rest:
         return stdin
     if program in {"xargs", "parallel"}:
         # What xargs adds comes from its input; a replaced mark is the same.
-        added = [one for pieces in stdin.words for one in _lines(pieces)]
+        added = [one for pieces in stdin.words for one in _split_into_words(pieces)]
         marks = {"{}", "{.}", "%"}
         rest = [
-            tuple(added) if known(one) in marks and added else HOLE if known(one) in marks else one
+            tuple(added)
+            if read_known_text(one) in marks and added
+            else HOLE
+            if read_known_text(one) in marks
+            else one
             for one in rest
         ]
-        if not any(known(one) in marks for one in arguments):
+        if not any(read_known_text(one) in marks for one in arguments):
             rest = [*rest, tuple(added) or HOLE]
     return run(shell, rest, stdin, node)
 
 
-def _lines(pieces: Pieces) -> Sequence[Pieces]:
+def _split_into_words(pieces: Pieces) -> Sequence[Pieces]:
     if len(pieces) == 1 and pieces[0] is not None:
-        return bounded(((line,) for line in pieces[0].split()), MAX_ALTERNATIVES)
+        return limit_texts(((line,) for line in pieces[0].split()), MAX_ALTERNATIVES)
     return [pieces]
 
 
-def _find(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+def _judge_find(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     roots: list[Words] = []
     for argument in arguments:
-        text = known(argument)
+        text = read_known_text(argument)
         if text is not None and (text.startswith("-") or text in {"(", "!", "\\("}):
             break
         roots.append(argument)
-    texts = [known(argument) for argument in arguments]
+    texts = [read_known_text(argument) for argument in arguments]
     action = Action.DELETE if "-delete" in texts else Action.READ
     for root in roots or [((".",),)]:
         # Deleting what `find .` finds leaves the directory itself.
@@ -206,45 +216,48 @@ def _find(shell: Shell, program: str, arguments: list[Words], stdin: Stream, nod
                 for root in roots
                 for pieces in root
             )
-            rest = [(found or ((ENTRY,),)) if known(one) == "{}" else one for one in arguments[start:stop]]
+            rest = [
+                (found or ((ENTRY,),)) if read_known_text(one) == "{}" else one
+                for one in arguments[start:stop]
+            ]
             if rest:
-                run(shell, [tuple(merged(p) for p in one) for one in rest], UNKNOWN_STREAM, node)
+                run(shell, [tuple(merge_pieces(p) for p in one) for one in rest], UNKNOWN_STREAM, node)
         elif flag in {"-fprint", "-fprintf", "-fls"} and start < len(arguments):
             shell.judge_path(Action.WRITE, arguments[start], program, node)
     return (
         Stream((("./" + ENTRY,),))
         if not roots
-        else Stream(tuple(merged((*p, "/" + ENTRY)) for p in roots[0]))
+        else Stream(tuple(merge_pieces((*p, "/" + ENTRY)) for p in roots[0]))
     )
 
 
-def _kill(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+def _judge_kill(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     operands, options = split_options(arguments, "sn")
     if "-l" in options or "-L" in options:
         return UNKNOWN_STREAM
-    if all((known(one) or "").startswith(("%", OWN_JOB)) for one in operands) and operands:
+    if all((read_known_text(one) or "").startswith(("%", OWN_JOB)) for one in operands) and operands:
         return NOTHING
     shell.add("process.signal", node, "kill signals processes")
     return NOTHING
 
 
-def _read(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+def _judge_read(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     names, _ = split_options(arguments, "pdnNtuia")
-    lines = bounded((line for pieces in stdin.words for line in _whole_lines(pieces)), MAX_ALTERNATIVES)
+    lines = limit_texts((line for pieces in stdin.words for line in _split_lines(pieces)), MAX_ALTERNATIVES)
     for index, word in enumerate(names):
-        name = known(word)
+        name = read_known_text(word)
         if name is not None:
             is_last = index == len(names) - 1
-            fields = lines if len(names) == 1 else _fields(shell, lines, index, is_last=is_last)
+            fields = lines if len(names) == 1 else _select_fields(shell, lines, index, is_last=is_last)
             shell.state.variables[name] = fields or HOLE
             if stdin.origin:
                 shell.state.origins[name] = stdin.origin
     return NOTHING
 
 
-def _fields(shell: Shell, lines: Words, index: int, *, is_last: bool) -> Words:
-    """What a name of several gets of each line: the field of its place, the last one all that is left."""
-    marks = known(shell.state.variables.get("IFS", ((" \t\n",),)))
+def _select_fields(shell: Shell, lines: Words, index: int, *, is_last: bool) -> Words:
+    """Return what a name of several gets of each line: its place's field, the last one all that is left."""
+    marks = read_known_text(shell.state.variables.get("IFS", ((" \t\n",),)))
     if not lines or not marks or any(len(pieces) != 1 or pieces[0] is None for pieces in lines):
         return HOLE
     split = f"[{re.escape(marks)}]" + ("+" if marks.isspace() else "")
@@ -253,71 +266,79 @@ def _fields(shell: Shell, lines: Words, index: int, *, is_last: bool) -> Words:
     return tuple((one[index],) if index < len(one) else ("",) for one in parts)
 
 
-def _whole_lines(pieces: Pieces) -> Sequence[Pieces]:
+def _split_lines(pieces: Pieces) -> Sequence[Pieces]:
     if len(pieces) == 1 and pieces[0] is not None:
         return [(line,) for line in pieces[0].splitlines() if line]
     return [pieces]
 
 
-def _printf(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+def _judge_printf(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     given = arguments[2:]
-    name = known(arguments[1]) if len(arguments) > 1 and known(arguments[0]) == "-v" else None
+    name = (
+        read_known_text(arguments[1])
+        if len(arguments) > 1 and read_known_text(arguments[0]) == "-v"
+        else None
+    )
     if name is None:
-        return operands_in_role(shell, program, "none", arguments, stdin, node)
-    written = files.output_of(program, given, given, stdin)
+        return judge_operands(shell, program, "none", arguments, stdin, node)
+    written = files.derive_output(program, given, given, stdin)
     shell.state.variables[name] = written.words if written is not None else HOLE
     return NOTHING
 
 
-def _set(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+def _judge_set(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     if not arguments:
         shell.read_all_variables("set", node)
-    texts = [known(argument) for argument in arguments]
+    texts = [read_known_text(argument) for argument in arguments]
     if "--" in texts:
         shell.state.positional = tuple(arguments[texts.index("--") + 1 :])
     return NOTHING
 
 
-def _shift(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
-    count = known(arguments[0]) if arguments else "1"
+def _judge_shift(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+    count = read_known_text(arguments[0]) if arguments else "1"
     given = shell.state.positional
     if given is not None:
         shell.state.positional = given[int(count) :] if count is not None and count.isdigit() else None
     return NOTHING
 
 
-def _history(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+def _judge_history(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     shell.add("process.inspect", node, "reads or clears the shell's history")
     return NOTHING
 
 
-def _sqlite(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+def _judge_sqlite(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     arguments = drop_text_options(program, arguments)
     operands, _ = split_options(arguments, "c" if program == "duckdb" else "")
     given = [pieces for pieces in operands[0] if pieces not in {("",), (":memory:",)}] if operands else []
     if given:
         shell.judge_path(Action.WRITE, tuple(given), program, node)
     database = (
-        Connection(Database.FILE, file=known(tuple(given)) or "") if given else Connection(Database.MEMORY)
+        Connection(Database.FILE, file=read_known_text(tuple(given)) or "")
+        if given
+        else Connection(Database.MEMORY)
     )
-    sent = [*operands[1:], *values_of(arguments, {"-c", "-s", "-cmd"})]
+    sent = [*operands[1:], *find_option_values(arguments, {"-c", "-s", "-cmd"})]
     send_statements(shell, program, sent or [stdin.words], database, node)
     return UNKNOWN_STREAM
 
 
-def _git(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+def _judge_git(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     operands, _ = split_options(arguments, "Cc")
-    verb = known(operands[0]) if operands else None
-    settings = values_of(arguments[: _index_of(arguments, verb)], {"-c", "--config-env"})
+    verb = read_known_text(operands[0]) if operands else None
+    settings = find_option_values(arguments[: _find_argument(arguments, verb)], {"-c", "--config-env"})
     if verb == "config" and len(operands) > 2:
-        settings.append(joined([operands[-2], (("=",),), operands[-1]]))
+        settings.append(join_words([operands[-2], (("=",),), operands[-1]]))
     if verb == "clone":
-        settings += values_of(arguments, {"-c", "--config"})
+        settings += find_option_values(arguments, {"-c", "--config"})
     for setting in settings:
-        _git_setting(shell, setting, node)
-    texts = [known(one) or "" for one in arguments]
+        _judge_git_setting(shell, setting, node)
+    texts = [read_known_text(one) or "" for one in arguments]
     if verb == "submodule" and "foreach" in texts:
-        run_word(shell, joined(_spaced(operands[2:])), frozenset(), "git runs a command: ", node)
+        run_word(
+            shell, join_words(_separate_by_blanks(operands[2:])), frozenset(), "git runs a command: ", node
+        )
     elif verb == "bisect" and "run" in texts:
         run(shell, operands[2:], UNKNOWN_STREAM, node) if len(operands) > 2 else None
     _run_options(shell, f"git-{verb}", arguments, node)
@@ -326,7 +347,11 @@ def _git(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node
             shell.add("exec.dynamic", node, "git runs the command of an ext:: address")
         shell.judge_literals(one, program, node)
     if verb in {"clone", "fetch", "pull", "push", "ls-remote", "submodule", "remote"}:
-        urls = [one for one in operands[1:] if "://" in (known(one) or "") or "@" in (known(one) or "")]
+        urls = [
+            one
+            for one in operands[1:]
+            if "://" in (read_known_text(one) or "") or "@" in (read_known_text(one) or "")
+        ]
         for url in urls:
             network.judge_url(shell, url, "git", node)
         if not urls and verb in {"fetch", "pull", "push", "clone"}:
@@ -334,11 +359,11 @@ def _git(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node
     return UNKNOWN_STREAM
 
 
-def _index_of(arguments: list[Words], verb: str | None) -> int:
-    return next((at for at, one in enumerate(arguments) if known(one) == verb), len(arguments))
+def _find_argument(arguments: list[Words], verb: str | None) -> int:
+    return next((at for at, one in enumerate(arguments) if read_known_text(one) == verb), len(arguments))
 
 
-def _spaced(fields: Sequence[Words]) -> list[Words]:
+def _separate_by_blanks(fields: Sequence[Words]) -> list[Words]:
     return [part for field in fields for part in (field, ((" ",),))]
 
 
@@ -350,7 +375,7 @@ _GIT_RUNS: Final = re.compile(
 """Settings of git whose value is a command line."""
 
 
-def _git_setting(shell: Shell, setting: Words, node: Node) -> None:
+def _judge_git_setting(shell: Shell, setting: Words, node: Node) -> None:
     for pieces in setting:
         head = pieces[0]
         name, _, value = (head or "").partition("=")
@@ -370,13 +395,17 @@ def _git_setting(shell: Shell, setting: Words, node: Node) -> None:
             shell.judge_literals(((target, *pieces[1:]),), "git", node)
 
 
-def _editor(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
-    """An editor or pager: its own commands are programs too."""
+def _judge_editor(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+    """Judge an editor or pager: its own commands are programs too."""
     operands, _ = split_options(arguments, "cSTuUiw")
-    if any(_EDITOR_COMMAND.match(known(one) or "?") for one in arguments if (known(one) or "-")[0] in "-+"):
+    if any(
+        _EDITOR_COMMAND.match(read_known_text(one) or "?")
+        for one in arguments
+        if (read_known_text(one) or "-")[0] in "-+"
+    ):
         shell.add("exec.dynamic", node, f"{program} runs commands of its own")
     for operand in operands:
-        if not (known(operand) or "").startswith("+"):
+        if not (read_known_text(operand) or "").startswith("+"):
             shell.judge_path(Action.READ, operand, program, node)
     return Stream(HOLE, frozenset({"file"}))
 
@@ -384,15 +413,17 @@ def _editor(shell: Shell, program: str, arguments: list[Words], stdin: Stream, n
 _EDITOR_COMMAND: Final = re.compile(r"\+(?!\d*$|/)|-(?:c|S|u|s|es|-cmd|-startuptime|w|W)")
 
 
-def _make(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
-    """Review rules on the line; a makefile is like any file that is not in the snippet."""
-    for text in values_of(arguments, {"--eval", "-E"}):
+def _judge_make(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+    """Judge rules on the line; a makefile is like any file that is not in the snippet."""
+    for text in find_option_values(arguments, {"--eval", "-E"}):
         shell.add(
-            "exec.dynamic", node, f"{program} reads rules from its line, {known(text) or 'not known'}"[:80]
+            "exec.dynamic",
+            node,
+            f"{program} reads rules from its line, {read_known_text(text) or 'not known'}"[:80],
         )
-    for file in values_of(arguments, {"-f", "--file", "--makefile"}):
+    for file in find_option_values(arguments, {"-f", "--file", "--makefile"}):
         shell.judge_path(Action.READ, file, program, node)
-        if known(file) in {"-", "/dev/stdin", "/dev/fd/0", "/dev/fd/63", None}:
+        if read_known_text(file) in {"-", "/dev/stdin", "/dev/fd/0", "/dev/fd/63", None}:
             shell.add("exec.dynamic", node, f"{program} runs rules that another command writes")
     for one in arguments:
         shell.run_substitutions(tuple(p for p in one if "$(shell" in (p[0] or "")), program, node)
@@ -400,23 +431,27 @@ def _make(shell: Shell, program: str, arguments: list[Words], stdin: Stream, nod
     return UNKNOWN_STREAM
 
 
-def _enable(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
-    if any((known(one) or "-f").startswith("-") and "f" in (known(one) or "f") for one in arguments):
+def _judge_enable(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+    if any(
+        (read_known_text(one) or "-f").startswith("-") and "f" in (read_known_text(one) or "f")
+        for one in arguments
+    ):
         shell.add("exec.native", node, "loads a built-in from a library")
     return NOTHING
 
 
-def _hook(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
-    """A built-in that takes a command to run later."""
-    for given in values_of(arguments, {"-C", "-x", "-e"}):
-        line = _behind_key(given) if program == "bind" else given
+def _judge_hook(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+    """Judge a built-in that takes a command to run later."""
+    for given in find_option_values(arguments, {"-C", "-x", "-e"}):
+        line = _strip_key(given) if program == "bind" else given
         run_word(shell, line, frozenset(), f"{program} runs a command: ", node)
     for one in arguments:
         shell.run_subscripts(one, node)
         shell.judge_literals(one, program, node)
     if program in {"mapfile", "readarray"}:
         name = next(
-            (text for one in reversed(arguments) if (text := known(one)) and text[0] != "-"), "MAPFILE"
+            (text for one in reversed(arguments) if (text := read_known_text(one)) and text[0] != "-"),
+            "MAPFILE",
         )
         shell.state.variables[name] = HOLE
         if stdin.origin:
@@ -424,37 +459,43 @@ def _hook(shell: Shell, program: str, arguments: list[Words], stdin: Stream, nod
     return NOTHING
 
 
-def _behind_key(word: Words) -> Words:
-    """The command in `"key": command`."""
+def _strip_key(word: Words) -> Words:
+    """Return the command in `"key": command`."""
     return tuple(((pieces[0] or "").partition(":")[2].strip(" '\""), *pieces[1:]) for pieces in word)
 
 
-def _arithmetic(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+def _judge_arithmetic(
+    shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node
+) -> Stream:
     for one in arguments:
         shell.run_subscripts(one, node)
-    return _other(shell, program, arguments, node) if program not in OPERANDS else UNKNOWN_STREAM
+    return (
+        _judge_other_program(shell, program, arguments, node) if program not in OPERANDS else UNKNOWN_STREAM
+    )
 
 
-def _unknown_program(shell: Shell, head: Words, arguments: list[Words], node: Node) -> None:
+def _judge_unknown_program(shell: Shell, head: Words, arguments: list[Words], node: Node) -> None:
     shell.add("command.dynamic", node, "runs a program that is not known")
     _judge_operands_of_unknown(shell, "a program", arguments, node)
 
 
-def _other(shell: Shell, name: str, arguments: list[Words], node: Node) -> Stream:
+def _judge_other_program(shell: Shell, name: str, arguments: list[Words], node: Node) -> Stream:
     if any(mark in name for mark in "*?["):
         shell.add("command.dynamic", node, f"runs a program by a pattern, {name[:60]}")
     elif name.rpartition("/")[2] not in HARMLESS:
         if name.startswith(("/", "~", "../")):
             shell.judge_path(Action.READ, ((name,),), "runs a program:", node)
         shell.add("command.unknown", node, f"runs {name[:60]}, which is no program the scanner knows")
-    if any((known(one) or "").lstrip("-") in {"shell-escape", "enable-write18"} for one in arguments):
+    if any(
+        (read_known_text(one) or "").lstrip("-") in {"shell-escape", "enable-write18"} for one in arguments
+    ):
         shell.add("exec.dynamic", node, f"{name[:60]} runs the commands that a document holds")
     _judge_operands_of_unknown(shell, name.rpartition("/")[2], arguments, node)
     return UNKNOWN_STREAM
 
 
 def _judge_operands_of_unknown(shell: Shell, who: str, arguments: list[Words], node: Node) -> None:
-    """What looks like a path outside is taken for one, whatever the program."""
+    """Judge what looks like a path outside as one, whatever the program."""
     for argument in arguments:
         for pieces in argument:
             found = _ABSOLUTE.match(pieces[0] or "")
@@ -467,11 +508,12 @@ def _judge_operands_of_unknown(shell: Shell, who: str, arguments: list[Words], n
 _HANDLERS: Final[dict[str, Handler]] = {
     **interpreters.HANDLERS,
     **files.HANDLERS,
-    "find": _find, "kill": _kill, "read": _read, "printf": _printf, "set": _set,
-    "shift": _shift, "history": _history,
-    **dict.fromkeys(["vi", "vim", "nvim", "view", "ex", "less", "more", "man", "vimdiff", "nano"], _editor),
-    **dict.fromkeys(["make", "gmake"], _make),
-    **dict.fromkeys(["complete", "compgen", "bind", "fc", "mapfile", "readarray", "hash"], _hook),
-    "let": _arithmetic, "enable": _enable,
-    "sqlite3": _sqlite, "duckdb": _sqlite, "git": _git, }  # fmt: skip
+    "find": _judge_find, "kill": _judge_kill, "read": _judge_read, "printf": _judge_printf, "set": _judge_set,
+    "shift": _judge_shift, "history": _judge_history,
+    **dict.fromkeys(["vi", "vim", "nvim", "view", "ex", "vimdiff", "nano"], _judge_editor),
+    **dict.fromkeys(["less", "more", "man"], _judge_editor),
+    **dict.fromkeys(["make", "gmake"], _judge_make),
+    **dict.fromkeys(["complete", "compgen", "bind", "fc", "mapfile", "readarray", "hash"], _judge_hook),
+    "let": _judge_arithmetic, "enable": _judge_enable,
+    "sqlite3": _judge_sqlite, "duckdb": _judge_sqlite, "git": _judge_git, }  # fmt: skip
 """Programs whose operands need more than a role."""

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, Protocol
 from tree_sitter import Node
 
 from spanproof.sandbox.scanners.boundary import Pieces
-from spanproof.sandbox.scanners.pieces import bounded, covers, merged, widened
+from spanproof.sandbox.scanners.pieces import covers, limit_texts, merge_pieces, widen_texts
 
 Words = tuple[Pieces, ...]
 """The alternatives of one word."""
@@ -84,7 +84,7 @@ class State:
     """The bodies of functions that were read."""
 
     def of_call(self, call: Call) -> State:
-        """The state in which a function is read when it is called."""
+        """Return the state in which a function is read when it is called."""
         return State(
             self.variables, self.functions, call.given, self.origins, (*self.calls, call), self.aliases,
             self.bodies, self.called,
@@ -97,26 +97,26 @@ class State:
         self.variables.update(values)
 
 
-def joined(parts: list[Words]) -> Words:
-    """Words put one after another, alternatives multiplied up to the bound."""
+def join_words(parts: list[Words]) -> Words:
+    """Join words one after another, alternatives multiplied up to the bound."""
     rows: list[list[str | None]] = [[]]
     for part in parts:
         rows = [[*row, *pieces] for row in rows for pieces in part]
         if len(rows) > MAX_ALTERNATIVES:
-            rows = [list(row) for row in bounded([merged(row) for row in rows], MAX_ALTERNATIVES)]
-    return tuple(merged(row) for row in rows)
+            rows = [list(row) for row in limit_texts([merge_pieces(row) for row in rows], MAX_ALTERNATIVES)]
+    return tuple(merge_pieces(row) for row in rows)
 
 
-def either(first: Words, second: Words) -> Words:
-    """The alternatives of both."""
-    return bounded((*first, *second), MAX_ALTERNATIVES)
+def join_alternatives(first: Words, second: Words) -> Words:
+    """Return the alternatives of both."""
+    return limit_texts((*first, *second), MAX_ALTERNATIVES)
 
 
 def merge_variables(into: dict[str, Words], variables: Mapping[str, Words]) -> None:
     """Add what variables hold on another way through the script."""
     for name, value in variables.items():
         kept = into.get(name)
-        into[name] = value if kept is None else either(kept, value)
+        into[name] = value if kept is None else join_alternatives(kept, value)
 
 
 def covers_word(wide: Words, word: Words) -> bool:
@@ -125,12 +125,12 @@ def covers_word(wide: Words, word: Words) -> bool:
 
 
 def widen_words(*words: Words) -> Words:
-    """One alternative that covers all of these words."""
-    return (widened([text for word in words for text in word]),)
+    """Return one alternative that covers all of these words."""
+    return (widen_texts([text for word in words for text in word]),)
 
 
-def one_after_another(streams: list[Stream]) -> Stream:
-    """What commands write that run one after another."""
+def join_streams(streams: list[Stream]) -> Stream:
+    """Join what commands write that run one after another."""
     written = [stream for stream in streams if stream is not NOTHING]
     if not written:
         return NOTHING
@@ -141,13 +141,13 @@ def one_after_another(streams: list[Stream]) -> Stream:
     for stream in written:
         parts.append(stream.words)
         parts.append((("\n",),) if not _ends_line(stream.words) else EMPTY)
-    return Stream(joined(parts), origin)
+    return Stream(join_words(parts), origin)
 
 
 def _ends_line(words: Words) -> bool:
     return all((pieces[-1] or "").endswith("\n") for pieces in words)
 
 
-def known(words: Words) -> str | None:
-    """The text of a word with one alternative that is wholly known."""
+def read_known_text(words: Words) -> str | None:
+    """Return the text of a word with one alternative that is wholly known."""
     return words[0][0] if len(words) == 1 and len(words[0]) == 1 else None

@@ -18,7 +18,7 @@ from spanproof.sandbox.scanners import grammar
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.model import Verdict
-from spanproof.sandbox.scanners.pieces import find_place, merged
+from spanproof.sandbox.scanners.pieces import find_place, merge_pieces
 from spanproof.sandbox.scanners.reader.state import Reporter
 from spanproof.sandbox.scanners.shell.catalogue import SET_BY_SHELL
 from spanproof.sandbox.scanners.shell.state import (
@@ -32,8 +32,8 @@ from spanproof.sandbox.scanners.shell.state import (
     Stream,
     Words,
     covers_word,
+    join_streams,
     merge_variables,
-    one_after_another,
     widen_words,
 )
 from spanproof.sandbox.scanners.shell.words import Expander
@@ -60,16 +60,16 @@ class Script:
         self.data = text.encode("utf-8", "replace")
         self.root = _parse(self.data)
         if self.root.has_error and "{" in text:
-            self.data = _BRACED_COMMAND.sub(_spelled_out, text).encode("utf-8", "replace")
+            self.data = _BRACED_COMMAND.sub(_expand_braces, text).encode("utf-8", "replace")
             self.root = _parse(self.data)
         self._lines = self.data.split(b"\n")
 
     def place(self, node: Node) -> Place:
-        """The place of a node, in characters."""
+        """Return the place of a node, in characters."""
         return grammar.place_of(node, self._lines)
 
     def first_error(self) -> Place | None:
-        """Where the script first fails to parse; None where it parses."""
+        """Return where the script first fails to parse; None where it parses."""
         pending = [self.root] if self.root.has_error else []
         while pending:
             node = pending.pop()
@@ -90,8 +90,8 @@ def _parse(data: bytes) -> Node:
     return tree.root_node
 
 
-def _spelled_out(found: re.Match[str]) -> str:
-    """The words of a brace expansion, in as many characters, so that places stay."""
+def _expand_braces(found: re.Match[str]) -> str:
+    """Return the words of a brace expansion, in as many characters, so that places stay."""
     inner = found[2]
     return f"{found[1]} {inner.replace(',', ' ')} " if "," in inner else found[0]
 
@@ -131,7 +131,7 @@ class Shell(Reporter):
         self.script = Script(text)
         self.state = state or State()
         self.words = Expander(
-            self.script.data, self.state, self._substitute, self._missing, self._expand_again
+            self.script.data, self.state, self._substitute, self._judge_unset_variable, self._expand_again
         )
         self.substituted_from: frozenset[str] = frozenset()
         """The sources of the last command substitution's text."""
@@ -168,14 +168,14 @@ class Shell(Reporter):
                 stream = self.run(child, stdin)
                 if stream is not NOTHING:
                     written.append(stream)
-        return one_after_another(written)
+        return join_streams(written)
 
     def place(self, node: Node) -> Place:
-        """The place of a node, in characters."""
+        """Return the place of a node, in characters."""
         return self.script.place(node)
 
     def judge_literals(self, word: Words, who: str, node: Node) -> None:
-        """Review a path or URL outside that a word names, whatever it is for."""
+        """Judge a path or URL outside that a word names, whatever it is for."""
         for pieces in word:
             head = pieces[0]
             if head is None or _LEFT_OUT.match(head):
@@ -215,13 +215,13 @@ class Shell(Reporter):
             self.run_substitutions(word, "arithmetic", node)
 
     def count_command(self) -> None:
-        """One command more; every 256th checks the time, which may end the scan."""
+        """Count one command more; every 256th checks the time, which may end the scan."""
         self._commands += 1
         if self._commands % _CHECK_EVERY == 0:
             self.context.check_time()
 
     def define_function(self, name: str, body: Node) -> None:
-        """From here on a call of this name reads this body."""
+        """Make a call of this name read this body from here on."""
         function = Function(self, body)
         self.state.functions[name] = function
         self.state.bodies.append(function)
@@ -300,13 +300,13 @@ class Shell(Reporter):
     def _substitute(self, node: Node) -> Words:
         stream = self.sequence(node, UNKNOWN_STREAM)
         self.substituted_from = stream.origin
-        return tuple(_without_newline(pieces) for pieces in stream.words)
+        return tuple(_strip_newline(pieces) for pieces in stream.words)
 
     def _expand_again(self, word: Words, node: Node) -> None:
         self.run_substitutions(word, "an expansion", node)
 
-    def _missing(self, name: str, node: Node) -> None:
-        """A variable nothing in the script sets comes from the environment, if it is one."""
+    def _judge_unset_variable(self, name: str, node: Node) -> None:
+        """Judge a variable nothing in the script sets, which comes from the environment, if it is one."""
         if not name.isupper() or not name[0].isalpha() or name in SET_BY_SHELL:
             return
         crossing = self.context.boundary.environment(name)
@@ -327,6 +327,6 @@ def _covers_call(wide: Call, given: list[Words], state: State) -> bool:
     ) and all(covers_word(held.get(name, HOLE), value) for name, value in state.variables.items())
 
 
-def _without_newline(pieces: tuple[str | None, ...]) -> tuple[str | None, ...]:
+def _strip_newline(pieces: tuple[str | None, ...]) -> tuple[str | None, ...]:
     last = pieces[-1]
-    return merged([*pieces[:-1], last.rstrip("\n")]) if last is not None else pieces
+    return merge_pieces([*pieces[:-1], last.rstrip("\n")]) if last is not None else pieces

@@ -13,7 +13,7 @@ from typing import Final
 
 from tree_sitter import Node
 
-from spanproof.sandbox.scanners.pieces import ENTRY, bounded
+from spanproof.sandbox.scanners.pieces import ENTRY, limit_texts
 from spanproof.sandbox.scanners.shell.catalogue import PREDEFINED
 from spanproof.sandbox.scanners.shell.state import (
     EMPTY,
@@ -21,9 +21,9 @@ from spanproof.sandbox.scanners.shell.state import (
     MAX_ALTERNATIVES,
     State,
     Words,
-    either,
-    joined,
-    known,
+    join_alternatives,
+    join_words,
+    read_known_text,
 )
 
 Substitute = Callable[[Node], Words]
@@ -61,7 +61,7 @@ class Expander:
         self.expand_again = expand_again
 
     def word(self, node: Node) -> Words:
-        """The alternatives of one word."""
+        """Return the alternatives of one word."""
         kind = node.type
         if kind in {"word", "extglob_pattern", "regex", "test_operator"}:
             return ((_ESCAPE.sub(r"\1", self.text(node)),),)
@@ -70,13 +70,13 @@ class Expander:
         if kind == "raw_string":
             return ((self.text(node)[1:-1],),)
         if kind == "ansi_c_string":
-            return ((ansi(self.text(node)[2:-1]),),)
+            return ((resolve_escapes(self.text(node)[2:-1]),),)
         if kind in {"string", "translated_string", "heredoc_body"}:
-            return self._quoted(node)
+            return self._expand_quoted(node)
         if kind == "concatenation":
-            return joined([self.word(child) for child in node.children if child.is_named])
+            return join_words([self.word(child) for child in node.children if child.is_named])
         if kind in {"simple_expansion", "expansion"}:
-            return self._expansion(node)
+            return self._expand_parameter(node)
         if kind == "command_substitution":
             return self.substitute(node)
         if kind == "process_substitution":
@@ -97,37 +97,37 @@ class Expander:
         return ((self.text(node),),)
 
     def fields(self, node: Node) -> list[Words]:
-        """The fields one argument becomes: braces expanded, unquoted expansions split."""
+        """Return the fields one argument becomes: braces expanded, unquoted expansions split."""
         if node.type == "command_name" and node.named_children:
             node = node.named_children[0]
         kind = node.type
         if kind == "string" and self.text(node) in {'"$@"', '"${@}"'} and self.state.positional:
-            return _cut(list(self.state.positional))
+            return _limit_fields(list(self.state.positional))
         if kind == "concatenation":
-            word = joined([self._part(child) for child in node.named_children])
+            word = join_words([self._expand_part(child) for child in node.named_children])
         else:
             word = self.word(node)
         fields = [word]
         if kind in {"word", "concatenation", "brace_expression"} and any(
             piece is not None and "{" in piece for pieces in word for piece in pieces
         ):
-            fields = [field for one in fields for field in _braces(one)]
+            fields = [field for one in fields for field in _expand_braces(one)]
         if kind in {"simple_expansion", "expansion", "concatenation", "command_substitution"}:
-            fields = [_unprotected(field) for one in fields for field in _split(one)]
+            fields = [_restore_blanks(field) for one in fields for field in _split(one)]
         return fields
 
-    def _part(self, node: Node) -> Words:
-        """A part of a concatenation; blanks that are quoted do not split it."""
+    def _expand_part(self, node: Node) -> Words:
+        """Expand a part of a concatenation; blanks that are quoted do not split it."""
         word = self.word(node)
         if node.type in {"simple_expansion", "expansion", "command_substitution"}:
             return word
         return tuple(tuple(piece and piece.translate(_PROTECT) for piece in pieces) for pieces in word)
 
     def text(self, node: Node) -> str:
-        """The source text of a node."""
+        """Return the source text of a node."""
         return self._data[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
-    def _quoted(self, node: Node) -> Words:
+    def _expand_quoted(self, node: Node) -> Words:
         parts: list[Words] = []
         at = node.start_byte
         end = node.end_byte
@@ -136,31 +136,31 @@ class Expander:
             end -= 1
         for child in node.named_children:
             if child.start_byte > at:
-                parts.append(((_quoted_text(self._data[at : child.start_byte]),),))
+                parts.append(((_unquote_text(self._data[at : child.start_byte]),),))
             if child.type in {"string_content", "heredoc_content"}:
-                parts.append(((_quoted_text(self._data[child.start_byte : child.end_byte]),),))
+                parts.append(((_unquote_text(self._data[child.start_byte : child.end_byte]),),))
             else:
                 parts.append(self.word(child))
             at = max(at, child.end_byte)
         if end > at:
-            parts.append(((_quoted_text(self._data[at:end]),),))
-        return joined(parts)
+            parts.append(((_unquote_text(self._data[at:end]),),))
+        return join_words(parts)
 
-    def _expansion(self, node: Node) -> Words:
+    def _expand_parameter(self, node: Node) -> Words:
         children = node.named_children
         if not children:
             text = self.text(node).strip("${}")
             return self.variable(text, node)
         first = children[0]
         if first.type == "subscript":
-            return self._item(first, node)
+            return self._expand_item(first, node)
         name = self.text(first)
         raw = self.text(node)
         if node.type == "simple_expansion" or (len(children) == 1 and raw == "${" + name + "}"):
             return self.variable(name, node)
-        return self._modified(node, name, raw, children[1:])
+        return self._expand_modified(node, name, raw, children[1:])
 
-    def _item(self, subscript: Node, node: Node) -> Words:
+    def _expand_item(self, subscript: Node, node: Node) -> Words:
         names = subscript.named_children
         key = self.subscript(subscript)
         held = (
@@ -169,23 +169,23 @@ class Expander:
         return held or (self.variable(self.text(names[0]), node) if names else HOLE)
 
     def subscript(self, node: Node) -> str | None:
-        """The key in a subscript, where it is known."""
+        """Return the key in a subscript, where it is known."""
         index = node.child_by_field_name("index")
-        return known(self.word(index)) if index is not None else None
+        return read_known_text(self.word(index)) if index is not None else None
 
-    def _modified(self, node: Node, name: str, raw: str, rest: list[Node]) -> Words:
+    def _expand_modified(self, node: Node, name: str, raw: str, rest: list[Node]) -> Words:
         operator = raw[2 + len(name) :].rstrip("}")
         if raw.startswith("${#"):
             return (("1",),)
         if raw.startswith("${!"):
-            target = known(self.variable(name, node))
+            target = read_known_text(self.variable(name, node))
             return self.variable(target, node) if target else HOLE
         if operator.startswith((":-", "-", ":=", "=", ":+", "+", ":?", "?")):
             value = self.state.variables.get(name)
             other = self.word(rest[0]) if rest else EMPTY
             if operator.lstrip(":").startswith("+"):
-                return either(EMPTY, other)
-            return other if value is None else either(value, other)
+                return join_alternatives(EMPTY, other)
+            return other if value is None else join_alternatives(value, other)
         value = self.variable(name, node)
         if operator == "@P":
             self.expand_again(value, node)
@@ -193,31 +193,31 @@ class Expander:
         if operator.startswith("@"):
             return value if operator in {"@Q", "@E"} else HOLE
         if operator.startswith(":"):
-            return _sliced(value, operator[1:])
+            return _slice_word(value, operator[1:])
         if operator.startswith("/"):
-            return _replaced(value, operator)
+            return _replace_in_word(value, operator)
         if operator.startswith(("#", "%", "^", ",")):
-            return _trimmed(value, operator)
+            return _trim_word(value, operator)
         return value
 
     def variable(self, name: str, node: Node) -> Words:
-        """The value of a variable, positional ones included."""
+        """Return the value of a variable, positional ones included."""
         found = self.state.variables.get(name)
         if found is not None:
             return found
         if name in PREDEFINED:
             return ((PREDEFINED[name],),)
         if name.isdigit() or name in {"@", "*"}:
-            return self._positional(name)
+            return self._expand_positional(name)
         self.missing(name, node)
         return HOLE
 
-    def _positional(self, name: str) -> Words:
+    def _expand_positional(self, name: str) -> Words:
         given = self.state.positional
         if given is None:
             return HOLE
         if name in {"@", "*"}:
-            return joined([part for one in given for part in (one, ((" ",),))][:-1]) if given else EMPTY
+            return join_words([part for one in given for part in (one, ((" ",),))][:-1]) if given else EMPTY
         index = int(name) - 1
         return given[index] if index < len(given) else EMPTY
 
@@ -228,12 +228,12 @@ class Expander:
             if one.type in {"command_substitution", "process_substitution"}:
                 self.substitute(one)
             elif one.type in {"expansion", "simple_expansion"}:
-                self._expansion(one)
+                self._expand_parameter(one)
             else:
                 pending.extend(one.named_children)
 
 
-def _quoted_text(data: bytes) -> str:
+def _unquote_text(data: bytes) -> str:
     text = data.decode("utf-8", "replace")
     return (
         re.sub(r"\\([$`\"\\\n])", lambda found: "" if found[1] == "\n" else found[1], text)
@@ -242,8 +242,8 @@ def _quoted_text(data: bytes) -> str:
     )
 
 
-def ansi(text: str) -> str:
-    """A text with the escapes of `$'…'` and `echo -e` resolved."""
+def resolve_escapes(text: str) -> str:
+    """Return a text with the escapes of `$'…'` and `echo -e` resolved."""
 
     def character(found: re.Match[str]) -> str:
         code = found[1]
@@ -256,9 +256,9 @@ def ansi(text: str) -> str:
     return _ANSI.sub(character, text)
 
 
-def _braces(word: Words) -> list[Words]:
-    """`{a,b}` and `{1..3}`: one field for each; with many alternatives the word stays whole."""
-    text = known(word)
+def _expand_braces(word: Words) -> list[Words]:
+    """Expand `{a,b}` and `{1..3}`: one field for each; with many alternatives the word stays whole."""
+    text = read_known_text(word)
     found = _BRACES.search(text) if text is not None else None
     if text is None or found is None:
         return [word]
@@ -275,17 +275,17 @@ def _braces(word: Words) -> list[Words]:
         ((text[: found.start()] + one + text[found.end() :],),) for one in found[1].split(",")
     ]
     # The rest of the word may hold braces too.
-    return _cut([inner for one in _cut(fields) for inner in _braces(one)])
+    return _limit_fields([inner for one in _limit_fields(fields) for inner in _expand_braces(one)])
 
 
 def _split(word: Words) -> list[Words]:
-    """Fields of an unquoted expansion, where its text is known."""
+    """Split an unquoted expansion into fields, where its text is known."""
     if not any(
         piece is not None and any(one in piece for one in " \t\n") for pieces in word for piece in pieces
     ):
         return [word]
     if len(word) > 1:
-        return _cut([field for one in word for field in _split((one,))])
+        return _limit_fields([field for one in word for field in _split((one,))])
     fields: list[list[str | None]] = [[]]
     for piece in word[0]:
         if piece is None:
@@ -297,23 +297,23 @@ def _split(word: Words) -> list[Words]:
         fields.extend([part] if part else [] for part in parts[1:])
     split: list[Words] = []
     split.extend((tuple(field),) for field in fields if field)
-    return _cut(split) or [EMPTY]
+    return _limit_fields(split) or [EMPTY]
 
 
-def _cut(fields: list[Words]) -> list[Words]:
-    """At most so many fields: the last one may be any of those that do not fit."""
+def _limit_fields(fields: list[Words]) -> list[Words]:
+    """Return at most so many fields: the last one may be any of those that do not fit."""
     if len(fields) <= _MAX_FIELDS:
         return fields
     rest = (pieces for field in fields[_MAX_FIELDS - 1 :] for pieces in field)
-    return [*fields[: _MAX_FIELDS - 1], bounded(rest, MAX_ALTERNATIVES)]
+    return [*fields[: _MAX_FIELDS - 1], limit_texts(rest, MAX_ALTERNATIVES)]
 
 
-def _unprotected(word: Words) -> Words:
+def _restore_blanks(word: Words) -> Words:
     return tuple(tuple(piece and piece.translate(_UNPROTECT) for piece in pieces) for pieces in word)
 
 
-def _sliced(value: Words, bounds: str) -> Words:
-    text = known(value)
+def _slice_word(value: Words, bounds: str) -> Words:
+    text = read_known_text(value)
     numbers = [part.strip() for part in bounds.split(":")]
     if text is None or not all(_NUMBER.match(number) for number in numbers):
         return HOLE
@@ -325,8 +325,8 @@ def _sliced(value: Words, bounds: str) -> Words:
     return ((text[start:length] if length < 0 else text[start : start + length],),)
 
 
-def _replaced(value: Words, operator: str) -> Words:
-    text = known(value)
+def _replace_in_word(value: Words, operator: str) -> Words:
+    text = read_known_text(value)
     parts = _REPLACING.fullmatch(operator)
     if text is None or parts is None or not parts[2]:
         return HOLE
@@ -338,8 +338,8 @@ _REPLACING: Final = re.compile(r"(//?)((?:\\.|[^\\/*?\[$`\"'#%])*)(?:/([^*?\[$`\
 """`/old/new` and `//old/new`, where neither is a pattern, quoted or put together."""
 
 
-def _trimmed(value: Words, operator: str) -> Words:
-    text = known(value)
+def _trim_word(value: Words, operator: str) -> Words:
+    text = read_known_text(value)
     if text is None:
         return HOLE
     if operator in _CASES:
@@ -371,7 +371,7 @@ _MAX_CUT: Final = 256
 
 
 def _cut_match(text: str, pattern: str, operator: str) -> str | None:
-    """What is left of a text without the beginning (`#`) or end (`%`) that a pattern matches."""
+    """Return what is left of a text without the beginning (`#`) or end (`%`) that a pattern matches."""
     is_start, is_longest = operator[0] == "#", operator[1:2] == operator[0]
     literal = pattern.removeprefix("*") if is_start else pattern.removesuffix("*")
     if literal and not any(one in literal for one in "*?["):

@@ -17,12 +17,18 @@ from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, 
 from spanproof.evaluators.layers.groundedness.model import Cause
 from spanproof.evaluators.layers.groundedness.solve.bind import Binding, Scored
 from spanproof.evaluators.layers.groundedness.solve.derive import POOL, Derivation
-from spanproof.evaluators.layers.groundedness.solve.match import Match, comparable
+from spanproof.evaluators.layers.groundedness.solve.match import Match, are_comparable
 from spanproof.evaluators.layers.groundedness.solve.requested import Derived, Op, names_operation
 from spanproof.evaluators.layers.groundedness.solve.states import StateBinding
-from spanproof.evaluators.layers.groundedness.solve.subject import agrees_with_subject
+from spanproof.evaluators.layers.groundedness.solve.subject import compare_with_subject
 from spanproof.evaluators.layers.groundedness.sources.model import Source, SourceKind
-from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, Value, is_year, same_number
+from spanproof.evaluators.layers.groundedness.values.model import (
+    NUMERIC,
+    Kind,
+    Value,
+    is_same_number,
+    is_year,
+)
 from spanproof.evaluators.layers.groundedness.values.scan import scan_cached
 from spanproof.evaluators.layers.groundedness.values.words import base_form
 
@@ -80,7 +86,7 @@ def value_features(
     # What the answer states elsewhere is less likely to be what it should state here.
     free = next((each for each in others if not _is_stated(each, read, frame)), None)
     best = equal.total if equal else 0.0
-    around = _words_around(read.answer, frame.mention.start, frame.mention.end)
+    around = _collect_words_around(read.answer, frame.mention.start, frame.mention.end)
     given = dict.fromkeys(SourceKind, 0.0)
     for each in binding.equal:
         kind = sources[each.fact.source].kind
@@ -93,7 +99,7 @@ def value_features(
     whole = said.kind is Kind.NUMBER and said.step in (0.0, 1.0)
     year = is_year(said)
     unfound = equal is None and max(given.values()) == 0 and not (hit is not None and derivation.chance < 0.6)
-    slip = misprint(binding, base, sources)
+    slip = score_misprint(binding, base, sources)
     operands = hit.operands[:POOL] if hit is not None else ()
     return [
         float(equal is not None),
@@ -117,13 +123,13 @@ def value_features(
         float(hit.alike) if hit else 0.0,
         hit.named if hit else 0.0,
         hit.year if hit else 0.0,
-        _margin(hit, derivation) if hit else 0.0,
+        _compute_margin(hit, derivation) if hit else 0.0,
         equal.year if equal else 0.0,
         other.year if other else 0.0,
         derivation.chance,
         miss.fit if miss else 0.0,
         slip,
-        _digits(said.number, said.step)
+        _count_digits(said.number, said.step)
         if said.kind in (Kind.NUMBER, Kind.MONEY, Kind.PERCENT, Kind.QUANTITY)
         else 4.0,
         float(whole and abs(said.number) < 13),
@@ -132,16 +138,16 @@ def value_features(
         float(frame.soft),
         float(frame.negated),
         float(frame.bound is not Bound.EXACT),
-        float(is_overtaken(equal, others) is not None),
-        rival_of_field(equal, others),
+        float(find_later_value(equal, others) is not None),
+        score_field_rival(equal, others),
         float(equal is not None and equal.fact.role is Role.PROSE),
         float(unfound),
         slip * unfound,
         float(free is not None),
         best - (free.total if free else 0.0),
-        rival_of_field(equal, [each for each in others if each is free]),
-        max((_shared(around, each, base) for each in binding.equal[:_BEST]), default=0.0),
-        max((_shared(around, each, base) for each in others[:_BEST]), default=0.0),
+        score_field_rival(equal, [each for each in others if each is free]),
+        max((_count_shared_words(around, each, base) for each in binding.equal[:_BEST]), default=0.0),
+        max((_count_shared_words(around, each, base) for each in others[:_BEST]), default=0.0),
         float(len(read.frames) <= 2),
         float(bool(derivation.requested.ops)),
         derivation.requested.hit_fit,
@@ -152,8 +158,8 @@ def value_features(
         float(hit is not None and (hit.value < 0) == (said.number < 0)),
         derivation.fair_chance,
         float(bool(operands) and len({fact.record for fact in operands}) == 1),
-        float(agrees_with_subject(operands, frame, read, base) if operands else 0),
-        float(agrees_with_subject([equal.fact], frame, read, base) if equal else 0),
+        float(compare_with_subject(operands, frame, read, base) if operands else 0),
+        float(compare_with_subject([equal.fact], frame, read, base) if equal else 0),
         *(float(said.kind is kind) for kind in _KINDS),
     ]
 
@@ -178,21 +184,21 @@ def is_slip_of_result(frame: Frame, derivation: Derivation) -> bool:
 
 def is_misprint_of(frame: Frame, value: float) -> bool:
     """Return whether a stated value is another one with a digit changed or two exchanged."""
-    places = len(_numeral(frame.text).partition(".")[2])
+    places = len(_extract_digits(frame.text).partition(".")[2])
     written = f"{abs(value) / frame.mention.value.factor:.{places}f}"
-    return slipped(_numeral(frame.text), written)
+    return is_digit_slip(_extract_digits(frame.text), written)
 
 
-def _words_around(text: str, start: int, end: int) -> tuple[list[str], list[str]]:
+def _collect_words_around(text: str, start: int, end: int) -> tuple[list[str], list[str]]:
     """Return the words before a place, the nearest first, and those behind it."""
     before = _TOKEN.findall(text[max(0, start - _NEAR) : start].lower())[::-1]
     return before[:_MOST], _TOKEN.findall(text[end : end + _NEAR].lower())[:_MOST]
 
 
-def _shared(around: tuple[list[str], list[str]], scored: Scored, base: FactBase) -> float:
+def _count_shared_words(around: tuple[list[str], list[str]], scored: Scored, base: FactBase) -> float:
     """Return how many words in a row are the same about a stated value and about a known one."""
     fact = scored.fact
-    known = _words_around(base.texts[fact.source], fact.start, fact.end)
+    known = _collect_words_around(base.texts[fact.source], fact.start, fact.end)
     shared = 0
     for said, there in zip(around, known, strict=True):
         for one, other in zip(said, there, strict=False):
@@ -202,7 +208,7 @@ def _shared(around: tuple[list[str], list[str]], scored: Scored, base: FactBase)
     return float(shared)
 
 
-def _margin(hit: Derived, derivation: Derivation) -> float:
+def _compute_margin(hit: Derived, derivation: Derivation) -> float:
     """Return how much better a hit fits than the best other result of its operation."""
     return hit.fit - max((miss.fit for miss in derivation.misses if miss.op is hit.op), default=0.0)
 
@@ -211,34 +217,34 @@ def _is_output(scored: Scored, sources: Sequence[Source]) -> bool:
     return sources[scored.fact.source].kind in (SourceKind.OUTPUT, SourceKind.ERROR)
 
 
-def _digits(number: float, step: float) -> float:
+def _count_digits(number: float, step: float) -> float:
     return min(8.0, log10(max(1.0, abs(number) / step)) + 1 if step else 1.0)
 
 
-def misprint(binding: Binding, base: FactBase, sources: Sequence[Source]) -> float:
+def score_misprint(binding: Binding, base: FactBase, sources: Sequence[Source]) -> float:
     """Return how near another value's characters are: its scope where one character or two exchanged differ."""  # noqa: E501
     frame = binding.frame
-    said = _numeral(frame.text)
+    said = _extract_digits(frame.text)
     best = 0.0
     if frame.mention.value.kind is Kind.ID:
         name = frame.text.strip("#$€£ ").lower()
         for fact in base.by_kind[Kind.ID][:4000]:
-            if sources[fact.source].kind is SourceKind.OUTPUT and slipped(name, fact.value.text):
+            if sources[fact.source].kind is SourceKind.OUTPUT and is_digit_slip(name, fact.value.text):
                 return 1.0
         return 0.0
     for each in binding.other[:20]:
-        known = _numeral(base.texts[each.fact.source][each.fact.start : each.fact.end])
-        if slipped(said, known):
+        known = _extract_digits(base.texts[each.fact.source][each.fact.start : each.fact.end])
+        if is_digit_slip(said, known):
             best = max(best, 0.2 + 0.4 * each.scope + 0.4 * each.name)
     return best
 
 
-def slipped(said: str, known: str) -> bool:
+def is_digit_slip(said: str, known: str) -> bool:
     """Return whether two texts differ in one digit of three or more, or in two neighbouring digits exchanged.
 
     Of numbers the significant digits count: `$54.00` and `4500` cents are 54 and 45.
     """
-    said, known = _significant(said), _significant(known)
+    said, known = _extract_significant_digits(said), _extract_significant_digits(known)
     if len(said) != len(known) or len(said) < 2:
         return False
     wrong = [place for place, (one, two) in enumerate(zip(said, known, strict=True)) if one != two]
@@ -254,7 +260,7 @@ def slipped(said: str, known: str) -> bool:
     )
 
 
-def same_digits(binding: Binding, rival: Scored, base: FactBase) -> bool:
+def has_same_digits(binding: Binding, rival: Scored, base: FactBase) -> bool:
     """Return whether a rival differs in its sign or its scale only: which of them is meant is not certain.
 
     A thousand times a plain number is no other scale where no words of the source say so.
@@ -265,23 +271,25 @@ def same_digits(binding: Binding, rival: Scored, base: FactBase) -> bool:
     times = abs(said.number / known.number) if known.number else 0.0
     if plain and round(times) in (1000, 1_000_000) and not _SCALE_WORDS.search(base.texts[rival.fact.source]):
         return False
-    return _significant(_numeral(text.strip("()"))) == _significant(_numeral(binding.frame.text.strip("()")))
+    return _extract_significant_digits(_extract_digits(text.strip("()"))) == _extract_significant_digits(
+        _extract_digits(binding.frame.text.strip("()"))
+    )
 
 
-def _numeral(text: str) -> str:
+def _extract_digits(text: str) -> str:
     """Return the digits that a text writes as one number, without its unit or currency; else the text."""
     found = _ONE_NUMBER.fullmatch(text)
     return found["digits"] if found is not None else text.strip("#$€£ ").lower()
 
 
-def _significant(text: str) -> str:
+def _extract_significant_digits(text: str) -> str:
     bare = text.replace(",", "").strip("+-−$€£% ")
     if not bare.replace(".", "").isdigit() or bare.count(".") > 1:
         return text
     return bare.replace(".", "").strip("0")
 
 
-def is_overtaken(equal: Scored | None, others: Sequence[Scored]) -> Scored | None:
+def find_later_value(equal: Scored | None, others: Sequence[Scored]) -> Scored | None:
     """Return the later output's value of the same field, where the stated one is in an earlier output only."""  # noqa: E501
     if equal is None or not equal.fact.path or equal.fact.role is not Role.CELL:
         return None
@@ -292,7 +300,7 @@ def is_overtaken(equal: Scored | None, others: Sequence[Scored]) -> Scored | Non
     return None
 
 
-def rival_of_field(equal: Scored | None, others: Sequence[Scored]) -> float:
+def score_field_rival(equal: Scored | None, others: Sequence[Scored]) -> float:
     """Return how near a record is named whose same field has another value; 0 without one."""
     if equal is None:
         return max((each.scope * each.name for each in others[:5]), default=0.0)
@@ -389,17 +397,19 @@ def _find_last_result(others: Sequence[Scored], base: FactBase, sources: Sequenc
     if len(printed) != 1 or not is_bare(printed[0], base):
         return None
     value = printed[0].value
-    long = _digits(value.amount, value.step / value.factor) >= _FEWEST_DIGITS
+    long = _count_digits(value.amount, value.step / value.factor) >= _FEWEST_DIGITS
     return next((each for each in others if long and each.fact is printed[0]), None)
 
 
 def _replaces(said: Value, result: Value) -> bool:
     """Return whether a value can only stand for a result: not in another unit, nor what is left of all."""
-    if said.kind not in (Kind.NUMBER, Kind.MONEY, Kind.PERCENT) or _digits(said.number, said.step) < 2:
+    if said.kind not in (Kind.NUMBER, Kind.MONEY, Kind.PERCENT) or _count_digits(said.number, said.step) < 2:
         return False
     wholes = (1.0, 100.0) if said.kind is Kind.PERCENT or 0 < abs(result.number) < 1 else ()
     stated = {said.number, said.number / 100}
-    return not any(same_number(each, whole - result.number, said.step) for each in stated for whole in wholes)
+    return not any(
+        is_same_number(each, whole - result.number, said.step) for each in stated for whole in wholes
+    )
 
 
 def _is_exact(frame: Frame, *, in_outputs: bool) -> bool:
@@ -420,13 +430,13 @@ def _find_later_word(
     frame: Frame, equal: Scored, others: Sequence[Scored], base: FactBase, read: AnswerFrames
 ) -> Refutation | None:
     """Return the later value of the same field, unless the answer speaks of the past or states it as well."""
-    later = is_overtaken(equal, others) if frame.mention.value.kind is not Kind.ID else None
+    later = find_later_value(equal, others) if frame.mention.value.kind is not Kind.ID else None
     low, high = read.sentence_at(frame.line, frame.mention.start)
     if (
         later is None
         or _PAST.search(read.answer[low:high])
         or _is_stated(later, read, frame)
-        or not _same_thing(equal, later, base)
+        or not _are_of_same_thing(equal, later, base)
     ):
         return None
     return Refutation(GroundednessRule.LATER_WORD, Cause.OVERTAKEN, later)
@@ -442,7 +452,7 @@ def _find_other_record(
     """Return the named record's own value, where the stated one is in that field of records not named."""
     said, fact = frame.mention.value, outputs[0].fact
     compared = _COMPARED.search(read.answer, max(0, frame.mention.start - _NEAR), frame.mention.start)
-    if said.kind not in NUMERIC or _digits(said.number, said.step) < _FEWEST_DIGITS or compared:
+    if said.kind not in NUMERIC or _count_digits(said.number, said.step) < _FEWEST_DIGITS or compared:
         return None
     held = {each.fact for each in outputs}
     if any(held.isdisjoint(each.operands) for each in derivation.hits):
@@ -468,7 +478,7 @@ def _find_named_field(
         len(records) != 1
         or noun is None
         or said.kind is not Kind.NUMBER
-        or _digits(said.number, said.step) < 2
+        or _count_digits(said.number, said.step) < 2
     ):
         return None
     words = frozenset((base_form(noun[1]),))
@@ -484,7 +494,7 @@ def _find_slip(
     frame: Frame, others: Sequence[Scored], base: FactBase, sources: Sequence[Source], read: AnswerFrames
 ) -> Scored | None:
     """Return the value of which the stated one is a misprint: one that is near, or was printed last."""
-    digits = _numeral(frame.text)
+    digits = _extract_digits(frame.text)
     kind = frame.mention.value.kind
     # What prints no amount, such as a closing `None`, is no last word.
     outputs = (each for each in base.amount_sources if sources[each].kind is SourceKind.OUTPUT)
@@ -494,13 +504,13 @@ def _find_slip(
     printed = [
         Scored(fact, Match.NONE, 0.0, 0.0, 0.0)
         for fact in base.by_source(last)
-        if comparable(frame.mention.value, fact.value) and fact not in kept and is_bare(fact, base)
+        if are_comparable(frame.mention.value, fact.value) and fact not in kept and is_bare(fact, base)
     ]
     for place, each in enumerate((*others, *printed)):
-        known = _numeral(base.texts[each.fact.source][each.fact.start : each.fact.end])
+        known = _extract_digits(base.texts[each.fact.source][each.fact.start : each.fact.end])
         close = place < _BEST and (each.name >= 0.5 or each.scope >= 0.5 or _is_lone(each, others, kind))
         close = close or (each.fact.source == last and is_bare(each.fact, base))
-        if not close or each.fact.role is Role.HEADER or not slipped(digits, known):
+        if not close or each.fact.role is Role.HEADER or not is_digit_slip(digits, known):
             continue
         if not _is_as_large(frame.mention.value, each.fact):
             continue
@@ -512,7 +522,11 @@ def _find_slip(
 def _find_other_scale(frame: Frame, others: Sequence[Scored]) -> Scored | None:
     """Return the one value in a unit that is the stated one in another: 53,018,624 bytes of "53 GB"."""
     said = frame.mention.value
-    if said.kind is not Kind.QUANTITY or said.unit not in _PREFIXED or _digits(said.number, said.step) < 2:
+    if (
+        said.kind is not Kind.QUANTITY
+        or said.unit not in _PREFIXED
+        or _count_digits(said.number, said.step) < 2
+    ):
         return None
     alike = [each for each in others if each.fact.value.unit == said.unit]
     found = [
@@ -564,7 +578,7 @@ def _is_all_of_its_record(
     if said.kind is Kind.ID or not _is_as_written(said, equal):
         return False
     bare = is_bare(equal.fact, base)
-    if said.kind not in (Kind.DATE, Kind.TIME) and _digits(said.number, said.step) < (2 if bare else 3):
+    if said.kind not in (Kind.DATE, Kind.TIME) and _count_digits(said.number, said.step) < (2 if bare else 3):
         return False
     group = base.records[equal.fact.record].group
     lone = bare or group is None or len(base.groups[group]) == 1
@@ -610,7 +624,7 @@ def is_given(binding: Binding, sources: Sequence[Source]) -> bool:
     timely = said.kind in (Kind.DATE, Kind.TIME)
     # "Add 21 %" is answered by "with 21 % on top".
     percents = said.kind is Kind.PERCENT and any(each.fact.value.kind is said.kind for each in binding.equal)
-    if said.kind is Kind.ID or not (timely or percents or _digits(said.number, said.step) >= 3):
+    if said.kind is Kind.ID or not (timely or percents or _count_digits(said.number, said.step) >= 3):
         return False
     given = {sources[each.fact.source].kind for each in binding.equal if each.match is not Match.SIDE}
     given -= {SourceKind.OUTPUT, SourceKind.ERROR}
@@ -626,10 +640,10 @@ def is_bare(fact: Fact, base: FactBase) -> bool:
     """Return whether a line prints values and nothing else, such as the `4500 45.0` of `print(a, b)`."""
     text = base.texts[fact.source]
     line = text[text.rfind("\n", 0, fact.start) + 1 : (text.find("\n", fact.end) + 1 or len(text) + 1) - 1]
-    return len(line) <= _MAX_BARE and not _WORD.search(_without(line))
+    return len(line) <= _MAX_BARE and not _WORD.search(_remove_values(line))
 
 
-def _without(line: str) -> str:
+def _remove_values(line: str) -> str:
     """Return a line without the values that it writes."""
     for mention in reversed(scan_cached(line)):
         line = line[: mention.start] + line[mention.end :]
@@ -659,7 +673,7 @@ def _is_stated(scored: Scored, read: AnswerFrames, frame: Frame) -> bool:
     )
 
 
-def _same_thing(one: Scored, two: Scored, base: FactBase) -> bool:
+def _are_of_same_thing(one: Scored, two: Scored, base: FactBase) -> bool:
     """Whether two records are of one thing: both stand alone, and no name or text of theirs differs."""
     records = one.fact.record, two.fact.record
     if any(base.records[record].group is not None for record in records):

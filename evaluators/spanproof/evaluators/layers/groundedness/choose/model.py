@@ -69,10 +69,12 @@ def load_choice() -> Choice:
 def read_choice(text: str) -> Choice:
     """Return the weights that a text holds."""
     stored = json.loads(text)
-    return Choice(_trees(stored["values"]), _trees(stored["states"]), Thresholds(**stored["thresholds"]))
+    return Choice(
+        _parse_trees(stored["values"]), _parse_trees(stored["states"]), Thresholds(**stored["thresholds"])
+    )
 
 
-def _trees(stored: dict[str, object]) -> Trees:
+def _parse_trees(stored: dict[str, object]) -> Trees:
     features, base, trees = stored["features"], stored["base"], stored["trees"]
     assert isinstance(features, list)
     assert isinstance(base, float)

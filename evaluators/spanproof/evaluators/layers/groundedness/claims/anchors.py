@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import islice
 
 from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase
-from spanproof.evaluators.layers.groundedness.values.model import Kind, Mention, same_date
-from spanproof.evaluators.layers.groundedness.values.words import STOP, base_form, word_spans
+from spanproof.evaluators.layers.groundedness.values.model import Kind, Mention, is_same_date
+from spanproof.evaluators.layers.groundedness.values.words import STOP, base_form, split_words
 
 MAX_ANCHORS = 400
 _MAX_FACTS = 200
@@ -45,34 +45,34 @@ class Anchor:
 
 def find_anchors(answer: str, mentions: list[Mention], base: FactBase) -> list[Anchor]:
     """Return the anchors of an answer, in order."""
-    found = [*_texts(answer, base), *_values(answer, mentions, base)]
+    found = [*_find_text_anchors(answer, base), *_find_value_anchors(answer, mentions, base)]
     return sorted(found, key=lambda anchor: anchor.start)[:MAX_ANCHORS]
 
 
-def _made(start: int, end: int, kind: Kind, facts: list[Fact], words: int = 1) -> Anchor:
+def _make_anchor(start: int, end: int, kind: Kind, facts: list[Fact], words: int = 1) -> Anchor:
     records = frozenset(fact.record for fact in facts[:_MAX_FACTS])
     strength = _STRENGTH.get(kind, 0.2) * (1.0 + 0.15 * min(words - 1, 3)) / max(1.0, len(records)) ** 0.5
     return Anchor(start, end, kind, tuple(facts[:_MAX_FACTS]), records, strength)
 
 
-def _texts(answer: str, base: FactBase) -> list[Anchor]:
+def _find_text_anchors(answer: str, base: FactBase) -> list[Anchor]:
     """Find texts of cells, the longest at each word."""
-    words = [(base_form(word), start, end) for word, start, end in word_spans(answer.replace("_", " "))]
+    words = [(base_form(word), start, end) for word, start, end in split_words(answer.replace("_", " "))]
     found: list[Anchor] = []
     at = 0
     while at < len(words):
-        length, facts = _longest(words, at, base)
+        length, facts = _match_longest(words, at, base)
         if not facts and answer[words[at][1]].isupper() and words[at][0].isalpha():
             length, facts = 1, base.by_part.get(words[at][0], [])
         if facts and not (length == 1 and (words[at][0] in STOP or len(words[at][0]) < 2)):
-            found.append(_made(words[at][1], words[at + length - 1][2], Kind.TEXT, facts, length))
+            found.append(_make_anchor(words[at][1], words[at + length - 1][2], Kind.TEXT, facts, length))
             at += length
         else:
             at += 1
     return found
 
 
-def _longest(words: list[tuple[str, int, int]], at: int, base: FactBase) -> tuple[int, list[Fact]]:
+def _match_longest(words: list[tuple[str, int, int]], at: int, base: FactBase) -> tuple[int, list[Fact]]:
     length = 0
     facts: list[Fact] = []
     for tokens, fact in base.by_text.get(words[at][0], ())[:400]:
@@ -86,7 +86,7 @@ def _longest(words: list[tuple[str, int, int]], at: int, base: FactBase) -> tupl
     return length, facts
 
 
-def _values(answer: str, mentions: list[Mention], base: FactBase) -> list[Anchor]:
+def _find_value_anchors(answer: str, mentions: list[Mention], base: FactBase) -> list[Anchor]:
     found = []
     for mention in mentions:
         kind = mention.value.kind
@@ -99,7 +99,9 @@ def _values(answer: str, mentions: list[Mention], base: FactBase) -> list[Anchor
                     fact for fact in base.by_kind[Kind.NUMBER][:3000] if fact.value.number == float(name)
                 ]
         elif kind is Kind.DATE:
-            facts = [fact for fact in base.by_kind[Kind.DATE][:2000] if same_date(mention.value, fact.value)]
+            facts = [
+                fact for fact in base.by_kind[Kind.DATE][:2000] if is_same_date(mention.value, fact.value)
+            ]
         elif kind is Kind.NUMBER and not mention.spelled:
             digits = answer[mention.start : mention.end]
             if len(digits) >= 4 and digits.isdigit():
@@ -112,7 +114,7 @@ def _values(answer: str, mentions: list[Mention], base: FactBase) -> list[Anchor
                     if fact.value.number == mention.value.number
                 ]
         if facts:
-            found.append(_made(mention.start, mention.end, kind, facts))
+            found.append(_make_anchor(mention.start, mention.end, kind, facts))
     taken = {(each.start, each.end) for each in found}
     for match in islice(_HYPHENATED.finditer(answer), MAX_ANCHORS):
         names = {
@@ -122,12 +124,12 @@ def _values(answer: str, mentions: list[Mention], base: FactBase) -> list[Anchor
         }
         if len(names) == 1 and match.span() not in taken:
             facts = [fact for fact in base.by_kind[Kind.ID][:_MOST] if fact.value.text in names]
-            found.append(_made(*match.span(), Kind.ID, facts))
+            found.append(_make_anchor(*match.span(), Kind.ID, facts))
     days = [fact for fact in base.by_kind[Kind.DATE][:2000] if fact.value.date and fact.value.date[2]]
     for match in islice(_DAY.finditer(answer), MAX_ANCHORS) if days else ():
         facts = [fact for fact in days if fact.value.date and fact.value.date[2] == int(match["day"])]
         if facts and not any(
             each.start <= match.start("day") < each.end for each in mentions if each.value.kind is Kind.DATE
         ):
-            found.append(_made(*match.span("day"), Kind.DATE, facts))
+            found.append(_make_anchor(*match.span("day"), Kind.DATE, facts))
     return found

@@ -14,18 +14,27 @@ from datetime import date
 from enum import Enum
 
 from spanproof.evaluators.layers.groundedness.claims.anchors import Anchor, find_anchors
-from spanproof.evaluators.layers.groundedness.claims.outline import OutlineLine, clause_breaks, read_outline
+from spanproof.evaluators.layers.groundedness.claims.outline import (
+    OutlineLine,
+    find_clause_breaks,
+    read_outline,
+)
 from spanproof.evaluators.layers.groundedness.facts.base import FactBase, Role
 from spanproof.evaluators.layers.groundedness.values.model import (
     NUMERIC,
     Kind,
     Mention,
     Value,
+    is_same_date,
     is_year,
-    same_date,
 )
 from spanproof.evaluators.layers.groundedness.values.scan import scan, with_relatives
-from spanproof.evaluators.layers.groundedness.values.words import STOP, base_form, classes_of, word_spans
+from spanproof.evaluators.layers.groundedness.values.words import (
+    STOP,
+    base_form,
+    find_synonym_groups,
+    split_words,
+)
 
 
 class Bound(Enum):
@@ -157,7 +166,7 @@ def read_frames(
     # The digits and the unit of another amount name nothing.
     read.words = [
         (base_form(word), start, end)
-        for word, start, end in word_spans(answer.replace("_", " "))
+        for word, start, end in split_words(answer.replace("_", " "))
         if not ((at := bisect_right(starts, start)) and start < amounts[at - 1].end)
     ]
     read.word_starts = [start for _, start, _ in read.words]
@@ -166,14 +175,14 @@ def read_frames(
     for mention in mentions:
         stated = is_claim(mention, read, base.field_words) and not _selects(mention, base)
         if stated and len(read.frames) < limit:
-            read.frames.append(frame_of(mention.start, mention.end, read, mention))
+            read.frames.append(build_frame(mention.start, mention.end, read, mention))
     return read
 
 
 def _read_question(question: str, base: FactBase) -> Question:
     mentions = scan(question)
-    words = frozenset(base_form(word) for word, _, _ in word_spans(question.replace("_", " "))) - STOP
-    years = frozenset(year for mention in mentions for year in _year_of(mention.value))
+    words = frozenset(base_form(word) for word, _, _ in split_words(question.replace("_", " "))) - STOP
+    years = frozenset(year for mention in mentions for year in _extract_year(mention.value))
     return Question(words, find_anchors(question, mentions, base), years, question)
 
 
@@ -221,12 +230,12 @@ def _selects(mention: Mention, base: FactBase) -> bool:
     if is_year(mention.value):
         return base.names_year(int(mention.value.number))
     return mention.value.kind is Kind.DATE and any(
-        fact.role in (Role.HEADER, Role.KEY) and same_date(mention.value, fact.value)
+        fact.role in (Role.HEADER, Role.KEY) and is_same_date(mention.value, fact.value)
         for fact in base.by_kind[Kind.DATE]
     )
 
 
-def _years_about(start: int, end: int, read: AnswerFrames, index: int) -> frozenset[int]:
+def _find_years(start: int, end: int, read: AnswerFrames, index: int) -> frozenset[int]:
     line = read.lines[index]
     low, high = read.sentence_at(index, start)
     places = [(low, high), *((read.lines[parent].begin, read.lines[parent].end) for parent in line.parents)]
@@ -235,27 +244,27 @@ def _years_about(start: int, end: int, read: AnswerFrames, index: int) -> frozen
             year
             for each in read.mentions
             if low <= each.start < high and not (each.start < end and each.end > start)
-            for year in _year_of(each.value)
+            for year in _extract_year(each.value)
         }
         if years:
             return frozenset(years)
     return read.question.years
 
 
-def _year_of(value: Value) -> tuple[int, ...]:
+def _extract_year(value: Value) -> tuple[int, ...]:
     if value.kind is Kind.DATE and value.date is not None and value.date[0] is not None:
         return (value.date[0],)
     return (int(value.number),) if is_year(value) else ()
 
 
-def frame_of(start: int, end: int, read: AnswerFrames, mention: Mention) -> Frame:
+def build_frame(start: int, end: int, read: AnswerFrames, mention: Mention) -> Frame:
     """Return the frame of what an answer states at a place."""
     answer = read.answer
     index = read.line_at(start)
     line = read.lines[index]
     low, high = read.sentence_at(index, start)
-    near, label = _words_about(start, end, read, index)
-    anchors = _anchors_about(start, end, read, index)
+    near, label = _weigh_words(start, end, read, index)
+    anchors = _weigh_anchors(start, end, read, index)
     before = answer[max(line.start, start - 30) : start]
     bound = Bound.EXACT
     if mention.value.kind in NUMERIC:
@@ -267,16 +276,16 @@ def frame_of(start: int, end: int, read: AnswerFrames, mention: Mention) -> Fram
     return Frame(
         mention, answer[start:end], index, near, label, anchors, bound,
         bool(SOFT.search(sentence)), bool(_NOT.search(answer[low:start][-60:])), noun,
-        _years_about(start, end, read, index), bool(_ENDS.search(before)),
+        _find_years(start, end, read, index), bool(_ENDS.search(before)),
     )  # fmt: skip
 
 
-def _words_about(
+def _weigh_words(
     start: int, end: int, read: AnswerFrames, index: int
 ) -> tuple[dict[str, float], frozenset[str]]:
     line = read.lines[index]
     low, high = read.sentence_at(index, start)
-    breaks = clause_breaks(read.answer, low, high)
+    breaks = find_clause_breaks(read.answer, low, high)
     near: dict[str, float] = {}
     label: set[str] = set()
     first = bisect_left(read.word_starts, line.begin)
@@ -301,32 +310,32 @@ def _words_about(
             label.add(word)
         near[word] = max(near.get(word, 0.0), weight)
     for rank, parent in enumerate(line.parents[:4]):
-        _add(near, read, read.lines[parent].begin, read.lines[parent].end, 0.45 * 0.8**rank)
-    for beside in _lines_beside(read, index):
-        _add(near, read, read.lines[beside].begin, read.lines[beside].end, 0.35)
+        _add_words(near, read, read.lines[parent].begin, read.lines[parent].end, 0.45 * 0.8**rank)
+    for beside in _find_sibling_lines(read, index):
+        _add_words(near, read, read.lines[beside].begin, read.lines[beside].end, 0.35)
     if line.cells and line.header is not None:
         column = next((place for place, (a, b) in enumerate(line.cells) if a <= start < b), None)
         header = read.lines[line.header].cells
         if column is not None and column < len(header):
-            label = set(_add(near, read, *header[column], 1.0))
+            label = set(_add_words(near, read, *header[column], 1.0))
     for word in read.question.words:
         near[word] = max(near.get(word, 0.0), _QUESTION)
     if not label:
         label = set(read.question.words)
     for word, weight in list(near.items()):
-        for group in classes_of(word):
+        for group in find_synonym_groups(word):
             near[group] = max(near.get(group, 0.0), 0.75 * weight)
     return near, frozenset(label)
 
 
-def _lines_beside(read: AnswerFrames, index: int) -> list[int]:
+def _find_sibling_lines(read: AnswerFrames, index: int) -> list[int]:
     """Return the lines that stand under the same line as one, and near by."""
     parents = read.lines[index].parents[:1]
     places = range(max(0, index - _BESIDE), min(len(read.lines), index + _BESIDE + 1))
     return [at for at in places if parents and at != index and read.lines[at].parents[:1] == parents]
 
 
-def _add(near: dict[str, float], read: AnswerFrames, low: int, high: int, weight: float) -> list[str]:
+def _add_words(near: dict[str, float], read: AnswerFrames, low: int, high: int, weight: float) -> list[str]:
     added = []
     for word, at, _ in read.words[bisect_left(read.word_starts, low) : bisect_left(read.word_starts, high)]:
         if word not in STOP:
@@ -336,12 +345,12 @@ def _add(near: dict[str, float], read: AnswerFrames, low: int, high: int, weight
     return added
 
 
-def _anchors_about(start: int, end: int, read: AnswerFrames, index: int) -> list[tuple[Anchor, float]]:
+def _weigh_anchors(start: int, end: int, read: AnswerFrames, index: int) -> list[tuple[Anchor, float]]:
     line = read.lines[index]
     low, high = read.sentence_at(index, start)
-    breaks = clause_breaks(read.answer, low, high)
+    breaks = find_clause_breaks(read.answer, low, high)
     parents = {parent: rank for rank, parent in enumerate(line.parents)}
-    beside = frozenset(_lines_beside(read, index))
+    beside = frozenset(_find_sibling_lines(read, index))
     # A line with a name of its own is about that: the lines beside it are other items of the list.
     named = any(
         each.kind in (Kind.ID, Kind.TEXT) and line.start <= each.start < line.end and each.strength >= _NAMED

@@ -51,7 +51,7 @@ def read_outline(answer: str) -> list[OutlineLine]:
             continue
         match = _LINE.match(raw)
         begin = start + (match.end() if match else 0)
-        depth = _depth(
+        depth = _measure_depth(
             raw, match.group("indent") if match else "", (match.group("marker") if match else None) or ""
         )
         while above and lines[above[-1]].depth >= depth:
@@ -66,14 +66,14 @@ def read_outline(answer: str) -> list[OutlineLine]:
         if colon is not None:
             label = begin + colon.end()
         lines.append(
-            OutlineLine(start, end, begin, depth, tuple(reversed(above)), _sentences(answer, begin, end), label, cells,  # noqa: E501
+            OutlineLine(start, end, begin, depth, tuple(reversed(above)), _split_sentences(answer, begin, end), label, cells,  # noqa: E501
                         header if header != len(lines) else None)
         )  # fmt: skip
         above.append(len(lines) - 1)
     return lines
 
 
-def _depth(raw: str, indent: str, marker: str) -> float:
+def _measure_depth(raw: str, indent: str, marker: str) -> float:
     width = len(indent.expandtabs(4))
     if marker.startswith("#"):
         return -20 + len(marker.strip())
@@ -83,7 +83,7 @@ def _depth(raw: str, indent: str, marker: str) -> float:
     return width + (0.2 if marker.strip()[:-1].isalnum() else 0.5)
 
 
-def _sentences(answer: str, begin: int, end: int) -> tuple[tuple[int, int], ...]:
+def _split_sentences(answer: str, begin: int, end: int) -> tuple[tuple[int, int], ...]:
     places = []
     at = begin
     for match in _SENTENCE_END.finditer(answer, begin, end):
@@ -93,7 +93,7 @@ def _sentences(answer: str, begin: int, end: int) -> tuple[tuple[int, int], ...]
     return tuple(places)
 
 
-def clause_breaks(answer: str, start: int, end: int) -> list[int]:
+def find_clause_breaks(answer: str, start: int, end: int) -> list[int]:
     """Return where a sentence's clauses end; commas within numbers part nothing."""
     return [
         match.start()

@@ -15,10 +15,10 @@ from itertools import pairwise
 
 from spanproof.evaluators.layers.groundedness.claims.anchors import Anchor
 from spanproof.evaluators.layers.groundedness.claims.frames import SOFT, AnswerFrames, Frame
-from spanproof.evaluators.layers.groundedness.claims.outline import clause_breaks
+from spanproof.evaluators.layers.groundedness.claims.outline import find_clause_breaks
 from spanproof.evaluators.layers.groundedness.model import ClaimKind
 from spanproof.evaluators.layers.groundedness.values.model import Kind, is_year
-from spanproof.evaluators.layers.groundedness.values.words import STOP, base_form, word_spans
+from spanproof.evaluators.layers.groundedness.values.words import STOP, base_form, split_words
 
 _MAX_RELATIONS = 20
 _PHRASE = 5
@@ -94,7 +94,7 @@ class PeriodRelation:
 
 
 @lru_cache(maxsize=1)
-def _lexicon() -> dict[str, tuple[ClaimKind, int, frozenset[str]]]:
+def _load_lexicon() -> dict[str, tuple[ClaimKind, int, frozenset[str]]]:
     text = (resources.files(__package__) / "relations.txt").read_text(encoding="utf-8")
     found = {}
     for line in text.splitlines():
@@ -110,18 +110,18 @@ def _lexicon() -> dict[str, tuple[ClaimKind, int, frozenset[str]]]:
 
 
 @lru_cache(maxsize=1)
-def _words() -> re.Pattern[str]:
-    names = sorted(map(re.escape, _lexicon()), key=len, reverse=True)
+def _compile_lexicon_pattern() -> re.Pattern[str]:
+    names = sorted(map(re.escape, _load_lexicon()), key=len, reverse=True)
     return re.compile(rf"\b(?:{'|'.join(names)})\b", re.IGNORECASE)
 
 
 def find_relations(read: AnswerFrames) -> list[Relation]:
     """Return the relations of an answer, in order."""
     found: list[Relation] = []
-    for match in _words().finditer(read.answer):
+    for match in _compile_lexicon_pattern().finditer(read.answer):
         if len(found) == _MAX_RELATIONS:
             break
-        kind, sign, fields = _lexicon()[match.group().lower()]
+        kind, sign, fields = _load_lexicon()[match.group().lower()]
         low, high = read.sentence_at(read.line_at(match.start()), match.start())
         before = read.answer[low : match.start()]
         if not low <= match.start() < high or SOFT.search(read.answer[low:high]) or _UNLIKE.search(before):
@@ -137,29 +137,35 @@ def find_relations(read: AnswerFrames) -> list[Relation]:
         phrase = _base_forms(read, match.end(), ended.start() if ended else high)[:_PHRASE]
         if most is not None:
             phrase = _base_forms(read, *most.span("noun"))
-        subjects, objects = _around(read, low, high, match.span(), than.end() if than else None)
+        subjects, objects = _find_subjects_and_objects(
+            read, low, high, match.span(), than.end() if than else None
+        )
         words = frozenset(_base_forms(read, low, high))
-        said = {each.group().lower() for each in _words().finditer(read.answer, low, high)}
+        said = {each.group().lower() for each in _compile_lexicon_pattern().finditer(read.answer, low, high)}
         shared = len(said) > 1 or _EACH.search(read.answer, low, high) is not None
         opening = _OPENING.match(read.answer, low, high)  # "In blitz, Ada is the highest"
         front = _base_forms(read, *opening.span()) if opening else ()
-        clause = frozenset((*front, *_base_forms(read, *_clause_at(read, low, high, match.start()))))
+        clause = frozenset((*front, *_base_forms(read, *_locate_clause(read, low, high, match.start()))))
         found.append(
             Relation(
                 kind, *match.span(), sign, fields, phrase, words, clause, subjects, objects, shared=shared
             )
         )
-    return found or list(_of_question(read))
+    return found or list(_find_question_relation(read))
 
 
-def _of_question(read: AnswerFrames) -> Iterator[Relation]:
+def _find_question_relation(read: AnswerFrames) -> Iterator[Relation]:
     """Yield the superlative of a question whose answer is names alone: "Laptop"."""
     text, answer = read.question.text, read.answer
-    said = [match for match in _words().finditer(text) if not _UNLIKE.search(text[: match.start()])]
+    said = [
+        match
+        for match in _compile_lexicon_pattern().finditer(text)
+        if not _UNLIKE.search(text[: match.start()])
+    ]
     names = tuple(each for each in read.anchors if each.kind in (Kind.TEXT, Kind.ID))
     if len(said) != 1 or not names or _SPARED.search(answer) or re.search(r"\d", text):
         return
-    kind, sign, fields = _lexicon()[said[0].group().lower()]
+    kind, sign, fields = _load_lexicon()[said[0].group().lower()]
     bare = said[0].group().lower() in _BARE and not _THE.search(text[: said[0].start()])
     others = [
         word
@@ -169,9 +175,9 @@ def _of_question(read: AnswerFrames) -> Iterator[Relation]:
         and not any(each.start <= low and high <= each.end for each in names)
     ]
     if kind is ClaimKind.SUPERLATIVE and not bare and not others:
-        behind = frozenset(base_form(word) for word, _, _ in word_spans(said[0].group()))
+        behind = frozenset(base_form(word) for word, _, _ in split_words(said[0].group()))
         kept = _SORT.sub("", text.replace("_", " "))
-        words = tuple(base_form(word) for word, _, _ in word_spans(kept) if base_form(word) not in behind)
+        words = tuple(base_form(word) for word, _, _ in split_words(kept) if base_form(word) not in behind)
         place = names[0].start, names[-1].end
         said_of = frozenset(words)
         yield Relation(kind, *place, sign, fields, words, said_of, said_of, names, of_question=True)
@@ -185,23 +191,26 @@ def find_period_relations(read: AnswerFrames) -> Iterator[PeriodRelation]:
         alone = sum(low <= each.start < high for each in years) == 1
         question = read.question.text if len(years) == 1 and _WHICH_YEAR.search(read.question.text) else ""
         text = read.answer[low:high]
-        said = [_lexicon()[match.group().lower()] for match in _words().finditer(question or text)]
+        said = [
+            _load_lexicon()[match.group().lower()]
+            for match in _compile_lexicon_pattern().finditer(question or text)
+        ]
         superlative = [sign for kind, sign, _ in said if question or kind is ClaimKind.SUPERLATIVE]
         if not alone or len(superlative) != 1 or (not question and SOFT.search(text)):
             continue
         if not question and not _IN_YEAR.search(read.answer[low : mention.start]):
             continue
-        words = frozenset(base_form(word) for word, _, _ in word_spans((question or text).replace("_", " ")))
+        words = frozenset(base_form(word) for word, _, _ in split_words((question or text).replace("_", " ")))
         yield PeriodRelation(
             mention.start, mention.end, superlative[0], int(mention.value.number), words - STOP
         )
 
 
 def _base_forms(read: AnswerFrames, low: int, high: int) -> tuple[str, ...]:
-    return tuple(base_form(word) for word, _, _ in word_spans(read.answer[low:high].replace("_", " ")))
+    return tuple(base_form(word) for word, _, _ in split_words(read.answer[low:high].replace("_", " ")))
 
 
-def _around(
+def _find_subjects_and_objects(
     read: AnswerFrames, low: int, high: int, word: tuple[int, int], than: int | None
 ) -> tuple[tuple[Anchor, ...], tuple[Anchor, ...]]:
     names = [
@@ -212,22 +221,24 @@ def _around(
         and not (anchor.start < word[1] and anchor.end > word[0])
     ]
     if than is None:
-        return tuple(_in_clause(names, read, low, high, word[0])), ()
-    stop = next((place for place in clause_breaks(read.answer, than, high) if place > than), high)
+        return tuple(_select_clause_names(names, read, low, high, word[0])), ()
+    stop = next((place for place in find_clause_breaks(read.answer, than, high) if place > than), high)
     return tuple(each for each in names if each.end <= word[0]), tuple(
         each for each in names if than <= each.start < stop
     )
 
 
-def _in_clause(names: list[Anchor], read: AnswerFrames, low: int, high: int, place: int) -> Iterator[Anchor]:
+def _select_clause_names(
+    names: list[Anchor], read: AnswerFrames, low: int, high: int, place: int
+) -> Iterator[Anchor]:
     """Yield the names in the clause of a place, or else all of its sentence."""
-    start, stop = _clause_at(read, low, high, place)
+    start, stop = _locate_clause(read, low, high, place)
     yield from [each for each in names if start <= each.start < stop] or names
 
 
-def _clause_at(read: AnswerFrames, low: int, high: int, place: int) -> tuple[int, int]:
+def _locate_clause(read: AnswerFrames, low: int, high: int, place: int) -> tuple[int, int]:
     """Return where the clause of a place begins and ends in its sentence."""
-    breaks = [low, *clause_breaks(read.answer, low, high), high]
+    breaks = [low, *find_clause_breaks(read.answer, low, high), high]
     return max(each for each in breaks if each <= place), min(each for each in breaks if each > place)
 
 
@@ -248,7 +259,7 @@ class Direction:
 
 
 @lru_cache(maxsize=1)
-def _signs() -> dict[str, int]:
+def _load_direction_signs() -> dict[str, int]:
     lines = (resources.files(__package__) / "relations.txt").read_text(encoding="utf-8").splitlines()
     said = [line.split()[1:] for line in lines if line.startswith("direction")]
     return {word: 1 if sign == "+" else -1 for sign, *words in said for word in words}
@@ -260,7 +271,9 @@ def find_way(frame: Frame, read: AnswerFrames) -> int:
     low, _ = read.sentence_at(frame.line, start)
     low = max([low, *(each.end for each in read.mentions if each.end <= start)])
     ways = {
-        _signs()[word] for word in re.findall(r"[a-z]+", read.answer[low:start].lower()) if word in _signs()
+        _load_direction_signs()[word]
+        for word in re.findall(r"[a-z]+", read.answer[low:start].lower())
+        if word in _load_direction_signs()
     }
     return ways.pop() if len(ways) == 1 else 0
 
@@ -271,7 +284,7 @@ def find_directions(read: AnswerFrames) -> Iterator[Direction]:
     for first, last in pairwise(read.frames):
         start, value = first.mention.start, first.mention.value
         low, _ = read.sentence_at(first.line, start)
-        low = max([low, *clause_breaks(answer, low, start)])
+        low = max([low, *find_clause_breaks(answer, low, start)])
         if not _FROM.search(answer[max(low, start - 8) : start]) or not _TO.match(
             answer[first.mention.end : last.mention.start]
         ):
@@ -281,12 +294,18 @@ def find_directions(read: AnswerFrames) -> Iterator[Direction]:
         if is_year(value) and is_year(last.mention.value):
             continue
         words = [
-            match for match in re.finditer(r"[a-z]+", answer[low:start].lower()) if match.group() in _signs()
+            match
+            for match in re.finditer(r"[a-z]+", answer[low:start].lower())
+            if match.group() in _load_direction_signs()
         ]
         # "The increase / (decrease)" names both ways.
-        if words and len({_signs()[word.group()] for word in words}) == 1:
+        if words and len({_load_direction_signs()[word.group()] for word in words}) == 1:
             word = words[-1]
             rises = last.mention.value.number > value.number
             yield Direction(
-                low + word.start(), low + word.end(), (_signs()[word.group()] > 0) == rises, first, last
+                low + word.start(),
+                low + word.end(),
+                (_load_direction_signs()[word.group()] > 0) == rises,
+                first,
+                last,
             )

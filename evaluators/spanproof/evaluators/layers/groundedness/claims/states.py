@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 
-from spanproof.evaluators.layers.groundedness.claims.frames import AnswerFrames, Frame, frame_of
+from spanproof.evaluators.layers.groundedness.claims.frames import AnswerFrames, Frame, build_frame
 from spanproof.evaluators.layers.groundedness.facts.base import FactBase, Role
 from spanproof.evaluators.layers.groundedness.values.model import Kind, Mention, Value
 from spanproof.evaluators.layers.groundedness.values.words import STOP, base_form, split_name
@@ -62,23 +62,23 @@ class States:
     def __init__(self, base: FactBase, synonyms: Mapping[str, Sequence[str]]) -> None:
         self.usual: dict[State, State] = {}
         self.rivals: dict[State, set[State]] = defaultdict(set)
-        self.usually: set[str] = {form for groups in _lexicon_forms() for form in groups}
-        self.usually.update(_form(other) for others in synonyms.values() for other in others)
+        self.usually: set[str] = {form for groups in _load_lexicon_forms() for form in groups}
+        self.usually.update(_normalise_form(other) for others in synonyms.values() for other in others)
         self.forms = set(self.usually)
         self._first: dict[str, list[State]] = defaultdict(list)
-        for names in _lexicon():
+        for names in _load_lexicon():
             self._add_set(
                 [group[0] for group in names], {other: group[0] for group in names for other in group}
             )
         for usual, others in synonyms.items():
-            known = self.usual.get(_state(usual), _state(usual))
-            self._add_set([known], {known: known, **{_state(other): known for other in others}})
+            known = self.usual.get(_parse_state(usual), _parse_state(usual))
+            self._add_set([known], {known: known, **{_parse_state(other): known for other in others}})
         for fact in base.facts:
             if fact.value.kind is Kind.TEXT and len(fact.value.text) < 30:
-                self.forms.add(_form(base.texts[fact.source][fact.start : fact.end]))
+                self.forms.add(_normalise_form(base.texts[fact.source][fact.start : fact.end]))
             if len(fact.path) >= 2:
-                self.forms.add(_form(fact.path[-1]))
-        for values in _fields(base):
+                self.forms.add(_normalise_form(fact.path[-1]))
+        for values in _collect_state_sets(base):
             self._add_set(sorted(values), {value: value for value in values})
         for phrases in self._first.values():
             phrases.sort(key=lambda phrase: -len(phrase))
@@ -97,7 +97,7 @@ class States:
 
     def opposite(self, state: State) -> State | None:
         """Return the only state that excludes one, None where there are several or none."""
-        pairs = [[group[0] for group in names] for names in _lexicon() if len(names) == 2]
+        pairs = [[group[0] for group in names] for names in _load_lexicon() if len(names) == 2]
         return next((pair[pair[0] == state] for pair in pairs if state in pair), None)
 
     def find(self, words: Sequence[tuple[str, int, int]], at: int) -> tuple[int, State] | None:
@@ -110,35 +110,39 @@ class States:
         return None
 
 
-def _lines() -> list[str]:
+def _load_lines() -> list[str]:
     text = (resources.files(__package__) / "states.txt").read_text(encoding="utf-8")
     return [line for line in text.splitlines() if line and line[:1] != "#"]
 
 
 @lru_cache(maxsize=1)
-def _lexicon() -> list[list[list[State]]]:
+def _load_lexicon() -> list[list[list[State]]]:
     return [
-        [[_state(name) for name in group.split("|")] for group in line.split()]
-        for line in _lines()
+        [[_parse_state(name) for name in group.split("|")] for group in line.split()]
+        for line in _load_lines()
         if line[:1] not in "!@"
     ]
 
 
 @lru_cache(maxsize=1)
-def _lexicon_forms() -> list[set[str]]:
-    return [{_form(name) for name in re.split(r"[|\s]+", line)} for line in _lines() if line[:1] not in "!@"]
+def _load_lexicon_forms() -> list[set[str]]:
+    return [
+        {_normalise_form(name) for name in re.split(r"[|\s]+", line)}
+        for line in _load_lines()
+        if line[:1] not in "!@"
+    ]
 
 
-def _form(text: str) -> str:
+def _normalise_form(text: str) -> str:
     """Return a state as it is written, but for case, hyphens and blanks."""
     return " ".join(re.split(r"[\s_-]+", text.strip().lower()))
 
 
-def _state(name: str) -> State:
+def _parse_state(name: str) -> State:
     return tuple(base_form(word) for word in split_name(name.replace("_", " ")))
 
 
-def _fields(base: FactBase) -> list[set[State]]:
+def _collect_state_sets(base: FactBase) -> list[set[State]]:
     """Return the values of fields with few different ones, and the names of sibling keys."""
     values: dict[tuple[str, ...], list[State]] = defaultdict(list)
     siblings: dict[tuple[str, ...], set[State]] = defaultdict(set)
@@ -150,7 +154,7 @@ def _fields(base: FactBase) -> list[set[State]]:
             if len(state) <= 3 and not any(ch.isdigit() for ch in fact.value.text):
                 values[fact.path].append(state)
         if len(fact.path) == 2:
-            siblings[fact.path[:1]].add(_state(fact.path[1]))
+            siblings[fact.path[:1]].add(_parse_state(fact.path[1]))
     lively = [
         set(found)
         for path, found in values.items()
@@ -174,15 +178,17 @@ def find_states(read: AnswerFrames, states: States) -> list[StateClaim]:
         start, end = read.words[at][1], read.words[at + length - 1][2]
         at += length
         # "to return it" is no state: only the form that a field or the lexicon has is one.
-        if _form(read.answer[start:end]) not in states.forms or _is_no_state(read.answer, start, end):
+        if _normalise_form(read.answer[start:end]) not in states.forms or _is_no_state(
+            read.answer, start, end
+        ):
             continue
         if _OFFERED.search(read.answer[read.sentence_at(read.line_at(start), start)[0] : start]):
             continue
         mention = Mention(Value(Kind.TEXT, text=" ".join(usual)), start, end)
         rivals = frozenset(states.rivals[usual])
-        usually = _form(read.answer[start:end]) in states.usually
+        usually = _normalise_form(read.answer[start:end]) in states.usually
         denied = bool(_DENIED.search(read.answer[max(0, start - 40) : start]))
-        found.append(StateClaim(frame_of(start, end, read, mention), usual, rivals, denied, usually))
+        found.append(StateClaim(build_frame(start, end, read, mention), usual, rivals, denied, usually))
     return found
 
 
@@ -193,24 +199,26 @@ def _is_no_state(answer: str, start: int, end: int) -> bool:
     if _NOT_YET.search(answer[max(0, start - _BEFORE) : start]) or _is_progress(answer, start, end):
         return True
     following = answer[start : end + 16].lower()
-    return any(following.startswith((name, name.replace(" ", "-"))) for name in _other_names())
+    return any(following.startswith((name, name.replace(" ", "-"))) for name in _load_other_names())
 
 
 def _is_progress(answer: str, start: int, end: int) -> bool:
     """Whether a word says how far a request is, not what state a record has: "your refund was processed"."""
-    if _form(answer[start:end]) not in _progress()[1]:
+    if _normalise_form(answer[start:end]) not in _load_progress_words()[1]:
         return False
     clause = re.split(r"[.,;:!?\n]|\s[-–—]\s", answer[max(0, start - _BEFORE) : start])[-1]
-    return any(base_form(word) in _progress()[0] for word in split_name(clause))
+    return any(base_form(word) in _load_progress_words()[0] for word in split_name(clause))
 
 
 @lru_cache(maxsize=1)
-def _progress() -> tuple[frozenset[str], frozenset[str]]:
+def _load_progress_words() -> tuple[frozenset[str], frozenset[str]]:
     """Return base forms of what is requested, and the words that say how far it is."""
-    nouns, words = (line[1:].split() for line in _lines() if line[:1] == "@")
-    return frozenset(map(base_form, nouns)), frozenset(map(_form, words))
+    nouns, words = (line[1:].split() for line in _load_lines() if line[:1] == "@")
+    return frozenset(map(base_form, nouns)), frozenset(map(_normalise_form, words))
 
 
 @lru_cache(maxsize=1)
-def _other_names() -> tuple[str, ...]:
-    return tuple(name.replace("_", " ") for line in _lines() if line[:1] == "!" for name in line[1:].split())
+def _load_other_names() -> tuple[str, ...]:
+    return tuple(
+        name.replace("_", " ") for line in _load_lines() if line[:1] == "!" for name in line[1:].split()
+    )

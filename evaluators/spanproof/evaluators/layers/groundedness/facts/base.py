@@ -93,7 +93,7 @@ class Fact:
     @property
     def years(self) -> frozenset[int]:
         """Return the years that the names of its fields have."""
-        return years_of(self.path)
+        return extract_years(self.path)
 
     @property
     def field(self) -> str:
@@ -122,7 +122,7 @@ class FactBase:
     def names_year(self, year: int) -> bool:
         """Return whether a column, a row or a header is named by a year."""
         if not self.years:
-            self.years = {each for path in {fact.path for fact in self.facts} for each in years_of(path)}
+            self.years = {each for path in {fact.path for fact in self.facts} for each in extract_years(path)}
             self.years |= {
                 int(fact.value.number)
                 for fact in self.by_kind[Kind.NUMBER]
@@ -193,7 +193,7 @@ class FactBase:
             return
         source = self.records[record].source
         text = self.texts[source][start:end]
-        words = names_of(path)
+        words = extract_name_words(path)
         mentions = scan_cached(text) if len(text) <= LONG_TEXT else ()
         stripped = text.strip()
         lowered = stripped.lower()
@@ -209,7 +209,7 @@ class FactBase:
         for mention in mentions:
             if mention.spelled and not whole:
                 continue
-            value, factor, scaled = self._in_unit(mention.value, path, record, text if whole else "")
+            value, factor, scaled = self._convert_unit(mention.value, path, record, text if whole else "")
             place = (start + mention.start, start + mention.end)
             self._add(Fact(value, source, record, path, words, *place, cell, role, factor, scaled))
         if whole and _BARE_NUMBER.fullmatch(stripped) and (quoted or lowered.startswith("#")):
@@ -217,7 +217,7 @@ class FactBase:
         if whole and not quoted and mentions[0].value.kind is Kind.ID and stripped.isdigit():
             # A count of bytes has as many digits as an identifier.
             number = Value(Kind.NUMBER, number=float(stripped), step=1.0)
-            value, factor, scaled = self._in_unit(number, path, record, text)
+            value, factor, scaled = self._convert_unit(number, path, record, text)
             self._add(Fact(value, source, record, path, words, start, end, cell, role, factor, scaled))
         if not whole and stripped and len(text) <= LONG_TEXT:
             tokens = tuple(base_form(word) for word in split_name(stripped))
@@ -234,7 +234,7 @@ class FactBase:
             Fact(mention.value, self.records[record].source, record, (), words, *place, place, Role.PROSE)
         )
 
-    def _in_unit(
+    def _convert_unit(
         self, value: Value, path: tuple[str, ...], record: int, whole: str
     ) -> tuple[Value, float, bool]:
         """Return a value in the unit its field names (`amount_cents`), else times its table's scale."""
@@ -284,7 +284,7 @@ _YEAR = re.compile(r"(?<![\d.,])(?:19|20)\d\d(?![\d.,]\d|\d)")
 
 
 @lru_cache(maxsize=8192)
-def years_of(path: tuple[str, ...]) -> frozenset[int]:
+def extract_years(path: tuple[str, ...]) -> frozenset[int]:
     """Return the years that the names of a path have."""
     return frozenset(int(year) for name in path for year in _YEAR.findall(name))
 
@@ -293,7 +293,7 @@ _UNIT_WORDS = frozenset(base_form(word) for word in _UNIT_ENDINGS)
 
 
 @lru_cache(maxsize=8192)
-def names_of(path: tuple[str, ...]) -> frozenset[str]:
+def extract_name_words(path: tuple[str, ...]) -> frozenset[str]:
     """Return the base forms of a path's names, without units: an answer says them with the value."""
     words = frozenset[str]().union(*map(base_forms_of, path[-3:]))
     return words - _UNIT_WORDS or words

@@ -47,30 +47,32 @@ class LabelledRow:
 
 def read_labelled(lines: list[Line]) -> list[LabelledRow]:
     """Return the rows of the first lines that have a label and two named values or more."""
-    return list(_rows(lines[:_MOST_LINES]))
+    return list(_parse_rows(lines[:_MOST_LINES]))
 
 
-def _rows(lines: list[Line]) -> Iterator[LabelledRow]:
+def _parse_rows(lines: list[Line]) -> Iterator[LabelledRow]:
     for line in lines:
         if _EQUATIONS.fullmatch(line.text):
-            yield LabelledRow(line, None, tuple(_equations(line)))
+            yield LabelledRow(line, None, tuple(_parse_equations(line)))
             continue
         tail = _TAIL.fullmatch(line.text)
         if tail is not None and len(set(tail["tail"].split()[::2])) > 1:
             low, high = tail.span("label")
             named = tuple(
-                (each["name"], _at(line, each.span("value")))
+                (each["name"], _to_cell(line, each.span("value")))
                 for each in _OF_TAIL.finditer(line.text, tail.start("tail"))
             )
             yield LabelledRow(
-                line, _at(line, (low, low + len(tail["label"].rstrip(" :")))) if high > low else None, named
+                line,
+                _to_cell(line, (low, low + len(tail["label"].rstrip(" :")))) if high > low else None,
+                named,
             )
             continue
         label = _LABEL.match(line.text)
         begin = label or _COUNTS.match(line.text)
         if begin is None or len(line.text) > 3 * LONG_TEXT or _SENTENCE.search(line.text):
             return
-        cells = list(_cells(line, begin.end()))
+        cells = list(_split_cells(line, begin.end()))
         if sum(bool(name) for name, _ in cells) < 2 or not any(map(str.isdigit, line.text[begin.end() :])):
             return
         low, high = label.span("label") if label is not None else (0, 0)
@@ -78,17 +80,17 @@ def _rows(lines: list[Line]) -> Iterator[LabelledRow]:
         yield LabelledRow(line, place, tuple(cells))
 
 
-def _at(line: Line, place: tuple[int, int]) -> Cell:
+def _to_cell(line: Line, place: tuple[int, int]) -> Cell:
     return line.start + place[0], line.start + place[1]
 
 
-def _equations(line: Line) -> Iterator[tuple[str, Cell]]:
+def _parse_equations(line: Line) -> Iterator[tuple[str, Cell]]:
     for match in _EQUATION.finditer(line.text):
         low, high = match.span("value")
         yield match["name"], (line.start + low, line.start + high - match["value"].endswith(","))
 
 
-def _cells(line: Line, start: int) -> Iterator[tuple[str, Cell]]:
+def _split_cells(line: Line, start: int) -> Iterator[tuple[str, Cell]]:
     """Yield the parts of a line with their names, which stand before or behind the values."""
     text = line.text.rstrip(" =*#-")
     for match in [*_PARTS.finditer(text, start), None]:

@@ -78,19 +78,19 @@ class _Reader:
             self.at = match.end()
             return Node(match.start("num"), match.end("num"))
         if match.group("name"):
-            return self._named(match, depth)
+            return self._read_named(match, depth)
         sign = match.group("sign")
         if sign not in _CLOSING:
             raise _NoLiteral
         self.at = match.end()
-        return self._container(match.start("sign"), sign, depth)
+        return self._read_container(match.start("sign"), sign, depth)
 
-    def _named(self, match: re.Match[str], depth: int) -> Node:
+    def _read_named(self, match: re.Match[str], depth: int) -> Node:
         self.at = match.end()
         start = match.start("name")
         if self.text[self.at : self.at + 1] == "(":
             self.at += 1
-            inner = self._container(start, "(", depth)
+            inner = self._read_container(start, "(", depth)
             inside = inner.items
             # Decimal('1.2') and array([…]) are what is in them; date(2024, 5, 1) is its characters.
             if not inner.pairs and len(inside) == 1:
@@ -100,7 +100,7 @@ class _Reader:
             raise _NoLiteral
         return Node(start, match.end("name"))
 
-    def _container(self, start: int, sign: str, depth: int) -> Node:
+    def _read_container(self, start: int, sign: str, depth: int) -> Node:
         node = Node(start, start, is_list=True)
         while True:
             match = self.token()
@@ -137,7 +137,7 @@ def read_literal(text: str, at: int) -> tuple[Node, int] | None:
     return node, reader.at
 
 
-def node_of(element: Element) -> Node:
+def build_node(element: Element) -> Node:
     """Return an element of XML as an object of its attributes and children, a leaf as a scalar."""
     leaf = Node(*element.text)
     node = Node(element.start, element.end, is_object=True)
@@ -147,7 +147,7 @@ def node_of(element: Element) -> Node:
         return node if element.attributes else leaf
     several: dict[str, list[Node]] = {}
     for child in element.children:
-        several.setdefault(child.name, []).append(node_of(child))
+        several.setdefault(child.name, []).append(build_node(child))
     for name, nodes in several.items():
         first, last = nodes[0].start, nodes[-1].end
         listed = nodes[0] if len(nodes) == 1 else Node(first, last, items=nodes, is_list=True)
@@ -181,7 +181,7 @@ def _add_object(
     base: FactBase, source: int, node: Node, parent: int | None, path: tuple[str, ...], group: int | None,
     key: tuple[int, int] | None = None,
 ) -> None:  # fmt: skip
-    rows = _rows_of_columns(node)
+    rows = _transpose_columns(node)
     if rows:
         number = base.new_group(path[-1] if path else "")
         for row in rows:
@@ -215,7 +215,7 @@ def _add_object(
             _add_scalar(base, source, value, record, (name,))
 
 
-def _rows_of_columns(node: Node) -> list[list[tuple[str, Node]]]:
+def _transpose_columns(node: Node) -> list[list[tuple[str, Node]]]:
     columns = [(name, value.items) for name, _, value in node.pairs if value.is_list]
     length = len(columns[0][1]) if columns else 0
     plain = len(columns) == len(node.pairs) >= 2 and length >= 2

@@ -6,7 +6,7 @@ import re
 
 from spanproof.evaluators.layers.groundedness.facts.base import FactBase, Role
 from spanproof.evaluators.layers.groundedness.values.scan import scan_cached
-from spanproof.evaluators.layers.groundedness.values.words import STOP, base_form, word_spans
+from spanproof.evaluators.layers.groundedness.values.words import STOP, base_form, split_words
 
 SENTENCE = re.compile(r"(?<=[.!?;])(?:\s+|(?=\\n))|\n+|\\n|(?<=[。；])")
 _PAIR = re.compile(r"^[ \t]*(?:[-*•]\s+)?(?:\*\*)?(?P<name>[^\W\d][\w ./()%°-]{0,48}?)(?:\*\*)?\s*(?P<sep>=|(?<!\d):|:(?!\d)|->|\t)(?:\*\*)?[ \t]*(?P<value>\S.*?)[ \t]*$")  # fmt: skip  # noqa: E501
@@ -50,7 +50,7 @@ def _add_sentence(
         if sentence[low] in "\"'":
             low, high = low + 1, high - 1
         base.add_cell(record, (*path, match.group("name")), start + low, start + high)
-    words = [(base_form(word), low, high) for word, low, high in word_spans(sentence)]
+    words = [(base_form(word), low, high) for word, low, high in split_words(sentence)]
     for mention in scan_cached(sentence):
         if any(low <= mention.start < high for low, high in taken):
             continue

@@ -13,15 +13,20 @@ from itertools import islice
 
 from spanproof.evaluators.layers.groundedness.facts.base import LONG_TEXT, FactBase
 from spanproof.evaluators.layers.groundedness.facts.labelled import add_labelled, read_labelled
-from spanproof.evaluators.layers.groundedness.facts.literals import Node, add_objects, node_of, read_literal
+from spanproof.evaluators.layers.groundedness.facts.literals import (
+    Node,
+    add_objects,
+    build_node,
+    read_literal,
+)
 from spanproof.evaluators.layers.groundedness.facts.prose import add_prose
 from spanproof.evaluators.layers.groundedness.facts.tables import (
     Line,
     add_table,
+    find_common_scale,
     read_aligned,
     read_delimited,
     read_spaced,
-    scale_said,
 )
 from spanproof.evaluators.markup import read_element
 
@@ -41,7 +46,7 @@ def read_facts(texts: Sequence[str], about: str = "") -> FactBase:
     """Return the facts of some texts; `about` is what they are said to show, such as a table's title."""
     base = FactBase([text[:MAX_CHARS] for text in texts])
     base.cut = any(len(text) > MAX_CHARS for text in texts)
-    base.scale = scale_said(base.texts)
+    base.scale = find_common_scale(base.texts)
     left = MAX_CHARS
     for source, text in enumerate(base.texts):
         _read_text(base, source, text[: max(0, left)], about)
@@ -63,8 +68,8 @@ def _read_text(base: FactBase, source: int, text: str, about: str) -> None:
         if broken < _MAX_BROKEN and (element := _ELEMENT.search(text, at, end)) is not None:
             found = read_element(text, element.start())
             broken += found is None
-            opened = (node_of(found), element.start(), found.end) if found is not None else None
-        opened = opened or _literal_in(text, at, end)
+            opened = (build_node(found), element.start(), found.end) if found is not None else None
+        opened = opened or _find_literal(text, at, end)
         if opened is not None:
             node, begin, stop = opened
             if begin > at and text[at:begin].strip():
@@ -89,7 +94,7 @@ def _are_alike(objects: list[Node], node: Node) -> bool:
     return bool(objects) and node.is_object and names[0] == names[1]
 
 
-def _literal_in(text: str, at: int, end: int) -> tuple[Node, int, int] | None:
+def _find_literal(text: str, at: int, end: int) -> tuple[Node, int, int] | None:
     """Return a literal with content that begins in a line, with its places; None where there is none."""
     for match in islice(_OPENS.finditer(text, at, end), 3):
         begin = match.end()
@@ -114,7 +119,7 @@ def _read_lines(base: FactBase, source: int, lines: list[Line], parent: int | No
             add_labelled(base, source, labelled, parent)
             at += len(labelled)
             continue
-        pairs = _pairs(rest)
+        pairs = _count_pairs(rest)
         table = None if pairs >= 2 else read_delimited(rest)
         if table is None and pairs < 2 and above_table < _MAX_ABOVE:
             table = read_spaced(rest) or read_aligned(rest)
@@ -150,7 +155,7 @@ def _read_lines(base: FactBase, source: int, lines: list[Line], parent: int | No
             at += 1
 
 
-def _pairs(lines: list[Line]) -> int:
+def _count_pairs(lines: list[Line]) -> int:
     count = 0
     for line in lines:
         if not _PAIR_LINE.match(line.text) or "|" in line.text:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
-from spanproof.evaluators.layers.groundedness.facts.base import LONG_TEXT, FactBase, Role, years_of
+from spanproof.evaluators.layers.groundedness.facts.base import LONG_TEXT, FactBase, Role, extract_years
 from spanproof.evaluators.layers.groundedness.facts.prose import add_prose
 from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, is_year
 from spanproof.evaluators.layers.groundedness.values.scan import scan_cached
@@ -56,7 +56,7 @@ class Line:
     start: int
 
 
-def scale_of(text: str) -> float | None:
+def find_scale(text: str) -> float | None:
     """Return what a table's or page's words say its numbers are multiples of: "in thousands"."""
     match = _SCALE.search(text)
     if match is None:
@@ -64,7 +64,7 @@ def scale_of(text: str) -> float | None:
     return _SCALES[(match.group("scale") or "'")[0].lower()]
 
 
-def scale_said(texts: Iterable[str]) -> float | None:
+def find_common_scale(texts: Iterable[str]) -> float | None:
     """Return the one scale that texts say amounts are in, None where they say none or several."""
     found = {match.group("scale")[0].lower() for text in texts for match in _SAID_SCALE.finditer(text)}
     return _SCALES[found.pop()] if len(found) == 1 else None
@@ -77,7 +77,7 @@ def read_delimited(lines: list[Line]) -> tuple[list[list[Cell]], int] | None:
     if _BAR.search(lines[first].text):
         lines = [Line(line.text.translate(_BARS), line.start) for line in lines]
     for delimiter in _DELIMITERS:
-        count = _fields(lines[first].text, delimiter)
+        count = _count_fields(lines[first].text, delimiter)
         if count < 2:
             continue
         rows: list[list[Cell]] = []
@@ -86,23 +86,23 @@ def read_delimited(lines: list[Line]) -> tuple[list[list[Cell]], int] | None:
             if _RULE.match(line.text):
                 used += 1
                 continue
-            if _fields(line.text, delimiter) != count:
+            if _count_fields(line.text, delimiter) != count:
                 break
             rows.append(_split(line, delimiter))
             used += 1
         spaced = delimiter in ",;" and sum(f"{delimiter} " in line.text for line in lines[:used]) > used / 2
         # Of a list in prose each line but the last ends in a semicolon.
         listed = delimiter == ";" and count == 2
-        unlike = spaced and delimiter == "," and not _numbers_in_most(lines[:used])
+        unlike = spaced and delimiter == "," and not _has_numbers_in_most(lines[:used])
         sentences = unlike or ((spaced or listed) and _are_clauses(rows))
         if len(rows) >= 2 and not sentences and (best is None or used > best[1]):
-            best = (_without_types(rows, lines), used)
+            best = (_drop_type_row(rows, lines), used)
             if delimiter == "|":
                 break
     return best
 
 
-def _without_types(rows: list[list[Cell]], lines: list[Line]) -> list[list[Cell]]:
+def _drop_type_row(rows: list[list[Cell]], lines: list[Line]) -> list[list[Cell]]:
     """Return rows without the one below the names that says the type of each column."""
     if len(rows) < 3:
         return rows
@@ -116,11 +116,11 @@ def _are_clauses(rows: list[list[Cell]]) -> bool:
     return sum(max(end - start for start, end in row) > _CLAUSE for row in rows) > len(rows) / 2
 
 
-def _numbers_in_most(lines: list[Line]) -> bool:
+def _has_numbers_in_most(lines: list[Line]) -> bool:
     return sum(any(ch.isdigit() for ch in line.text) for line in lines[1:]) >= (len(lines) - 1) / 2
 
 
-def _fields(line: str, delimiter: str) -> int:
+def _count_fields(line: str, delimiter: str) -> int:
     if delimiter not in line:
         return 0
     if delimiter == "|":
@@ -145,7 +145,7 @@ def _split(line: Line, delimiter: str) -> list[Cell]:
         if match is None:
             break
         start, end = match.span("quoted") if match.group("quoted") is not None else match.span("plain")
-        cells.append(_trimmed(text, start, end, line.start))
+        cells.append(_trim_cell(text, start, end, line.start))
         ended = match.end() >= high and not text[at:high].endswith(delimiter)
         at = match.end()
         if ended or (at >= high and match.end() == match.start()):
@@ -156,7 +156,7 @@ def _split(line: Line, delimiter: str) -> list[Cell]:
     return cells
 
 
-def _trimmed(text: str, start: int, end: int, offset: int) -> Cell:
+def _trim_cell(text: str, start: int, end: int, offset: int) -> Cell:
     while start < end and text[start] in " \t*`":
         start += 1
     while end > start and text[end - 1] in " \t*`":
@@ -175,29 +175,31 @@ def read_aligned(lines: list[Line]) -> tuple[list[list[Cell]], int] | None:
         if not line.text.strip() or _FIELD.fullmatch(line.text):
             break
         # What is said right above or below a table has no columns: `$ kubectl get pods`, `4 rows in all`.
-        wide = len(taken) > 1 and min(_gaps(taken[0]), _gaps(taken[1])) > 1
-        if wide and not _gaps(line) and " " in line.text.strip() and not _RULE.match(line.text):
+        wide = len(taken) > 1 and min(_count_gaps(taken[0]), _count_gaps(taken[1])) > 1
+        if wide and not _count_gaps(line) and " " in line.text.strip() and not _RULE.match(line.text):
             break
         taken.append(line)
     if (
         len(taken) > 2
-        and not _gaps(taken[0])
+        and not _count_gaps(taken[0])
         and " " in taken[0].text.strip()
-        and min(map(_gaps, taken[1:3])) > 1
+        and min(map(_count_gaps, taken[1:3])) > 1
     ):
         return None
     body = [line for line in taken if not _RULE.match(line.text)]
     # The lines of a log line up by their times, and the first of them names nothing.
     if len(body) < 2 or is_log_line(body[0].text):
         return None
-    starts = _columns([line.text for line in body])
+    starts = _find_columns([line.text for line in body])
     if starts is None:
         return None
     rows = []
     for line in body:
         cells = []
         for low, high in starts:
-            cells.append(_trimmed(line.text, min(low, len(line.text)), min(high, len(line.text)), line.start))
+            cells.append(
+                _trim_cell(line.text, min(low, len(line.text)), min(high, len(line.text)), line.start)
+            )
         rows.append(cells)
     return rows, len(taken)
 
@@ -243,12 +245,12 @@ def read_spaced(lines: list[Line]) -> tuple[list[list[Cell]], int] | None:
     return (rows, len(rows)) if named or not all(values[0]) else None
 
 
-def _gaps(line: Line) -> int:
+def _count_gaps(line: Line) -> int:
     """Return how often two blanks or more part the words of a line."""
     return len(_WIDE_GAP.findall(line.text.strip()))
 
 
-def _columns(texts: list[str]) -> list[tuple[int, int]] | None:
+def _find_columns(texts: list[str]) -> list[tuple[int, int]] | None:
     """Return the columns that no line writes across: between them every line has a blank."""
     width = max(map(len, texts))
     if width > 400 or len(texts) > 2000:
@@ -301,7 +303,7 @@ def add_table(base: FactBase, source: int, rows: list[list[Cell]], parent: int |
     """Add a record for each row; leading rows without values of their own name the columns."""
     text = base.texts[source]
     width = max(map(len, rows))
-    heads = _header_rows(text, rows)
+    heads = _count_header_rows(text, rows)
     if heads == 0 and width == 2:
         for row in rows:
             record = base.new_record(source, parent, row[0][0], row[-1][1])
@@ -309,10 +311,10 @@ def add_table(base: FactBase, source: int, rows: list[list[Cell]], parent: int |
             if len(row) > 1:
                 base.add_cell(record, (text[slice(*row[0])],), *row[1])
         return
-    names = _names(text, rows[:heads], width)
+    names = _build_column_names(text, rows[:heads], width)
     group = base.new_group(about)
     heading = " ".join(text[slice(*cell)] for row in rows[:heads] for cell in row)
-    scale = scale_of(heading) or scale_of(about) or base.scale
+    scale = find_scale(heading) or find_scale(about) or base.scale
     if scale is not None:
         base.scales[group] = scale
     header = base.new_record(source, parent, rows[0][0][0], rows[max(heads, 1) - 1][-1][1])
@@ -329,7 +331,7 @@ def add_table(base: FactBase, source: int, rows: list[list[Cell]], parent: int |
         if row[0] in sections:
             above = base.new_record(source, parent, row[0][0], row[-1][1])
             base.add_cell(above, (), *row[0], Role.KEY)
-            period = label if years_of((label,)) else ""
+            period = label if extract_years((label,)) else ""
             continue
         record = base.new_record(source, above, row[0][0], row[-1][1], group, about)
         for position, cell in enumerate(row):
@@ -375,7 +377,7 @@ def _numbers_rows(text: str, rows: list[list[Cell]]) -> bool:
     )
 
 
-def _header_rows(text: str, rows: list[list[Cell]]) -> int:
+def _count_header_rows(text: str, rows: list[list[Cell]]) -> int:
     """Return how many leading rows name the columns: at most four, none of them a row of values."""
     heads = 0
     for row in rows[:4]:
@@ -385,7 +387,7 @@ def _header_rows(text: str, rows: list[list[Cell]]) -> int:
             break
         if heads and cells[0].strip():
             # "(in millions) | 2019 | 2018" below "June 30," names columns as well; a name alone heads rows.
-            scaled = scale_of(cells[0]) is not None
+            scaled = find_scale(cells[0]) is not None
             if any(cells[1:]):
                 heads += scaled or all(_is_period(cell) for cell in cells[1:] if cell.strip())
                 break
@@ -412,7 +414,7 @@ def _is_period(cell: str) -> bool:
     return len(found) == 1 and (found[0].value.kind is Kind.DATE or is_year(found[0].value))
 
 
-def _names(text: str, heads: list[list[Cell]], width: int) -> list[str]:
+def _build_column_names(text: str, heads: list[list[Cell]], width: int) -> list[str]:
     names = [""] * width
     for row in heads:
         last = ""

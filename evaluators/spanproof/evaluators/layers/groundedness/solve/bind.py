@@ -17,9 +17,9 @@ from typing import NamedTuple
 from spanproof.evaluators.layers.groundedness.claims.frames import Bound, Frame
 from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, Role
 from spanproof.evaluators.layers.groundedness.solve.columns import Amounts, Column, Columns, Identifiers
-from spanproof.evaluators.layers.groundedness.solve.match import Match, comparable, compare
+from spanproof.evaluators.layers.groundedness.solve.match import Match, are_comparable, compare
 from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, is_year
-from spanproof.evaluators.layers.groundedness.values.words import classes_of
+from spanproof.evaluators.layers.groundedness.values.words import find_synonym_groups
 
 MAX_SCORED = 4000
 MAX_KEPT = 40
@@ -104,7 +104,7 @@ class Binder:
             search.bind(binding, self._amounts)
         elif kind is Kind.ID:
             search.bind(binding, self._identifiers)
-        for fact in self._others(frame):
+        for fact in self._collect_other_facts(frame):
             search.put(binding, fact, compare(frame, fact))
         binding.equal.sort(key=lambda each: (-each.total - 0.5 * each.match.value, each.fact.source))
         binding.other.sort(key=lambda each: -each.total)
@@ -112,7 +112,7 @@ class Binder:
         del binding.equal[12:], binding.other[MAX_KEPT:], binding.operands[MAX_KEPT:]
         return binding
 
-    def _others(self, frame: Frame) -> list[Fact]:
+    def _collect_other_facts(self, frame: Frame) -> list[Fact]:
         """Return the facts that are in no column and could be meant by a frame."""
         value = frame.mention.value
         if value.kind is Kind.ID and not value.text.isdigit():
@@ -174,16 +174,16 @@ class Binder:
             best = frame.near.get(word, 0.0)
             if best:
                 explained.add(word)
-            for group in classes_of(word):
+            for group in find_synonym_groups(word):
                 if frame.near.get(group, 0.0) * 0.9 > best:
                     best = frame.near[group] * 0.9
             said += weight * best
         label = 0.0
         if frame.label:
-            groups = {group for word in words for group in classes_of(word)}
-            label = sum(word in words or bool(classes_of(word) & groups) for word in frame.label) / len(
-                frame.label
-            )
+            groups = {group for word in words for group in find_synonym_groups(word)}
+            label = sum(
+                word in words or bool(find_synonym_groups(word) & groups) for word in frame.label
+            ) / len(frame.label)
         return said / whole, label
 
 
@@ -199,10 +199,10 @@ class _Search:
 
     def put(self, binding: Binding, fact: Fact, match: Match) -> None:
         """Add a fact to the list it belongs to, if it could be meant."""
-        kept = self._list_for(binding, fact, match)
+        kept = self._choose_list(binding, fact, match)
         if kept is None:
             return
-        kept.append(self._score(fact, match))
+        kept.append(self._score_fact(fact, match))
         binding.compared += kept is not binding.operands
 
     def bind(self, binding: Binding, columns: Columns) -> None:
@@ -217,19 +217,19 @@ class _Search:
         others: list[tuple[float, int]] = []
         operands: list[tuple[float, int]] = []
         for number, column in enumerate(columns.columns):
-            kept = self._list_for(binding, column.sample, Match.NONE)
+            kept = self._choose_list(binding, column.sample, Match.NONE)
             if kept is binding.operands:
                 operands += self._rank(column, equal)
             elif kept is binding.other:
                 others += self._rank(column, equal)
                 binding.compared += column.size - equal_of[number]
-        binding.other += self._best(columns, others)
-        binding.operands += self._best(columns, operands)
+        binding.other += self._select_best(columns, others)
+        binding.operands += self._select_best(columns, operands)
 
-    def _best(self, columns: Columns, ranked: list[tuple[float, int]]) -> list[Scored]:
-        return [self._score(columns.facts[at], Match.NONE) for _, at in nsmallest(MAX_KEPT, ranked)]
+    def _select_best(self, columns: Columns, ranked: list[tuple[float, int]]) -> list[Scored]:
+        return [self._score_fact(columns.facts[at], Match.NONE) for _, at in nsmallest(MAX_KEPT, ranked)]
 
-    def _list_for(self, binding: Binding, fact: Fact, match: Match) -> list[Scored] | None:
+    def _choose_list(self, binding: Binding, fact: Fact, match: Match) -> list[Scored] | None:
         """Return where a fact belongs; None where it could not be meant."""
         said = self._frame.mention.value
         # A system prompt is full of examples: its "54 people" gives no $54.
@@ -239,7 +239,7 @@ class _Search:
             return binding.equal
         if is_year(fact.value) and not is_year(said):
             return None
-        if comparable(said, fact.value):
+        if are_comparable(said, fact.value):
             return binding.other
         return binding.operands if said.kind is Kind.PERCENT else None
 
@@ -248,9 +248,9 @@ class _Search:
 
         Of those that fit equally well, because none of their records is named, the first are enough.
         """
-        sample = self._score(column.sample, Match.NONE)
+        sample = self._score_fact(column.sample, Match.NONE)
         for parent, siblings in column.groups.items():
-            around = self._scope_around(parent, siblings.members[0][1])
+            around = self._compute_outer_scope(parent, siblings.members[0][1])
             for record in self.scopes.keys() & siblings.by_record.keys():
                 fit = -sample.total_in(max(around, self.scopes[record]))
                 yield from ((fit, at) for at in siblings.by_record[record] if at not in equal)
@@ -258,21 +258,21 @@ class _Search:
             unnamed = (at for at, record in siblings.members if record not in self.scopes and at not in equal)
             yield from ((fit, at) for at in islice(unnamed, MAX_KEPT))
 
-    def _score(self, fact: Fact, match: Match) -> Scored:
+    def _score_fact(self, fact: Fact, match: Match) -> Scored:
         if fact.words not in self._names:
             self._names[fact.words] = self._binder.naming(fact.words, self._frame)
         name, label = self._names[fact.words]
         year = 0
         if self._frame.years and fact.years:
             year = 1 if self._frame.years & fact.years else -1
-        return Scored(fact, match, name, label, self._scope(fact.record), year)
+        return Scored(fact, match, name, label, self._compute_scope(fact.record), year)
 
-    def _scope(self, record: int) -> float:
+    def _compute_scope(self, record: int) -> float:
         """Return how near a record, or one that it is in, is named; see `Binder.scope`."""
-        around = self._scope_around(self._binder.base.records[record].parent, record)
+        around = self._compute_outer_scope(self._binder.base.records[record].parent, record)
         return max(around, self.scopes.get(record, 0.0))
 
-    def _scope_around(self, parent: int | None, record: int) -> float:
+    def _compute_outer_scope(self, parent: int | None, record: int) -> float:
         """Return how near those are named that a record of this parent is in."""
         if not self.scopes:
             return 0.0

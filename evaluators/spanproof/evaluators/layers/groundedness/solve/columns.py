@@ -15,7 +15,7 @@ from math import isfinite
 
 from spanproof.evaluators.layers.groundedness.claims.frames import Bound, Frame
 from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase
-from spanproof.evaluators.layers.groundedness.solve.match import width_of
+from spanproof.evaluators.layers.groundedness.solve.match import compute_width
 from spanproof.evaluators.layers.groundedness.values.model import Kind, is_year
 
 _SLACK = 1e-9
@@ -54,7 +54,7 @@ class Columns:
         self.column_of: list[int] = []
         numbers: dict[Hashable, int] = {}
         for at, fact in enumerate(facts):
-            number = numbers.setdefault(_column_key(fact), len(self.columns))
+            number = numbers.setdefault(_build_column_key(fact), len(self.columns))
             if number == len(self.columns):
                 self.columns.append(Column(fact))
             self.column_of.append(number)
@@ -88,14 +88,16 @@ class Amounts(Columns):
 
     def __init__(self, base: FactBase, facts: Sequence[Fact]) -> None:
         super().__init__(base, facts)
-        found = sorted((amount, at) for at, fact in enumerate(facts) for amount in _amounts_of(fact))
+        found = sorted((amount, at) for at, fact in enumerate(facts) for amount in _collect_amounts(fact))
         self._amounts = [amount for amount, _ in found]
         self._places = [at for _, at in found]
-        self._unordered = [at for at, fact in enumerate(facts) if not all(map(isfinite, _readings_of(fact)))]
+        self._unordered = [
+            at for at, fact in enumerate(facts) if not all(map(isfinite, _list_readings(fact)))
+        ]
 
     def may_match(self, frame: Frame) -> Collection[int]:
         """See `Columns`."""
-        ranges = list(_ranges_of(frame))
+        ranges = list(_list_ranges(frame))
         is_sided = frame.bound not in (Bound.EXACT, Bound.ABOUT)
         if is_sided or not all(isfinite(middle) and isfinite(radius) for middle, radius in ranges):
             return range(len(self.facts))
@@ -107,12 +109,12 @@ class Amounts(Columns):
         return sorted(found)
 
 
-def _column_key(fact: Fact) -> Hashable:
+def _build_column_key(fact: Fact) -> Hashable:
     value = fact.value
     return fact.source, fact.words, fact.years, fact.role, value.kind, value.unit, is_year(value)
 
 
-def _readings_of(fact: Fact) -> Iterator[float]:
+def _list_readings(fact: Fact) -> Iterator[float]:
     """Yield what `compare` reads a fact's amount as."""
     value = fact.value
     yield value.number
@@ -122,18 +124,18 @@ def _readings_of(fact: Fact) -> Iterator[float]:
         yield value.other
 
 
-def _amounts_of(fact: Fact) -> set[float]:
-    return {abs(amount) for amount in _readings_of(fact) if isfinite(amount)}
+def _collect_amounts(fact: Fact) -> set[float]:
+    return {abs(amount) for amount in _list_readings(fact) if isfinite(amount)}
 
 
-def _ranges_of(frame: Frame) -> Iterator[tuple[float, float]]:
+def _list_ranges(frame: Frame) -> Iterator[tuple[float, float]]:
     """Yield the ranges in which `compare` may find an amount: the middle of each, and how far from it."""
     said = frame.mention.value
     # As written, rounded, or with further digits left out.
-    yield abs(said.number), width_of(frame)
+    yield abs(said.number), compute_width(frame)
     yield abs(said.amount), abs(said.step / said.factor)
     if said.kind is Kind.PERCENT:
-        yield abs(said.number / 100), width_of(frame) / 100
+        yield abs(said.number / 100), compute_width(frame) / 100
     if said.kind is Kind.MONEY:
         yield abs(100 * said.number), 1.0
     if said.other is not None:

@@ -28,7 +28,7 @@ from spanproof.evaluators.layers.groundedness.solve.requested import (
     names_operation,
     weigh,
 )
-from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, is_year, same_number
+from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, is_same_number, is_year
 from spanproof.evaluators.layers.groundedness.values.words import base_form, base_forms_of
 
 POOL = 16
@@ -84,7 +84,7 @@ def derive(binding: Binding, read: AnswerFrames, binder: Binder, scopes: dict[in
     named = (each.fact for each in (*binding.equal, *binding.other) if each.name >= _NAMED)
     if ops == {Op.MEAN} and any(names_operation(fact, ops) for fact in named):
         ops = frozenset()
-    results = list(_results(binding, read, binder, scopes, ops))
+    results = list(_enumerate_results(binding, read, binder, scopes, ops))
     target = frame.mention.value.number
     plain = frame.mention.value.amount
     step = frame.mention.value.step
@@ -101,18 +101,18 @@ def derive(binding: Binding, read: AnswerFrames, binder: Binder, scopes: dict[in
             near.append(result.fit + result.cued)
         # A decrease of 5 is -5; a minus that no program gives makes another value.
         hit = (target >= 0 or result.value < 0) and (
-            same_number(abs(target), value, width)
+            is_same_number(abs(target), value, width)
             or (
                 plain != target
                 and not _names_unit(result, frame)
-                and same_number(abs(plain), value, width / frame.mention.value.factor)
+                and is_same_number(abs(plain), value, width / frame.mention.value.factor)
             )
             or (
                 is_in_minor_units(frame.mention.value, value)
                 and result.operands
                 and all(fact.value.kind is Kind.NUMBER and fact.factor == 1.0 for fact in result.operands)
             )
-            or (bare and same_number(abs(target), value / _factor_of(result), width))
+            or (bare and is_same_number(abs(target), value / _find_factor(result), width))
         )
         if hit:
             hits.append(result)
@@ -138,37 +138,37 @@ def _names_unit(result: Derived, frame: Frame) -> bool:
     return frame.mention.value.kind is Kind.QUANTITY and kinds == {Kind.QUANTITY}
 
 
-def _factor_of(result: Derived) -> float:
+def _find_factor(result: Derived) -> float:
     """Return what the unit of a result's first operand multiplied by, 1 where it does not carry over."""
     kept = result.op in (Op.SUM, Op.DIFFERENCE, Op.MEAN, Op.MIN, Op.MAX) and bool(result.operands)
     first = result.operands[0].value if kept else None
     return first.factor if first is not None and first.kind is Kind.QUANTITY else 1.0
 
 
-def _results(
+def _enumerate_results(
     binding: Binding, read: AnswerFrames, binder: Binder, scopes: dict[int, float], ops: Collection[Op]
 ) -> Iterator[Derived]:
     frame = binding.frame
     said = frame.mention.value
     percent = said.kind is Kind.PERCENT or Op.CHANGE in ops
     cues = {op: any(frame.near.get(word, 0.0) >= _CUED for word in forms) for op, forms in _CUE_FORMS.items()}
-    pool = _pool(binding)
+    pool = _build_pool(binding)
     pairs = [(pool[i], pool[j]) for i in range(len(pool)) for j in range(i + 1, len(pool))]
     for one, two in pairs:
-        yield from _of_pair(one, two, percent, cues, said.kind)
-    yield from _of_columns(binding, binder, scopes, percent, cues)
-    yield from _of_rows(binding, binder, percent, cues)
+        yield from _combine_pair(one, two, percent, cues, said.kind)
+    yield from _aggregate_columns(binding, binder, scopes, percent, cues)
+    yield from _aggregate_rows(binding, binder, percent, cues)
     if not percent:
-        yield from _of_answer(frame, read, cues)
-        yield from _of_both(frame, read, pool[:8], cues)
+        yield from _combine_stated(frame, read, cues)
+        yield from _combine_with_stated(frame, read, pool[:8], cues)
     whole = said.factor == 1.0 and said.step in (0.0, 1.0) and abs(said.number) <= MAX_COUNT
     if whole and said.kind in (Kind.NUMBER, Kind.QUANTITY):
-        yield from _counts(frame, read, binder, scopes)
+        yield from _count_rows(frame, read, binder, scopes)
     if (said.kind is Kind.QUANTITY and said.unit == "time") or said.kind is Kind.NUMBER:
-        yield from _spans(binder, scopes, cues)
+        yield from _compute_spans(binder, scopes, cues)
 
 
-def _pool(binding: Binding) -> list[Scored]:
+def _build_pool(binding: Binding) -> list[Scored]:
     """Return the facts that fit the frame best, numbers of identifiers and dates aside."""
     seen: set[tuple[float, str, int]] = set()
     pool = []
@@ -183,14 +183,16 @@ def _pool(binding: Binding) -> list[Scored]:
     return pool
 
 
-def _of_pair(one: Scored, two: Scored, percent: bool, cues: dict[Op, bool], kind: Kind) -> Iterator[Derived]:
+def _combine_pair(
+    one: Scored, two: Scored, percent: bool, cues: dict[Op, bool], kind: Kind
+) -> Iterator[Derived]:
     a, b = one.fact.value.number * one.fact.factor, two.fact.value.number * two.fact.factor
     units = one.fact.value.unit, two.fact.value.unit
     fit = (one.total + two.total) / 2
     # Operands of one field or of one record belong together.
     alike = one.fact.field == two.fact.field or one.fact.record == two.fact.record
     fit += 0.4 * alike - (0.0 if one.fact.source == two.fact.source else 0.2)
-    later, earlier = (one, two) if _later(one.fact, two.fact) else (two, one)
+    later, earlier = (one, two) if _is_later(one.fact, two.fact) else (two, one)
     x, y = later.fact.value.number * later.fact.factor, earlier.fact.value.number * earlier.fact.factor
     facts = (later.fact, earlier.fact)
     named, year = min(one.name, two.name), min(one.year, two.year)
@@ -239,20 +241,20 @@ def _of_pair(one: Scored, two: Scored, percent: bool, cues: dict[Op, bool], kind
         yield result(a * b, Op.PRODUCT, facts)
 
 
-def _later(one: Fact, two: Fact) -> bool:
+def _is_later(one: Fact, two: Fact) -> bool:
     """Whether the first of two facts is of a later year by its path, else the first written."""
-    years = _year_of(one.words), _year_of(two.words)
+    years = _find_year(one.words), _find_year(two.words)
     if years[0] != years[1]:
         return years[0] > years[1]
     return (one.source, one.start) < (two.source, two.start)
 
 
 @lru_cache(maxsize=8192)
-def _year_of(words: frozenset[str]) -> int:
+def _find_year(words: frozenset[str]) -> int:
     return max([int(word) for word in words if len(word) == 4 and word.isdigit()], default=0)
 
 
-def _of_columns(
+def _aggregate_columns(
     binding: Binding, binder: Binder, scopes: dict[int, float], percent: bool, cues: dict[Op, bool]
 ) -> Iterator[Derived]:
     """Yield sums, means and extremes of whole columns, and of their rows about the frame's records."""
@@ -270,7 +272,7 @@ def _of_columns(
         ]
         naming = max(each.name + 0.5 * each.label for each in named)
         scoped = [fact for fact in facts if binder.scope(fact.record, scopes) >= 0.55]
-        within = _in_years(facts, binding.frame, binder)
+        within = _filter_by_years(facts, binding.frame, binder)
         for chosen, bonus in ((facts, 0.6), (scoped, 0.8), (within, 0.8)):
             if len(chosen) < 2 or (chosen is not facts and len(chosen) == len(facts)):
                 continue
@@ -295,7 +297,7 @@ def _of_columns(
                     yield Derived(share, Op.SHARE, (each.fact, *operands), each.total + 0.3, cues[Op.SHARE])
 
 
-def _in_years(facts: Sequence[Fact], frame: Frame, binder: Binder) -> list[Fact]:
+def _filter_by_years(facts: Sequence[Fact], frame: Frame, binder: Binder) -> list[Fact]:
     """Return a column's facts in the rows of the years that the frame names, those between included."""
     if len(frame.years) < 2:
         return []
@@ -311,7 +313,9 @@ def _in_years(facts: Sequence[Fact], frame: Frame, binder: Binder) -> list[Fact]
     ]
 
 
-def _of_rows(binding: Binding, binder: Binder, percent: bool, cues: dict[Op, bool]) -> Iterator[Derived]:
+def _aggregate_rows(
+    binding: Binding, binder: Binder, percent: bool, cues: dict[Op, bool]
+) -> Iterator[Derived]:
     """Yield sums, means and extremes of a row's cells, and of those whose years or names the frame has."""
     said = binding.frame.years
     # A row may have amounts of several kinds: prices of three years, and how they changed in percent.
@@ -350,7 +354,7 @@ def _of_rows(binding: Binding, binder: Binder, percent: bool, cues: dict[Op, boo
                 )
 
 
-def _of_answer(frame: Frame, read: AnswerFrames, cues: dict[Op, bool]) -> Iterator[Derived]:
+def _combine_stated(frame: Frame, read: AnswerFrames, cues: dict[Op, bool]) -> Iterator[Derived]:
     """Yield sums, differences and products of the values that the answer itself states before or after."""
     kind, unit = frame.mention.value.kind, frame.mention.value.unit
     others = [
@@ -379,7 +383,9 @@ def _of_answer(frame: Frame, read: AnswerFrames, cues: dict[Op, bool]) -> Iterat
                     )
 
 
-def _of_both(frame: Frame, read: AnswerFrames, pool: list[Scored], cues: dict[Op, bool]) -> Iterator[Derived]:
+def _combine_with_stated(
+    frame: Frame, read: AnswerFrames, pool: list[Scored], cues: dict[Op, bool]
+) -> Iterator[Derived]:
     """Yield sums and differences of a fact and a value that the answer states near by: 500 less a price of 299."""  # noqa: E501
     kind = frame.mention.value.kind
     near = [
@@ -400,7 +406,9 @@ def _of_both(frame: Frame, read: AnswerFrames, pool: list[Scored], cues: dict[Op
             yield Derived(known + stated, Op.SUM, (fact,), fit, cues[Op.SUM], text)
 
 
-def _counts(frame: Frame, read: AnswerFrames, binder: Binder, scopes: dict[int, float]) -> Iterator[Derived]:
+def _count_rows(
+    frame: Frame, read: AnswerFrames, binder: Binder, scopes: dict[int, float]
+) -> Iterator[Derived]:
     """Yield how many rows a group has, how many of them the frame's words choose, and how many items follow."""  # noqa: E501
     base = binder.base
     below: dict[int, int] = defaultdict(int)
@@ -437,13 +445,13 @@ def _counts(frame: Frame, read: AnswerFrames, binder: Binder, scopes: dict[int, 
                 yield Derived(float(hit), Op.COUNT, (), fit + 0.6, cued=True, said=(rows, "filtered"))
 
 
-def _spans(binder: Binder, scopes: dict[int, float], cues: dict[Op, bool]) -> Iterator[Derived]:
+def _compute_spans(binder: Binder, scopes: dict[int, float], cues: dict[Op, bool]) -> Iterator[Derived]:
     """Yield days between dates and seconds between times of the records that the frame is about."""
     base = binder.base
     dates = [fact for fact in base.by_kind[Kind.DATE] if binder.scope(fact.record, scopes) >= 0.5][:10]
     for i, one in enumerate(dates):
         for two in dates[i + 1 :]:
-            days = _days(one, two)
+            days = _count_days(one, two)
             if days:
                 yield Derived(days * 86400.0, Op.SPAN, (one, two), 1.0, cues[Op.SPAN])
                 yield Derived(float(days), Op.SPAN, (one, two), 0.8, cues[Op.SPAN])
@@ -463,7 +471,7 @@ def _spans(binder: Binder, scopes: dict[int, float], cues: dict[Op, bool]) -> It
                 )
 
 
-def _days(one: Fact, two: Fact) -> int:
+def _count_days(one: Fact, two: Fact) -> int:
     try:
         first, second = (
             date(*(part or 1 for part in fact.value.date or (None, None, None))) for fact in (one, two)

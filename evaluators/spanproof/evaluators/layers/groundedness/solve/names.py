@@ -21,15 +21,15 @@ from spanproof.evaluators.layers.groundedness.solve.states import StateBinder
 from spanproof.evaluators.layers.groundedness.solve.subject import (
     NAMES,
     Field,
-    field_of,
+    find_field,
+    find_row,
+    find_row_facts,
+    find_rows,
     find_subject,
-    own_facts,
-    row_at,
-    rows_in,
-    words_that,
+    load_words,
 )
 from spanproof.evaluators.layers.groundedness.values.model import Kind
-from spanproof.evaluators.layers.groundedness.values.words import base_form, split_name, word_spans
+from spanproof.evaluators.layers.groundedness.values.words import base_form, split_name, split_words
 
 _MOST_FACTS, _MOST_OTHER, _FAR, _MOST_WORDS, _MOST_NAMES = 100, 2, 160, 4, 12
 _MARKS = re.compile(r"[\s\w(:=\"'’`*–—-]*")
@@ -63,7 +63,7 @@ def settle_names(read: AnswerFrames, base: FactBase, outputs: int) -> Iterator[S
         if _are_tied(one, two, read) and not _are_of_one_record(one, two, base):
             own = _find_own(one, two, base, outputs) or _find_own(two, one, base, outputs)
             if own is not None:
-                yield _other_row(one.start, two.end, own)
+                yield _settle_other_row(one.start, two.end, own)
 
 
 def settle_listed(read: AnswerFrames, base: FactBase, outputs: int) -> Iterator[Settled]:
@@ -73,7 +73,7 @@ def settle_listed(read: AnswerFrames, base: FactBase, outputs: int) -> Iterator[
         heads = [
             each for each in read.anchors if line.start <= each.start < said.start and each.kind in NAMES
         ]
-        field = field_of([each for each in _in_tables(said, base) if each.source < outputs], base)
+        field = find_field([each for each in _select_table_cells(said, base) if each.source < outputs], base)
         if (
             not heads
             or field is None
@@ -83,24 +83,24 @@ def settle_listed(read: AnswerFrames, base: FactBase, outputs: int) -> Iterator[
             continue
         between = read.answer[heads[0].end : said.start]
         opens = _LIST_MARK.fullmatch(read.answer, line.start, heads[0].start)
-        rows = rows_in(heads[0], base, field)
+        rows = find_rows(heads[0], base, field)
         if not opens or not _HEADS.match(between) or len(rows) != 1 or _SUPPOSED.search(between):
             continue
         (row,) = rows
-        own = own_facts(row, field, base)
-        others = any(rows_in(each, base, field) - rows for each in heads[1:])
-        if len(own) == 1 and own[0].value.kind in NAMES and not others and not _has(said, row, base):
-            yield _other_row(said.start, said.end, own[0])
+        own = find_row_facts(row, field, base)
+        others = any(find_rows(each, base, field) - rows for each in heads[1:])
+        if len(own) == 1 and own[0].value.kind in NAMES and not others and not _has_name(said, row, base):
+            yield _settle_other_row(said.start, said.end, own[0])
 
 
-def _has(name: Anchor, row: int, base: FactBase) -> bool:
+def _has_name(name: Anchor, row: int, base: FactBase) -> bool:
     """Return whether a row, or what is in it or what it is in, has a name."""
     return any(row in base.chain(record) for record in name.records) or not name.records.isdisjoint(
         base.chain(row)
     )
 
 
-def _other_row(start: int, end: int, own: Fact) -> Settled:
+def _settle_other_row(start: int, end: int, own: Fact) -> Settled:
     return Settled(ClaimKind.NAME, start, end, holds=False, own=own, rival=own, program="")
 
 
@@ -116,9 +116,9 @@ def _are_tied(one: Anchor, two: Anchor, read: AnswerFrames) -> bool:
     if plain and not _ENDS.match(read.answer, two.end):
         return False
     fields = frozenset[str]().union(*(fact.words for fact in (*one.facts, *two.facts)))
-    words = [(word.lower(), base_form(word)) for word, _, _ in word_spans(between)]
-    others = [form for word, form in words if word not in words_that("tie") and form not in fields]
-    return len(others) <= _MOST_OTHER and not words_that("apart").intersection(others)
+    words = [(word.lower(), base_form(word)) for word, _, _ in split_words(between)]
+    others = [form for word, form in words if word not in load_words("tie") and form not in fields]
+    return len(others) <= _MOST_OTHER and not load_words("apart").intersection(others)
 
 
 def _are_of_one_record(one: Anchor, two: Anchor, base: FactBase) -> bool:
@@ -132,17 +132,17 @@ def _find_own(key: Anchor, said: Anchor, base: FactBase, outputs: int) -> Fact |
     """Return what the one row that a name is in has in the field of another name, if that is one field."""
     if max(len(key.facts), len(said.facts)) > _MOST_FACTS:
         return None
-    keys, field = _in_tables(key, base), field_of(_in_tables(said, base), base)
-    place = field_of(keys, base)
+    keys, field = _select_table_cells(key, base), find_field(_select_table_cells(said, base), base)
+    place = find_field(keys, base)
     rows = {fact.record for fact in keys}
     if field is None or place is None or place[0] != field[0] or place[1] == field[1] or len(rows) != 1:
         return None
-    own = own_facts(rows.pop(), field, base)
+    own = find_row_facts(rows.pop(), field, base)
     named = len(own) == 1 and own[0].value.kind in NAMES and own[0].source < outputs
     return own[0] if named else None
 
 
-def _in_tables(anchor: Anchor, base: FactBase) -> list[Fact]:
+def _select_table_cells(anchor: Anchor, base: FactBase) -> list[Fact]:
     """Return the cells of tables and lists that a name names."""
     return [
         fact
@@ -158,12 +158,12 @@ def settle_states(claims: Sequence[StateClaim], binder: StateBinder, outputs: in
         start, end = claim.frame.mention.start, claim.frame.mention.end
         copula = _COPULA.search(read.answer, max(0, start - _FAR), start)
         having = [each for each in binder.by_state.get(claim.usual, ()) if each.value.kind is Kind.TEXT]
-        field = field_of([each for each in having if each.source < outputs], base)
+        field = find_field([each for each in having if each.source < outputs], base)
         if copula is None or field is None or claim.denied or claim.frame.soft:
             continue
-        own = own_facts(find_subject(copula.start(), end, read, base, field), field, base)
+        own = find_row_facts(find_subject(copula.start(), end, read, base, field), field, base)
         if len(own) == 1 and own[0].value.kind is Kind.TEXT and own[0] not in having:
-            yield _other_row(start, end, own[0])
+            yield _settle_other_row(start, end, own[0])
 
 
 def settle_flags(read: AnswerFrames, base: FactBase, outputs: int) -> Iterator[Settled]:
@@ -173,7 +173,7 @@ def settle_flags(read: AnswerFrames, base: FactBase, outputs: int) -> Iterator[S
         if fact.path and fact.source < outputs and fact.value.text in _YES_OR_NO:
             named = (word for word in split_name(fact.field) if word not in _HELPERS)
             flags[tuple(map(base_form, named))].append(fact)
-    fields = {name: field_of(facts, base) for name, facts in flags.items()}
+    fields = {name: find_field(facts, base) for name, facts in flags.items()}
     longest = min(_MOST_WORDS, max(map(len, flags), default=0))
     for at, (_, start, _) in enumerate(read.words):
         for length in range(1, longest + 1):
@@ -194,7 +194,7 @@ def _settle_flag(
     if said is None:
         return None
     row = find_subject(min(start, said.start()), end, read, base, field) if field is not None else None
-    own = facts if len(facts) == 1 else [fact for fact in facts if row_at(fact.record, base)[1] == row]
+    own = facts if len(facts) == 1 else [fact for fact in facts if find_row(fact.record, base)[1] == row]
     if len(own) != 1:
         return None
     holds = bool(own[0].value.number) != bool(_NEGATED.search(said.group()))

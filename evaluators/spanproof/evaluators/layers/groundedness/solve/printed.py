@@ -13,7 +13,7 @@ from spanproof.evaluators.layers.groundedness.claims.frames import SOFT, AnswerF
 from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, Role
 from spanproof.evaluators.layers.groundedness.sources.model import Source, SourceKind
 from spanproof.evaluators.layers.groundedness.values.model import Kind, Value
-from spanproof.evaluators.layers.groundedness.values.words import STOP, base_form, word_spans
+from spanproof.evaluators.layers.groundedness.values.words import STOP, base_form, split_words
 
 _MAX_CHARS = 600
 _FILLER = ("none", "null", "dtype", "object", "rows", "row", "answer", "final", "result")
@@ -43,14 +43,14 @@ def find_printed(read: AnswerFrames, base: FactBase, sources: Sequence[Source]) 
     answer = read.answer
     if len(answer) > _MAX_CHARS or _DENIED.search(answer) or SOFT.search(answer):
         return None
-    said = [each for each in _words(answer) if each[0] not in read.question.words]
+    said = [each for each in _extract_words(answer) if each[0] not in read.question.words]
     outputs = [place for place, source in enumerate(sources) if source.kind is SourceKind.OUTPUT]
-    place = next((each for each in reversed(outputs) if _words(base.texts[each])), None)
+    place = next((each for each in reversed(outputs) if _extract_words(base.texts[each])), None)
     if place is None or not said or len(base.texts[place]) > _MAX_CHARS:
         return None
     text = base.texts[place]
     headed = _HEADED.match(text)
-    printed = _words(text, headed.end() if headed else 0)
+    printed = _extract_words(text, headed.end() if headed else 0)
     names = frozenset(word for fact in base.facts if fact.source == place for word in fact.words)
     known = {word for word, _, _ in said}
     words = {word for word, _, _ in printed}
@@ -63,10 +63,10 @@ def find_printed(read: AnswerFrames, base: FactBase, sources: Sequence[Source]) 
     return Printed(said[0][1], said[-1][2], fact)
 
 
-def _words(text: str, start: int = 0) -> list[tuple[str, int, int]]:
+def _extract_words(text: str, start: int = 0) -> list[tuple[str, int, int]]:
     """Return the words of a text that say something, in their base form, with their places."""
     return [
         (form, low, high)
-        for word, low, high in word_spans(text.replace("_", " "))
+        for word, low, high in split_words(text.replace("_", " "))
         if low >= start and (form := base_form(word)) not in _IGNORED and not form.isdigit()
     ]

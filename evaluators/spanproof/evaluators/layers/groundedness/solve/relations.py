@@ -14,10 +14,10 @@ from itertools import pairwise
 
 from spanproof.evaluators.layers.groundedness.claims.anchors import Anchor
 from spanproof.evaluators.layers.groundedness.claims.frames import SOFT, AnswerFrames
-from spanproof.evaluators.layers.groundedness.claims.outline import clause_breaks
+from spanproof.evaluators.layers.groundedness.claims.outline import find_clause_breaks
 from spanproof.evaluators.layers.groundedness.claims.relations import PeriodRelation, Relation
 from spanproof.evaluators.layers.groundedness.claims.states import StateClaim
-from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, Role, names_of
+from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, Role, extract_name_words
 from spanproof.evaluators.layers.groundedness.model import ClaimKind
 from spanproof.evaluators.layers.groundedness.solve.states import StateBinder
 from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind
@@ -26,7 +26,7 @@ from spanproof.evaluators.layers.groundedness.values.words import (
     STOP,
     base_form,
     base_forms_of,
-    classes_of,
+    find_synonym_groups,
     split_name,
 )
 
@@ -121,7 +121,7 @@ class Tables:
         kinds: dict[str, set[Kind]] = defaultdict(set)
         for record in records:
             for fact in self.base.by_record.get(record, ()):
-                key = _key(fact)
+                key = _build_sort_key(fact)
                 if fact.role is not Role.CELL or not fact.field or key is None:
                     continue
                 if record in found[fact.field]:
@@ -130,15 +130,15 @@ class Tables:
                 kinds[fact.field].add(fact.value.kind)
         for name, facts in found.items():
             if name not in spoilt and len(facts) >= 2 and len(kinds[name]) == 1:
-                yield _Column(name, _without_units(names_of((name,))), facts)
+                yield _Column(name, _strip_units(extract_name_words((name,))), facts)
 
 
-def _without_units(words: frozenset[str]) -> frozenset[str]:
+def _strip_units(words: frozenset[str]) -> frozenset[str]:
     """Return the words of a column's name without such as `km2`."""
     return frozenset(word for word in words if word.isalpha()) or words
 
 
-def _key(fact: Fact) -> Key | None:
+def _build_sort_key(fact: Fact) -> Key | None:
     value = fact.value
     if value.kind in NUMERIC:
         return (value.number * fact.factor,)
@@ -152,25 +152,25 @@ def _key(fact: Fact) -> Key | None:
 def settle_relations(relations: Sequence[Relation], tables: Tables) -> Iterator[Settled]:
     """Yield each relation that one column of one table decides."""
     for relation in relations:
-        decide = _superlative if relation.kind is ClaimKind.SUPERLATIVE else _comparison
+        decide = _settle_superlative if relation.kind is ClaimKind.SUPERLATIVE else _settle_comparison
         settled = decide(relation, tables)
         if settled is not None:
             yield settled
 
 
-def _superlative(relation: Relation, tables: Tables) -> Settled | None:
-    rows = _rows(relation.subjects, tables)
+def _settle_superlative(relation: Relation, tables: Tables) -> Settled | None:
+    rows = _find_named_rows(relation.subjects, tables)
     results = []
     for group, members in rows.items():
-        column = _column(relation, tables, group)
+        column = _find_column(relation, tables, group)
         if column is None or len(members) != 1 or not members <= column.facts.keys():
             continue
         (member,) = members
         own, key = column.facts[member]
-        among = _chosen(relation, tables, group, member)
+        among = _select_rows(relation, tables, group, member)
         rows_of = [record for record in column.facts if record == member or not tables.is_total(record)]
         held = [column.facts[record] for record in rows_of if not among or record in among]
-        best, most = max(held, key=lambda each: _signed(each[1], relation.sign))
+        best, most = max(held, key=lambda each: _apply_sign(each[1], relation.sign))
         holds = key == most
         # A word that no column has may choose among the rows: "the cheapest direct flight".
         unexplained = [word for word in relation.phrase if word not in relation.fields]
@@ -179,17 +179,17 @@ def _superlative(relation: Relation, tables: Tables) -> Settled | None:
             continue
         # What is said of a table may be the question itself.
         title = "" if relation.of_question else tables.base.group_names[group]
-        if not holds and not _explained(unexplained, tables, group, title):
+        if not holds and not _is_explained(unexplained, tables, group, title):
             continue
         op = "max" if relation.sign > 0 else "min"
-        program = f"{op}({column.name} of {len(held)} rows) = {_text(best, tables.base)}"
+        program = f"{op}({column.name} of {len(held)} rows) = {_read_text(best, tables.base)}"
         results.append(
             Settled(relation.kind, relation.start, relation.end, holds, own, None if holds else best, program)
         )
     return results[0] if len({each.holds for each in results}) == 1 else None
 
 
-def _chosen(relation: Relation, tables: Tables, group: int, member: int) -> frozenset[int]:
+def _select_rows(relation: Relation, tables: Tables, group: int, member: int) -> frozenset[int]:
     """Return the rows that other names of the clause choose: "of the red team Ada has"."""
     chosen: frozenset[int] = frozenset()
     for anchor in relation.subjects:
@@ -199,25 +199,25 @@ def _chosen(relation: Relation, tables: Tables, group: int, member: int) -> froz
     return chosen
 
 
-def _comparison(relation: Relation, tables: Tables) -> Settled | None:
-    left, right = _rows(relation.subjects, tables), _rows(relation.objects, tables)
+def _settle_comparison(relation: Relation, tables: Tables) -> Settled | None:
+    left, right = _find_named_rows(relation.subjects, tables), _find_named_rows(relation.objects, tables)
     results = []
     for group in left.keys() & right.keys():
-        column = _column(relation, tables, group)
+        column = _find_column(relation, tables, group)
         one, two = left[group], right[group]
         if column is None or len(one) != 1 or len(two) != 1 or one == two:
             continue
         if not (one | two) <= column.facts.keys():
             continue
         (own, first), (rival, second) = column.facts[next(iter(one))], column.facts[next(iter(two))]
-        holds = _signed(first, relation.sign) > _signed(second, relation.sign)
-        sign = ">" if _signed(first, 1) > _signed(second, 1) else "<" if first != second else "="
-        program = f"{column.name}: {_text(own, tables.base)} {sign} {_text(rival, tables.base)}"
+        holds = _apply_sign(first, relation.sign) > _apply_sign(second, relation.sign)
+        sign = ">" if _apply_sign(first, 1) > _apply_sign(second, 1) else "<" if first != second else "="
+        program = f"{column.name}: {_read_text(own, tables.base)} {sign} {_read_text(rival, tables.base)}"
         results.append(Settled(relation.kind, relation.start, relation.end, holds, own, rival, program))
     return results[0] if len({each.holds for each in results}) == 1 else None
 
 
-def _rows(anchors: Sequence[Anchor], tables: Tables) -> dict[int, set[int]]:
+def _find_named_rows(anchors: Sequence[Anchor], tables: Tables) -> dict[int, set[int]]:
     """Return the rows of each table that some names name."""
     rows: dict[int, set[int]] = defaultdict(set)
     for anchor in anchors:
@@ -226,13 +226,15 @@ def _rows(anchors: Sequence[Anchor], tables: Tables) -> dict[int, set[int]]:
     return rows
 
 
-def _column(relation: Relation, tables: Tables, group: int) -> _Column | None:
+def _find_column(relation: Relation, tables: Tables, group: int) -> _Column | None:
     """Return the one column that a relation is about, None where none or several may be meant."""
     columns = [
         each
         for each in tables.columns(group)
         # "Costs were highest in 2019" compares the years of a row, not the rows of a year.
-        if not each.words & _RANKS and not all(word.isdigit() for word in each.words) and not _counts(each)
+        if not each.words & _RANKS
+        and not all(word.isdigit() for word in each.words)
+        and not _numbers_rows(each)
     ]
     meant: list[_Column] = []
     if relation.fields:
@@ -245,52 +247,54 @@ def _column(relation: Relation, tables: Tables, group: int) -> _Column | None:
     unsure = relation.shared or (bool(relation.fields) and not meant)
     near = (frozenset(relation.phrase),) if unsure else (frozenset(relation.phrase), relation.sentence)
     for said in near:
-        shares = sorted(((_share(each.words, said), each.name, each) for each in columns if each.words), key=lambda each: (-each[0], each[1]))  # fmt: skip  # noqa: E501
+        shares = sorted(((_compute_share(each.words, said), each.name, each) for each in columns if each.words), key=lambda each: (-each[0], each[1]))  # fmt: skip  # noqa: E501
         if shares and shares[0][0] >= 0.6 and (len(shares) == 1 or shares[1][0] < shares[0][0]):
             return shares[0][2]
     return None
 
 
-def _counts(column: _Column) -> bool:
+def _numbers_rows(column: _Column) -> bool:
     """Return whether a column numbers its rows: 311, 312, 313."""
     keys = [key[0] for _, key in column.facts.values()]
     return len(keys) > 2 and all(later - earlier == 1 for earlier, later in pairwise(keys))
 
 
-def _share(words: frozenset[str], said: frozenset[str]) -> float:
+def _compute_share(words: frozenset[str], said: frozenset[str]) -> float:
     return len(words & said) / len(words)
 
 
-def _explained(phrase: Sequence[str], tables: Tables, group: int, title: str) -> bool:
+def _is_explained(phrase: Sequence[str], tables: Tables, group: int, title: str) -> bool:
     """Whether every word of a phrase is a field's or the title's."""
     known = set(_GENERIC) | base_forms_of(title)
     for record in tables.base.groups[group][:3]:
         for fact in tables.base.by_record.get(record, ()):
             # "The cheapest available one": a field that is true or false chooses among the rows.
             known |= fact.words if fact.value.kind is not Kind.BOOL else frozenset()
-    groups = {each for word in known for each in classes_of(word)}
-    return all(word in STOP or word in known or bool(classes_of(word) & groups) for word in phrase)
+    groups = {each for word in known for each in find_synonym_groups(word)}
+    return all(word in STOP or word in known or bool(find_synonym_groups(word) & groups) for word in phrase)
 
 
 def settle_periods(relations: Iterable[PeriodRelation], tables: Tables) -> Iterator[Settled]:
     """Yield each superlative over years that the one row decides whose label is said best."""
     for relation in relations:
-        rows = sorted(_rows_by_year(relation, tables), key=lambda each: -each[0])
+        rows = sorted(_find_year_rows(relation, tables), key=lambda each: -each[0])
         if not rows or rows[0][0] < _NAMED or (len(rows) > 1 and rows[1][0] >= rows[0][0]):
             continue
         facts = rows[0][1]
-        if relation.year not in facts or any((_key(fact) or (0.0,)) < (0.0,) for fact in facts.values()):
+        if relation.year not in facts or any(
+            (_build_sort_key(fact) or (0.0,)) < (0.0,) for fact in facts.values()
+        ):
             continue
         own = facts[relation.year]
-        best = max(facts.values(), key=lambda fact: _signed(_key(fact), relation.sign))
-        holds = _key(own) == _key(best)
+        best = max(facts.values(), key=lambda fact: _apply_sign(_build_sort_key(fact), relation.sign))
+        holds = _build_sort_key(own) == _build_sort_key(best)
         op = "max" if relation.sign > 0 else "min"
-        program = f"{op}({best.path[0]} of {len(facts)} years) = {_text(best, tables.base)}"
+        program = f"{op}({best.path[0]} of {len(facts)} years) = {_read_text(best, tables.base)}"
         kind = ClaimKind.SUPERLATIVE
         yield Settled(kind, relation.start, relation.end, holds, own, None if holds else best, program)
 
 
-def _rows_by_year(relation: PeriodRelation, tables: Tables) -> Iterator[tuple[float, dict[int, Fact]]]:
+def _find_year_rows(relation: PeriodRelation, tables: Tables) -> Iterator[tuple[float, dict[int, Fact]]]:
     """Yield the rows of tables whose columns are years, each with how much of its label is said."""
     for records in list(tables.base.groups.values())[:_MAX_TABLES]:
         for record in records[:_MAX_ROWS]:
@@ -321,7 +325,7 @@ def settle_quantifiers(
     for claim in claims:
         start, end = claim.frame.mention.start, claim.frame.mention.end
         low, high = read.sentence_at(claim.frame.line, start)
-        breaks = [low, *(place for place in clause_breaks(read.answer, low, start) if place < start)]
+        breaks = [low, *(place for place in find_clause_breaks(read.answer, low, start) if place < start)]
         # "Of the three kilns two are firing": the first number says of how many.
         front = _OF_ROWS.match(read.answer, max(breaks), start)
         begin = front.end() if front is not None else max(breaks)
@@ -333,20 +337,22 @@ def settle_quantifiers(
             continue
         if _HEDGED.search(read.answer[begin : begin + match.start()]):
             continue
-        rows = _rows_of_state(claim, binder, tables)
+        rows = _find_state_rows(claim, binder, tables)
         if rows is None:
             continue
         group, states = rows
         phrase = [base_form(word) for word in split_name(match.group("between").replace("_", " "))]
-        if not _explained(phrase, tables, group, tables.base.group_names[group]):
+        if not _is_explained(phrase, tables, group, tables.base.group_names[group]):
             continue
         word, among = match.group("word").lower(), match.group("rows")
         nothing = word in ("none", "no")
         against = [fact for fact, holds in states if holds == nothing]
-        if (count := _number(word)) is not None:
+        if (count := _parse_number(word)) is not None:
             held = [fact for fact, holds in states if holds]
             among = among or next((each["rows"] for each in _OF_ROWS.finditer(read.answer, low, start)), None)
-            if (among and _number(among) != len(states)) or (not among and _chosen_by(claim, tables, group)):
+            if (among and _parse_number(among) != len(states)) or (
+                not among and _chooses_rows(claim, tables, group)
+            ):
                 continue
             against = [] if len(held) == count else held or [states[0][0]]
         program = f"{sum(holds for _, holds in states)} of {len(states)} rows are {claim.frame.text}"
@@ -355,17 +361,17 @@ def settle_quantifiers(
         yield Settled(ClaimKind.QUANTIFIER, start, end, not against, own, rival, program)
 
 
-def _number(word: str) -> int | None:
+def _parse_number(word: str) -> int | None:
     return int(word) if word.isdigit() else _NUMBERS.index(word) if word in _NUMBERS else None
 
 
-def _chosen_by(claim: StateClaim, tables: Tables, group: int) -> bool:
+def _chooses_rows(claim: StateClaim, tables: Tables, group: int) -> bool:
     """Return whether names near a claim choose some rows of a table: "of Ada's orders two are open"."""
     named = {row for anchor, near in claim.frame.anchors if near > _CHOSEN for row in anchor.records}
     return any(outer in tables.base.groups[group] for row in named for outer in tables.base.chain(row))
 
 
-def _rows_of_state(
+def _find_state_rows(
     claim: StateClaim, binder: StateBinder, tables: Tables
 ) -> tuple[int, list[tuple[Fact, bool]]] | None:
     """Return the one table whose rows all have a state of a claim's set in one field, with who has it."""
@@ -390,9 +396,9 @@ def _rows_of_state(
     return next(iter(full.items()))
 
 
-def _signed(key: Key | None, sign: int) -> Key:
+def _apply_sign(key: Key | None, sign: int) -> Key:
     return tuple(sign * part for part in key or ())
 
 
-def _text(fact: Fact, base: FactBase) -> str:
+def _read_text(fact: Fact, base: FactBase) -> str:
     return base.texts[fact.source][fact.start : fact.end]

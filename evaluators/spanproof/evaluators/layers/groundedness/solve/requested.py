@@ -199,11 +199,11 @@ def find_worked(binding: Binding, stated: Sequence[Binding], read: AnswerFrames)
     if said.kind not in NUMERIC or frame.mention.spelled or frame.soft or frame.negated or is_year(said):
         return None
     others = [each for each in stated if each is not binding and _is_amount(each.frame)]
-    found = (_of_percent if said.kind is Kind.PERCENT else _totals)(frame, others, read)
+    found = (_derive_percent if said.kind is Kind.PERCENT else _derive_totals)(frame, others, read)
     return max(found, key=lambda each: (each.holds, each.surely), default=None)
 
 
-def _of_percent(frame: Frame, others: Sequence[Binding], read: AnswerFrames) -> Iterator[Worked]:
+def _derive_percent(frame: Frame, others: Sequence[Binding], read: AnswerFrames) -> Iterator[Worked]:
     """Yield the share of "A of B", changes between values of one field, and shares of a total."""
     start, end = frame.mention.start, frame.mention.end
     low, high = read.sentence_at(frame.line, start)
@@ -214,24 +214,24 @@ def _of_percent(frame: Frame, others: Sequence[Binding], read: AnswerFrames) -> 
         between = read.answer[one.frame.mention.end : two.frame.mention.start]
         behind = read.answer[two.frame.mention.end : start]
         if _OF.fullmatch(between) and _WHICH_IS.fullmatch(behind):
-            yield from _parts(frame, one, two, surely=True)
+            yield from _derive_shares(frame, one, two, surely=True)
         is_from = read.answer[low : one.frame.mention.start].rstrip().lower().endswith("from")
         if is_from and re.search(r"\bto\b", between) and _A_MOVE_OF.fullmatch(behind):
-            yield from _changes(frame, one, two, surely=True)
+            yield from _derive_changes(frame, one, two, surely=True)
     if _MOVED.search(read.answer[max(low, start - 40) : end + 25]):
         for one, two in combinations(inside[:_MOST_STATED], 2):
             if _are_of_one_field(one, two):
-                yield from _changes(frame, one, two)
+                yield from _derive_changes(frame, one, two)
     if before and _BRACKET.fullmatch(read.answer[before[-1].frame.mention.end : start]):
         # "1,036.30 (57 %)" is a share of what the answer calls the total.
         for total in (each for each in others[: 3 * _MOST_STATED] if _is_total(each.frame, read)):
-            yield from _parts(frame, before[-1], total)
+            yield from _derive_shares(frame, before[-1], total)
 
 
-def _parts(frame: Frame, part: Binding, whole: Binding, *, surely: bool = False) -> Iterator[Worked]:
+def _derive_shares(frame: Frame, part: Binding, whole: Binding, *, surely: bool = False) -> Iterator[Worked]:
     # "22.8 of 24 hours" leaves out the unit of the first.
     bare = part.frame.mention.value.kind is Kind.NUMBER
-    (one, one_half), (two, two_half) = _precisely(part, bare), _precisely(whole, bare)
+    (one, one_half), (two, two_half) = _find_precise_value(part, bare), _find_precise_value(whole, bare)
     if one and two and part is not whole and (bare or _are_alike(part.frame, whole.frame)):
         value, said = 100 * one / two, frame.mention.value
         # Half a place of what is stated moves the share as well.
@@ -242,7 +242,7 @@ def _parts(frame: Frame, part: Binding, whole: Binding, *, surely: bool = False)
         yield Worked(Op.SHARE, value, (part.frame.text, whole.frame.text), holds, surely and off > 2 * said.step + slack)  # fmt: skip  # noqa: E501
 
 
-def _changes(frame: Frame, first: Binding, last: Binding, *, surely: bool = False) -> Iterator[Worked]:
+def _derive_changes(frame: Frame, first: Binding, last: Binding, *, surely: bool = False) -> Iterator[Worked]:
     one, two = first.frame.mention.value.number, last.frame.mention.value.number
     if one and two and _are_alike(first.frame, last.frame):
         said = abs(frame.mention.value.number)
@@ -255,7 +255,7 @@ def _changes(frame: Frame, first: Binding, last: Binding, *, surely: bool = Fals
             yield Worked(Op.CHANGE, value, (first.frame.text, last.frame.text), holds, surely and far)
 
 
-def _totals(frame: Frame, others: Sequence[Binding], read: AnswerFrames) -> Iterator[Worked]:
+def _derive_totals(frame: Frame, others: Sequence[Binding], read: AnswerFrames) -> Iterator[Worked]:
     """Yield the sums of the values right before or right behind one that is called a total."""
     said = frame.mention.value
     if sum(each.isdigit() for each in frame.text) < 3 or not _is_total(frame, read):
@@ -292,7 +292,7 @@ def _are_of_one_field(one: Binding, two: Binding) -> bool:
     return any(a.path and a.path == b.path and a.record != b.record for a, b in pairs)
 
 
-def _precisely(binding: Binding, bare: bool) -> tuple[float, float]:
+def _find_precise_value(binding: Binding, bare: bool) -> tuple[float, float]:
     """Return the value that a stated one rounds, and how far it may be off: not at all where it is known."""
     said = binding.frame.mention.value
     times = 1.0 / said.factor if bare else 1.0

@@ -17,7 +17,7 @@ from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, 
 from spanproof.evaluators.layers.groundedness.solve.bind import Binder
 from spanproof.evaluators.layers.groundedness.solve.match import Match, compare
 from spanproof.evaluators.layers.groundedness.values.model import Kind
-from spanproof.evaluators.layers.groundedness.values.words import STOP, base_form, split_name, word_spans
+from spanproof.evaluators.layers.groundedness.values.words import STOP, base_form, split_name, split_words
 
 _NAMED = 0.6
 # Of a denial so many words count, of a source so many denials, with so many characters about each.
@@ -95,34 +95,34 @@ class StateBinder:
         self.by_state: dict[State, list[Fact]] = {}
         # Fields that are false, by the state that names them: `"online": false`.
         self.denying: dict[State, list[Fact]] = {}
-        self._flags = _fields_of_flags(binder.base)
+        self._flags = _find_flag_fields(binder.base)
         for fact in binder.base.facts:
-            for state in self._states_of(fact):
+            for state in self._find_states(fact):
                 self.by_state.setdefault(state, []).append(fact)
 
-    def _states_of(self, fact: Fact) -> set[State]:
+    def _find_states(self, fact: Fact) -> set[State]:
         found = set()
         if fact.value.kind is Kind.DATE and fact.path and fact.role is Role.CELL:
             # `closed_at: 2026-11-04` says that it is closed.
-            named = self.states.usual.get(_named_state(_WHEN.sub("", fact.path[-1])))
+            named = self.states.usual.get(_parse_state(_WHEN.sub("", fact.path[-1])))
             return {named} if named is not None else set()
         flag = fact.value.kind is Kind.BOOL or fact.path in self._flags
         if flag and fact.path and fact.role is Role.CELL:
-            return self._states_of_flag(fact)
+            return self._find_flag_states(fact)
         if fact.value.kind is Kind.TEXT:
             state = self.states.of(fact.value.text)
             if state is not None:
                 found.add(state)
         # A key that is a state says it of its value: prices.economy.
         if len(fact.path) >= 2 and fact.role is Role.CELL:
-            key = _named_state(fact.path[-1])
+            key = _parse_state(fact.path[-1])
             if key in self.states.usual:
                 found.add(self.states.usual[key])
         return found
 
-    def _states_of_flag(self, fact: Fact) -> set[State]:
+    def _find_flag_states(self, fact: Fact) -> set[State]:
         """Return the state that a flag is named by where it is true, its only rival where it is false."""
-        named = self.states.usual.get(_named_state(fact.path[-1]))
+        named = self.states.usual.get(_parse_state(fact.path[-1]))
         if named is None or (fact.value.kind is Kind.BOOL and fact.value.text not in _FLAGS):
             return set()
         if fact.value.number:
@@ -134,12 +134,12 @@ class StateBinder:
     def bind(self, claim: StateClaim) -> StateBinding:
         """Return a claim's binding."""
         scopes = self.binder.scopes(claim.frame)
-        equal, equal_scope, equal_name = self._best(self.by_state.get(claim.usual, []), claim, scopes)
+        equal, equal_scope, equal_name = self._select_best(self.by_state.get(claim.usual, []), claim, scopes)
         rivals = [fact for rival in claim.rivals for fact in self.by_state.get(rival, ())]
         rivals = [one for one in rivals if one.value.kind in _OF_STATES and one.role is Role.CELL]
         rivals += self.denying.get(claim.usual, ())
         rivals = [each for each in rivals if each.source < self.binder.outputs]
-        other, other_scope, other_name = self._best(rivals, claim, scopes)
+        other, other_scope, other_name = self._select_best(rivals, claim, scopes)
         known = self.by_state.get(claim.usual, [])
         if claim.denied:
             # What is said not to hold is refuted where it is known, and borne out by what excludes it.
@@ -149,10 +149,10 @@ class StateBinder:
         in_outputs = sum(fact.source < self.binder.outputs for fact in known)
         return StateBinding(
             claim, equal, equal_scope, equal_name, other, other_scope, other_name, in_outputs,
-            len(known) - in_outputs, bool(scopes), self._beside(claim, scopes),
+            len(known) - in_outputs, bool(scopes), self._classify_neighbour(claim, scopes),
         )  # fmt: skip
 
-    def _beside(self, claim: StateClaim, scopes: dict[int, float]) -> int:
+    def _classify_neighbour(self, claim: StateClaim, scopes: dict[int, float]) -> int:
         """Return whether the value behind a state is one of its field or record (1) or of a rival's (-1)."""
         end = claim.frame.mention.end
         answer = self.read.answer
@@ -172,15 +172,15 @@ class StateBinder:
             or _NONE_OF.search(answer[: claim.frame.mention.start][-24:])
         ):
             return 0
-        own = self._holding((claim.usual,), following)
-        rivals = self._holding(claim.rivals, following)
+        own = self._find_records((claim.usual,), following)
+        rivals = self._find_records(claim.rivals, following)
         near = max((self.binder.scope(record, scopes) for record in own), default=-1.0)
         # A rival's value refutes only where the record has one of the state itself, and that is another.
         fields = {fact.record for fact in self.by_state.get(claim.usual, ()) if fact.value.kind in _AMOUNTS}
         other = max((self.binder.scope(each, scopes) for each in rivals & fields - own), default=-1.0)
         return (near > other) - (other > near)
 
-    def _holding(self, states: Iterable[State], frame: Frame) -> set[int]:
+    def _find_records(self, states: Iterable[State], frame: Frame) -> set[int]:
         """Return the records in which a field named by a state has a frame's value, or that have both."""
         found = set()
         for state in states:
@@ -195,7 +195,7 @@ class StateBinder:
                     found.add(fact.record)
         return found
 
-    def _best(
+    def _select_best(
         self, facts: list[Fact], claim: StateClaim, scopes: dict[int, float]
     ) -> tuple[Fact | None, float, float]:
         best: tuple[Fact | None, float, float] = (None, 0.0, 0.0)
@@ -208,7 +208,7 @@ class StateBinder:
         return best
 
 
-def _fields_of_flags(base: FactBase) -> frozenset[tuple[str, ...]]:
+def _find_flag_fields(base: FactBase) -> frozenset[tuple[str, ...]]:
     """Return the fields of several records whose numbers are all 0 or 1."""
     numbers: dict[tuple[str, ...], list[float]] = defaultdict(list)
     for fact in base.by_kind[Kind.NUMBER]:
@@ -217,7 +217,7 @@ def _fields_of_flags(base: FactBase) -> frozenset[tuple[str, ...]]:
     return frozenset(path for path, found in numbers.items() if len(found) > 1 and set(found) <= {0.0, 1.0})
 
 
-def _named_state(name: str) -> State:
+def _parse_state(name: str) -> State:
     """Return the state that a field's name is, without the `is` of `is_active`."""
     return tuple(
         base_form(word) for word in split_name(name.replace("_", " ").removeprefix("is ").removeprefix("is_"))
@@ -236,11 +236,11 @@ def find_denials(read: AnswerFrames, base: FactBase, outputs: int) -> list[tuple
         low, high = read.sentence_at(read.line_at(match.start()), match.start())
         if SOFT.search(read.answer[low:high]):
             continue
-        after = [word for word, _, _ in word_spans(read.answer[match.end() : high])]
+        after = [word for word, _, _ in split_words(read.answer[match.end() : high])]
         denied = [base_form(word) for word in after if base_form(word) not in STOP][:_DENIED]
         done = match.group().lower().startswith(_DONE)
         if done not in known:
-            known[done] = _known_denials(base, outputs if done else len(base.texts))
+            known[done] = _collect_denials(base, outputs if done else len(base.texts))
         if denied and not any(
             len(words.intersection(denied)) >= min(2, len(denied)) for words in known[done]
         ):
@@ -248,13 +248,13 @@ def find_denials(read: AnswerFrames, base: FactBase, outputs: int) -> list[tuple
     return found
 
 
-def _known_denials(base: FactBase, sources: int) -> list[frozenset[str]]:
+def _collect_denials(base: FactBase, sources: int) -> list[frozenset[str]]:
     """Return the words about each denial of the sources, and the names of fields that are false or nothing."""  # noqa: E501
     known = []
     for text in base.texts[:sources]:
         for match in islice(_DENIAL_OF_SOURCE.finditer(text), _MOST):
             around = text[max(0, match.start() - _AROUND) : match.end() + _AROUND]
-            known.append(frozenset(base_form(word) for word, _, _ in word_spans(around)))
+            known.append(frozenset(base_form(word) for word, _, _ in split_words(around)))
     known += [
         fact.words
         for fact in base.by_kind[Kind.BOOL][:_MOST]

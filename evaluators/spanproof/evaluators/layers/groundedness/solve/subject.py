@@ -16,7 +16,7 @@ from spanproof.evaluators.layers.groundedness.claims.frames import AnswerFrames,
 from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, Role
 from spanproof.evaluators.layers.groundedness.solve.bind import Binding
 from spanproof.evaluators.layers.groundedness.values.model import Kind, is_year
-from spanproof.evaluators.layers.groundedness.values.words import base_form, word_spans
+from spanproof.evaluators.layers.groundedness.values.words import base_form, split_words
 
 NAMES = (Kind.ID, Kind.TEXT)
 Field = tuple[int, tuple[str, ...]]
@@ -38,7 +38,7 @@ _OTHER_CLAUSE = re.compile(r"n['’]t\b|[;?]|[A-Z]")
 
 
 @lru_cache(maxsize=8)
-def words_that(purpose: str) -> frozenset[str]:
+def load_words(purpose: str) -> frozenset[str]:
     """Return the words that `ties.txt` lists for a purpose, as they are written and in their base forms."""
     lines = (resources.files(__package__) / "ties.txt").read_text(encoding="utf-8").splitlines()
     said = [word for line in lines if line.split(" ")[0] == purpose for word in line.split()[1:]]
@@ -51,21 +51,21 @@ def find_own_value(binding: Binding, read: AnswerFrames, base: FactBase, outputs
     said = frame.mention.value
     if not equal or len(equal) < len(binding.equal) or said.kind is Kind.ID or is_year(said):
         return None
-    field = field_of(equal, base)
+    field = find_field(equal, base)
     if field is None or frame.soft or frame.negated or frame.mention.spelled:
         return None
-    if equal[0].years or equal[0].words & words_that("numbering"):
+    if equal[0].years or equal[0].words & load_words("numbering"):
         return None
     row = find_subject(frame.mention.start, frame.mention.end, read, base, field)
-    if row is None or row in {row_at(fact.record, base)[1] for fact in equal}:
+    if row is None or row in {find_row(fact.record, base)[1] for fact in equal}:
         return None
-    own = own_facts(row, field, base)
+    own = find_row_facts(row, field, base)
     return own[0] if len(own) == 1 and own[0].value.kind is equal[0].value.kind else None
 
 
-def agrees_with_subject(facts: Sequence[Fact], frame: Frame, read: AnswerFrames, base: FactBase) -> int:
+def compare_with_subject(facts: Sequence[Fact], frame: Frame, read: AnswerFrames, base: FactBase) -> int:
     """Return 1 where a value's facts are of the row that it is said of, -1 where of another row, else 0."""
-    places = {row_at(fact.record, base) for fact in facts if fact.role is Role.CELL}
+    places = {find_row(fact.record, base) for fact in facts if fact.role is Role.CELL}
     groups, rows = {group for group, _ in places}, {row for _, row in places}
     group = groups.pop() if len(groups) == 1 else None
     if group is None:
@@ -74,14 +74,14 @@ def agrees_with_subject(facts: Sequence[Fact], frame: Frame, read: AnswerFrames,
     return 0 if row is None else -1 if row not in rows else int(len(rows) == 1)
 
 
-def field_of(facts: Sequence[Fact], base: FactBase) -> Field | None:
+def find_field(facts: Sequence[Fact], base: FactBase) -> Field | None:
     """Return the one field of one table that all facts are in."""
-    fields = {(row_at(fact.record, base)[0], fact.path) for fact in facts if fact.role is Role.CELL}
+    fields = {(find_row(fact.record, base)[0], fact.path) for fact in facts if fact.role is Role.CELL}
     group, path = fields.pop() if len(fields) == 1 else (None, ())
     return (group, path) if group is not None and path else None
 
 
-def own_facts(row: int | None, field: Field, base: FactBase) -> list[Fact]:
+def find_row_facts(row: int | None, field: Field, base: FactBase) -> list[Fact]:
     """Return what a row has in a field."""
     return [] if row is None else [fact for fact in base.by_record[row] if fact.path == field[1]]
 
@@ -91,9 +91,9 @@ def find_subject(start: int, end: int, read: AnswerFrames, base: FactBase, field
     low, high = read.sentence_at(read.line_at(start), start)
     names = [each for each in read.anchors if low <= each.start < high]
     near = [each for each in names if each.end <= start][-_NEAREST:]
-    before = [(each, rows) for each in near if (rows := rows_in(each, base, field))]
+    before = [(each, rows) for each in near if (rows := find_rows(each, base, field))]
     after = [each for each in names if each.start >= end][:_NEAREST]
-    behind = next(((each, rows) for each in after if (rows := rows_in(each, base, field))), None)
+    behind = next(((each, rows) for each in after if (rows := find_rows(each, base, field))), None)
     gap = read.answer[before[-1][0].end : start].strip(" \t*`\"'") if before else None
     if not (gap == "(" and _CLOSED.match(read.answer, end)) and _COMPARED.search(read.answer, low, high):
         return None
@@ -101,7 +101,7 @@ def find_subject(start: int, end: int, read: AnswerFrames, base: FactBase, field
         return None
     if behind is not None and (gap is None or len(gap) >= _NEAR):
         if _OWNS.fullmatch(read.answer, end, behind[0].start):
-            return _only(behind[1])
+            return _pick_only_row(behind[1])
         if _BELONGS.fullmatch(read.answer, end, behind[0].start):
             return None
     if not before or (
@@ -109,7 +109,7 @@ def find_subject(start: int, end: int, read: AnswerFrames, base: FactBase, field
     ):
         return None
     subject, rows = before[-1]
-    return _only(rows) if _is_subject(subject, start, read) else None
+    return _pick_only_row(rows) if _is_subject(subject, start, read) else None
 
 
 def _is_one_of_several(start: int, end: int, read: AnswerFrames) -> bool:
@@ -128,29 +128,29 @@ def _is_subject(name: Anchor, start: int, read: AnswerFrames) -> bool:
         each.mention.end <= name.start and _BELONGS.fullmatch(read.answer, each.mention.end, name.start)
         for each in read.frames  # "231 in Q3 and 229": the name is that of the value before it
     )
-    aside = {word.lower() for word, _, _ in word_spans(between)} & words_that("aside")
+    aside = {word.lower() for word, _, _ in split_words(between)} & load_words("aside")
     return not (
         taken or aside or len(between) > _FAR or _OTHER_CLAUSE.search(between) or _AND_MORE.match(between)
     )
 
 
-def _only(rows: set[int]) -> int | None:
+def _pick_only_row(rows: set[int]) -> int | None:
     return next(iter(rows)) if len(rows) == 1 else None
 
 
-def rows_in(anchor: Anchor, base: FactBase, field: Field) -> set[int]:
+def find_rows(anchor: Anchor, base: FactBase, field: Field) -> set[int]:
     """Return the rows of a field's table that a name in another field names."""
     return {
         row
         for fact in anchor.facts
-        for group, row in [row_at(fact.record, base)]
+        for group, row in [find_row(fact.record, base)]
         if group == field[0]
         and fact.path != field[1]
-        and (anchor.kind in NAMES or fact.words & words_that("numbering"))
+        and (anchor.kind in NAMES or fact.words & load_words("numbering"))
     }
 
 
-def row_at(record: int, base: FactBase) -> tuple[int | None, int]:
+def find_row(record: int, base: FactBase) -> tuple[int | None, int]:
     """Return the innermost table or list that a record is in, with its row there."""
     for outer in base.chain(record):
         if base.records[outer].group is not None:

@@ -12,35 +12,35 @@ import ast
 _MAX_SOURCE = 100_000
 
 
-def without_echoes(text: str, source: str) -> str:
-    """The output without the literals its source prints."""
+def remove_echoes(text: str, source: str) -> str:
+    """Return the output without the literals its source prints."""
     if "print" not in source or len(source) > _MAX_SOURCE or not text.strip():
         return text
-    echoes = _echoes(source)
+    echoes = _find_echoes(source)
     if not echoes:
         return text
     return "\n".join(line for line in text.splitlines() if line.strip() not in echoes)
 
 
-def _echoes(source: str) -> frozenset[str]:
-    """Every line that a print of literals writes."""
+def _find_echoes(source: str) -> frozenset[str]:
+    """Return every line that a print of literals writes."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return frozenset()
-    bound = _literals_by_name(tree)
+    bound = _find_constants(tree)
     lines: set[str] = set()
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id != "print":
             continue
-        values = [_literal(argument, bound) for argument in node.args]
+        values = [_render_literal(argument, bound) for argument in node.args]
         if values and None not in values and not node.keywords:
             lines.update(line.strip() for line in " ".join(map(str, values)).splitlines())
     return frozenset(lines - {""})
 
 
-def _literals_by_name(tree: ast.Module) -> dict[str, ast.expr]:
-    """Names that are bound exactly once, and to a constant."""
+def _find_constants(tree: ast.Module) -> dict[str, ast.expr]:
+    """Return the constants by name: of names that are bound exactly once, and to a constant."""
     stored = [
         node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     ]
@@ -55,8 +55,8 @@ def _literals_by_name(tree: ast.Module) -> dict[str, ast.expr]:
     }
 
 
-def _literal(node: ast.expr, bound: dict[str, ast.expr]) -> str | None:
-    """How a literal prints, None for anything that is worked out."""
+def _render_literal(node: ast.expr, bound: dict[str, ast.expr]) -> str | None:
+    """Return how a literal prints, None for anything that is worked out."""
     if isinstance(node, ast.Name):
         node = bound.get(node.id, node)
     if isinstance(node, ast.Constant):
@@ -75,7 +75,7 @@ def _literal(node: ast.expr, bound: dict[str, ast.expr]) -> str | None:
             isinstance(part, ast.FormattedValue) and part.format_spec is None and part.conversion == -1
         )
         inner = part.value if isinstance(part, ast.FormattedValue) else part
-        found = _literal(inner, bound) if plain else None
+        found = _render_literal(inner, bound) if plain else None
         if found is None:
             return None
         parts.append(found)

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from spanproof.evaluators.layers.groundedness.sources.echoes import without_echoes
+from spanproof.evaluators.layers.groundedness.sources.echoes import remove_echoes
 from spanproof.evaluators.layers.groundedness.sources.model import Context
 from spanproof.evaluators.model import NoReplay, Replay, RunEvidence
 from spanproof.evaluators.outcomes.actions import is_answer
@@ -61,42 +61,42 @@ class Returned:
         return tuple(output for output in self.outputs if output.turn == self.turn)
 
 
-def returned_by(evidence: RunEvidence) -> Returned:
+def collect_outputs(evidence: RunEvidence) -> Returned:
     """Collect the outputs of a run, and of the turns before it, in the order of their steps."""
     turns = [replace(evidence, run=turn, replay=NoReplay("an earlier turn")) for turn in evidence.earlier]
     outputs = [
         replace(output, turn=number)
         for number, turn in enumerate((*turns, evidence), 1)
-        for output in _of_run(turn)
+        for output in _collect_run_outputs(turn)
     ]
-    failures = sum(_failures(step) for step in evidence.run.steps)
-    return Returned(tuple(outputs), failures, len(turns) + 1, tuple(_differences(evidence)))
+    failures = sum(_count_failures(step) for step in evidence.run.steps)
+    return Returned(tuple(outputs), failures, len(turns) + 1, tuple(_list_differences(evidence)))
 
 
-def _of_run(evidence: RunEvidence) -> Iterator[ReturnedOutput]:
+def _collect_run_outputs(evidence: RunEvidence) -> Iterator[ReturnedOutput]:
     for step in evidence.run.steps:
         seen: list[str] = []
-        for found in _of_step(step, evidence):
-            if _says_more(found.text, seen):
+        for found in _collect_step_outputs(step, evidence):
+            if _adds_lines(found.text, seen):
                 seen.append(found.text)
                 yield found
 
 
-def _says_more(text: str, seen: list[str]) -> bool:
+def _adds_lines(text: str, seen: list[str]) -> bool:
     """Whether a text holds a line that those before it do not: an observation repeats its results."""
     return any(
         line.strip() and not any(line.strip() in known for known in seen) for line in text.splitlines()
     )
 
 
-def _of_step(step: Step, evidence: RunEvidence) -> Iterator[ReturnedOutput]:
+def _collect_step_outputs(step: Step, evidence: RunEvidence) -> Iterator[ReturnedOutput]:
     for call in step.calls:
         if not is_answer(call) and call.error is None and call.result is not None:
-            yield ReturnedOutput(_text(call.result), step.number, call.span_id or step.span_id)
+            yield ReturnedOutput(_format_payload(call.result), step.number, call.span_id or step.span_id)
     final = step.is_final or any(snippet.is_final for snippet in step.snippets)
     for snippet in step.snippets:
         if snippet.executed:
-            yield from _of_snippet(snippet, step, evidence)
+            yield from _collect_snippet_outputs(snippet, step, evidence)
     only_answers = bool(step.calls) and not step.snippets and all(map(is_answer, step.calls))
     if step.observation and step.error is None and not only_answers:
         text = step.observation
@@ -104,44 +104,46 @@ def _of_step(step: Step, evidence: RunEvidence) -> Iterator[ReturnedOutput]:
             text = _LAST_OUTPUT.sub("", text)
         text = _LOGS_HEADER.sub("", text)
         for snippet in step.snippets:
-            text = without_echoes(text, snippet.source)
-        if text.strip() and text.strip() != _answer_text(evidence).strip():
+            text = remove_echoes(text, snippet.source)
+        if text.strip() and text.strip() != _read_answer_text(evidence).strip():
             yield ReturnedOutput(text, step.number, step.span_id)
 
 
-def _of_snippet(snippet: Snippet, step: Step, evidence: RunEvidence) -> Iterator[ReturnedOutput]:
-    logs = without_echoes(snippet.logs, snippet.source) if snippet.logs else ""
+def _collect_snippet_outputs(snippet: Snippet, step: Step, evidence: RunEvidence) -> Iterator[ReturnedOutput]:
+    logs = remove_echoes(snippet.logs, snippet.source) if snippet.logs else ""
     if logs.strip():
         yield ReturnedOutput(logs, step.number, snippet.span_id)
     if snippet.is_final:
-        computed = _computed(_answer_text(evidence), snippet.source)
+        computed = _extract_computed(_read_answer_text(evidence), snippet.source)
         if computed:
             yield ReturnedOutput(computed, step.number, snippet.span_id)
         return
     if snippet.error is None:
         if snippet.output is not None:
-            yield ReturnedOutput(_text(snippet.output), step.number, snippet.span_id)
+            yield ReturnedOutput(_format_payload(snippet.output), step.number, snippet.span_id)
         if snippet.observation and snippet.observation != step.observation:
-            seen = without_echoes(_LOGS_HEADER.sub("", snippet.observation), snippet.source)
+            seen = remove_echoes(_LOGS_HEADER.sub("", snippet.observation), snippet.source)
             if seen.strip():
                 yield ReturnedOutput(seen, step.number, snippet.span_id)
     if not shows_outcome(step, snippet):
-        yield from _replayed(snippet, step, evidence)
+        yield from _collect_replayed_outputs(snippet, step, evidence)
 
 
-def _replayed(snippet: Snippet, step: Step, evidence: RunEvidence) -> Iterator[ReturnedOutput]:
+def _collect_replayed_outputs(
+    snippet: Snippet, step: Step, evidence: RunEvidence
+) -> Iterator[ReturnedOutput]:
     replay = evidence.replay
     again = replay.step(snippet.id) if isinstance(replay, Replay) else None
     if again is None or again.execution.raised is not None:
         return
     for text in (again.execution.stdout, again.execution.result_text or ""):
-        text = without_echoes(text, snippet.source)
+        text = remove_echoes(text, snippet.source)
         if text.strip() and text != "None":
             yield ReturnedOutput(text, step.number, snippet.span_id, replayed=True)
 
 
-def _computed(answer: str, source: str) -> str:
-    """The words of an answer that do not stand in the code that gave it: those the code worked out."""
+def _extract_computed(answer: str, source: str) -> str:
+    """Return the words of an answer that are not in the code that gave it: those the code worked out."""
     kept = [
         token if token.strip(_EDGES) and token.strip(_EDGES) not in source else "…"
         for token in _TOKEN.findall(answer)
@@ -149,51 +151,51 @@ def _computed(answer: str, source: str) -> str:
     return " ".join(kept) if any(any(character.isdigit() for character in token) for token in kept) else ""
 
 
-def _answer_text(evidence: RunEvidence) -> str:
+def _read_answer_text(evidence: RunEvidence) -> str:
     return evidence.run.answer.text if evidence.run.answer else ""
 
 
-def _failures(step: Step) -> int:
+def _count_failures(step: Step) -> int:
     failed = sum(call.error is not None and not is_answer(call) for call in step.calls) + sum(
         snippet.error is not None for snippet in step.snippets if snippet.executed
     )
     return failed or int(step.error is not None)
 
 
-def _text(payload: Payload) -> str:
+def _format_payload(payload: Payload) -> str:
     if isinstance(payload.value, dict | list):
         return json.dumps(payload.value, ensure_ascii=False)
     return payload.text
 
 
-def _differences(evidence: RunEvidence) -> Iterator[tuple[str, str]]:
+def _list_differences(evidence: RunEvidence) -> Iterator[tuple[str, str]]:
     if isinstance(evidence.replay, Replay):
         for step in evidence.replay.steps:
             if step.agrees is False:
                 yield step.snippet.span_id, step.difference or "the replay returned something else"
 
 
-def given_to(evidence: RunEvidence) -> Context:
+def build_context(evidence: RunEvidence) -> Context:
     """Return what the run was given; the code it ran is apart, for what code writes down proves nothing."""
     tasks = [turn.task for turn in evidence.earlier if turn.task] + [evidence.run.task or ""]
     arguments: list[str] = []
     errors: list[str] = []
     for step in evidence.run.steps:
         calls = [call for call in step.calls if not is_answer(call)]
-        arguments += [_arguments(call) for call in calls if call.args or call.kwargs]
+        arguments += [_format_arguments(call) for call in calls if call.args or call.kwargs]
         errors += [call.error.message for call in calls if call.error is not None and call.error.message]
         if step.error is not None and step.error.message:
             errors.append(step.error.message)
     return Context(
         "\n".join(tasks),
-        _system_prompt(evidence),
+        _find_system_prompt(evidence),
         tuple(arguments[:_MAX_ARGUMENTS]),
         tuple(errors[:_MAX_ARGUMENTS]),
         tuple(each.source for each in evidence.run.snippets if each.executed and not each.is_final),
     )
 
 
-def _system_prompt(evidence: RunEvidence) -> str:
+def _find_system_prompt(evidence: RunEvidence) -> str:
     """Return what the run's first model call that has any was instructed by."""
     for span in spans_of(evidence.trace, evidence.run):
         found = [each.text for each in span.input_messages if each.role in _INSTRUCTING and each.text.strip()]
@@ -202,6 +204,6 @@ def _system_prompt(evidence: RunEvidence) -> str:
     return ""
 
 
-def _arguments(call: RecordedCall) -> str:
+def _format_arguments(call: RecordedCall) -> str:
     given: object = dict(call.kwargs) if call.kwargs else list(call.args)
     return json.dumps(given, ensure_ascii=False, default=str)

@@ -83,22 +83,24 @@ def is_year(value: Value) -> bool:
     )
 
 
-def same_number(said: float, known: float, step: float) -> bool:
+def is_same_number(said: float, known: float, step: float) -> bool:
     """Return whether a number said with a precision is the known one, rounded to that precision."""
-    return abs(said - known) <= step / 2 + _float_error(known)
+    return abs(said - known) <= step / 2 + _estimate_float_error(known)
 
 
 def is_cut(said: float, known: float, step: float) -> bool:
     """Return whether a number said with a precision is the known one with its further digits left out."""
-    return step < 1 and said * known > 0 and 0 <= (abs(known) - abs(said)) < step - _float_error(known)
+    return (
+        step < 1 and said * known > 0 and 0 <= (abs(known) - abs(said)) < step - _estimate_float_error(known)
+    )
 
 
-def _float_error(known: float) -> float:
+def _estimate_float_error(known: float) -> float:
     """Return how far binary fractions of this size err: 100000.01 - 100000.00 is a little less than 0.01."""
     return 1e-12 * max(1.0, abs(known))
 
 
-def same_date(said: Value, known: Value) -> bool:
+def is_same_date(said: Value, known: Value) -> bool:
     """Return whether two dates agree in every part that both write, and share more than a year or a day."""
     if said.date is None or known.date is None:
         return False
@@ -111,7 +113,7 @@ def same_date(said: Value, known: Value) -> bool:
     return shared >= min(2, sum(part is not None for part in said.date))
 
 
-def same_time(said: Value, known: Value) -> bool:
+def is_same_time(said: Value, known: Value) -> bool:
     """Return whether two times of day agree; a time in the afternoon may be written without saying so."""
     if said.time is None or known.time is None or said.time[1] != known.time[1]:
         return False

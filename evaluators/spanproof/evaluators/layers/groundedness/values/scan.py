@@ -42,14 +42,14 @@ _SPELLED = {word: number for number, word in enumerate(NUMBER_WORDS)} | {
 }  # fmt: skip
 
 
-def _lines(name: str) -> list[list[str]]:
+def _read_resource(name: str) -> list[list[str]]:
     text = (resources.files(__package__) / name).read_text(encoding="utf-8")
     return [line.split() for line in text.splitlines() if line and not line.startswith("#")]
 
 
 UNITS: dict[str, tuple[str, float]] = {}
 MONTHS: dict[str, int] = {}
-for _dimension, _factor, *_names in _lines("units.txt"):
+for _dimension, _factor, *_names in _read_resource("units.txt"):
     if _dimension == "month":
         MONTHS.update({name: number for number, name in enumerate(_names, 1)})
     else:
@@ -131,7 +131,7 @@ def _with_durations(text: str, mentions: list[Mention]) -> list[Mention]:
         ):
             found.append(mention)
             continue
-        one, two = _in_time(last, text, mention.start), mention.value
+        one, two = _to_duration(last, text, mention.start), mention.value
         whole = (
             one is not None and two.kind is Kind.QUANTITY and two.unit == "time" and one.factor > two.factor
         )
@@ -184,7 +184,7 @@ def _share_month(text: str, found: list[Mention], dated: int, bare: int) -> None
         found[bare] = Mention(value, day.start, day.end)
 
 
-def _in_time(mention: Mention, text: str, following: int) -> Value | None:
+def _to_duration(mention: Mention, text: str, following: int) -> Value | None:
     """Return a duration; a metre is a minute right before seconds."""
     value = mention.value
     if value.kind is not Kind.QUANTITY:
@@ -212,7 +212,7 @@ def _read(match: re.Match[str]) -> Iterator[Mention]:
     if name in ("url", "id", "long"):
         text = match.group()
         if (size := _SIZE.fullmatch(text)) is not None:
-            yield Mention(_size(size["n"], size["prefix"]), start, end)
+            yield Mention(_parse_size(size["n"], size["prefix"]), start, end)
             return
         if (spent := _SPENT.fullmatch(text)) is not None:
             parts = [(int(spent[name] or 0), size) for name, size in (("h", 3600), ("m", 60), ("s", 1))]
@@ -228,24 +228,24 @@ def _read(match: re.Match[str]) -> Iterator[Mention]:
         stripped = text.rstrip(".,;:/")
         yield Mention(Value(Kind.ID, text=stripped.lower().lstrip("#")), start, start + len(stripped))
     elif name in _DATES:
-        date = _date(match, name)
+        date = _parse_date(match, name)
         if date is not None:
             yield Mention(Value(Kind.DATE, date=date), start, end)
     elif name in ("time", "clock"):
-        value = _time(match, name) or _duration(match)
+        value = _parse_time(match, name) or _parse_duration(match)
         if value is not None:
             yield Mention(value, start, end - (len(match.group()) - len(match.group().rstrip())))
     elif name == "num":
-        yield _number(match)
+        yield _parse_number(match)
     else:
-        yield _spelled(match)
+        yield _parse_spelled(match)
 
 
 _GROUPS = ("url", "iso", "numeric", "cjk", "md", "dm", "my", "time", "clock", "id", "long", "num", "word")
 _DATES = frozenset(("iso", "numeric", "cjk", "md", "dm", "my"))
 
 
-def _date(match: re.Match[str], name: str) -> tuple[int | None, int | None, int | None] | None:
+def _parse_date(match: re.Match[str], name: str) -> tuple[int | None, int | None, int | None] | None:
     def part(group: str) -> int | None:
         return int(match.group(group)) if match.group(group) else None
 
@@ -268,7 +268,7 @@ def _date(match: re.Match[str], name: str) -> tuple[int | None, int | None, int 
     return (year, month, day) if valid else None
 
 
-def _time(match: re.Match[str], name: str) -> Value | None:
+def _parse_time(match: re.Match[str], name: str) -> Value | None:
     hour = int(match.group("h" if name == "time" else "h2"))
     minute = int(match.group("mi")) if name == "time" else 0
     second = int(match.group("s")) if name == "time" and match.group("s") else None
@@ -282,7 +282,7 @@ def _time(match: re.Match[str], name: str) -> Value | None:
     return Value(Kind.TIME, time=(hour % 24, minute, second), unit="" if half or hour > 12 else "12h?")
 
 
-def _duration(match: re.Match[str]) -> Value | None:
+def _parse_duration(match: re.Match[str]) -> Value | None:
     """Return minutes and seconds, or hours with them, that are no time of day: `28:47`."""
     if match.group("ap") or match.group("ap2") or not match.group("mi"):
         return None
@@ -298,16 +298,16 @@ _SPENT = re.compile(r"(?=\d+h\d|\d+m\d)(?:(?P<h>\d+)h)?(?:(?P<m>\d+)m)?(?:(?P<s>
 _SIZE = re.compile(r"(?P<n>\d+(?:\.\d+)?)(?P<prefix>[GTP]i?|[KM]i)")
 
 
-def _size(number: str, prefix: str) -> Value:
+def _parse_size(number: str, prefix: str) -> Value:
     (amount, step, _), place = read_numeral(number), "KMGTP".index(prefix[0]) + 1
     factor = float(1024**place if prefix.endswith("i") else 1000**place)
     return Value(Kind.QUANTITY, amount * factor, step * factor, "data", factor=factor)
 
 
-def _number(match: re.Match[str]) -> Mention:
+def _parse_number(match: re.Match[str]) -> Mention:
     start, end = match.span()
     if (size := _SIZE.fullmatch(match.group())) is not None:
-        return Mention(_size(size["n"], size["prefix"]), start, end)
+        return Mention(_parse_size(size["n"], size["prefix"]), start, end)
     amount, step, other = read_numeral(match.group("n"))
     bracketed = (
         match.group("open") is not None and match.string[end : end + 1] in ")" and end < len(match.string)
@@ -321,7 +321,7 @@ def _number(match: re.Match[str]) -> Mention:
     if bracketed and match.group("cur") is not None and match.string[:start].strip(" (") == "":
         sign = "-"
     scale = _SCALES[match.group("scale").lower()] if match.group("scale") else 1.0
-    code = _currency(match)
+    code = _find_currency(match)
     unit = (match.group("unit") or "").lower()
     # "5 m" is five metres without a currency, "$5m" five million dollars.
     if match.group("scale") and match.group("scale").lower() in ("m", "k", "b", "mm") and not code:
@@ -351,7 +351,7 @@ def _number(match: re.Match[str]) -> Mention:
     return Mention(value, start, end)
 
 
-def _currency(match: re.Match[str]) -> str:
+def _find_currency(match: re.Match[str]) -> str:
     written = match.group("cur") or match.group("cur2")
     if written:
         return {"US$": "USD", "R$": "BRL"}.get(
@@ -384,7 +384,7 @@ def read_numeral(text: str) -> tuple[float, float, float | None]:
     return amount, 10.0 ** (int(exponent or 0) - places), other
 
 
-def _spelled(match: re.Match[str]) -> Mention:
+def _parse_spelled(match: re.Match[str]) -> Mention:
     amount = _SPELLED[match.group("w1").lower()]
     second = (match.group("w2") or "").lower()
     if second in ("hundred", "dozen"):
@@ -417,7 +417,7 @@ def with_relatives(text: str, mentions: list[Mention], today: date, known: Seque
     """Return a text's mentions with those of relative dates, which take the place of their numbers."""
     found = []
     for match in _RELATIVE.finditer(text):
-        day = _day(match, today)
+        day = _resolve_day(match, today)
         counted = match.group("in") or match.group("ago")
         # "in four days" is a duration as well: it is a date only where a source has that date.
         if day is not None and (
@@ -428,7 +428,7 @@ def with_relatives(text: str, mentions: list[Mention], today: date, known: Seque
     return sorted([*kept, *found], key=lambda mention: mention.start)
 
 
-def _day(match: re.Match[str], today: date) -> date | None:
+def _resolve_day(match: re.Match[str], today: date) -> date | None:
     near = match.group("near")
     if near:
         return today + timedelta(days=_NEAR[near.lower()])

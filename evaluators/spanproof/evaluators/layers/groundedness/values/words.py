@@ -50,13 +50,13 @@ def base_forms_of(name: str) -> frozenset[str]:
     return frozenset(base_form(word) for word in split_name(name)) - STOP
 
 
-def word_spans(text: str) -> list[tuple[str, int, int]]:
+def split_words(text: str) -> list[tuple[str, int, int]]:
     """Return the words of a text with their places."""
     return [(match.group(), match.start(), match.end()) for match in _WORD.finditer(text)]
 
 
 @lru_cache(maxsize=1)
-def _classes() -> dict[str, frozenset[str]]:
+def _load_classes() -> dict[str, frozenset[str]]:
     text = (resources.files(__package__) / "synonyms.txt").read_text(encoding="utf-8")
     classes: dict[str, frozenset[str]] = {}
     for number, line in enumerate(text.splitlines()):
@@ -66,11 +66,11 @@ def _classes() -> dict[str, frozenset[str]]:
     return classes
 
 
-def classes_of(word: str) -> frozenset[str]:
+def find_synonym_groups(word: str) -> frozenset[str]:
     """Return the groups of near-synonyms that a base form belongs to."""
-    return _classes().get(word, frozenset())
+    return _load_classes().get(word, frozenset())
 
 
 def expand(forms: Iterable[str]) -> frozenset[str]:
     """Return the groups of near-synonyms of some words."""
-    return frozenset(group for word in forms for group in classes_of(word))
+    return frozenset(group for word in forms for group in find_synonym_groups(word))

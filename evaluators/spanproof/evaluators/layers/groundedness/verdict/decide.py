@@ -15,12 +15,12 @@ from spanproof.evaluators.groundedness_rules import GroundednessRule as Rule
 from spanproof.evaluators.layers.groundedness.choose.features import (
     Refutation,
     find_refutation,
+    has_same_digits,
+    is_digit_slip,
     is_given,
     is_misprint_of,
     is_operand,
     is_unmistakable,
-    same_digits,
-    slipped,
     state_features,
     value_features,
 )
@@ -44,10 +44,10 @@ from spanproof.evaluators.layers.groundedness.solve.relations import Settled
 from spanproof.evaluators.layers.groundedness.solve.requested import Derived, Op, Worked, find_worked
 from spanproof.evaluators.layers.groundedness.solve.solver import Solved
 from spanproof.evaluators.layers.groundedness.solve.states import StateBinding
-from spanproof.evaluators.layers.groundedness.solve.subject import agrees_with_subject, find_own_value
+from spanproof.evaluators.layers.groundedness.solve.subject import compare_with_subject, find_own_value
 from spanproof.evaluators.layers.groundedness.sources.model import SourceKind
-from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, Value, same_number
-from spanproof.evaluators.outcomes.known import numbers_in
+from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, Value, is_same_number
+from spanproof.evaluators.outcomes.known import find_numbers
 from spanproof.evaluators.outcomes.topics import reports_failure, reports_nothing
 
 _KINDS = {
@@ -114,37 +114,41 @@ def decide(
         written: the numbers of the agent's own code, in their plain form.
         owns_up: the answer says that something failed, and it did: that needs no source.
     """
-    judged = [_value(binding, derivation, solved, choice, rules) for binding, derivation in solved.values]
-    judged = [_spare_written(each, written) for each in judged]
+    judged = [
+        _judge_value(binding, derivation, solved, choice, rules) for binding, derivation in solved.values
+    ]
+    judged = [_clear_if_written(each, written) for each in judged]
     if Rule.OWN_RESULT in rules:
         bindings = [binding for binding, _ in solved.values]
         judged = [
-            _worked(each, binding, derivation, bindings, solved)
+            _apply_own_result(each, binding, derivation, bindings, solved)
             for each, (binding, derivation) in zip(judged, solved.values, strict=True)
         ]
-    relations = [_relation(each, solved) for each in solved.relations if _RELATION_RULES[each.kind] in rules]
+    relations = [
+        _judge_relation(each, solved) for each in solved.relations if _RELATION_RULES[each.kind] in rules
+    ]
     taken = {(each.claim.start, each.claim.end) for each in relations}
     judged += [
-        _state(_without_rival_of_another(binding, solved), solved, choice, rules)
+        _judge_state(_drop_rival_of_other(binding, solved), solved, choice, rules)
         for binding in solved.states
         if (binding.equal is not None or binding.other is not None)
         and (binding.claim.frame.mention.start, binding.claim.frame.mention.end) not in taken
     ]
     judged += relations
     if Rule.DIRECTION in rules:
-        judged += [_direction(each, judged, solved) for each in solved.directions]
+        judged += [_judge_direction(each, judged, solved) for each in solved.directions]
     stated = [(each.claim.start, each.claim.end) for each in judged if each.claim.kind is ClaimKind.STATUS]
     judged += [
-        _Judged(_denial(start, end, solved), 1.0, 0.0, refuted=False)
+        _Judged(_build_denial_claim(start, end, solved), 1.0, 0.0, refuted=False)
         for start, end in solved.denials
         if not any(0 <= low - end <= _BEHIND_DENIAL for low, _ in stated)
         and not (owns_up and _reports(start, solved))
     ]
     if not judged and solved.printed is not None and Rule.PRINTED_RESULT in rules:
-        judged = [_printed(solved.printed, solved)]
+        judged = [_judge_printed(solved.printed, solved)]
     judged.sort(key=lambda each: (each.claim.start, each.claim.end))
     budget = min(1.0, (_BUDGET / max(1, len(judged))) ** 0.5)
-    claims = _without_circles(judged, [_settled(each, budget, solved.base.cut) for each in judged])
+    claims = _break_circles(judged, [_settle_claim(each, budget, solved.base.cut) for each in judged])
     verdicts = {claim.verdict for claim in claims}
     confidence = min((each.claim.confidence for each in judged), default=0.5)
     if Verdict.CONTRADICTED in verdicts:
@@ -159,7 +163,7 @@ def decide(
     return Grounding(overall, value, claims, confidence)
 
 
-def _without_circles(judged: Sequence[_Judged], claims: Sequence[Claim]) -> tuple[Claim, ...]:
+def _break_circles(judged: Sequence[_Judged], claims: Sequence[Claim]) -> tuple[Claim, ...]:
     """Return the claims, those uncertain that only bear each other out: 10 by 4 + 6, and 6 by 10 - 4."""
     resting = [set(each.rests) for each in judged]
     borne_out: set[str] = set()
@@ -180,7 +184,7 @@ def _without_circles(judged: Sequence[_Judged], claims: Sequence[Claim]) -> tupl
     )
 
 
-def _settled(judged: _Judged, budget: float, cut: bool) -> Claim:
+def _settle_claim(judged: _Judged, budget: float, cut: bool) -> Claim:
     claim = judged.claim
     if (
         judged.refuted
@@ -194,7 +198,7 @@ def _settled(judged: _Judged, budget: float, cut: bool) -> Claim:
     return replace(claim, verdict=Verdict.UNCERTAIN)
 
 
-def _value(
+def _judge_value(
     binding: Binding, derivation: Derivation, solved: Solved, choice: Choice, rules: frozenset[Rule]
 ) -> _Judged:
     probability = choice.values.probability(
@@ -220,14 +224,16 @@ def _value(
         certain = None
     own = None
     if certain is None and Rule.OTHER_RECORD in rules and not _is_worked_out(derivation, binding):
-        own = find_own_value(binding, solved.read, solved.base, _outputs_of(solved))
+        own = find_own_value(binding, solved.read, solved.base, _count_outputs(solved))
     if own is not None and _has_digits_enough(frame):
         certain = Refutation(Rule.OTHER_RECORD, Cause.OTHER_VALUE, Scored(own, Match.NONE, 0.0, 0.0, 1.0))
     elif own is not None or _is_of_other_row(binding, derivation, solved):
         probability = min(probability, limits.accept - _CERTAIN)
     counted = bool(derivation.hits) and derivation.hits[0].op in (Op.COUNT, Op.LISTED)
     kind = ClaimKind.COUNT if counted else _KINDS.get(frame.mention.value.kind, ClaimKind.NUMBER)
-    cause, evidence = _why_wrong(binding, derivation, solved) if probability < limits.accept else (None, None)
+    cause, evidence = (
+        _find_contradiction(binding, derivation, solved) if probability < limits.accept else (None, None)
+    )
     # What a program over the facts gives, and hardly by accident, is no other value of a field; and "it is
     # not $299" says nothing that the source would have to hold.
     # Every cell is the least or the most of some cells.
@@ -239,13 +245,13 @@ def _value(
     refuted = refuted and not whole and not _is_sum_in_record(binding, solved)
     refuted = refuted and not _is_from_task(binding, solved) and not _is_unread(binding, solved)
     if cause is None:
-        cause, evidence = _why_right(binding, derivation, solved)
+        cause, evidence = _find_support(binding, derivation, solved)
     start, end = frame.mention.start, frame.mention.end
     if cause is Cause.UNKNOWN_IDENTIFIER and not frame.soft and Rule.UNKNOWN_IDENTIFIER in rules:
         rule, probability = Rule.UNKNOWN_IDENTIFIER, min(probability, _CERTAIN)
     if certain is not None:
         rule, probability, refuted = certain.rule, min(probability, _CERTAIN), True
-        cause, evidence = certain.cause, evidence_of(certain.rival.fact, solved)
+        cause, evidence = certain.cause, build_evidence(certain.rival.fact, solved)
     claim = Claim(frame.text, start, end, kind, Verdict.UNCERTAIN, cause, probability, evidence, rule=rule)
     rests = derivation.hits[0].said if cause is Cause.DERIVED and derivation.hits else ()
     others = {each.text for each in solved.read.frames}
@@ -254,7 +260,7 @@ def _value(
     )
 
 
-def _outputs_of(solved: Solved) -> int:
+def _count_outputs(solved: Solved) -> int:
     """Return how many sources are outputs: they come first."""
     return sum(source.kind in _OUTPUTS for source in solved.sources)
 
@@ -264,7 +270,7 @@ def _is_of_other_row(binding: Binding, derivation: Derivation, solved: Solved) -
     operands = derivation.hits[0].operands if derivation.hits and not binding.equal else ()
     if len({fact.record for fact in operands}) != 1 or any(fact.years for fact in operands):
         return False
-    return agrees_with_subject(operands, binding.frame, solved.read, solved.base) < 0
+    return compare_with_subject(operands, binding.frame, solved.read, solved.base) < 0
 
 
 def _is_worked_out(derivation: Derivation, binding: Binding) -> bool:
@@ -280,7 +286,7 @@ def _has_digits_enough(frame: Frame) -> bool:
     return frame.bound is Bound.EXACT and sum(each.isdigit() for each in frame.text) >= _FEWEST_DIGITS
 
 
-def _worked(
+def _apply_own_result(
     judged: _Judged, binding: Binding, derivation: Derivation, stated: Sequence[Binding], solved: Solved
 ) -> _Judged:
     """Return the claim of a result that the answer's own values give, or that is another than they give."""
@@ -298,8 +304,8 @@ def _worked(
     if worked is not None and (holds or _is_surely_other(worked, binding, stated, solved)):
         program = f"{worked.op}({', '.join(worked.said)}) = {worked.value:.10g}"
         evidence = ClaimEvidence(None, program, program, source="answer")
-    elif (total := _misprinted_total(binding, derivation)) is not None:
-        evidence = _evidence_of_program(total, solved)
+    elif (total := _find_misprinted_total(binding, derivation)) is not None:
+        evidence = _build_program_evidence(total, solved)
     if evidence is None:
         return judged
     cause, confidence = (Cause.DERIVED, _UNMISTAKABLE) if holds else (Cause.OTHER_RESULT, _CERTAIN)
@@ -315,7 +321,7 @@ def _is_surely_other(worked: Worked, binding: Binding, stated: Sequence[Binding]
     return worked.surely and known and (worked.op is not Op.SUM or is_misprint_of(binding.frame, worked.value))  # fmt: skip  # noqa: E501
 
 
-def _misprinted_total(binding: Binding, derivation: Derivation) -> Derived | None:
+def _find_misprinted_total(binding: Binding, derivation: Derivation) -> Derived | None:
     """Return the sum of a whole column of which a total is a misprint."""
     frame = binding.frame
     if derivation.hits or frame.bound is not Bound.EXACT or frame.soft or frame.negated:
@@ -324,9 +330,9 @@ def _misprinted_total(binding: Binding, derivation: Derivation) -> Derived | Non
     return next((each for each in sums if is_misprint_of(frame, each.value)), None)
 
 
-def _spare_written(judged: _Judged, written: frozenset[str]) -> _Judged:
+def _clear_if_written(judged: _Judged, written: frozenset[str]) -> _Judged:
     """Return a claim that only a rule may refute where the agent's own code writes its value."""
-    if judged.claim.rule is not None or not numbers_in(judged.claim.text) & written:
+    if judged.claim.rule is not None or not find_numbers(judged.claim.text) & written:
         return judged
     return replace(judged, refuted=False)
 
@@ -343,11 +349,11 @@ def _is_unread(binding: Binding, solved: Solved) -> bool:
     """Return whether an output writes a number that no record has: reading failed, not the answer."""
     if binding.equal or binding.frame.mention.value.kind not in NUMERIC:
         return False
-    said, texts = numbers_in(binding.frame.text), solved.base.texts
+    said, texts = find_numbers(binding.frame.text), solved.base.texts
     outputs = [place for place, source in enumerate(solved.sources) if source.kind in _OUTPUTS]
     facts = (fact for kind in NUMERIC for fact in solved.base.by_kind[kind])
-    return any(said & numbers_in(texts[place]) for place in outputs) and not any(
-        said & numbers_in(texts[fact.source][fact.start : fact.end]) for fact in facts
+    return any(said & find_numbers(texts[place]) for place in outputs) and not any(
+        said & find_numbers(texts[fact.source][fact.start : fact.end]) for fact in facts
     )
 
 
@@ -358,68 +364,72 @@ def _is_known_name(binding: Binding) -> bool:
     )
 
 
-def _relation(settled: Settled, solved: Solved) -> _Judged:
+def _judge_relation(settled: Settled, solved: Solved) -> _Judged:
     """Return the claim of a superlative, a comparison or a quantifier that a column decided."""
     shown = settled.own if settled.holds or settled.rival is None else settled.rival
     cause, confidence = (Cause.DERIVED, _KNOWN_NAME) if settled.holds else (Cause.OTHER_RESULT, _CERTAIN)
     if settled.kind in (ClaimKind.NAME, ClaimKind.STATUS):
         cause = Cause.STATED if settled.holds else Cause.OTHER_VALUE
-    evidence, rule = evidence_of(shown, solved, settled.program), _RELATION_RULES[settled.kind]
-    claim = _open_claim(solved, (settled.start, settled.end), settled.kind, cause, confidence, evidence, rule)
+    evidence, rule = build_evidence(shown, solved, settled.program), _RELATION_RULES[settled.kind]
+    claim = _make_open_claim(
+        solved, (settled.start, settled.end), settled.kind, cause, confidence, evidence, rule
+    )
     return _Judged(claim, 0.5, 0.0, not settled.holds)
 
 
-def _printed(printed: Printed, solved: Solved) -> _Judged:
+def _judge_printed(printed: Printed, solved: Solved) -> _Judged:
     """Return the claim of an answer in words that says what was printed last."""
-    place, evidence = (printed.start, printed.end), evidence_of(printed.fact, solved)
+    place, evidence = (printed.start, printed.end), build_evidence(printed.fact, solved)
     rule = Rule.PRINTED_RESULT
-    claim = _open_claim(solved, place, ClaimKind.NAME, Cause.STATED, _UNMISTAKABLE, evidence, rule)
+    claim = _make_open_claim(solved, place, ClaimKind.NAME, Cause.STATED, _UNMISTAKABLE, evidence, rule)
     return _Judged(claim, 0.5, 0.0, refuted=False)
 
 
-def _why_right(
+def _find_support(
     binding: Binding, derivation: Derivation, solved: Solved
 ) -> tuple[Cause, ClaimEvidence | None]:
     said = [each for each in binding.equal if each.match is not Match.SIDE]
     outputs = [each for each in said if _is_output(each.fact, solved)]
     if outputs:
-        return Cause.STATED, evidence_of(outputs[0].fact, solved, others=[each.fact for each in outputs[1:]])
+        return Cause.STATED, build_evidence(
+            outputs[0].fact, solved, others=[each.fact for each in outputs[1:]]
+        )
     if said:
         # A system prompt is full of examples: what the task or an argument gives comes first.
         given = min(said, key=lambda each: solved.sources[each.fact.source].kind is SourceKind.SYSTEM)
-        return Cause.GIVEN, evidence_of(given.fact, solved)
+        return Cause.GIVEN, build_evidence(given.fact, solved)
     if derivation.hits:
-        return Cause.DERIVED, _evidence_of_program(derivation.hits[0], solved)
+        return Cause.DERIVED, _build_program_evidence(derivation.hits[0], solved)
     if binding.equal:
-        return Cause.STATED, evidence_of(binding.equal[0].fact, solved)
+        return Cause.STATED, build_evidence(binding.equal[0].fact, solved)
     return Cause.NOT_FOUND, None
 
 
-def _why_wrong(
+def _find_contradiction(
     binding: Binding, derivation: Derivation, solved: Solved
 ) -> tuple[Cause | None, ClaimEvidence | None]:
     """Return what refutes a claim, the strongest first; None where no other value takes its place."""
     others = [each for each in binding.other if _is_output(each.fact, solved)]
     frame = binding.frame
     if frame.mention.value.kind is Kind.ID:
-        like = next((fact for fact in solved.base.by_kind[Kind.ID][:4000] if slipped(frame.text.lstrip("#").lower(), fact.value.text) and _is_output(fact, solved)), None)  # fmt: skip  # noqa: E501
+        like = next((fact for fact in solved.base.by_kind[Kind.ID][:4000] if is_digit_slip(frame.text.lstrip("#").lower(), fact.value.text) and _is_output(fact, solved)), None)  # fmt: skip  # noqa: E501
         if like is not None and not binding.equal:
-            return Cause.UNKNOWN_IDENTIFIER, evidence_of(like, solved)
+            return Cause.UNKNOWN_IDENTIFIER, build_evidence(like, solved)
         return None, None
     requested = derivation.requested
     if requested.other is not None and requested.hit is None and requested.other_fit >= _REQUESTED:
-        return Cause.OTHER_RESULT, _evidence_of_program(requested.other, solved)
+        return Cause.OTHER_RESULT, _build_program_evidence(requested.other, solved)
     unit = frame.mention.value.unit
     values = [
         each for each in others if each.fact.role is not Role.HEADER and not _names_value(each.fact, solved)
     ]
     rival = next(iter(sorted(values, key=lambda each: each.fact.value.unit != unit)), None)
-    digits = same_digits(binding, rival, solved.base) if rival is not None else True
+    digits = has_same_digits(binding, rival, solved.base) if rival is not None else True
     near = rival is not None and (rival.name + rival.scope > 0.6 or _shares_date(frame, rival))
     if rival is not None and near and not digits:
-        return Cause.OTHER_VALUE, evidence_of(rival.fact, solved)
+        return Cause.OTHER_VALUE, build_evidence(rival.fact, solved)
     if derivation.misses and derivation.misses[0].fit > 1.0:
-        return Cause.OTHER_RESULT, _evidence_of_program(derivation.misses[0], solved)
+        return Cause.OTHER_RESULT, _build_program_evidence(derivation.misses[0], solved)
     return None, None
 
 
@@ -442,9 +452,9 @@ def _is_sum_in_record(binding: Binding, solved: Solved) -> bool:
     for each in (*binding.other, *binding.operands):
         if _is_output(each.fact, solved) and each.fact.value.kind in NUMERIC:
             cell = solved.base.texts[each.fact.source][slice(*each.fact.cell)]
-            amounts.setdefault(each.fact.record, set()).update(map(float, numbers_in(cell)))
+            amounts.setdefault(each.fact.record, set()).update(map(float, find_numbers(cell)))
     return _is_sum_in_column(binding, solved) or any(
-        same_number(said.amount, result, said.step / said.factor)
+        is_same_number(said.amount, result, said.step / said.factor)
         for found in amounts.values()
         for one, two in combinations(sorted(found), 2)
         for result in (one + two, two - one)
@@ -459,7 +469,7 @@ def _is_sum_in_column(binding: Binding, solved: Solved) -> bool:
         if _is_output(each.fact, solved) and each.fact.path and each.fact.value.kind in NUMERIC:
             columns.setdefault(each.fact.path, []).append(each.fact.value.number * each.fact.factor)
     return any(
-        same_number(said.number, sum(chosen), said.step)
+        is_same_number(said.number, sum(chosen), said.step)
         for numbers in columns.values()
         if len(numbers) <= _MOST_SUMMED
         for count in range(3, len(numbers) + 1)
@@ -485,7 +495,7 @@ def _names_value(fact: Fact, solved: Solved) -> bool:
     )
 
 
-def _state(binding: StateBinding, solved: Solved, choice: Choice, rules: frozenset[Rule]) -> _Judged:
+def _judge_state(binding: StateBinding, solved: Solved, choice: Choice, rules: frozenset[Rule]) -> _Judged:
     frame = binding.claim.frame
     probability = choice.states.probability(state_features(binding))
     limits = choice.thresholds
@@ -511,34 +521,34 @@ def _state(binding: StateBinding, solved: Solved, choice: Choice, rules: frozens
     refuted = rival or neighbours
     if neighbours and binding.equal is not None:
         # The field that is named has another value than the one behind its name.
-        claim = replace(claim, cause=Cause.OTHER_VALUE, evidence=evidence_of(binding.equal, solved))
+        claim = replace(claim, cause=Cause.OTHER_VALUE, evidence=build_evidence(binding.equal, solved))
     elif rival and binding.other is not None:
         cause = Cause.DENIED_STATE if binding.claim.denied else Cause.OTHER_STATE
-        claim = replace(claim, cause=cause, evidence=evidence_of(binding.other, solved))
+        claim = replace(claim, cause=cause, evidence=build_evidence(binding.other, solved))
     elif binding.equal is not None:
         cause = Cause.STATED if _is_output(binding.equal, solved) else Cause.GIVEN
-        claim = replace(claim, cause=cause, evidence=evidence_of(binding.equal, solved))
+        claim = replace(claim, cause=cause, evidence=build_evidence(binding.equal, solved))
     return _Judged(claim, limits.accept_state, limits.accuse_state, refuted)
 
 
-def _without_rival_of_another(binding: StateBinding, solved: Solved) -> StateBinding:
+def _drop_rival_of_other(binding: StateBinding, solved: Solved) -> StateBinding:
     """Return a state's binding without a rival whose record the answer gives that state elsewhere."""
     if binding.equal is None or binding.other is None or not _is_output(binding.equal, solved):
         return binding
-    record = _contents(binding.other, solved)
+    record = _collect_contents(binding.other, solved)
     for each in solved.states:
         said = each is not binding and each.equal is not None and each.equal_scope >= each.other_scope
-        if said and each.equal is not None and _contents(each.equal, solved) == record:
+        if said and each.equal is not None and _collect_contents(each.equal, solved) == record:
             return replace(binding, other=None, other_scope=0.0, other_name=0.0)
     return binding
 
 
-def _contents(fact: Fact, solved: Solved) -> frozenset[tuple[tuple[str, ...], Value]]:
+def _collect_contents(fact: Fact, solved: Solved) -> frozenset[tuple[tuple[str, ...], Value]]:
     """Return what a record holds: that of two outputs which repeat each other is the same."""
     return frozenset((each.path, each.value) for each in solved.base.by_record[fact.record])
 
 
-def _direction(direction: Direction, judged: Sequence[_Judged], solved: Solved) -> _Judged:
+def _judge_direction(direction: Direction, judged: Sequence[_Judged], solved: Solved) -> _Judged:
     """Return a direction's claim: settled by its two values where both are borne out."""
     places = {(each.mention.start, each.mention.end) for each in (direction.first, direction.last)}
     values = [each for each in judged if (each.claim.start, each.claim.end) in places]
@@ -553,16 +563,16 @@ def _direction(direction: Direction, judged: Sequence[_Judged], solved: Solved) 
         confidence = _BACKWARDS
     cause = Cause.DERIVED if direction.fits else Cause.OTHER_RESULT
     place = direction.start, direction.end
-    claim = _open_claim(solved, place, ClaimKind.COMPARISON, cause, confidence, evidence, Rule.DIRECTION)
+    claim = _make_open_claim(solved, place, ClaimKind.COMPARISON, cause, confidence, evidence, Rule.DIRECTION)
     return _Judged(claim, 0.5, 0.0, borne_out and not direction.fits)
 
 
-def _denial(start: int, end: int, solved: Solved) -> Claim:
+def _build_denial_claim(start: int, end: int, solved: Solved) -> Claim:
     """Return the claim of a denial that no source bears out or refutes."""
-    return _open_claim(solved, (start, end), ClaimKind.STATUS, Cause.OPEN, 0.5, None, None)
+    return _make_open_claim(solved, (start, end), ClaimKind.STATUS, Cause.OPEN, 0.5, None, None)
 
 
-def _open_claim(
+def _make_open_claim(
     solved: Solved,
     place: tuple[int, int],
     kind: ClaimKind,
@@ -586,7 +596,7 @@ def _is_output(fact: Fact, solved: Solved) -> bool:
     return solved.sources[fact.source].kind in _OUTPUTS
 
 
-def evidence_of(
+def build_evidence(
     fact: Fact, solved: Solved, derivation: str = "", others: Sequence[Fact] = ()
 ) -> ClaimEvidence:
     """Return a fact as evidence."""
@@ -602,8 +612,8 @@ def evidence_of(
     return ClaimEvidence(output, shown, derivation, tuple(further), *place, fact.record, str(kind))
 
 
-def _evidence_of_program(derived: Derived, solved: Solved) -> ClaimEvidence:
+def _build_program_evidence(derived: Derived, solved: Solved) -> ClaimEvidence:
     program = derived.program(solved.base)
     if not derived.operands:
         return ClaimEvidence(None, program, program, source="answer")
-    return evidence_of(derived.operands[0], solved, program, derived.operands[1:])
+    return build_evidence(derived.operands[0], solved, program, derived.operands[1:])

@@ -17,22 +17,22 @@ def explain(claim: Claim, step: str = "") -> str:
         }
         return f"{said}; {nothing.get(claim.cause, 'what was found settles nothing')}"
     why = {
-        Cause.STATED: f"{_returned(bound)} {_shown(bound)}",
-        Cause.GIVEN: f"the {bound.source} gives {_shown(bound)}",
-        Cause.DERIVED: f"what {_returned(bound)} comes to that: {bound.derivation}",
-        Cause.OTHER_VALUE: f"{_returned(bound)} {_shown(bound)}",
-        Cause.OTHER_RESULT: f"what {_returned(bound)} comes to {bound.derivation}",
-        Cause.OTHER_STATE: f"{_returned(bound)} {_shown(bound)}",
-        Cause.UNKNOWN_IDENTIFIER: f"no source has it; {_returned(bound)} {_shown(bound)}",
-        Cause.OVERTAKEN: f"a later output returned {_shown(bound)}",
-        Cause.DENIED_STATE: f"{_returned(bound)} {_shown(bound)}",
-    }.get(claim.cause, f"the nearest is {_shown(bound)}, which settles nothing")
+        Cause.STATED: f"{_name_source(bound)} {_show_text(bound)}",
+        Cause.GIVEN: f"the {bound.source} gives {_show_text(bound)}",
+        Cause.DERIVED: f"what {_name_source(bound)} comes to that: {bound.derivation}",
+        Cause.OTHER_VALUE: f"{_name_source(bound)} {_show_text(bound)}",
+        Cause.OTHER_RESULT: f"what {_name_source(bound)} comes to {bound.derivation}",
+        Cause.OTHER_STATE: f"{_name_source(bound)} {_show_text(bound)}",
+        Cause.UNKNOWN_IDENTIFIER: f"no source has it; {_name_source(bound)} {_show_text(bound)}",
+        Cause.OVERTAKEN: f"a later output returned {_show_text(bound)}",
+        Cause.DENIED_STATE: f"{_name_source(bound)} {_show_text(bound)}",
+    }.get(claim.cause, f"the nearest is {_show_text(bound)}, which settles nothing")
     return f"{said}; {why}{where}"
 
 
-def _returned(bound: ClaimEvidence) -> str:
+def _name_source(bound: ClaimEvidence) -> str:
     return "the tool returned" if bound.output is not None else f"the {bound.source} gives"
 
 
-def _shown(bound: ClaimEvidence) -> str:
+def _show_text(bound: ClaimEvidence) -> str:
     return bound.text

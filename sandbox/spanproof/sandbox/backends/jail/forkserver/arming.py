@@ -19,7 +19,7 @@ from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.isolation import Ended, WaitingGuest
 from spanproof.sandbox.backends.jail.namespaces import memory
 from spanproof.sandbox.guest.descriptors import Descriptors
-from spanproof.sandbox.guest.main import begin_alone, guest_main
+from spanproof.sandbox.guest.main import begin_alone, run_guest
 
 LISTENER_FLAGS = kernel.SECCOMP_FILTER_FLAG_NEW_LISTENER | kernel.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
 _ENDED = struct.Struct("=idq")
@@ -30,10 +30,10 @@ class Arming(Protocol):
     """How a guest comes under its filter, and its supervisor by the listener."""
 
     def arm(self, control: int) -> None:
-        """In the guest: raise the walls that hold this process; `control` leads to the supervisor."""
+        """Raise the walls that hold this process, the guest; `control` leads to the supervisor."""
 
     def fetch(self, control: socket.socket, pid: int) -> int:
-        """In the supervisor: return the listener of a guest that is arming itself.
+        """Return, in the supervisor, the listener of a guest that is arming itself.
 
         Raises:
             RuntimeError: the guest could not; says why.
@@ -76,7 +76,7 @@ class Forked:
             raise RuntimeError(f"a guest could not be armed: {reason}")
         pid = int(reply)
         self._listener = self._armings[self._kind].fetch(control, pid)
-        return WaitingGuest(pid, self._listener, memory.private_bytes(pid), self._born_with * 1024)
+        return WaitingGuest(pid, self._listener, memory.measure_private_memory(pid), self._born_with * 1024)
 
     def fileno(self) -> int:
         """See `Origin`."""
@@ -95,9 +95,9 @@ class Forked:
         """See `Origin`; there is nothing to follow into."""
 
     def _serve(self, requests: socket.socket, supervisor: int) -> NoReturn:
-        """In the zygote: fork guests, one after the other, until the supervisor is gone."""
+        """Fork guests in the zygote, one after the other, until the supervisor is gone."""
         try:
-            kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+            kernel.call_prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
             _keep_only(requests.fileno())
             while os.getppid() == supervisor:
                 kind, given, _flags, _address = socket.recv_fds(requests, 16, 4)
@@ -113,7 +113,7 @@ class Forked:
         pid = os.fork()
         if pid == 0:
             arming, observed = self._armings[kind], kind == _OBSERVED
-            guest_main(lambda: begin_alone(descriptors, self._work, arming.arm, observed=observed))
+            run_guest(lambda: begin_alone(descriptors, self._work, arming.arm, observed=observed))
         descriptors.close()
         requests.send(b"%d" % pid)
         _pid, status, usage = os.wait4(pid, 0)

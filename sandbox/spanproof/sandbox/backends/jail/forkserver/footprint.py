@@ -20,8 +20,8 @@ import time
 from collections.abc import Callable, Iterable
 
 from spanproof.sandbox import kernel
-from spanproof.sandbox.backends.jail.namespaces.process_tree import STATE, stat_fields
-from spanproof.sandbox.guest.main import rehearsal_of
+from spanproof.sandbox.backends.jail.namespaces.process_tree import STATE, read_stat_fields
+from spanproof.sandbox.guest.main import encode_rehearsal
 
 Ranges = tuple[tuple[int, int], ...]
 """Start and length of each, in bytes; ascending."""
@@ -39,7 +39,7 @@ _PRESENT, _FILE, _EXCLUSIVE = 1 << 7, 1 << 5, 1
 
 
 def learn(serve: Callable[[socket.socket], None]) -> Ranges:
-    """Have guests go through a trial in a fork of this process; empty where nothing can be pinned.
+    """Return what guests write to, by a trial in a fork of this process; empty where nothing can be pinned.
 
     Args:
         serve: in the fork, serves guests as a zygote does.
@@ -55,8 +55,8 @@ def learn(serve: Callable[[socket.socket], None]) -> Ranges:
     theirs.close()
     ours.settimeout(_TRIAL_S)
     try:
-        _tried(ours, _shown(pid))  # the first writes to what later ones find done
-        return _pinnable(_ranges(_tried(ours, _shown(pid))))
+        _run_trial(ours, _find_visible_pid(pid))  # the first writes to what later ones find done
+        return _keep_pinnable(_merge_pages(_run_trial(ours, _find_visible_pid(pid))))
     except (OSError, ValueError, IndexError):
         return ()
     finally:
@@ -74,7 +74,7 @@ def pin(ranges: Ranges) -> int | None:
         return None
 
 
-def _pinnable(ranges: Ranges) -> Ranges:
+def _keep_pinnable(ranges: Ranges) -> Ranges:
     ring = pin(ranges)
     if ring is None:
         return ()
@@ -82,8 +82,8 @@ def _pinnable(ranges: Ranges) -> Ranges:
     return ranges
 
 
-def own_pages(pid: int) -> set[int]:
-    """Numbers of the pages that are this process's alone."""
+def find_own_pages(pid: int) -> set[int]:
+    """Return the numbers of the pages that are this process's alone."""
     found: set[int] = set()
     with open(f"/proc/{pid}/maps") as file:  # noqa: PTH123
         mappings = file.read().splitlines()
@@ -101,8 +101,8 @@ def _is_own(flags: int) -> bool:
     return flags & (_PRESENT | _FILE | _EXCLUSIVE) == _PRESENT | _EXCLUSIVE
 
 
-def _tried(zygote: socket.socket, zygote_pid: int) -> set[int]:
-    """What one guest has written to at its end, and what its zygote has since it forked that.
+def _run_trial(zygote: socket.socket, zygote_pid: int) -> set[int]:
+    """Return what one guest has written to at its end, and its zygote since it forked that.
 
     Raises:
         OSError, ValueError: it could not be had.
@@ -115,17 +115,17 @@ def _tried(zygote: socket.socket, zygote_pid: int) -> set[int]:
         control.settimeout(_TRIAL_S)
         guest = int(control.recv(4096))
         try:
-            control.sendall(rehearsal_of(_STOPS_AT_ITS_END))
-            shown = _shown(guest)
+            control.sendall(encode_rehearsal(_STOPS_AT_ITS_END))
+            shown = _find_visible_pid(guest)
             _await_stop(shown)
-            return own_pages(shown) | own_pages(zygote_pid)
+            return find_own_pages(shown) | find_own_pages(zygote_pid)
         finally:
             os.kill(guest, signal.SIGKILL)
             zygote.recv(4096)
 
 
-def _shown(pid: int) -> int:
-    """What number /proc shows a process by: it may be that of a namespace above this process's.
+def _find_visible_pid(pid: int) -> int:
+    """Return what number /proc shows a process by: it may be that of a namespace above this process's.
 
     Raises:
         OSError, ValueError: it does not show it.
@@ -145,13 +145,13 @@ def _await_stop(pid: int) -> None:
         OSError: it is not, in all the time there is for a trial.
     """
     for _ in range(int(_TRIAL_S / _TICK_S)):
-        if stat_fields(pid)[STATE] == b"T":
+        if read_stat_fields(pid)[STATE] == b"T":
             return
         time.sleep(_TICK_S)
     raise TimeoutError
 
 
-def _ranges(pages: Iterable[int]) -> Ranges:
+def _merge_pages(pages: Iterable[int]) -> Ranges:
     found: list[tuple[int, int]] = []
     for page in sorted(pages):
         start = page * _PAGE

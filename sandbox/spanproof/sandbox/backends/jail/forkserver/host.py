@@ -1,4 +1,4 @@
-"""The host's end: starts the master, queries it for supervisors, and speaks to each over its own socket.
+"""The host's end: starts the master, requests supervisors of it, and speaks to each over its own socket.
 
 In: jobs. Out: the supervisors' answers. Never forks this process: it may have threads. Whatever a supervisor
 says is decoded under bounds; a supervisor that says nothing in time is killed and reported as broken.
@@ -35,8 +35,8 @@ _ENTRY = (
 _MODULES = {Tier.FULL: "forkserver.master", Tier.REDUCED: "reduced.master"}
 
 
-def guest_environment(hash_seed: int = 0) -> dict[str, str]:
-    """All a program sees of an environment: nothing of the host's."""
+def build_guest_environment(hash_seed: int = 0) -> dict[str, str]:
+    """Return all a program sees of an environment: nothing of the host's."""
     programs = [str(Path(sys.executable).parent), "/usr/local/bin", "/usr/bin", "/bin"]
     return {
         "PATH": ":".join(programs),
@@ -128,7 +128,7 @@ def _start(tier: Tier, control: int, hash_seed: int) -> subprocess.Popen[bytes]:
     entry = _ENTRY.format(root=root, module=_MODULES[tier], fd=control)
     return subprocess.Popen(
         [sys.executable, "-s", "-P", "-c", entry],
-        env=guest_environment(hash_seed),
+        env=build_guest_environment(hash_seed),
         cwd="/",
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
@@ -190,7 +190,7 @@ class Master:
         """
         self._control.settimeout(_START_S)
         self._control.send(json.dumps(options).encode())
-        answer = self._answer()
+        answer = self._receive_answer()
         groups = answer.get("cgroups")
         self._groups = tuple(map(str, groups)) if isinstance(groups, list) else ()
         if "failed" in answer:
@@ -217,7 +217,7 @@ class Master:
         with self._lock:
             try:
                 socket.send_fds(self._control, [b"supervisor"], [channel])
-                answer = self._answer()
+                answer = self._receive_answer()
             except OSError as failure:
                 self._gone = True
                 raise SandboxBroken(f"the jail's master is gone: {failure}") from failure
@@ -241,16 +241,16 @@ class Master:
             self._process.stderr.close()
         cgroup.sweep(self._groups)
 
-    def _answer(self) -> dict[str, object]:
+    def _receive_answer(self) -> dict[str, object]:
         data = self._control.recv(65536)
         if not data:
             self._gone = True
-            raise SandboxBroken(f"the jail's master ended: {self._last_words()}")
+            raise SandboxBroken(f"the jail's master ended: {self._read_last_words()}")
         answer = json.loads(data)
         assert isinstance(answer, dict)
         return answer
 
-    def _last_words(self) -> str:
+    def _read_last_words(self) -> str:
         self._process.kill()
         stderr = self._process.stderr
         words = stderr.read(65536).decode(errors="replace") if stderr is not None else ""

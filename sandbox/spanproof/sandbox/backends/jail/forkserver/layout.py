@@ -37,7 +37,7 @@ def prepare_for_forks() -> None:
     with contextlib.suppress(OSError):
         maps = Path("/proc/self/maps").read_text()
         for start, end in _WRITABLE.findall(maps):
-            collapse(*large_part(int(start, 16), int(end, 16)))
+            collapse(*align_to_large_pages(int(start, 16), int(end, 16)))
         enlarge_code(maps)
         for start, end, executable in _READ_ONLY_FILE.findall(Path("/proc/self/maps").read_text()):
             access = _READ | (_EXECUTE if executable == "x" else 0)
@@ -57,12 +57,12 @@ def enlarge_code(maps: str) -> None:
     somewhere = ctypes.cast(ctypes.pythonapi.Py_IncRef, ctypes.c_void_p).value or 0
     for start, end in _CODE.findall(maps):
         if int(start, 16) <= somewhere < int(end, 16):
-            first, last = large_part(int(start, 16), int(end, 16))
+            first, last = align_to_large_pages(int(start, 16), int(end, 16))
             if first < last:
                 _replace(first, last - first)
 
 
-def large_part(start: int, end: int) -> tuple[int, int]:
+def align_to_large_pages(start: int, end: int) -> tuple[int, int]:
     """Return the first address that large pages can hold of a mapping, and the one after their last."""
     return (start + LARGE - 1) // LARGE * LARGE, end // LARGE * LARGE
 
@@ -78,18 +78,18 @@ def _replace(first: int, size: int) -> None:
     spare = _libc.mmap(None, ctypes.c_size_t(room), _READ | _WRITE, _PRIVATE, -1, ctypes.c_long(0))
     if spare == _FAILED:
         return
-    copy, _end = large_part(spare, spare + room)
-    _free(spare, copy)  # not at the end: by then something else may lie where the copy was
-    _free(copy + size, spare + room)
+    copy, _end = align_to_large_pages(spare, spare + room)
+    _free_range(spare, copy)  # not at the end: by then something else may lie where the copy was
+    _free_range(copy + size, spare + room)
     ctypes.memmove(copy, first, size)
     address, length = ctypes.c_void_p(copy), ctypes.c_size_t(size)
     # Executed only once it is written: this is when a kernel has the processor forget what code it knew.
     if not collapse(copy, copy + size) or _libc.mprotect(address, length, _READ | _EXECUTE):
-        _free(copy, copy + size)
+        _free_range(copy, copy + size)
     else:
         _libc.mremap(address, length, length, _IN_PLACE, ctypes.c_void_p(first))
 
 
-def _free(first: int, end: int) -> None:
+def _free_range(first: int, end: int) -> None:
     if first < end:
         _libc.munmap(ctypes.c_void_p(first), ctypes.c_size_t(end - first))

@@ -18,17 +18,22 @@ from typing import Any, NoReturn
 
 from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.forkserver import footprint
-from spanproof.sandbox.backends.jail.forkserver.spawner import Order, map_identity, spawner_main
+from spanproof.sandbox.backends.jail.forkserver.spawner import Order, map_identity, run_spawner
 from spanproof.sandbox.backends.jail.forkserver.starter import Starter, connect_host
 from spanproof.sandbox.backends.jail.forkserver.supervisor import SupervisorSetup
-from spanproof.sandbox.backends.jail.forkserver.warm import hide_own_source, settle, use_packages_of, warm_up
-from spanproof.sandbox.backends.jail.forkserver.zygote import trial
+from spanproof.sandbox.backends.jail.forkserver.warm import (
+    hide_own_source,
+    prepare_interpreter,
+    settle,
+    use_packages_of,
+)
+from spanproof.sandbox.backends.jail.forkserver.zygote import run_trial
 from spanproof.sandbox.backends.jail.namespaces import cgroup, root
-from spanproof.sandbox.backends.jail.namespaces.users import foreign_id
+from spanproof.sandbox.backends.jail.namespaces.users import pick_unused_id
 from spanproof.sandbox.backends.jail.seccomp.filter import compile_filter
 from spanproof.sandbox.backends.jail.seccomp.paths import is_within
 from spanproof.sandbox.backends.jail.seccomp.rules import ENDS
-from spanproof.sandbox.backends.jail.seccomp.syscalls import required_arch
+from spanproof.sandbox.backends.jail.seccomp.syscalls import require_arch
 
 
 def main(control_fd: int) -> None:
@@ -37,7 +42,7 @@ def main(control_fd: int) -> None:
     if host is None:
         return
     try:
-        guest_id = foreign_id(os.geteuid(), Path("/proc/self/uid_map").read_text())
+        guest_id = pick_unused_id(os.geteuid(), Path("/proc/self/uid_map").read_text())
         _enter_namespaces(guest_id)
     except OSError as failure:
         host.report_failure(failure)
@@ -47,9 +52,9 @@ def main(control_fd: int) -> None:
         host.close()
         os.waitpid(child, 0)
         return
-    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    kernel.call_prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     try:
-        warm_up(host.options["preload"])
+        prepare_interpreter(host.options["preload"])
         # Both are out of sight once the root is built.
         groups = cgroup.find_base(host.options["owner"])
         proc = os.open("/proc", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -74,7 +79,7 @@ class _Root:
 
     def become_supervisor(self, channel: int, group: cgroup.Group | None) -> NoReturn:
         """See `PreparedSupervisor`: become the spawner, which starts it."""
-        spawner_main(Order(self.setup, self.guest_id, channel, group, self.proc))
+        run_spawner(Order(self.setup, self.guest_id, channel, group, self.proc))
 
     def clear(self, others: Container[int]) -> None:
         """See `PreparedSupervisor`: nothing is left."""
@@ -87,9 +92,9 @@ class _Root:
 
 def _build(options: dict[str, Any]) -> SupervisorSetup:
     """Build the root, and settle this interpreter in it, where it finds its packages."""
-    arch = required_arch()
+    arch = require_arch()
     binds = [root.Bind(*bind) for bind in options["binds"]]
-    visible = root.build_root(root.interpreter_directories(), binds)
+    visible = root.build_root(root.find_interpreter_directories(), binds)
     sys.path[:] = [path for path in sys.path if path and is_within(path, visible.roots)]
     if options["site"] is not None:
         use_packages_of(options["site"])
@@ -99,11 +104,11 @@ def _build(options: dict[str, Any]) -> SupervisorSetup:
     plain = compile_filter(arch, root.GUEST_ID, shown=ENDS)
     observed = compile_filter(arch, root.GUEST_ID, observed=True, shown=ENDS)
     settle()
-    return SupervisorSetup(visible, arch, os.environ["PATH"], plain, observed, footprint.learn(trial))
+    return SupervisorSetup(visible, arch, os.environ["PATH"], plain, observed, footprint.learn(run_trial))
 
 
 def _enter_namespaces(guest_id: int | None) -> None:
-    """A mount namespace to build in, and a process namespace; without root, a user namespace that owns both.
+    """Enter a mount and a process namespace; without root, in a user namespace that owns both.
 
     The master is PID 1 of the process namespace: its end, by whatever signal, is the end of every supervisor.
     """

@@ -18,9 +18,9 @@ from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.forkserver.supervisor import (
     SupervisorSetup,
     report_failure,
-    supervisor_main,
+    run_supervisor,
 )
-from spanproof.sandbox.backends.jail.forkserver.zygote import zygote_main
+from spanproof.sandbox.backends.jail.forkserver.zygote import run_zygote
 from spanproof.sandbox.backends.jail.namespaces import root
 from spanproof.sandbox.backends.jail.namespaces.cgroup import Group
 
@@ -40,11 +40,11 @@ class Order:
     """A supervisor to start.
 
     Attributes:
-        place: where.
+        setup: what it inherits from the master.
         guest_id: as whom.
         channel: the socket of the host's it shall serve.
         group: bounds all of it.
-        proc: the /proc all of it can be reported about by; the one in its root takes no word.
+        proc: the /proc in which its processes can be set up; the one in its root allows no write.
     """
 
     setup: SupervisorSetup
@@ -54,7 +54,7 @@ class Order:
     proc: int
 
 
-def spawner_main(order: Order) -> NoReturn:
+def run_spawner(order: Order) -> NoReturn:
     """Start a supervisor and keep it; does not return."""
     channel = socket.socket(fileno=order.channel)
     try:
@@ -72,7 +72,7 @@ def spawner_main(order: Order) -> NoReturn:
 def _start_supervisor(order: Order, channel: socket.socket) -> tuple[socket.socket, int]:
     """Fork the supervisor as PID 1 of a new process namespace; return its request socket and its pidfd."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    kernel.call_prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
     kernel.unshare(kernel.CLONE_NEWPID)
     pid = os.fork()
@@ -81,7 +81,7 @@ def _start_supervisor(order: Order, channel: socket.socket) -> tuple[socket.sock
         os.close(own)
         _become_supervisor(order, channel, theirs)
     theirs.close()
-    kernel.setns(own, kernel.CLONE_NEWPID)
+    kernel.enter_namespace(own, kernel.CLONE_NEWPID)
     os.close(own)
     if order.group is not None:
         order.group.close()
@@ -96,7 +96,7 @@ def _become_supervisor(order: Order, channel: socket.socket, spawner: socket.soc
         _leave_root(order.guest_id)
         socket.sethostname("sandbox")
         spawner.send(b"ready")
-        supervisor_main(order.setup, channel, spawner, order.group, order.proc)
+        run_supervisor(order.setup, channel, spawner, order.group, order.proc)
     except BaseException as failure:  # noqa: BLE001 - must not unwind into the master
         report_failure(channel, failure)
     finally:
@@ -109,20 +109,20 @@ def _leave_root(guest_id: int | None) -> None:
     if guest_id is not None:
         uid = gid = guest_id
         _become(guest_id)
-    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    kernel.call_prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     kernel.unshare(_OWN)
     map_identity(root.GUEST_ID, uid, gid)
-    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    kernel.call_prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _become(guest_id: int) -> None:
-    """Another user, with the capabilities this one has."""
+    """Become another user, with the capabilities this one has."""
     os.setgroups([])
     os.setresgid(guest_id, guest_id, guest_id)
     kernel.set_keep_capabilities()
     os.setresuid(guest_id, guest_id, guest_id)
     kernel.raise_permitted()
-    kernel.prctl(kernel.PR_SET_DUMPABLE, 1)
+    kernel.call_prctl(kernel.PR_SET_DUMPABLE, 1)
 
 
 def map_identity(inside: int, uid: int, gid: int) -> None:
@@ -148,8 +148,8 @@ def _serve(requests: socket.socket, supervisor: int, order: Order) -> None:
         pid = os.fork()
         if pid == 0:
             requests.close()
-            _be_killed_second(order.proc)
-            zygote_main(
+            _raise_oom_score(order.proc)
+            run_zygote(
                 descriptors[0],
                 lambda: _join(supervisor, order.guest_id),
                 seccomp,
@@ -164,16 +164,16 @@ def _serve(requests: socket.socket, supervisor: int, order: Order) -> None:
 
 def _join(supervisor: int, guest_id: int | None) -> None:
     """Enter the supervisor's namespaces as its user; that of processes is for children only."""
-    kernel.setns(supervisor, kernel.CLONE_NEWPID)
+    kernel.enter_namespace(supervisor, kernel.CLONE_NEWPID)
     if guest_id is not None:
         _become(guest_id)
-    kernel.setns(supervisor, _OWN)
+    kernel.enter_namespace(supervisor, _OWN)
     kernel.forgo_capabilities()
-    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    kernel.call_prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def _be_killed_second(proc: int) -> None:
-    """When memory runs out, be killed after the guest and before the supervisor.
+def _raise_oom_score(proc: int) -> None:
+    """Raise the OOM score: be killed after the guest and before the supervisor when memory runs out.
 
     The memory of a dead guest is given back some time after it is gone, and until then the kernel looks for
     somebody else to kill. What the supervisor knows of the guest must outlive it; another zygote can be had.

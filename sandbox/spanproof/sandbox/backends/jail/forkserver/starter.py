@@ -51,7 +51,7 @@ class Host:
 
 
 def connect_host(control_fd: int) -> Host | None:
-    """The host behind a socket; None where it died before we could watch it."""
+    """Return the host behind a socket; None where it died before we could watch it."""
     control = socket.socket(fileno=control_fd)
     parent = os.pidfd_open(os.getppid())
     options = json.loads(control.recv(65536))
@@ -62,7 +62,7 @@ class PreparedSupervisor(Protocol):
     """What one supervisor rests on."""
 
     def become_supervisor(self, channel: int, group: cgroup.Group | None) -> NoReturn:
-        """In a fork of the master's: serve this socket."""
+        """Serve this socket, in a fork of the master's."""
 
     def clear(self, others: Container[int]) -> None:
         """Remove what the supervisor left, now that it has ended; others, by process, have not."""
@@ -72,7 +72,7 @@ class SupervisorFactory(Protocol):
     """What the supervisors of a tier share."""
 
     def prepared(self) -> PreparedSupervisor:
-        """That of a new supervisor.
+        """Return that of a new supervisor.
 
         Raises:
             OSError: it cannot be made.
@@ -95,7 +95,7 @@ class Starter:
         """Control groups that are to be removed."""
 
     def serve(self) -> None:
-        """Until the host closes its socket or dies; then end every supervisor."""
+        """Serve until the host closes its socket or dies; then end every supervisor."""
         control, pidfd = self._host.control, self._host.pidfd
         self._host.send(ready=True, cgroups=self._groups.paths if self._groups is not None else ())
         waiting = select.poll()
@@ -104,7 +104,7 @@ class Starter:
         while True:
             ready = dict(waiting.poll(_TICK_MS))
             self._reap(os.WNOHANG)
-            if pidfd in ready or (control.fileno() in ready and not self._request()):
+            if pidfd in ready or (control.fileno() in ready and not self._handle_request()):
                 break
         self._factory.end_all()
         self._reap(0)
@@ -112,7 +112,7 @@ class Starter:
         if self._groups is not None:
             self._groups.remove_itself()
 
-    def _request(self) -> bool:
+    def _handle_request(self) -> bool:
         message, descriptors, _flags, _address = socket.recv_fds(self._host.control, 65536, 4)
         if not message:
             return False

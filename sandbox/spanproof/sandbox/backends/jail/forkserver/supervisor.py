@@ -85,7 +85,7 @@ class Supervisor:
                 return
             if frame.header.get("kind") != "job":
                 continue  # meant for a session that has ended meanwhile
-            armed = self._fitting(armed, frame.header)
+            armed = self._fit_guest(armed, frame.header)
             self._watcher.watch(armed.guest.listener)
             self._fix(frame, armed)
             self._watcher.fixtures = armed.fixtures
@@ -105,7 +105,9 @@ class Supervisor:
         """Leave nothing of a run whose result has been reported, and arm the next guest."""
         if run.leaves_one_process:
             self._isolation.tree.kill_others()
-            following = self._armed(self._query_resolver())  # who makes it does so when that process is gone
+            following = self._receive_guest(
+                self._request_guest()
+            )  # who makes it does so when that process is gone
             self._isolation.origin.ended()
             self._clear(armed, touched=False)
             return following
@@ -116,8 +118,8 @@ class Supervisor:
             self._isolation.origin.renew()
         return self._arm()
 
-    def _fitting(self, armed: Armed, job: Header) -> Armed:
-        """A guest for a job, under its bounds: mostly the one at hand, as jobs resemble the one before."""
+    def _fit_guest(self, armed: Armed, job: Header) -> Armed:
+        """Return a guest for a job, under its bounds: mostly the one at hand, as jobs resemble another."""
         bounds = tree.Bounds.of(job)
         waits = self._waits(armed)
         if bounds == self._bounds and waits and ahead.serves(armed, job):
@@ -141,7 +143,7 @@ class Supervisor:
         return self._arm()
 
     def _start_ahead(self, job: Header, armed: Armed) -> Armed:
-        """A guest that is the interpreter of the next job, if that is like this one; else one that waits."""
+        """Make the guest the interpreter of the next job, if that is like this one; else one that waits."""
         self._fix(Frame(job, ()), armed)
         if ahead.start_ahead(job, armed, self._isolation):
             return armed
@@ -187,10 +189,10 @@ class Supervisor:
         if not self._has_box:
             self._box.fresh(_DEFAULT_DISK_BYTES if self._bounds is None else self._bounds.disk_bytes)
             self._has_box = True
-        return self._armed(self._query_resolver())
+        return self._receive_guest(self._request_guest())
 
-    def _query_resolver(self) -> Ends:
-        """Have a guest made: our ends of what it is given."""
+    def _request_guest(self) -> Ends:
+        """Request a guest; return our ends of what it is given."""
         observed = self._bounds is not None and self._bounds.observed
         stdin_read, stdin_write = os.pipe()
         stdout_read, stdout_write = os.pipe()
@@ -200,8 +202,8 @@ class Supervisor:
         self._isolation.origin.request(given, observed=observed)
         return Ends(ours, stdin_write, stdout_read, stderr_read)
 
-    def _armed(self, ends: Ends) -> Armed:
-        """The guest that was requested, under its bounds."""
+    def _receive_guest(self, ends: Ends) -> Armed:
+        """Return the guest that was requested, under its bounds."""
         guest = self._isolation.origin.receive(ends.control)
         for fd in (ends.control.fileno(), ends.stdin, ends.stdout, ends.stderr):
             os.set_blocking(fd, False)
@@ -217,14 +219,14 @@ class Supervisor:
             self._has_box = False
 
 
-def supervisor_main(
+def run_supervisor(
     isolation: SupervisorSetup, channel: socket.socket, spawner: socket.socket, group: Group | None, proc: int
 ) -> NoReturn:
     """Run a supervisor in a process that is PID 1 already; does not return."""
 
     def make() -> Supervisor:
         _settle()
-        return Supervisor(_isolation(isolation, spawner, proc), channel, group)
+        return Supervisor(_build_isolation(isolation, spawner, proc), channel, group)
 
     serve_until_closed(make, channel)
 
@@ -242,11 +244,11 @@ def serve_until_closed(make: Callable[[], Supervisor], channel: socket.socket) -
         os._exit(status)
 
 
-def _isolation(inherited: SupervisorSetup, spawner: socket.socket, proc: int) -> Isolation:
-    """The full tier's: everything of namespaces, which this process is in already."""
+def _build_isolation(inherited: SupervisorSetup, spawner: socket.socket, proc: int) -> Isolation:
+    """Build the full tier's: everything of namespaces, which this process is in already."""
     boundary = Boundary((*inherited.visible.roots, "/etc/ssl"), inherited.program_path)
     return Isolation(
-        tree=tree.Namespace(_newest(proc)),
+        tree=tree.Namespace(_open_last_pid(proc)),
         box=root.Tmpfs(inherited.visible),
         network=network.Loopback(),
         watcher=Watcher(inherited.arch, boundary),
@@ -254,7 +256,7 @@ def _isolation(inherited: SupervisorSetup, spawner: socket.socket, proc: int) ->
     )
 
 
-def _newest(proc: int) -> int | None:
+def _open_last_pid(proc: int) -> int | None:
     """See `tree.Namespace`; a kernel without checkpoints (CONFIG_CHECKPOINT_RESTORE) does not report."""
     try:
         return os.open("sys/kernel/ns_last_pid", os.O_RDONLY | os.O_CLOEXEC, dir_fd=proc)
@@ -263,14 +265,14 @@ def _newest(proc: int) -> int | None:
 
 
 def _settle() -> None:
-    """Default dispositions, so that the kernel shields PID 1 from its own children's signals."""
+    """Set default dispositions, so that the kernel shields PID 1 from its own children's signals."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.SIG_DFL)
     kernel.forgo_capabilities()
 
 
 def report_failure(channel: socket.socket, failure: BaseException, *, at_work: bool = False) -> None:
-    """Say why the supervisor ends, and whether a program was at work then, if anyone still listens."""
+    """Report why the supervisor ends, and whether a program was at work then, if anyone still listens."""
     reason = f"{type(failure).__name__}: {failure}"[:4000]
     try:
         channel.sendall(encode({"kind": "broken", "reason": reason, "at_work": at_work}))

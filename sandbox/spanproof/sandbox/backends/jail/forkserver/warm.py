@@ -31,7 +31,7 @@ _PRELOADED: frozenset[str] = frozenset(
 )
 
 
-def warm_up(extra: Sequence[str]) -> None:
+def prepare_interpreter(extra: Sequence[str]) -> None:
     """Become such an interpreter; Ctrl-C is the host's.
 
     Raises:
@@ -40,7 +40,7 @@ def warm_up(extra: Sequence[str]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with contextlib.suppress(ValueError):  # a user may not raise the highest value where it is 0
         resource.setrlimit(resource.RLIMIT_CORE, (NO_CORE_BYTES, NO_CORE_BYTES))
-    preload(extra)
+    import_and_rehearse(extra)
     if len(os.listdir("/proc/self/task")) > 1:  # noqa: PTH208 - a count
         raise RuntimeError(
             f"a preloaded package started a thread, and forks would inherit its locks: {extra}"
@@ -49,13 +49,13 @@ def warm_up(extra: Sequence[str]) -> None:
 
 
 def settle() -> None:
-    """All that is loaded now stays, and is put where forks cost least."""
+    """Keep all that is loaded now, and put it where forks cost least."""
     gc.collect()
     gc.freeze()
     layout.prepare_for_forks()
 
 
-def preload(extra: Sequence[str]) -> None:
+def import_and_rehearse(extra: Sequence[str]) -> None:
     """Import what programs import, and do once what they do, so that they need not."""
     for name in (*sorted(_PRELOADED), *extra):
         try:
@@ -66,7 +66,7 @@ def preload(extra: Sequence[str]) -> None:
 
 
 def hide_own_source() -> None:
-    """Have no traceback through the runner look for its files, which a program may not read."""
+    """Keep tracebacks through the runner from looking for its files, which a program may not read."""
     for name, module in list(sys.modules.items()):
         path = getattr(module, "__file__", None)
         if name.startswith("spanproof.") and path:
@@ -74,7 +74,7 @@ def hide_own_source() -> None:
 
 
 def use_packages_of(site: str) -> None:
-    """A package set in the place of the interpreter's own packages, for whatever Python runs in the jail."""
+    """Use a package set in the place of the interpreter's own, for whatever Python runs in the jail."""
     sys.path[:] = [path for path in sys.path if Path(path).name not in ("site-packages", "dist-packages")]
     sys.path.append(site)
     os.environ["PYTHONPATH"] = site

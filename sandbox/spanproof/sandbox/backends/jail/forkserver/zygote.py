@@ -25,7 +25,7 @@ from spanproof.sandbox.backends.jail.namespaces import memory, root
 from spanproof.sandbox.backends.jail.seccomp.notifications import GO_ON, receive_notification, send
 from spanproof.sandbox.guest import determinism
 from spanproof.sandbox.guest.descriptors import Descriptors
-from spanproof.sandbox.guest.main import guest_main, settle
+from spanproof.sandbox.guest.main import run_guest, settle
 from spanproof.sandbox.guest.reporter import CONTROL_FD
 
 _ENDED = struct.Struct("=idq")
@@ -64,7 +64,7 @@ class Zygotes:
             raise RuntimeError(f"a guest could not be armed: {reason}")
         pid = int(reply)
         if self._warm_bytes is None:
-            self._warm_bytes = memory.private_bytes(pid)
+            self._warm_bytes = memory.measure_private_memory(pid)
         return WaitingGuest(pid, self._listener, self._warm_bytes, self._resident_bytes)
 
     def _let_fork(self, control: socket.socket) -> None:
@@ -94,7 +94,7 @@ class Zygotes:
         self._start(observed=self._observed)
 
     def _start(self, *, observed: bool) -> None:
-        """Have the spawner start a zygote, in the namespaces the supervisor has now."""
+        """Request a zygote of the spawner, in the namespaces the supervisor has now."""
         self._observed = observed
         self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
@@ -114,7 +114,7 @@ class Zygotes:
 
 
 def _introduce(channel: socket.socket, pidfd: int) -> tuple[int, int, list[int]]:
-    """A zygote's listener, what is resident of the zygote, and what holds its pinned pages, if it has any."""
+    """Return a zygote's listener, what is resident of it, and what holds its pinned pages, if any."""
     try:
         reply = channel.recv(4096)
         if not reply.replace(b" ", b"").isdigit():
@@ -129,7 +129,7 @@ def _introduce(channel: socket.socket, pidfd: int) -> tuple[int, int, list[int]]
     return listener, resident, pins
 
 
-def zygote_main(
+def run_zygote(
     channel: int, enter: Callable[[], None], program: bytes, written: footprint.Ranges, *, observed: bool
 ) -> NoReturn:
     """Become a zygote that serves a channel; does not return.
@@ -148,7 +148,7 @@ def zygote_main(
             pins = _pin(written)  # the bound on what may be pinned is for those without rights
             enter()
             supervisor = _leave_everything(supervisor, pins)
-            born_with = _peak()
+            born_with = _read_peak_rss()
             _arm(supervisor, program, born_with * 1024, pins)
         except Exception as failure:
             supervisor.send(f"{type(failure).__name__}: {failure}".encode()[:4000])
@@ -159,10 +159,10 @@ def zygote_main(
         os._exit(status)
 
 
-def trial(supervisor: socket.socket) -> None:
-    """Be a zygote before there is any supervisor, for `footprint.learn`."""
+def run_trial(supervisor: socket.socket) -> None:
+    """Serve as a zygote before there is any supervisor, for `footprint.learn`."""
     supervisor = _leave_everything(supervisor, [])
-    _serve(supervisor, _peak(), "/", observed=False, has_pages=False)
+    _serve(supervisor, _read_peak_rss(), "/", observed=False, has_pages=False)
 
 
 def _pin(written: footprint.Ranges) -> list[int]:
@@ -183,10 +183,10 @@ def _leave_everything(supervisor: socket.socket, keep: list[int]) -> socket.sock
         begin = end + 1
     os.closerange(0, _CHANNEL_FD)
     settle()
-    kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # its supervisor, and each guest's, must be able to read it
+    kernel.call_prctl(kernel.PR_SET_DUMPABLE, 1)  # its supervisor, and each guest's, must be able to read it
     kernel.drop_capabilities()
-    kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
-    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    kernel.call_prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+    kernel.call_prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     return socket.socket(fileno=_CHANNEL_FD)
 
 
@@ -201,7 +201,7 @@ def _arm(supervisor: socket.socket, program: bytes, resident_bytes: int, pins: l
         os.close(fd)
 
 
-def _peak() -> int:
+def _read_peak_rss() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
@@ -214,7 +214,7 @@ def _serve(supervisor: socket.socket, born_with: int, work: str, *, observed: bo
         _lay_out(descriptors, work, observed=observed)
         pid = kernel.fork()
         if pid == 0:
-            guest_main(_begin, has_pages=has_pages)
+            run_guest(_begin, has_pages=has_pages)
         os.closerange(0, _CHANNEL_FD)
         os.close(CONTROL_FD)
         _pid, status, usage = os.wait4(pid, 0)
@@ -223,7 +223,7 @@ def _serve(supervisor: socket.socket, born_with: int, work: str, *, observed: bo
 
 
 def _lay_out(descriptors: list[int], work: str, *, observed: bool) -> None:
-    """Have everything as the next guest is to find it.
+    """Lay everything out as the next guest is to find it.
 
     Raises:
         RuntimeError: the standard streams did not come to lie where they belong.
@@ -234,11 +234,11 @@ def _lay_out(descriptors: list[int], work: str, *, observed: bool) -> None:
     os.close(descriptors[3])
     os.chdir(work)
     if not observed:
-        determinism.reseed()
+        determinism.reseed_generators()
 
 
 def _begin() -> None:
-    """In the guest: let go of the zygote, and report the supervisor which process this is.
+    """Leave the zygote, in the guest, and report to the supervisor which process this is.
 
     No one outside the namespace knows its number there.
     """

@@ -81,10 +81,10 @@ class Group:
         """
         if self._lifted:
             self._settle()
-        self._began_with = self._usage()
+        self._began_with = self._read_usage()
         # Pages the supervisor has touched may be taken back, so the bound is never under what is there.
         os.pwrite(self.limit_fd, b"%d" % (self._began_with + memory_bytes + disk_bytes), 0)
-        self._events_before = self._events()
+        self._events_before = self._read_events()
 
     def lift(self) -> None:
         """Bound nothing until the next `begin`: the kernel would kill those who are left."""
@@ -94,7 +94,7 @@ class Group:
     def _settle(self) -> None:
         """Wait for the memory of the dead, which the kernel gives back some time after they are gone."""
         for _ in range(_SETTLING_TURNS):
-            if self._usage() <= self._began_with + _LEFT_BEHIND_BYTES:
+            if self._read_usage() <= self._began_with + _LEFT_BEHIND_BYTES:
                 break
             time.sleep(_SETTLING_TURN_S)
         self._lifted = False
@@ -112,17 +112,17 @@ class Group:
 
     def killed(self) -> bool:
         """Whether the kernel killed in the group, for memory, since `begin`."""
-        events = self._events()
-        return events != self._events_before and _kills(events) > _kills(self._events_before)
+        events = self._read_events()
+        return events != self._events_before and _count_kills(events) > _count_kills(self._events_before)
 
-    def _usage(self) -> int:
+    def _read_usage(self) -> int:
         return int(os.pread(self.usage_fd, 64, 0))
 
-    def _events(self) -> bytes:
+    def _read_events(self) -> bytes:
         return os.pread(self.events_fd, 4096, 0)
 
 
-def _kills(events: bytes) -> int:
+def _count_kills(events: bytes) -> int:
     found = _KILLS.search(events)
     return int(found[1]) if found else 0
 
@@ -155,7 +155,7 @@ class Base:
         return 2 if self._files is _V2 else 1
 
     def make(self, processes: int) -> tuple[str, Group]:
-        """A new group; the caller's next child joins it by `join`.
+        """Make a new group; the caller's next child joins it by `join`.
 
         Raises:
             OSError: it cannot be made; nothing of it is left.
@@ -163,19 +163,19 @@ class Base:
         self._made += 1
         name = f"supervisor-{self._made}"
         try:
-            for directory in self._directories():
+            for directory in self._list_directories():
                 os.mkdir(name, dir_fd=directory)
             self._set(f"{name}/{self._files.no_swap}", _NO_SWAP)
             if self._files is _V1:  # which counts the buffers of TCP apart, and bounds them only so
                 self._set(f"{name}/{_V1_TCP_LIMIT}", str(_TCP_BYTES))
             if self._processes is not None:
                 self._write(self._processes, f"{name}/{self._files.processes_limit}", str(processes))
-            return name, self._group(name)
+            return name, self._open_group(name)
         except OSError:
             self.remove(name)
             raise
 
-    def _group(self, name: str) -> Group:
+    def _open_group(self, name: str) -> Group:
         files, opened = self._files, []
         with contextlib.ExitStack() as undone:
             for file, flags in (
@@ -191,13 +191,13 @@ class Base:
 
     def join(self, name: str, pid: int) -> None:
         """Put a process into a group; what it starts is born there."""
-        for directory in self._directories():
+        for directory in self._list_directories():
             self._write(directory, f"{name}/{self._files.join}", str(pid))
 
     def remove(self, name: str) -> bool:
         """Remove a group; whether it could be, which is not so while a process in it is on its way out."""
         gone = True
-        for directory in self._directories():
+        for directory in self._list_directories():
             try:
                 os.rmdir(name, dir_fd=directory)
             except FileNotFoundError:
@@ -214,10 +214,10 @@ class Base:
 
     def close(self) -> None:
         """Let go of them; the groups stay, and any later host may sweep them once the host is dead."""
-        for fd in (*self._directories(), *(parent for parent, _name in self._parents)):
+        for fd in (*self._list_directories(), *(parent for parent, _name in self._parents)):
             os.close(fd)
 
-    def _directories(self) -> list[int]:
+    def _list_directories(self) -> list[int]:
         return [self._memory] if self._processes is None else [self._memory, self._processes]
 
     def _open(self, name: str, flags: int) -> int:
@@ -237,7 +237,7 @@ class Base:
 
 
 def find_base(owner: int, mounts: str | None = None, memberships: str | None = None) -> Base | None:
-    """A place of our own under this process's groups, None where the kernel or the rights do not allow one.
+    """Make a place of our own under this process's groups, None where the kernel or the rights allow none.
 
     Args:
         owner: the host's process id: its groups are named by it, so that leftovers are known.
@@ -248,15 +248,15 @@ def find_base(owner: int, mounts: str | None = None, memberships: str | None = N
     memberships = Path("/proc/self/cgroup").read_text() if memberships is None else memberships
     # Others may have our number in a process namespace of theirs, and the same groups in sight.
     name = f"{_NAME}-{secrets.token_hex(4)}-{owner}"
-    controllers = _v1_directories(mounts, memberships)
+    controllers = _find_v1_directories(mounts, memberships)
     if "memory" in controllers:
         wanted = [controllers[key] for key in ("memory", "pids") if key in controllers]
-        made = [_own_directory(path, name) for path in wanted]
+        made = [_make_own_directory(path, name) for path in wanted]
         if made and made[0] is not None:
             return Base(_V1, made[0], made[1] if len(made) > 1 else None)
         return None
-    for parent in _v2_candidates(mounts, memberships):
-        if (made_one := _v2_directory(parent, name)) is not None:
+    for parent in _find_v2_candidates(mounts, memberships):
+        if (made_one := _make_v2_directory(parent, name)) is not None:
             return Base(_V2, made_one, None)
     return None
 
@@ -271,10 +271,10 @@ def sweep(paths: tuple[str, ...]) -> None:
             Path(path).rmdir()
 
 
-def groups_of_jails() -> list[Path]:
+def find_jail_groups() -> list[Path]:
     """Return the directories of jails, wherever groups are mounted."""
     found = []
-    for _root, point, _kind, _options in _cgroup_mounts(Path("/proc/self/mountinfo").read_text()):
+    for _root, point, _kind, _options in _parse_cgroup_mounts(Path("/proc/self/mountinfo").read_text()):
         for directory, names, _files in os.walk(point):
             found += [Path(directory, name) for name in names if name.startswith(f"{_NAME}-")]
     return found
@@ -295,7 +295,7 @@ def locked(path: Path) -> Iterator[Path]:
         os.close(fd)
 
 
-def _own_directory(parent: Path, name: str) -> _Held | None:
+def _make_own_directory(parent: Path, name: str) -> _Held | None:
     _sweep_dead(parent)
     path = parent / name
     with contextlib.suppress(OSError):
@@ -313,7 +313,7 @@ def _own_directory(parent: Path, name: str) -> _Held | None:
 
 
 def _sweep_dead(parent: Path) -> None:
-    """Groups of hosts that were killed together with their master.
+    """Remove the groups of hosts that were killed together with their master.
 
     A host in another process namespace is not to be seen, but what it holds is locked.
     """
@@ -328,26 +328,26 @@ def _open_directory(path: Path) -> int:
     return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 
 
-def _v1_directories(mounts: str, memberships: str) -> dict[str, Path]:
-    """This process's directory by v1 controller."""
+def _find_v1_directories(mounts: str, memberships: str) -> dict[str, Path]:
+    """Return this process's directory by v1 controller."""
     own = {}
     for line in memberships.splitlines():
         _id, names, path = line.split(":", 2)
         for name in filter(None, names.split(",")):
             own[name] = path
     found = {}
-    for root, point, kind, options in _cgroup_mounts(mounts):
+    for root, point, kind, options in _parse_cgroup_mounts(mounts):
         for name in options if kind == "cgroup" else ():
             if name in own:
-                found[name] = _inside(root, point, own[name])
+                found[name] = _locate_group(root, point, own[name])
     return found
 
 
-def _v2_candidates(mounts: str, memberships: str) -> list[Path]:
+def _find_v2_candidates(mounts: str, memberships: str) -> list[Path]:
     own = [line[3:] for line in memberships.splitlines() if line.startswith("0::")]
-    for root, point, kind, _options in _cgroup_mounts(mounts):
+    for root, point, kind, _options in _parse_cgroup_mounts(mounts):
         if kind == "cgroup2" and own:
-            group = _inside(root, point, own[0])
+            group = _locate_group(root, point, own[0])
             # A group with processes cannot hand controllers down; the top one can.
             return [group.parent if group.name == _HOST else group, Path(point)]
     return []
@@ -378,7 +378,7 @@ def _move_processes_down(group: Path) -> None:
                 (below / "cgroup.procs").write_text(pid)
 
 
-def _v2_directory(parent: Path, name: str) -> _Held | None:
+def _make_v2_directory(parent: Path, name: str) -> _Held | None:
     try:
         if "memory" not in (parent / "cgroup.controllers").read_text().split():
             return None
@@ -386,7 +386,7 @@ def _v2_directory(parent: Path, name: str) -> _Held | None:
         if _is_delegated(parent):
             _move_processes_down(parent)
         (parent / "cgroup.subtree_control").write_text("+memory +pids")
-        made = _own_directory(parent, name)
+        made = _make_own_directory(parent, name)
         if made is not None:
             (made.path / "cgroup.subtree_control").write_text("+memory +pids")
     except OSError:
@@ -396,8 +396,8 @@ def _v2_directory(parent: Path, name: str) -> _Held | None:
     return made
 
 
-def _cgroup_mounts(mounts: str) -> list[tuple[str, str, str, list[str]]]:
-    """(root inside the hierarchy, mount point, kind, super options) of each cgroup mount."""
+def _parse_cgroup_mounts(mounts: str) -> list[tuple[str, str, str, list[str]]]:
+    """Return (root inside the hierarchy, mount point, kind, super options) of each cgroup mount."""
     found = []
     for line in mounts.splitlines():
         before, _, after = line.partition(" - ")
@@ -407,7 +407,7 @@ def _cgroup_mounts(mounts: str) -> list[tuple[str, str, str, list[str]]]:
     return found
 
 
-def _inside(root: str, point: str, path: str) -> Path:
-    """The directory of a group, where the mount may show a part of the hierarchy only."""
+def _locate_group(root: str, point: str, path: str) -> Path:
+    """Return the directory of a group, where the mount may show a part of the hierarchy only."""
     relative = os.path.relpath(path, root) if root != "/" else path.lstrip("/")
     return Path(point) if relative.startswith("..") else Path(point, relative)

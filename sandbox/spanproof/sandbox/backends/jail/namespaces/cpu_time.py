@@ -7,7 +7,7 @@ when it ends.
 
 from __future__ import annotations
 
-from spanproof.sandbox.backends.jail.namespaces.memory import cpu_s
+from spanproof.sandbox.backends.jail.namespaces.memory import read_cpu_s
 
 
 class OwnTimes:
@@ -19,7 +19,7 @@ class OwnTimes:
 
     def note(self, pid: int) -> None:
         """Look at a process; one with less time than before is another one of the same number."""
-        used, known = cpu_s(pid), self._last.get(pid, 0.0)
+        used, known = read_cpu_s(pid), self._last.get(pid, 0.0)
         if used < known:
             self._before_s += known
         self._last[pid] = used

@@ -25,7 +25,7 @@ class DnsStub:
         """Those it knows, with their address: where there are any, there is no other name."""
 
     def fileno(self) -> int:
-        """For polling."""
+        """Return the descriptor for polling."""
         return self._poll.fileno()
 
     def listen(self, link: socket.socket) -> None:

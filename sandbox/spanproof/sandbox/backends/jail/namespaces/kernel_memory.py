@@ -50,13 +50,13 @@ class KernelMemory:
         """
         started = time.monotonic()
         if started >= self._next_look:
-            found = _of_descriptors(pids, count_sockets=socket_bytes is None) + (socket_bytes or 0)
+            found = _measure_descriptors(pids, count_sockets=socket_bytes is None) + (socket_bytes or 0)
             self._last = max(0, found - SLACK_BYTES)
             self._next_look = started + _REST * (time.monotonic() - started)
         return self._last
 
 
-def page_table_bytes(pid: int, mapped_bytes: int) -> int:
+def measure_page_tables(pid: int, mapped_bytes: int) -> int:
     """Return what a process's page tables take beyond those it was born with."""
     if mapped_bytes // _TABLE_RATIO <= _TABLES_BORN_BYTES:
         return 0
@@ -68,24 +68,24 @@ def page_table_bytes(pid: int, mapped_bytes: int) -> int:
     return max(0, int(found[1]) * 1024 - _TABLES_BORN_BYTES) if found else 0
 
 
-def network_bytes() -> int:
+def measure_sockets() -> int:
     """Return what the sockets of this network namespace hold, in which there are a program's alone."""
-    total = max(0, _lines("unix") - 1) * UNIX_SOCKET_BYTES
-    for protocol, used in _BACKLOG.findall(_table("sockstat") + _table("sockstat6")):
+    total = max(0, _count_lines("unix") - 1) * UNIX_SOCKET_BYTES
+    for protocol, used in _BACKLOG.findall(_read_table("sockstat") + _read_table("sockstat6")):
         name = protocol.decode()
         if int(used) > _OWN_SOCKETS.get(name, 0):
-            total += _queued_bytes(name.lower())
+            total += _measure_queues(name.lower())
     return total
 
 
-def _of_descriptors(pids: Iterable[int], *, count_sockets: bool) -> int:
+def _measure_descriptors(pids: Iterable[int], *, count_sockets: bool) -> int:
     """Return what pipes and epoll hold, and if that is wanted, sockets; one that several hold counts once."""
     objects: set[str] = set()
     epoll = 0
     for pid in pids:
-        for number, target in links_of(pid):
+        for number, target in list_descriptor_links(pid):
             if target == "anon_inode:[eventpoll]":
-                epoll += _epoll_bytes(pid, number)
+                epoll += _measure_epoll(pid, number)
             else:
                 objects.add(target)
     pipes = sum(target.startswith("pipe:") for target in objects)
@@ -93,7 +93,7 @@ def _of_descriptors(pids: Iterable[int], *, count_sockets: bool) -> int:
     return epoll + pipes * _PIPE_BYTES + sockets * UNIX_SOCKET_BYTES
 
 
-def links_of(pid: int) -> list[tuple[str, str]]:
+def list_descriptor_links(pid: int) -> list[tuple[str, str]]:
     """Return number and target of each descriptor of a process; none of one that is gone."""
     found = []
     with contextlib.suppress(OSError):
@@ -103,16 +103,16 @@ def links_of(pid: int) -> list[tuple[str, str]]:
     return found
 
 
-def _epoll_bytes(pid: int, number: str) -> int:
+def _measure_epoll(pid: int, number: str) -> int:
     with contextlib.suppress(OSError), open(f"/proc/{pid}/fdinfo/{number}", "rb") as file:  # noqa: PTH123
         return len(file.read(_EPOLL_TEXT_BYTES)) * _EPOLL_FACTOR
     return 0
 
 
-def _queued_bytes(table: str) -> int:
+def _measure_queues(table: str) -> int:
     """Return what is queued in the sockets of a table of /proc/self/net."""
     total = 0
-    for line in _table(table).splitlines()[1:]:
+    for line in _read_table(table).splitlines()[1:]:
         fields = line.split(None, 5)
         if len(fields) > 4:
             sent, _, received = fields[4].partition(b":")
@@ -120,11 +120,11 @@ def _queued_bytes(table: str) -> int:
     return total
 
 
-def _lines(table: str) -> int:
-    return _table(table).count(b"\n")
+def _count_lines(table: str) -> int:
+    return _read_table(table).count(b"\n")
 
 
-def _table(name: str) -> bytes:
+def _read_table(name: str) -> bytes:
     """Return a table of the network namespace as it is: names of unix sockets are any bytes."""
     try:
         return Path(f"/proc/self/net/{name}").read_bytes()

@@ -12,12 +12,12 @@ import re
 import time
 
 from spanproof.sandbox.backends.jail.isolation import Box
-from spanproof.sandbox.backends.jail.namespaces.kernel_memory import KernelMemory, page_table_bytes
+from spanproof.sandbox.backends.jail.namespaces.kernel_memory import KernelMemory, measure_page_tables
 from spanproof.sandbox.backends.jail.namespaces.process_tree import (
     SYSTEM_TICKS,
     USER_TICKS,
     Namespace,
-    stat_fields,
+    read_stat_fields,
 )
 
 _SHARED_WORTH_A_LOOK = 96 * 1024 * 1024
@@ -50,15 +50,15 @@ class Meter:
         self.sampled_at = time.monotonic()
 
     def sample(self) -> int:
-        """What those processes of the tree hold now that it has seen last."""
+        """Sample what those processes of the tree hold now that it has seen last."""
         self.sampled_at = time.monotonic()
         self.pids = pids = list(self._tree.seen)
         total = self._box.memory_bytes() + self._kernel.sample(pids, self._tree.socket_bytes())
         for pid in pids:
-            mapped, resident, private = _mapped(pid)
-            total += max(0, private - self._warm_private) + page_table_bytes(pid, mapped)
+            mapped, resident, private = _read_statm(pid)
+            total += max(0, private - self._warm_private) + measure_page_tables(pid, mapped)
             if resident - private > _SHARED_WORTH_A_LOOK:
-                total += _shared_memory(pid)
+                total += _read_shared_memory(pid)
         self.peak_bytes = max(self.peak_bytes, total)
         return total
 
@@ -67,13 +67,13 @@ class Meter:
         return self.sample() > self._limit
 
 
-def private_bytes(pid: int) -> int:
-    """Private resident memory of a process."""
-    return _mapped(pid)[2]
+def measure_private_memory(pid: int) -> int:
+    """Return the private resident memory of a process."""
+    return _read_statm(pid)[2]
 
 
-def peak_bytes(pid: int) -> int:
-    """The most that was resident of a process so far.
+def read_peak_memory(pid: int) -> int:
+    """Return the most that was resident of a process so far.
 
     Raises:
         OSError: it may not be looked at.
@@ -86,8 +86,8 @@ def peak_bytes(pid: int) -> int:
     return int(found[1]) * 1024 if found else 0
 
 
-def _mapped(pid: int) -> tuple[int, int, int]:
-    """Bytes of address space, those of them that are resident, and those of these that are private."""
+def _read_statm(pid: int) -> tuple[int, int, int]:
+    """Return bytes of address space, those of them resident, and those of these that are private."""
     try:
         with open(f"/proc/{pid}/statm", "rb") as file:  # noqa: PTH123 - twenty times a second
             fields = file.read().split()
@@ -97,8 +97,8 @@ def _mapped(pid: int) -> tuple[int, int, int]:
     return mapped, resident, resident - shared
 
 
-def _shared_memory(pid: int) -> int:
-    """A process's part of shared anonymous memory, which is neither private nor in the box."""
+def _read_shared_memory(pid: int) -> int:
+    """Return a process's part of shared anonymous memory, which is neither private nor in the box."""
     try:
         with open(f"/proc/{pid}/smaps_rollup", "rb") as file:  # noqa: PTH123
             found = re.search(rb"Pss_Shmem:\s+(\d+) kB", file.read())
@@ -107,18 +107,18 @@ def _shared_memory(pid: int) -> int:
     return int(found[1]) * 1024 if found else 0
 
 
-def cpu_s(pid: int) -> float:
-    """CPU seconds a live process has used."""
+def read_cpu_s(pid: int) -> float:
+    """Return the CPU seconds a live process has used."""
     try:
         return time.clock_gettime(~pid << 3 | 2)  # the clock that clock_getcpuclockid(3) names
     except OSError:
-        return _counted_cpu_s(pid)
+        return _count_cpu_s(pid)
 
 
-def _counted_cpu_s(pid: int) -> float:
-    """The same where the kernel, as gVisor's, has no such clocks."""
+def _count_cpu_s(pid: int) -> float:
+    """Return the same where the kernel, as gVisor's, has no such clocks."""
     try:
-        fields = stat_fields(pid)
+        fields = read_stat_fields(pid)
     except OSError:
         return 0.0
     return (int(fields[USER_TICKS]) + int(fields[SYSTEM_TICKS])) / _TICKS

@@ -13,8 +13,8 @@ import struct
 from collections.abc import Iterable, Mapping
 
 from spanproof.sandbox import kernel
-from spanproof.sandbox.backends.jail.seccomp.addresses import DNS_PORT, queried_name, sought_name
-from spanproof.sandbox.tape.routes import route_all_here
+from spanproof.sandbox.backends.jail.seccomp.addresses import DNS_PORT, parse_queried_name, read_sought_name
+from spanproof.sandbox.tape.routes import install_routes
 
 _SIOCSIFFLAGS = 0x8914
 _IFF_UP = 1
@@ -39,9 +39,9 @@ class Loopback:
 
     def lead(self, names: Mapping[str, str], ports: Iterable[int]) -> list[socket.socket]:
         """See `Network`."""
-        route_all_here()
+        install_routes()
         self.resolver.names = names
-        return [_listener(port) for port in sorted(ports)]
+        return [_open_listener(port) for port in sorted(ports)]
 
     def renew(self) -> None:
         """See `Network`."""
@@ -51,8 +51,8 @@ class Loopback:
         self.resolver = Resolver()
 
 
-def _listener(port: int) -> socket.socket:
-    """Takes connections to a port of every address."""
+def _open_listener(port: int) -> socket.socket:
+    """Open a socket that takes connections to a port of every address."""
     try:
         return socket.create_server(("", port), family=socket.AF_INET6, dualstack_ipv6=True)
     except OSError:  # this kernel has no IPv6
@@ -60,7 +60,7 @@ def _listener(port: int) -> socket.socket:
 
 
 class Resolver:
-    """Listens where the guest's resolver queries."""
+    """Listens where the guest's resolver sends its queries."""
 
     def __init__(self) -> None:
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
@@ -69,7 +69,7 @@ class Resolver:
         """Those it knows, with their address: where there are any, there is no other name."""
 
     def fileno(self) -> int:
-        """For polling."""
+        """Return the descriptor for polling."""
         return self._socket.fileno()
 
     def serve(self) -> list[str]:
@@ -92,32 +92,32 @@ class Resolver:
 
 
 def reply(query: bytes, names: Mapping[str, str]) -> tuple[bytes, list[str]]:
-    """What a resolver that knows these names says to a query, and the name where it is not one of them.
+    """Return what a resolver that knows these names says to a query, and the name where it knows it not.
 
     Bytes that are no query have no answer, and what they name is not known.
     """
-    name = queried_name(query)
+    name = parse_queried_name(query)
     if name is None:
-        return b"", [sought_name(query)]
+        return b"", [read_sought_name(query)]
     address = names.get(name.lower())
     if address is None:
-        return _refusal(query, known=bool(names)), [name]
-    return _answer(query, address), []
+        return _build_refusal(query, known=bool(names)), [name]
+    return _build_answer(query, address), []
 
 
-def _refusal(query: bytes, *, known: bool) -> bytes:
-    """Where names are known, this one does not exist; where none are, no resolver is queried."""
+def _build_refusal(query: bytes, *, known: bool) -> bytes:
+    """Build the refusal: where names are known, this one does not exist; else no name is resolved."""
     identity, flags = struct.unpack_from("!HH", query)
     code = _NO_SUCH_NAME if known else _REFUSED
     return struct.pack("!HH", identity, flags | _RESPONSE | code) + query[4:]
 
 
-def _answer(query: bytes, address: str) -> bytes:
-    """The address, to who requests an IPv4 one; that there is none of that kind, to others."""
+def _build_answer(query: bytes, address: str) -> bytes:
+    """Build the answer: the address, to who requests an IPv4 one; that there is none, to others."""
     identity, flags = struct.unpack_from("!HH", query)
     end = query.index(b"\0", 12) + 5
     if len(query) < end:
-        return _refusal(query, known=True)
+        return _build_refusal(query, known=True)
     (kind,) = struct.unpack_from("!H", query, end - 4)
     found = kind == _TYPE_A and ":" not in address
     head = struct.pack("!6H", identity, flags & 0x0100 | _RESPONSE | _AUTHORITATIVE, 1, int(found), 0, 0)

@@ -13,7 +13,7 @@ import resource
 import signal
 from dataclasses import dataclass
 
-from spanproof.sandbox.backends.jail.namespaces.kernel_memory import network_bytes
+from spanproof.sandbox.backends.jail.namespaces.kernel_memory import measure_sockets
 from spanproof.sandbox.guest.wire import Header
 
 NO_CORE_BYTES = 1
@@ -46,7 +46,7 @@ class Namespace:
         """
         self._newest = newest
         self.seen: dict[int, list[bytes]] = {}
-        """What `stat_fields` gives of each at the last look."""
+        """What `read_stat_fields` gives of each at the last look."""
         self.strays_cpu_s = 0.0
         """CPU seconds of all that were reaped here: of a main process, its source reports them."""
 
@@ -54,7 +54,7 @@ class Namespace:
     """Processes that the kernel counts with the guest's: supervisor and zygote."""
 
     def pids(self) -> list[str]:
-        """All but the supervisor, as /proc names them."""
+        """Return all but the supervisor, as /proc names them."""
         return [name for name in os.listdir("/proc") if name.isdigit() and name != "1"]  # noqa: PTH208
 
     def is_last(self, pid: int) -> bool:
@@ -108,14 +108,14 @@ class Namespace:
         found = {}
         for pid in map(int, self.pids()):
             with contextlib.suppress(OSError):
-                found[pid] = stat_fields(pid)
-        self._see(found)
+                found[pid] = read_stat_fields(pid)
+        self._record_seen(found)
 
     def threads(self) -> int:
-        """How many threads they had at the last look."""
+        """Return how many threads they had at the last look."""
         return sum(int(fields[THREADS]) for fields in self.seen.values())
 
-    def _see(self, found: dict[int, list[bytes]]) -> None:
+    def _record_seen(self, found: dict[int, list[bytes]]) -> None:
         """Keep what was found; have a crowd weigh as much as one process for each processor does.
 
         Else it keeps its supervisor waiting for a processor, and all others on the machine.
@@ -123,7 +123,7 @@ class Namespace:
         self.seen = found
         if self.threads() <= _CROWD:
             return
-        running = sum(_running(pid, fields) for pid, fields in found.items())
+        running = sum(_count_running(pid, fields) for pid, fields in found.items())
         if running <= _CROWD:
             return
         level = math.ceil(math.log(running / (os.cpu_count() or 1), _LEVEL))
@@ -133,15 +133,15 @@ class Namespace:
                 os.setpriority(os.PRIO_PGRP, group, min(max(level, 0), _LOWEST))
 
     def socket_bytes(self) -> int | None:
-        """What their sockets hold, None where those of others cannot be separated from theirs."""
-        return network_bytes()
+        """Return what their sockets hold, None where those of others cannot be separated from theirs."""
+        return measure_sockets()
 
 
 STATE, PARENT, GROUP, SESSION, USER_TICKS, SYSTEM_TICKS, THREADS, STARTED = 0, 1, 2, 3, 11, 12, 17, 19
-"""Of what `stat_fields` returns."""
+"""Of what `read_stat_fields` returns."""
 
 
-def stat_fields(pid: int) -> list[bytes]:
+def read_stat_fields(pid: int) -> list[bytes]:
     """Return what follows the name in /proc/PID/stat; the name may hold anything.
 
     Raises:
@@ -160,12 +160,12 @@ def stat_fields(pid: int) -> list[bytes]:
 def is_alive(pid: int) -> bool:
     """Whether a process has not ended; one that has may wait to be reaped."""
     try:
-        return stat_fields(pid)[STATE] not in (b"Z", b"X")
+        return read_stat_fields(pid)[STATE] not in (b"Z", b"X")
     except OSError:
         return False
 
 
-def _running(pid: int, fields: list[bytes]) -> int:
+def _count_running(pid: int, fields: list[bytes]) -> int:
     """Return how many threads of a process run, or want to."""
     if fields[THREADS] == b"1":
         return int(fields[STATE] == b"R")
@@ -173,7 +173,7 @@ def _running(pid: int, fields: list[bytes]) -> int:
     with contextlib.suppress(OSError):
         for name in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208 - names only
             with contextlib.suppress(OSError):
-                running += stat_fields(int(name))[STATE] == b"R"
+                running += read_stat_fields(int(name))[STATE] == b"R"
     return running
 
 
@@ -211,7 +211,7 @@ class Bounds:
 
     @classmethod
     def of(cls, job: Header) -> Bounds:
-        """Those a job requests."""
+        """Return those a job requests."""
         limits = job["limits"]
         return cls(
             limits["memory_bytes"],
@@ -225,7 +225,7 @@ class Bounds:
     def apply(self, pid: int, tree: Namespace) -> None:
         """Bound a waiting guest; limits go down only."""
         for kind, value in (
-            (resource.RLIMIT_CORE, _core_limit()),
+            (resource.RLIMIT_CORE, _compute_core_limit()),
             (resource.RLIMIT_NOFILE, self.open_files),
             (resource.RLIMIT_FSIZE, self.disk_bytes),
             (resource.RLIMIT_MEMLOCK, 64 * 1024),
@@ -242,7 +242,7 @@ class Bounds:
         os.close(file)
 
 
-def _core_limit() -> int:
+def _compute_core_limit() -> int:
     """Return the one that stops handlers too; where none is allowed at all, it cannot be had."""
     return min(NO_CORE_BYTES, resource.getrlimit(resource.RLIMIT_CORE)[1] % (1 << 64))
 

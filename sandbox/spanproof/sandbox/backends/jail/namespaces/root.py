@@ -88,8 +88,8 @@ class Visible:
     rebound: tuple[tuple[str, str], ...]
 
 
-def interpreter_directories() -> tuple[str, ...]:
-    """Where the running interpreter lies: its prefix, its base, and its binary's directory."""
+def find_interpreter_directories() -> tuple[str, ...]:
+    """Return where the running interpreter lies: its prefix, its base, and its binary's directory."""
     binary = os.path.realpath(sys.executable)
     library = os.path.realpath(os.__file__)
     wanted = [sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix]
@@ -97,10 +97,10 @@ def interpreter_directories() -> tuple[str, ...]:
     if sys.prefix != sys.base_prefix:
         wanted.append(str(Path(sys.executable).parent.parent))
     wanted += [str(Path(binary).parent), str(Path(library).parent)]
-    return tuple(outermost(path for path in wanted if path != "/" and Path(path).is_dir()))
+    return tuple(keep_outermost(path for path in wanted if path != "/" and Path(path).is_dir()))
 
 
-def toolchain_settings() -> tuple[str, ...]:
+def find_toolchain_settings() -> tuple[str, ...]:
     """Return the directories of /etc that toolchains under /usr are configured by."""
     return tuple(sorted(str(path) for name in _CONFIGURED for path in Path("/etc").glob(name)))
 
@@ -118,25 +118,25 @@ def build_root(directories: Iterable[str], binds: Sequence[Bind] = ()) -> Visibl
     kernel.mount("", "/", flags=kernel.MS_REC | kernel.MS_PRIVATE)
     system = [path for path in SYSTEM if Path(path).is_dir()]
     links = {path[1:]: str(Path(path).readlink()) for path in system if Path(path).is_symlink()}
-    roots = outermost([*(path for path in system if path[1:] not in links), *directories])
-    taken = {path: _taken(path) for path in roots}  # all of them, before the stage covers any
-    pieces = _pieces()
-    bound = {bind: _taken(bind.source) for bind in binds}
+    roots = keep_outermost([*(path for path in system if path[1:] not in links), *directories])
+    taken = {path: _open_tree(path) for path in roots}  # all of them, before the stage covers any
+    pieces = _open_pieces()
+    bound = {bind: _open_tree(bind.source) for bind in binds}
 
     kernel.mount("jail", _STAGE, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "mode=755,size=4m,nr_inodes=4k")
     os.chdir(_STAGE)
-    _skeleton(links)
+    _build_skeleton(links)
     rebound = []
     for index, (path, tree) in enumerate(taken.items()):
-        mount_point = f".bind/{index}" if _covered(path) else path[1:]
-        if _covered(path):
+        mount_point = f".bind/{index}" if _is_covered(path) else path[1:]
+        if _is_covered(path):
             rebound.append((f"/{mount_point}", path))
         _attach(tree, mount_point)
     for target, tree in pieces.items():
         _attach(tree, target)
     _mask(roots)
     _bind_and_close(bound)
-    kernel.pivot_root_here()
+    kernel.move_root_here()
     return Visible((*roots, *(bind.target for bind in binds)), tuple(rebound))
 
 
@@ -148,16 +148,16 @@ class _Taken:
     is_directory: bool
 
 
-def _taken(source: str) -> _Taken:
+def _open_tree(source: str) -> _Taken:
     return _Taken(kernel.open_tree(source), Path(source).is_dir())
 
 
-def _pieces() -> dict[str, _Taken]:
-    """What else of the machine is seen, by its place in the new root: devices, some of /etc, /proc."""
+def _open_pieces() -> dict[str, _Taken]:
+    """Open what else of the machine is seen, by its place in the new root: devices, some of /etc, /proc."""
     sources = {f"dev/{name}": f"/dev/{name}" for name in _DEVICES} | {"proc": "/proc"}
-    seen = (*(f"/etc/{name}" for name in _ETC), *toolchain_settings())
+    seen = (*(f"/etc/{name}" for name in _ETC), *find_toolchain_settings())
     sources |= {path[1:]: path for path in seen if Path(path).exists()}
-    return {target: _taken(source) for target, source in sources.items()}
+    return {target: _open_tree(source) for target, source in sources.items()}
 
 
 def _bind_and_close(bound: Mapping[Bind, _Taken]) -> None:
@@ -196,22 +196,22 @@ class Tmpfs:
             mount_point = os.path.realpath(target)
             os.makedirs(mount_point, exist_ok=True)  # noqa: PTH103
             kernel.mount(source, mount_point, flags=kernel.MS_BIND | kernel.MS_REC)
-        self._fresh = self._state()
+        self._fresh = self._read_state()
 
     def touched(self) -> bool:
         """See `Box`; sees what was made, removed, renamed, or had its attributes changed."""
-        return self._fresh != self._state()
+        return self._fresh != self._read_state()
 
-    def _state(self) -> tuple[int, ...]:
+    def _read_state(self) -> tuple[int, ...]:
         space = os.statvfs(BOX)
-        changed = (_changed_at(f"{BOX}/{name}") for name in ("", "work", "tmp", "shm", "code"))
+        changed = (_read_change_time(f"{BOX}/{name}") for name in ("", "work", "tmp", "shm", "code"))
         return (space.f_blocks, space.f_bfree, space.f_ffree, *changed)
 
     def resize(self, size_bytes: int) -> None:
         """See `Box`."""
         flags = kernel.MS_REMOUNT | kernel.MS_NOSUID | kernel.MS_NODEV
         kernel.mount("box", BOX, "tmpfs", flags, f"size={size_bytes}")
-        self._fresh = self._state()
+        self._fresh = self._read_state()
 
     def drop(self) -> None:
         """See `Box`."""
@@ -221,7 +221,7 @@ class Tmpfs:
 
     def files_left(self) -> dict[str, int]:
         """See `Box`."""
-        return files_under(WORK)
+        return list_regular_files(WORK)
 
     def memory_bytes(self) -> int:
         """See `Box`."""
@@ -236,16 +236,16 @@ class Tmpfs:
         return None
 
 
-def _changed_at(path: str) -> int:
-    """When a directory was changed last, in nanoseconds; -1 for one that a program has removed."""
+def _read_change_time(path: str) -> int:
+    """Return when a directory was changed last, in nanoseconds; -1 for one that a program has removed."""
     try:
         return os.lstat(path).st_ctime_ns
     except OSError:
         return -1
 
 
-def files_under(work: str) -> dict[str, int]:
-    """Regular files below a directory, by `lstat`: a link is never followed."""
+def list_regular_files(work: str) -> dict[str, int]:
+    """Return the regular files below a directory, by `lstat`: a link is never followed."""
     found: dict[str, int] = {}
     waiting = [("", 0)]
     entered = characters = 0
@@ -268,7 +268,7 @@ def files_under(work: str) -> dict[str, int]:
     return found
 
 
-def _skeleton(links: dict[str, str]) -> None:
+def _build_skeleton(links: dict[str, str]) -> None:
     for name in ("dev", "etc", "proc", "box", "var", "home", "root", ".bind"):
         Path(name).mkdir()
     for name, target in {**links, **_LINKS}.items():
@@ -302,14 +302,14 @@ def _attach(taken: _Taken, mount_point: str) -> None:
         kernel.set_mount_attributes(mount_point, kernel.MOUNT_ATTR_NODEV)
 
 
-def _covered(path: str) -> bool:
+def _is_covered(path: str) -> bool:
     """Whether a path lies where each run has its own tmpfs."""
     private = ("/tmp", "/var/tmp", "/run", "/dev/shm", "/box", "/proc", "/dev", "/etc")  # noqa: S108
     return is_within(path, private)
 
 
-def outermost(paths: Iterable[str]) -> list[str]:
-    """Without those inside another one, in order of length."""
+def keep_outermost(paths: Iterable[str]) -> list[str]:
+    """Return them without those inside another one, in order of length."""
     kept: list[str] = []
     for path in sorted(set(paths), key=len):
         if not is_within(path, kept):

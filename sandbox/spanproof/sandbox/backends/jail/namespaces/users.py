@@ -6,8 +6,8 @@ HIGH_ID = 0xFFFE7
 """The user a guest is on the machine when the host is root: a number no account has."""
 
 
-def foreign_id(uid: int, uid_map: str) -> int | None:
-    """A user that is no other account's, for guests; None where we may not become another.
+def pick_unused_id(uid: int, uid_map: str) -> int | None:
+    """Pick a user that is no other account's, for guests; None where we may not become another.
 
     Root of the machine may be anyone; root of a container only who is mapped into it, and root of a user
     namespace with a single user is no more than that user.

@@ -23,16 +23,18 @@ class Passed:
     """See `Arming`."""
 
     def __init__(self, program: bytes, walls: landlock.Walls | None = None) -> None:
-        """With the filter and Landlock's walls; a container that is the wall itself has none."""
+        """Take the filter and Landlock's walls; a container that is the wall itself has none."""
         self._program = program
         self._walls = walls
 
     def arm(self, control: int) -> None:
         """See `Arming`."""
         kernel.drop_capabilities()
-        kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
-        kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # what it names in a call must be readable for the supervisor
-        kernel.prctl(kernel.PR_SET_PDEATHSIG, 9)
+        kernel.call_prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+        kernel.call_prctl(
+            kernel.PR_SET_DUMPABLE, 1
+        )  # what it names in a call must be readable for the supervisor
+        kernel.call_prctl(kernel.PR_SET_PDEATHSIG, 9)
         installed, listener = threading.Event(), [-1]
 
         def hand_over() -> None:

@@ -15,7 +15,7 @@ import stat
 import time
 
 from spanproof.sandbox.backends.jail.namespaces import root
-from spanproof.sandbox.backends.jail.namespaces.kernel_memory import links_of
+from spanproof.sandbox.backends.jail.namespaces.kernel_memory import list_descriptor_links
 from spanproof.sandbox.backends.jail.namespaces.process_tree import Namespace
 from spanproof.sandbox.backends.jail.reduced import calls
 
@@ -36,7 +36,7 @@ class Directory:
     """See `Box`."""
 
     def __init__(self, path: str, tree: Namespace, packages: str | None = None) -> None:
-        """Of a supervisor.
+        """Take the directory of a supervisor.
 
         Args:
             path: the directory.
@@ -64,7 +64,7 @@ class Directory:
             os.symlink(self._packages, f"{self.path}/node_modules")  # noqa: PTH211
         with open(f"{self.path}/{_MANIFEST}", "xb") as file:  # noqa: PTH123
             file.write(_EMPTY_MANIFEST)
-        self._modes = self._now()
+        self._modes = self._read_state()
         self._closed = False
         self._names_made = 0
         self.resize(size_bytes)
@@ -78,7 +78,7 @@ class Directory:
         return (
             self._closed
             or self._names_made > 0
-            or self._modes != self._now()
+            or self._modes != self._read_state()
             or not self._has_empty_manifest()
         )
 
@@ -93,8 +93,8 @@ class Directory:
         except OSError:  # gone, or a link or a directory by now
             return False
 
-    def _now(self) -> list[int]:
-        """Modes and lengths of its directories and of itself; -1 for one that is gone or closed."""
+    def _read_state(self) -> list[int]:
+        """Return modes and lengths of its directories and of itself; -1 for one that is gone or closed."""
         found = []
         for name in (*(name for name, _mode in root.BOX_DIRECTORIES), ""):
             try:
@@ -105,15 +105,15 @@ class Directory:
 
     def drop(self) -> None:
         """See `Box`."""
-        empty_closed(self.path)
+        clear_closed_directory(self.path)
 
     def files_left(self) -> dict[str, int]:
         """See `Box`."""
         # A program may have put a link in its place, and the supervisor is behind no wall.
-        return {} if os.path.islink(self.work) else root.files_under(self.work)  # noqa: PTH114
+        return {} if os.path.islink(self.work) else root.list_regular_files(self.work)  # noqa: PTH114
 
     def memory_bytes(self) -> int:
-        """Its files lie on a disk; on a tmpfs, the bound of the disk is that of the memory too."""
+        """Return 0: its files lie on a disk; on a tmpfs, the disk's bound is that of the memory too."""
         return 0
 
     def name_made(self) -> bool:
@@ -122,9 +122,9 @@ class Directory:
         most = max(_LEAST_NAMES, self._most_bytes // _BYTES_A_NAME)
         early = self._names_made <= _LOOK_EACH_NAMES
         if early or self._names_made > most or self._names_made % _LOOK_EACH_NAMES == 0:
-            used, names = self._measured()
+            used, names = self._measure()
             if used > self._most_bytes:
-                self._close()
+                self._stop_growth()
             if self._names_made > most:
                 self._names_made = names + 1  # what was removed counts no more
         return self._names_made <= most and not self._closed
@@ -134,28 +134,28 @@ class Directory:
         started = time.monotonic()
         if started < self._next_walk:
             return None
-        used, _names = self._measured()
-        used += self._unnamed_bytes()
+        used, _names = self._measure()
+        used += self._measure_unnamed()
         self._next_walk = started + _OFTEN * (time.monotonic() - started)
         if used > _BEYOND_BEARING * self._most_bytes:
             return "disk"
         if used > self._most_bytes:
-            self._close()
+            self._stop_growth()
         return None
 
-    def _close(self) -> None:
-        """No file may grow any more: a write fails as on a full disk, or nearly (EFBIG)."""
+    def _stop_growth(self) -> None:
+        """Let no file grow any more: a write fails as on a full disk, or nearly (EFBIG)."""
         self._closed = True
         for pid in self._tree.pids():
             with contextlib.suppress(OSError):
                 resource.prlimit(int(pid), resource.RLIMIT_FSIZE, (0, 0))
 
-    def _measured(self) -> tuple[int, int]:
-        """Bytes on the disk, and how many names."""
+    def _measure(self) -> tuple[int, int]:
+        """Return bytes on the disk, and how many names."""
         used = names = 0
         waiting = [self.path]
         while waiting:
-            for entry in self._entries(waiting.pop()):
+            for entry in self._list_entries(waiting.pop()):
                 names += 1
                 with contextlib.suppress(OSError):
                     used += entry.stat(follow_symlinks=False).st_blocks * 512
@@ -163,31 +163,31 @@ class Directory:
                     waiting.append(entry.path)
         return used, names
 
-    def _entries(self, path: str) -> list[os.DirEntry[str]]:
-        """What lies in a directory; one that its program has closed is opened, so that it counts."""
+    def _list_entries(self, path: str) -> list[os.DirEntry[str]]:
+        """List what lies in a directory; one that its program has closed is opened, so that it counts."""
         with contextlib.suppress(OSError):
             try:
                 return list(os.scandir(path))
             except PermissionError:
                 parent, name = os.path.split(path)
                 if path == self.path:
-                    os.close(_opened_up(path))
+                    os.close(_open_to_owner(path))
                 else:
                     below = os.path.relpath(parent, self.path)
                     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
                     directory = calls.open_beneath(self.path, below, flags, links=False)
                     try:
-                        os.close(_opened_up(name, directory))
+                        os.close(_open_to_owner(name, directory))
                     finally:
                         os.close(directory)
                 return list(os.scandir(path))
         return []
 
-    def _unnamed_bytes(self) -> int:
-        """Of files that were removed and are still open."""
+    def _measure_unnamed(self) -> int:
+        """Return the bytes of files that were removed and are still open."""
         found = {}
         for pid in self._tree.seen:
-            for number, _target in links_of(pid):
+            for number, _target in list_descriptor_links(pid):
                 with contextlib.suppress(OSError):
                     state = os.stat(f"/proc/{pid}/fd/{number}")  # noqa: PTH116
                     if stat.S_ISREG(state.st_mode) and state.st_nlink == 0:
@@ -195,7 +195,7 @@ class Directory:
         return sum(found.values())
 
 
-def empty(path: str) -> None:
+def clear_directory(path: str) -> None:
     """Remove all that lies below a directory, however deep, through descriptors: a link is never followed.
 
     Directories found below are moved up before they are emptied, so that no path grows long. The mode of the
@@ -205,19 +205,19 @@ def empty(path: str) -> None:
     try:
         while names := os.listdir(top):  # noqa: PTH208 - by descriptor
             for name in names:
-                if not _removed(name, top):
+                if not _remove_entry(name, top):
                     _raise_what_is_in(name, top)
     finally:
         os.close(top)
 
 
-def empty_closed(path: str) -> None:
+def clear_closed_directory(path: str) -> None:
     """Remove all that lies below a directory that its program owns, and may have closed."""
-    os.close(_opened_up(path))
-    empty(path)
+    os.close(_open_to_owner(path))
+    clear_directory(path)
 
 
-def _opened_up(name: str, directory: int | None = None) -> int:
+def _open_to_owner(name: str, directory: int | None = None) -> int:
     """Open a directory whose program may have closed it to its owner, and give the owner its rights back.
 
     Raises:
@@ -238,7 +238,7 @@ def _opened_up(name: str, directory: int | None = None) -> int:
     return opened
 
 
-def _removed(name: str, directory: int) -> bool:
+def _remove_entry(name: str, directory: int) -> bool:
     """Remove a file, or a directory if it is empty."""
     try:
         if stat.S_ISDIR(os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode):
@@ -253,12 +253,12 @@ def _removed(name: str, directory: int) -> bool:
 
 
 def _raise_what_is_in(name: str, top: int) -> None:
-    """Empty a directory: what cannot be removed is moved up beside it."""
-    below = _opened_up(name, top)
+    """Clear a directory: what cannot be removed is moved up beside it."""
+    below = _open_to_owner(name, top)
     try:
         for inner in os.listdir(below):  # noqa: PTH208 - by descriptor
-            if not _removed(inner, below):
-                os.close(_opened_up(inner, below))  # a directory that moves is written to
+            if not _remove_entry(inner, below):
+                os.close(_open_to_owner(inner, below))  # a directory that moves is written to
                 os.rename(inner, secrets.token_hex(8), src_dir_fd=below, dst_dir_fd=top)
     finally:
         os.close(below)

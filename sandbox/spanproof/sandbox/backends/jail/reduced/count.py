@@ -1,7 +1,7 @@
 """How many processes and threads the kernel counts for this user, wherever on the machine they run.
 
 `RLIMIT_NPROC` bounds that number, and no file reports it: other containers' processes of the same user number
-are counted and not in sight. So it is requested by calls to `clone` that the kernel must refuse in any case:
+are counted and not in sight. So it is found by calls to `clone` that the kernel must refuse in any case:
 first for the limit, where that is passed, else for an address that no one can write to.
 """
 
@@ -14,7 +14,7 @@ import resource
 from collections.abc import Callable
 from typing import TypeVar
 
-from spanproof.sandbox.backends.jail.seccomp.syscalls import this_arch
+from spanproof.sandbox.backends.jail.seccomp.syscalls import detect_arch
 
 _SHARING = 0x00000F00  # memory, directory, descriptors, signal handlers: so that little is copied
 _CLONE_PIDFD = 0x00001000
@@ -31,7 +31,7 @@ class Counter:
     """Counts for the calling process's user; a look costs a few calls when little has changed."""
 
     def __init__(self) -> None:
-        arch = this_arch()
+        arch = detect_arch()
         assert arch is not None
         self._clone = arch.number("clone")
         self._hard = resource.getrlimit(resource.RLIMIT_NPROC)[1]
@@ -42,7 +42,7 @@ class Counter:
         return self._with_limit(lambda: not self._fits(0))
 
     def now(self) -> int:
-        """The processes and threads of this user, the caller's included."""
+        """Count the processes and threads of this user, the caller's included."""
         return self._with_limit(self._search)
 
     def _search(self) -> int:

@@ -17,12 +17,12 @@ from dataclasses import dataclass
 
 from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.namespaces.dns_stub import DnsStub
-from spanproof.sandbox.backends.jail.namespaces.kernel_memory import links_of
+from spanproof.sandbox.backends.jail.namespaces.kernel_memory import list_descriptor_links
 from spanproof.sandbox.backends.jail.namespaces.network import QUERY_BYTES
 from spanproof.sandbox.backends.jail.reduced.paths import ReducedBoundary
 from spanproof.sandbox.backends.jail.reduced.process_tree import Spared
 from spanproof.sandbox.backends.jail.run.proxied_sockets import ProxyingWatcher
-from spanproof.sandbox.backends.jail.seccomp.notifications import GO_ON, Answer, Notification, signed
+from spanproof.sandbox.backends.jail.seccomp.notifications import GO_ON, Answer, Notification, to_signed
 from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
 
 _MOST = 48
@@ -41,7 +41,7 @@ class Datagram:
 
     Attributes:
         end: the guest's own, held by the supervisor too.
-        place: the resolver's address as the guest last named it.
+        address: the resolver's, as the guest last named it.
     """
 
     end: socket.socket
@@ -65,8 +65,8 @@ class DatagramWatcher(ProxyingWatcher):
         while self._datagrams:
             self._forget(next(iter(self._datagrams)))
 
-    def _table(self) -> dict[str, Callable[[str, Notification], Answer]]:
-        table = super()._table()
+    def _build_handlers(self) -> dict[str, Callable[[str, Notification], Answer]]:
+        table = super()._build_handlers()
         table.update(recvfrom=self._receive, recvmsg=self._receive)
         return table
 
@@ -80,10 +80,10 @@ class DatagramWatcher(ProxyingWatcher):
         self._dns_stub.listen(ours)
         return self._hand_over(os.dup(theirs.fileno()), kind)  # SOCK_CLOEXEC is O_CLOEXEC
 
-    def _datagram_of(self, call: Notification) -> Datagram | None:
-        """The one that a call is about, if it is about one."""
+    def _find_datagram(self, call: Notification) -> Datagram | None:
+        """Return the one that a call is about, if it is about one."""
         try:
-            number = os.stat(f"/proc/{call.pid}/fd/{signed(call.args[0])}").st_ino  # noqa: PTH116
+            number = os.stat(f"/proc/{call.pid}/fd/{to_signed(call.args[0])}").st_ino  # noqa: PTH116
         except OSError:
             return None
         return self._datagrams.get(number)
@@ -93,7 +93,7 @@ class DatagramWatcher(ProxyingWatcher):
         datagram.address = address
         if name == "connect":
             return _DONE
-        query = self._sent(name, call)
+        query = self._read_sent(name, call)
         if len(query) > QUERY_BYTES:
             return Answer(errno.EMSGSIZE)
         if query:  # an empty one would be the end of the pair
@@ -101,27 +101,27 @@ class DatagramWatcher(ProxyingWatcher):
                 datagram.end.send(query, socket.MSG_DONTWAIT)
             except OSError as problem:
                 return Answer(problem.errno or errno.EPIPE)
-            self._handle()
+            self._answer_queries()
         if name != "sendmmsg":
             return Answer(value=len(query))
         kernel.write_memory(call.pid, call.args[1] + _HEADER.size, struct.pack("=I", len(query)))
         return Answer(value=1)
 
-    def _handle(self) -> None:
-        """Have queries answered, and report the names that no one knows."""
+    def _answer_queries(self) -> None:
+        """Answer queries, and report the names that no one knows."""
         for name in self._dns_stub.serve():
             self.record.note("network", f"{name}:53", allowed=False)
 
-    def _sent(self, name: str, call: Notification) -> bytes:
-        """What a call sends, as far as it may be a question; of many messages the first."""
+    def _read_sent(self, name: str, call: Notification) -> bytes:
+        """Return what a call sends, as far as it may be a question; of many messages the first."""
         if name == "sendto":
             return _read(call.pid, [(call.args[1], call.args[2])])
-        _place, _size, pieces, count, *_rest = _header(call)
-        return _read(call.pid, _pieces(call.pid, pieces, count))
+        _place, _size, pieces, count, *_rest = _read_header(call)
+        return _read(call.pid, _read_pieces(call.pid, pieces, count))
 
     def _receive(self, name: str, call: Notification) -> Answer:
         """Receive in the guest's stead what it may want to know the sender of."""
-        datagram = self._datagram_of(call)
+        datagram = self._find_datagram(call)
         if datagram is None:
             return GO_ON
         flags = call.args[3 if name == "recvfrom" else 2]
@@ -133,8 +133,8 @@ class DatagramWatcher(ProxyingWatcher):
             taken = _scatter(call.pid, [(call.args[1], call.args[2])], data)
             write_address(call.pid, call.args[4], call.args[5], datagram.address)
             return Answer(value=taken)
-        address, size, pieces, count, control, _length, _flags = _header(call)
-        taken = _scatter(call.pid, _pieces(call.pid, pieces, count), data)
+        address, size, pieces, count, control, _length, _flags = _read_header(call)
+        taken = _scatter(call.pid, _read_pieces(call.pid, pieces, count), data)
         if address:
             kernel.write_memory(call.pid, address, datagram.address[:size])
             size = len(datagram.address)
@@ -149,11 +149,11 @@ class DatagramWatcher(ProxyingWatcher):
 
     def _forget_closed(self) -> None:
         """Let go of those that no process has open; of the oldest, if all are open."""
-        held = {target for pid in self._tree.pids() for _number, target in links_of(int(pid))}
+        held = {target for pid in self._tree.pids() for _number, target in list_descriptor_links(int(pid))}
         closed = [number for number in self._datagrams if f"socket:[{number}]" not in held]
         for number in closed or [next(iter(self._datagrams))]:
             self._forget(number)
-        self._handle()
+        self._answer_queries()
 
 
 def write_address(pid: int, pointer: int, size_pointer: int, address: bytes) -> bool:
@@ -167,8 +167,8 @@ def write_address(pid: int, pointer: int, size_pointer: int, address: bytes) -> 
     return True
 
 
-def _header(call: Notification) -> tuple[int, ...]:
-    """The `msghdr` of a call.
+def _read_header(call: Notification) -> tuple[int, ...]:
+    """Return the `msghdr` of a call.
 
     Raises:
         OSError: it cannot be read.
@@ -179,15 +179,15 @@ def _header(call: Notification) -> tuple[int, ...]:
     return _HEADER.unpack(data)
 
 
-def _pieces(pid: int, pointer: int, count: int) -> list[tuple[int, int]]:
-    """Addresses and lengths that a message is made of."""
+def _read_pieces(pid: int, pointer: int, count: int) -> list[tuple[int, int]]:
+    """Return the addresses and lengths that a message is made of."""
     data = kernel.read_memory(pid, pointer, _PIECE.size * min(count, _PIECES)) if count else b""
     whole = len(data) - len(data) % _PIECE.size
     return [(address, length) for address, length in _PIECE.iter_unpack(data[:whole])]
 
 
 def _read(pid: int, pieces: list[tuple[int, int]]) -> bytes:
-    """What lies there, and no more than shows that it is too much."""
+    """Read what lies there, and no more than shows that it is too much."""
     data = b""
     for address, length in pieces:
         if take := min(length, QUERY_BYTES + 1 - len(data)):

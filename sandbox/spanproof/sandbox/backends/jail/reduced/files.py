@@ -24,7 +24,13 @@ from spanproof.sandbox.backends.jail.reduced.paths import ReducedBoundary
 from spanproof.sandbox.backends.jail.run.proxied_sockets import ProxyingWatcher
 from spanproof.sandbox.backends.jail.seccomp import paths
 from spanproof.sandbox.backends.jail.seccomp import watcher as watch
-from spanproof.sandbox.backends.jail.seccomp.notifications import EPERM, GO_ON, Answer, Notification, signed
+from spanproof.sandbox.backends.jail.seccomp.notifications import (
+    EPERM,
+    GO_ON,
+    Answer,
+    Notification,
+    to_signed,
+)
 from spanproof.sandbox.backends.jail.seccomp.path_arguments import MUTATORS
 from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
 from spanproof.sandbox.tape.sealed_files import SealedText
@@ -49,19 +55,19 @@ class FileWatcher(ProxyingWatcher):
 
     def __init__(self, arch: Arch, boundary: ReducedBoundary, dns_stub: DnsStub) -> None:
         super().__init__(arch, boundary, dns_stub)
-        self._texts = {f"/{name}": SealedText(name, text) for name, text in _texts().items()}
+        self._texts = {f"/{name}": SealedText(name, text) for name, text in _build_etc_files().items()}
         """Files of /etc that the guest reads in the place of the machine's."""
         self._texts |= {path: SealedText("pth", text) for path, text in boundary.search_paths().items()}
 
-    def _table(self) -> dict[str, Callable[[str, Notification], Answer]]:
-        table = super()._table()
-        table.update(dict.fromkeys(_MODES, self._mode), **dict.fromkeys(_OWNERS, self._owner))
-        table.update(dict.fromkeys(("utime", "utimes", "futimesat"), self._old_times))
-        table.update(utimensat=self._times, truncate=self._truncate)
-        table.update(dict.fromkeys(_ATTRIBUTES, self._attribute))
+    def _build_handlers(self) -> dict[str, Callable[[str, Notification], Answer]]:
+        table = super()._build_handlers()
+        table.update(dict.fromkeys(_MODES, self._change_mode), **dict.fromkeys(_OWNERS, self._change_owner))
+        table.update(dict.fromkeys(("utime", "utimes", "futimesat"), self._refuse_old_times))
+        table.update(utimensat=self._change_times, truncate=self._truncate)
+        table.update(dict.fromkeys(_ATTRIBUTES, self._refuse_attribute))
         return table
 
-    def _opened(self, path: str, flags: int, call: Notification) -> Answer:
+    def _answer_open(self, path: str, flags: int, call: Notification) -> Answer:
         if shared := _SHARED_MEMORY.fullmatch(path):
             return self._open_shared(shared[1], flags)
         writes = bool(flags & watch.WRITE_FLAGS)
@@ -80,7 +86,7 @@ class FileWatcher(ProxyingWatcher):
             self.record.note("file", resolved, allowed=False, missing=missing)
             return _ACCESS if judged is paths.Judged.FORBIDDEN else GO_ON
         if resolved.startswith("/proc/"):
-            return self._give_kernel_s(resolved, flags, call)
+            return self._open_kernel_file(resolved, flags, call)
         if resolved.startswith("/etc/") and not self._boundary.is_open(resolved):
             return Answer(errno.ENOENT)  # what programs look for by themselves, and cannot have here
         if flags & os.O_CREAT and self._boundary.is_own(resolved) and not self._box.name_made():
@@ -88,7 +94,7 @@ class FileWatcher(ProxyingWatcher):
         return GO_ON
 
     def _open_shared(self, name: str, flags: int) -> Answer:
-        """What libc's semaphores and shared memory are made of: it lies in the box, whatever it is called."""
+        """Open what libc makes semaphores and shared memory of: it lies in the box, whatever its name."""
         making = bool(flags & os.O_CREAT)
         if making and not self._box.name_made():
             return Answer(errno.ENOSPC)
@@ -101,9 +107,11 @@ class FileWatcher(ProxyingWatcher):
         return self._hand_over(fd, flags)
 
     def _change_shared(self, name: str, call: Notification) -> Answer | None:
-        """Linking and unlinking there; None where that is not what is requested."""
+        """Link and unlink there; None where that is not what is requested."""
         named = MUTATORS[name] if name in _SHARED_CHANGES else ()
-        paths_named = [self._path(call, directory, at) or "" for directory, at in named if at is not None]
+        paths_named = [
+            self._read_path(call, directory, at) or "" for directory, at in named if at is not None
+        ]
         found = [match[1] for path in paths_named if (match := _SHARED_MEMORY.fullmatch(path))]
         if not found or len(found) < len(paths_named):
             return None
@@ -120,8 +128,8 @@ class FileWatcher(ProxyingWatcher):
             return Answer(problem.errno or errno.EACCES)
         return _DONE
 
-    def _give_kernel_s(self, resolved: str, flags: int, call: Notification) -> Answer:
-        """A file of /proc about the caller or about no process; Landlock lets none through."""
+    def _open_kernel_file(self, resolved: str, flags: int, call: Notification) -> Answer:
+        """Open a file of /proc about the caller or about no process; Landlock lets none through."""
         own = resolved.removeprefix("/proc/self/")
         inside, path = ("/proc", resolved[6:]) if own == resolved else (f"/proc/{call.pid}", own)
         try:
@@ -143,19 +151,21 @@ class FileWatcher(ProxyingWatcher):
             return Answer(errno.ENOSPC)
         return answer
 
-    def _mode(self, name: str, call: Notification) -> Answer:
+    def _change_mode(self, name: str, call: Notification) -> Answer:
         directory, path, mode = _MODES[name]
-        return self._do(call, directory, path, lambda own: Path(own).chmod(call.args[mode] & 0o7777))
+        return self._apply_to_file(
+            call, directory, path, lambda own: Path(own).chmod(call.args[mode] & 0o7777)
+        )
 
-    def _owner(self, name: str, call: Notification) -> Answer:
+    def _change_owner(self, name: str, call: Notification) -> Answer:
         directory, path, first = _OWNERS[name]
         same = {0xFFFFFFFF}
         kept = (call.args[first] & 0xFFFFFFFF) in same | {os.getuid()}
         kept = kept and (call.args[first + 1] & 0xFFFFFFFF) in same | {os.getgid()}
-        answer = self._do(call, directory, path, lambda _own: None)
+        answer = self._apply_to_file(call, directory, path, lambda _own: None)
         return answer if kept or answer.error else EPERM
 
-    def _times(self, _name: str, call: Notification) -> Answer:
+    def _change_times(self, _name: str, call: Notification) -> Answer:
         moments = None
         if call.args[2]:
             reply = kernel.read_memory(call.pid, call.args[2], _TWO_TIMES.size)
@@ -163,26 +173,26 @@ class FileWatcher(ProxyingWatcher):
                 return Answer(errno.EFAULT)  # they begin where its memory ends
             words = _TWO_TIMES.unpack(reply)
             moments = (words[:2], words[2:])
-        return self._do(call, 0, 1 if call.args[1] else None, lambda own: _set_times(own, moments))
+        return self._apply_to_file(call, 0, 1 if call.args[1] else None, lambda own: _set_times(own, moments))
 
-    def _old_times(self, name: str, call: Notification) -> Answer:
-        """Calls that `utimensat` has replaced: on record, and as on a kernel without them."""
+    def _refuse_old_times(self, name: str, call: Notification) -> Answer:
+        """Refuse calls that `utimensat` has replaced: on record, and as on a kernel without them."""
         self._mutate(name, call)
         return Answer(errno.ENOSYS)
 
     def _truncate(self, _name: str, call: Notification) -> Answer:
-        return self._do(call, None, 0, lambda own: os.truncate(own, call.args[1]))
+        return self._apply_to_file(call, None, 0, lambda own: os.truncate(own, call.args[1]))
 
-    def _attribute(self, _name: str, call: Notification) -> Answer:
-        answer = self._do(call, None, 0, lambda _own: None)
+    def _refuse_attribute(self, _name: str, call: Notification) -> Answer:
+        answer = self._apply_to_file(call, None, 0, lambda _own: None)
         return answer if answer.error else Answer(errno.EOPNOTSUPP)
 
-    def _do(
+    def _apply_to_file(
         self, call: Notification, directory: int | None, at: int | None, act: Callable[[str], None]
     ) -> Answer:
-        """Do to a file of the box what the guest requests: by a descriptor, so to the file we judged."""
+        """Apply what the guest requests to a file of the box: by a descriptor, so to the file we judged."""
         try:
-            fd = self._file_of(call, directory, at)
+            fd = self._open_own_file(call, directory, at)
         except _NotOwn as problem:
             return Answer(problem.errno)
         except kernel.ProcessUnreadable:
@@ -197,17 +207,17 @@ class FileWatcher(ProxyingWatcher):
             os.close(fd)
         return _DONE
 
-    def _file_of(self, call: Notification, directory: int | None, at: int | None) -> int:
-        """The file a call names by path or by descriptor, if it lies in the box.
+    def _open_own_file(self, call: Notification, directory: int | None, at: int | None) -> int:
+        """Open the file a call names by path or by descriptor, if it lies in the box.
 
         Raises:
             _NotOwn: it does not.
             ProcessUnreadable: it cannot be looked for.
             OSError: it cannot be found.
         """
-        path = None if at is None else self._path(call, directory, at)
+        path = None if at is None else self._read_path(call, directory, at)
         if path is None:
-            number = signed(call.args[directory or 0])
+            number = to_signed(call.args[directory or 0])
             try:
                 fd = os.open(f"/proc/{call.pid}/fd/{number}", os.O_PATH | os.O_CLOEXEC)
             except PermissionError as problem:
@@ -233,13 +243,13 @@ class _NotOwn(Exception):  # noqa: N818 - what a file is
         self.errno = errno_
 
 
-def _texts() -> dict[str, str]:
+def _build_etc_files() -> dict[str, str]:
     user = f"agent:x:{os.getuid()}:{os.getgid()}:agent:{os.environ['HOME']}:/bin/bash\n"
     group = f"agent:x:{os.getgid()}:\n"
     texts = {name: text for name, text in root.FILES.items() if name.startswith("etc/")}
     name = os.uname().nodename  # the machine's: a namespace of names is not to be had either
     hosts = f"127.0.0.1 localhost {name}\n::1 localhost {name}\n"
-    # git queries first whether it may read the machine's, and ends where it then cannot.
+    # git looks first whether it may read the machine's, and ends where it then cannot.
     return texts | {"etc/passwd": user, "etc/group": group, "etc/hosts": hosts, "etc/gitconfig": ""}
 
 

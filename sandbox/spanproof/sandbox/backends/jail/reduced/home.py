@@ -10,14 +10,14 @@ import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
-from spanproof.sandbox.backends.jail.reduced.box import empty
+from spanproof.sandbox.backends.jail.reduced.box import clear_directory
 
 _PREFIX = "spanproof-jail"
 _ATTEMPTS = 10
 
 
-def new_home(base: Path) -> Path:
-    """A directory for all boxes, locked as long as anyone of us lives; those of the dead are removed."""
+def make_home(base: Path) -> Path:
+    """Make the directory of all boxes, locked while anyone of us lives; those of the dead are removed."""
     for path in base.glob(f"{_PREFIX}-*"):
         with contextlib.suppress(OSError), locked(path):
             remove(path)  # while it is locked: its maker would believe that it has it
@@ -49,7 +49,7 @@ def _lock(path: Path) -> int:
     return fd
 
 
-def homes_in(base: Path) -> list[Path]:
+def find_homes(base: Path) -> list[Path]:
     """Return the directories of jails."""
     return list(base.glob(f"{_PREFIX}-*"))
 
@@ -73,5 +73,5 @@ def locked(home: Path) -> Iterator[Path]:
 def remove(home: Path) -> None:
     """Remove it with all that lies in it, as far as that can be done."""
     with contextlib.suppress(OSError):
-        empty(str(home))
+        clear_directory(str(home))
         home.rmdir()

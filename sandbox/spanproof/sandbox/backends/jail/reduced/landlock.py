@@ -1,7 +1,7 @@
 """Landlock: which files a process and its descendants may reach, held by the kernel.
 
 In: readable places and the one that is writable. Out: nothing; the calling thread is inside. What this kernel
-does not know of it is left out, and `missing` says what.
+does not know of it is left out, and `list_missing` says what.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _SCOPE_ABI, _SCOPES = 6, 0b11
 _LATER = ((2, "moves between directories"), (3, "truncation"), (_TCP_ABI, "TCP"), (_SCOPE_ABI, "signals"))
 
 
-def abi() -> int:
-    """The kernel's version of it, 0 where there is none."""
+def query_abi() -> int:
+    """Return the kernel's version of it, 0 where there is none."""
     found = _libc.syscall(ctypes.c_long(_CREATE_RULESET), None, ctypes.c_size_t(0), ctypes.c_uint32(_VERSION))
     return max(0, int(found))
 
 
-def missing(version: int) -> tuple[str, ...]:
-    """What a newer kernel would bound as well; other walls are there in its place."""
+def list_missing(version: int) -> tuple[str, ...]:
+    """Return what a newer kernel would bound as well; other walls are there in its place."""
     return tuple(name for since, name in _LATER if version < since)
 
 
@@ -62,14 +62,14 @@ def restrict_self(walls: Walls) -> None:
     Raises:
         OSError: the kernel has no Landlock, or refused it.
     """
-    rules = _ruleset(walls, abi())
+    rules = _build_ruleset(walls, query_abi())
     try:
         _call(_RESTRICT_SELF, ctypes.c_int(rules), ctypes.c_uint32(0))
     finally:
         os.close(rules)
 
 
-def _ruleset(walls: Walls, version: int) -> int:
+def _build_ruleset(walls: Walls, version: int) -> int:
     handled = sum(rights for since, rights in _RIGHTS_BY_ABI.items() if version >= since)
     words = [handled]
     if version >= _TCP_ABI:

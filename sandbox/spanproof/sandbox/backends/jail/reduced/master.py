@@ -21,15 +21,20 @@ from typing import Any, NoReturn
 
 from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.forkserver.starter import Starter, connect_host
-from spanproof.sandbox.backends.jail.forkserver.warm import hide_own_source, settle, use_packages_of, warm_up
+from spanproof.sandbox.backends.jail.forkserver.warm import (
+    hide_own_source,
+    prepare_interpreter,
+    settle,
+    use_packages_of,
+)
 from spanproof.sandbox.backends.jail.namespaces import cgroup, root
-from spanproof.sandbox.backends.jail.namespaces.users import foreign_id
+from spanproof.sandbox.backends.jail.namespaces.users import pick_unused_id
 from spanproof.sandbox.backends.jail.reduced import landlock
-from spanproof.sandbox.backends.jail.reduced.box import empty, empty_closed
-from spanproof.sandbox.backends.jail.reduced.home import new_home, remove
+from spanproof.sandbox.backends.jail.reduced.box import clear_closed_directory, clear_directory
+from spanproof.sandbox.backends.jail.reduced.home import make_home, remove
 from spanproof.sandbox.backends.jail.reduced.process_tree import Descendants
 from spanproof.sandbox.backends.jail.reduced.supervisor import Site, serve
-from spanproof.sandbox.backends.jail.seccomp.syscalls import required_arch
+from spanproof.sandbox.backends.jail.seccomp.syscalls import require_arch
 
 _USERS = 16384
 _CHOWN, _SETGID, _SETUID = 0, 6, 7
@@ -40,8 +45,8 @@ def main(control_fd: int) -> None:
     host = connect_host(control_fd)
     if host is None:
         return
-    kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
-    home = new_home(Path(host.options["base"]))
+    kernel.call_prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+    home = make_home(Path(host.options["base"]))
     child = os.fork()
     if child:
         host.close()
@@ -49,8 +54,8 @@ def main(control_fd: int) -> None:
         Descendants(own_user=False).kill_all()
         remove(home)
         return
-    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
-    kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+    kernel.call_prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    kernel.call_prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     try:
         boxes = _set_up(host.options, home)
         groups = cgroup.find_base(host.options["owner"])
@@ -62,17 +67,17 @@ def main(control_fd: int) -> None:
 
 
 def _set_up(options: dict[str, Any], home: Path) -> _Boxes:
-    required_arch()
-    if landlock.abi() == 0:
+    require_arch()
+    if landlock.query_abi() == 0:
         raise OSError("this kernel has no Landlock, or the container's profile forbids it")
-    warm_up(options["preload"])
+    prepare_interpreter(options["preload"])
     linecache.clearcache()
     hide_own_source()
     binds = tuple(root.Bind(*bind) for bind in options["binds"])
-    interpreter = root.interpreter_directories()
-    user = _another_user(interpreter, binds)
+    interpreter = root.find_interpreter_directories()
+    user = _pick_first_user(interpreter, binds)
     if options["site"] is not None:
-        use_packages_of(_at_its_own_path(options["site"], binds))
+        use_packages_of(_resolve_own_path(options["site"], binds))
     return _Boxes(home, user, interpreter, binds)
 
 
@@ -100,12 +105,12 @@ class _Boxes:
         if user is not None:
             for own in (box, *(bind.source for bind in self.binds if bind.writable)):
                 os.chown(own, user, user)
-        return _Box(Site(required_arch(), box, user, self.interpreter, self.binds), self.tree)
+        return _Box(Site(require_arch(), box, user, self.interpreter, self.binds), self.tree)
 
     def end_all(self) -> None:
         """See `SupervisorFactory`; what their programs left has become ours, and ends too."""
         self.tree.kill_all()
-        empty(str(self.home))
+        clear_directory(str(self.home))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,26 +128,26 @@ class _Box:
         """See `PreparedSupervisor`; what it left running has become our child, and ends too."""
         with contextlib.suppress(OSError):
             self.tree.kill_children(but=others)
-            empty_closed(self.site.box)
+            clear_closed_directory(self.site.box)
             os.rmdir(self.site.box)  # noqa: PTH106
 
 
-def _at_its_own_path(place: str, binds: tuple[root.Bind, ...]) -> str:
-    """Where something lies that would be bound elsewhere in the full tier."""
+def _resolve_own_path(place: str, binds: tuple[root.Bind, ...]) -> str:
+    """Return where something lies that would be bound elsewhere in the full tier."""
     for bind in binds:
         if place.startswith(f"{bind.target}/"):
             return bind.source + place[len(bind.target) :]
     return place
 
 
-def _another_user(interpreter: tuple[str, ...], binds: tuple[root.Bind, ...]) -> int | None:
-    """The first of a range of users no other account has; None where we may not become another.
+def _pick_first_user(interpreter: tuple[str, ...], binds: tuple[root.Bind, ...]) -> int | None:
+    """Pick the first of a range of users no other account has; None where we may not become another.
 
     Raises:
         OSError: others may not read the interpreter, or the directory of environments.
     """
-    highest = foreign_id(os.geteuid(), Path("/proc/self/uid_map").read_text())
-    held = int(_status("CapEff"), 16)
+    highest = pick_unused_id(os.geteuid(), Path("/proc/self/uid_map").read_text())
+    held = int(_read_status("CapEff"), 16)
     if highest is None or not all(held >> capability & 1 for capability in (_CHOWN, _SETGID, _SETUID)):
         return None
     for directory in interpreter:
@@ -163,7 +168,7 @@ def _another_user(interpreter: tuple[str, ...], binds: tuple[root.Bind, ...]) ->
     return (highest if highest > 100_000 else min(highest, 60_000)) - _USERS
 
 
-def _status(name: str) -> str:
+def _read_status(name: str) -> str:
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith(f"{name}:"):
             return line.split()[1]

@@ -28,14 +28,14 @@ _READABLE = (
     "/etc/mime.types",
     "/etc/localtime",
     "/etc/timezone",
-    "/etc/os-release",  # pip queries by these which system it is on, and ends where it may not read them
+    "/etc/os-release",  # pip finds out by these which system it is on, and ends where it may not read them
     "/etc/debian_version",
     "/etc/lsb-release",
     "/etc/redhat-release",
     "/etc/alpine-release",
     "/sys/devices/system/cpu",
     "/sys/devices/system/node",
-    "/sys/fs/cgroup",  # duckdb requests its limits, and ends where they exist and cannot be read
+    "/sys/fs/cgroup",  # duckdb reads its limits, and ends where they exist and cannot be read
 )
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _CREDENTIALS = frozenset(("pip.conf", ".condarc", ".npmrc"))
@@ -54,7 +54,7 @@ class ReducedBoundary(Boundary):
     def __init__(
         self, box: str, directories: tuple[str, ...], program_path: str, binds: Sequence[root.Bind] = ()
     ) -> None:
-        """Of a box.
+        """Build that of a box.
 
         Args:
             box: its path.
@@ -64,13 +64,13 @@ class ReducedBoundary(Boundary):
         """
         system = [path for path in root.SYSTEM if Path(path).is_dir()]
         images = [os.path.realpath(bind.source) for bind in binds if not bind.writable]
-        roots = root.outermost([*system, *directories, *images])
+        roots = root.keep_outermost([*system, *directories, *images])
         super().__init__(roots, program_path)
         self._own = (box, *(os.path.realpath(bind.source) for bind in binds if bind.writable))
-        named = [path for one in roots for path in _without_credentials(one)]
-        named += [path for path in (*_READABLE, *root.toolchain_settings()) if os.path.lexists(path)]
+        named = [path for one in roots for path in _exclude_credentials(one)]
+        named += [path for path in (*_READABLE, *root.find_toolchain_settings()) if os.path.lexists(path)]
         # A rule is for what a path leads to: links within what is readable lead to what is.
-        readable = root.outermost(os.path.realpath(path) for path in named)
+        readable = root.keep_outermost(os.path.realpath(path) for path in named)
         devices = tuple(path for path in _DEVICES if Path(path).exists())
         self.walls = Walls(tuple(path for path in readable if os.path.lexists(path)), self._own, devices)
 
@@ -79,11 +79,11 @@ class ReducedBoundary(Boundary):
         return self.home_of(resolved) is not None
 
     def home_of(self, resolved: str) -> str | None:
-        """The one of these directories that it lies in."""
+        """Return the one of these directories that it lies in."""
         return next((own for own in self._own if is_within(resolved, (own,))), None)
 
     def opened(self, resolved: str) -> int:
-        """A descriptor that replaces a path of its own, links within followed.
+        """Open a descriptor that replaces a path of its own, links within followed.
 
         Raises:
             OSError: it leads out meanwhile, or is not there.
@@ -97,7 +97,7 @@ class ReducedBoundary(Boundary):
         return self.is_own(resolved) or is_within(resolved, (*self.walls.readable, *self.walls.devices))
 
     def search_paths(self) -> dict[str, str]:
-        """The `.pth` files of the interpreter that lead to what a guest may not read, without those lines.
+        """Return the interpreter's `.pth` files that lead to what no guest may read, without those lines.
 
         With them each Python it starts would look there by itself.
         """
@@ -129,11 +129,11 @@ class ReducedBoundary(Boundary):
         if resolved == "/proc":
             return Judged.FORBIDDEN
         if resolved.startswith("/proc/"):
-            return self._judge_kernel_s(resolved, writes=writes)
+            return self._judge_kernel_path(resolved, writes=writes)
         judged = super()._judge(resolved, writes=writes)
-        return Judged.OUTSIDE if judged is Judged.INSIDE and self._merely_exists(resolved) else judged
+        return Judged.OUTSIDE if judged is Judged.INSIDE and self._is_inside_by_existing(resolved) else judged
 
-    def _merely_exists(self, resolved: str) -> bool:
+    def _is_inside_by_existing(self, resolved: str) -> bool:
         """Whether it is inside in the full tier because it is there at all; here everything is."""
         return not (
             self.is_open(resolved)
@@ -142,7 +142,7 @@ class ReducedBoundary(Boundary):
             or self._is_device(resolved)
         )
 
-    def _judge_kernel_s(self, resolved: str, *, writes: bool) -> Judged:
+    def _judge_kernel_path(self, resolved: str, *, writes: bool) -> Judged:
         if _OWN_NETWORK.match(resolved):
             return Judged.FORBIDDEN  # it is the machine's
         if resolved.startswith("/proc/self/"):
@@ -154,13 +154,13 @@ class ReducedBoundary(Boundary):
         return Judged.FORBIDDEN
 
 
-def _without_credentials(path: str) -> list[str]:
-    """A directory, or what is in it where something of it must not be read: Landlock only adds."""
+def _exclude_credentials(path: str) -> list[str]:
+    """Return a directory, or what is in it where some of it must not be read: Landlock only adds."""
     names = os.listdir(path) if os.access(path, os.R_OK) else []  # noqa: PTH208
     secret = _CREDENTIALS | ({"etc"} if path in _SHARED else set())
     if path == "/usr" and "local" in names:
         kept = [f"/usr/{name}" for name in names if name not in secret and name != "local"]
-        return [*kept, *_without_credentials("/usr/local")]
+        return [*kept, *_exclude_credentials("/usr/local")]
     if secret.isdisjoint(names):
         return [path]
     return [f"{path}/{name}" for name in names if name not in secret]

@@ -22,7 +22,7 @@ from spanproof.sandbox.backends.jail.namespaces.process_tree import (
     THREADS,
     Namespace,
     is_alive,
-    stat_fields,
+    read_stat_fields,
 )
 from spanproof.sandbox.backends.jail.reduced.count import Counter
 
@@ -36,17 +36,17 @@ class Spared(Namespace):
     _sessions = 0
     """Their sessions at most: those of the last count, and all that were begun since."""
 
-    def _found(self) -> list[int]:
+    def _find_pids(self) -> list[int]:
         """Return all of them, without the zygote."""
         return [pid for pid in map(int, super().pids()) if pid != self.zygote]
 
     def pids(self) -> list[str]:
-        """All of them, as /proc names them."""
-        return [str(pid) for pid in self._found()]
+        """Return all of them, as /proc names them."""
+        return [str(pid) for pid in self._find_pids()]
 
     def kill_others(self) -> None:
         """Kill every process but this one and the zygote; one that is killed gives birth to none."""
-        for pid in self._found():
+        for pid in self._find_pids():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
@@ -58,7 +58,7 @@ class Spared(Namespace):
         """
         while True:
             self.kill_others()
-            while any(map(is_alive, self._found())):
+            while any(map(is_alive, self._find_pids())):
                 time.sleep(_AGAIN_S)
                 self.kill_others()
             try:
@@ -74,9 +74,9 @@ class Spared(Namespace):
 
     def holds_group(self, group: int) -> bool:
         """Whether a process group is one of theirs."""
-        for pid in self._found():
+        for pid in self._find_pids():
             with contextlib.suppress(OSError):
-                if int(stat_fields(pid)[GROUP]) == group:
+                if int(read_stat_fields(pid)[GROUP]) == group:
                     return True
         return False
 
@@ -84,16 +84,16 @@ class Spared(Namespace):
         """Count a session that is about to begin; False where there is no room for one more."""
         if self._sessions >= most:
             found = set()
-            for pid in self._found():
+            for pid in self._find_pids():
                 with contextlib.suppress(OSError):
-                    found.add(stat_fields(pid)[SESSION])
+                    found.add(read_stat_fields(pid)[SESSION])
             self._sessions = len(found)
         self._sessions += 1
         return self._sessions <= most
 
     def signal_all(self, number: int, *, but: int) -> None:
-        """What `kill(-1)` of a guest means where it is not alone."""
-        for pid in self._found():
+        """Send what `kill(-1)` of a guest means where it is not alone."""
+        for pid in self._find_pids():
             if pid != but:
                 with contextlib.suppress(OSError):
                     os.kill(pid, number)
@@ -112,7 +112,7 @@ class Descendants(Spared):
 
     def kill_children(self, *, but: Container[int]) -> None:
         """Kill direct children and all below them, except those."""
-        below = _children(_in_sight())
+        below = _group_by_parent(_read_all_stat_fields())
         doomed = [pid for pid in below.get(os.getpid(), ()) if pid not in but]
         for pid in doomed:
             doomed.extend(below.get(pid, ()))
@@ -134,15 +134,15 @@ class Descendants(Spared):
 
     def keep_bound(self) -> None:
         """See `Namespace`; a guest that took the room of another supervisor's gets no more."""
-        in_sight = _in_sight()
-        below = _children(in_sight)
-        self._see({pid: in_sight[pid] for pid in self._found(below)})
+        in_sight = _read_all_stat_fields()
+        below = _group_by_parent(in_sight)
+        self._record_seen({pid: in_sight[pid] for pid in self._find_pids(below)})
         if self._own_user or not self.counted:
             return
         own = self.threads()
         supervisors = [pid for pid in below.get(os.getppid(), ()) if pid != os.getpid()]
         # What their guests have is no room: else each that forks without an end makes room for the rest.
-        of_jail = own + sum(int(in_sight[pid][THREADS]) for pid in _descendants(supervisors, below))
+        of_jail = own + sum(int(in_sight[pid][THREADS]) for pid in _collect_descendants(supervisors, below))
         elsewhere = max(0, self._counter.now() - of_jail)
         room = elsewhere + self._most + len(supervisors) * (self._most + self.companions)
         room = room if own < self._most else 0
@@ -158,8 +158,8 @@ class Descendants(Spared):
 
     def full(self) -> bool:
         """Whether no other process or thread may be born."""
-        in_sight = _in_sight()
-        found = self._found(_children(in_sight))
+        in_sight = _read_all_stat_fields()
+        found = self._find_pids(_group_by_parent(in_sight))
         return sum(int(in_sight[pid][THREADS]) for pid in found) >= self._most
 
     def holds(self, pid: int) -> bool:
@@ -171,21 +171,21 @@ class Descendants(Spared):
             if pid == own:
                 return False
             try:
-                pid = int(stat_fields(pid)[PARENT])
+                pid = int(read_stat_fields(pid)[PARENT])
             except OSError:
                 return False
             if pid == own:
                 return True
         return False
 
-    def _found(self, below: dict[int, list[int]] | None = None) -> list[int]:
-        below = _children(_in_sight()) if below is None else below
+    def _find_pids(self, below: dict[int, list[int]] | None = None) -> list[int]:
+        below = _group_by_parent(_read_all_stat_fields()) if below is None else below
         found = [pid for pid in below.get(os.getpid(), ()) if pid != self.zygote]
         found += below.get(self.zygote, ())
-        return _descendants(found, below)
+        return _collect_descendants(found, below)
 
 
-def _descendants(found: list[int], below: dict[int, list[int]]) -> list[int]:
+def _collect_descendants(found: list[int], below: dict[int, list[int]]) -> list[int]:
     """Return these processes and all below them."""
     every = list(found)
     for pid in every:
@@ -193,18 +193,18 @@ def _descendants(found: list[int], below: dict[int, list[int]]) -> list[int]:
     return every
 
 
-def _in_sight() -> dict[int, list[bytes]]:
-    """What `stat_fields` gives of each process in sight."""
+def _read_all_stat_fields() -> dict[int, list[bytes]]:
+    """Return what `read_stat_fields` gives of each process in sight."""
     found = {}
     for name in os.listdir("/proc"):  # noqa: PTH208 - names only
         if name.isdigit():
             with contextlib.suppress(OSError):
-                found[int(name)] = stat_fields(int(name))
+                found[int(name)] = read_stat_fields(int(name))
     return found
 
 
-def _children(in_sight: dict[int, list[bytes]]) -> dict[int, list[int]]:
-    """Children by parent."""
+def _group_by_parent(in_sight: dict[int, list[bytes]]) -> dict[int, list[int]]:
+    """Return children by parent."""
     below: dict[int, list[int]] = {}
     for pid, fields in in_sight.items():
         below.setdefault(int(fields[PARENT]), []).append(pid)

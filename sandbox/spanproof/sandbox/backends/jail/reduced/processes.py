@@ -11,7 +11,13 @@ from collections.abc import Callable
 
 from spanproof.sandbox.backends.jail.reduced.process_tree import Spared
 from spanproof.sandbox.backends.jail.run.proxied_sockets import ProxyingWatcher
-from spanproof.sandbox.backends.jail.seccomp.notifications import EPERM, GO_ON, Answer, Notification, signed
+from spanproof.sandbox.backends.jail.seccomp.notifications import (
+    EPERM,
+    GO_ON,
+    Answer,
+    Notification,
+    to_signed,
+)
 
 _DONE = Answer(value=0)
 _NO_PROCESS = Answer(errno.ESRCH)
@@ -29,17 +35,17 @@ class ProcessWatcher(ProxyingWatcher):
 
     _tree: Spared
 
-    def _table(self) -> dict[str, Callable[[str, Notification], Answer]]:
-        table = super()._table()
-        table.update(dict.fromkeys(_SIGNALS, self._signal))
+    def _build_handlers(self) -> dict[str, Callable[[str, Notification], Answer]]:
+        table = super()._build_handlers()
+        table.update(dict.fromkeys(_SIGNALS, self._answer_signal))
         table.update(dict.fromkeys(_ON_A_PROCESS, self._on_a_process))
-        table.update(dict.fromkeys(_PRIORITIES, self._on_another), setsid=self._session)
+        table.update(dict.fromkeys(_PRIORITIES, self._on_another), setsid=self._answer_setsid)
         return table
 
     # The arguments are registers, which no one changes behind our back.
 
-    def _signal(self, name: str, call: Notification) -> Answer:
-        target = signed(call.args[0])
+    def _answer_signal(self, name: str, call: Notification) -> Answer:
+        target = to_signed(call.args[0])
         if target == 0:
             return GO_ON  # the caller's own process group
         if name == "kill" and target == -1:
@@ -47,26 +53,26 @@ class ProcessWatcher(ProxyingWatcher):
             return _DONE
         if name == "kill" and target < -1:
             return GO_ON if self._tree.holds_group(-target) else _NO_PROCESS
-        return self._aimed_at(target, name, call)
+        return self._check_held_process(target, name, call)
 
     def _on_a_process(self, name: str, call: Notification) -> Answer:
-        target = signed(call.args[0])
-        return GO_ON if target == 0 else self._aimed_at(target, name, call)
+        target = to_signed(call.args[0])
+        return GO_ON if target == 0 else self._check_held_process(target, name, call)
 
-    def _aimed_at(self, target: int, name: str, call: Notification) -> Answer:
+    def _check_held_process(self, target: int, name: str, call: Notification) -> Answer:
         if self._tree.holds(target):
             return GO_ON
         return self._refuse(name, call) if os.path.exists(f"/proc/{target}") else _NO_PROCESS  # noqa: PTH110
 
-    def _session(self, name: str, _call: Notification) -> Answer:
+    def _answer_setsid(self, name: str, _call: Notification) -> Answer:
         if self._tree.begin_session(_SESSIONS):
             return GO_ON
         self.record.note("process", name, allowed=False)
         return EPERM
 
     def _on_another(self, name: str, call: Notification) -> Answer:
-        """Priorities: of one of its own processes; groups and users would take others in."""
+        """Answer for priorities: of one of its own processes; groups and users would take others in."""
         one = 0 if name == "setpriority" else 1
-        target = signed(call.args[1])
+        target = to_signed(call.args[1])
         held = call.args[0] == one and (target == 0 or self._tree.holds(target))
         return GO_ON if held else self._refuse(name, call)

@@ -21,7 +21,13 @@ from spanproof.sandbox.backends.jail.reduced.datagrams import DatagramWatcher, w
 from spanproof.sandbox.backends.jail.reduced.paths import ReducedBoundary
 from spanproof.sandbox.backends.jail.seccomp import addresses, paths
 from spanproof.sandbox.backends.jail.seccomp.conditions import PLAIN_PROTOCOLS, PLAIN_TYPES
-from spanproof.sandbox.backends.jail.seccomp.notifications import EPERM, GO_ON, Answer, Notification, signed
+from spanproof.sandbox.backends.jail.seccomp.notifications import (
+    EPERM,
+    GO_ON,
+    Answer,
+    Notification,
+    to_signed,
+)
 from spanproof.sandbox.tape.target import Target
 
 _DONE = Answer(value=0)
@@ -45,34 +51,36 @@ class SocketWatcher(DatagramWatcher):
         self._proxied: OrderedDict[int, bytes] = OrderedDict()
         """The address a connection leads to, as its program named it, by the socket's number."""
 
-    def _table(self) -> dict[str, Callable[[str, Notification], Answer]]:
-        table = super()._table()
-        table.update(getpeername=self._name, getsockname=self._name, getsockopt=self._option)
+    def _build_handlers(self) -> dict[str, Callable[[str, Notification], Answer]]:
+        table = super()._build_handlers()
+        table.update(
+            getpeername=self._answer_name, getsockname=self._answer_name, getsockopt=self._answer_option
+        )
         return table
 
-    def _socket(self, name: str, call: Notification) -> Answer:
-        """In the place of an internet socket, one that leads nowhere."""
+    def _answer_socket(self, name: str, call: Notification) -> Answer:
+        """Put one that leads nowhere in the place of an internet socket."""
         family, kind, protocol = (value & 0xFFFFFFFF for value in call.args[:3])
         plain = (kind & 0xF) in PLAIN_TYPES and protocol in PLAIN_PROTOCOLS
         if family not in (socket.AF_INET, socket.AF_INET6) or not plain:
-            return super()._socket(name, call)
+            return super()._answer_socket(name, call)
         if kind & 0xF == socket.SOCK_DGRAM:
             return self._make_datagram(kind)
         placeholder = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         placeholder.setblocking(not kind & socket.SOCK_NONBLOCK)
         return self._hand_over(placeholder.detach(), kind)  # SOCK_CLOEXEC is O_CLOEXEC
 
-    def _network(self, name: str, pointer: int, length: int, call: Notification) -> Answer:
+    def _judge_destination(self, name: str, pointer: int, length: int, call: Notification) -> Answer:
         raw = kernel.read_memory(call.pid, pointer, min(length, 128)) if pointer and length else b""
         target = addresses.parse(raw, sends=name.startswith("send"))
         if target is None:
             # No address: what is sent stays on a pair, because no socket here can be sent elsewhere.
             return Answer(errno.EISCONN) if name == "connect" else GO_ON
         if target.path is not None:
-            return self._unix_here(name, target, call)
+            return self._judge_own_unix(name, target, call)
         if target.loopback and target.port == addresses.DNS_PORT and name != "bind":
             self.record.network_used = True
-            datagram = self._datagram_of(call)
+            datagram = self._find_datagram(call)
             return (
                 self._query_resolver(name, call)
                 if datagram is None
@@ -80,9 +88,9 @@ class SocketWatcher(DatagramWatcher):
             )
         if name == "bind" and (target.text == _HAS_IPV6 or self._is_any_port(target, call)):
             return _DONE
-        text, served = self._recorded(target)
+        text, served = self._resolve_target(target)
         if served and name == "connect" and target.port:  # the call itself will be reported
-            return self._proxy_connection(call, text, raw)
+            return self._connect_to_tape(call, text, raw)
         if name == "bind" or not target.goes_nowhere:
             self.record.note("network", text, allowed=False)
         if name == "bind":
@@ -91,18 +99,18 @@ class SocketWatcher(DatagramWatcher):
 
     def _is_any_port(self, target: Target, call: Notification) -> bool:
         """Whether a client of datagrams is to have any port: no one can send to it, so it needs none."""
-        return target.goes_nowhere and self._datagram_of(call) is not None
+        return target.goes_nowhere and self._find_datagram(call) is not None
 
-    def _unix_here(self, name: str, target: Target, call: Notification) -> Answer:
+    def _judge_own_unix(self, name: str, target: Target, call: Notification) -> Answer:
         if not target.path:  # unnamed, or abstract: no one of the program's own can have such a name
             if target.text:
                 self.record.note("network", target.text, allowed=False)
             return EPERM if name == "bind" else Answer(errno.ECONNREFUSED)
-        path, writes = self._absolute(target.path, call.pid), name == "bind"
+        path, writes = self._make_absolute(target.path, call.pid), name == "bind"
         judged, resolved = self._boundary.judge(path, call.pid, writes=writes)
         if not self._boundary.is_own(resolved):
             if judged is paths.Judged.INSIDE:
-                return Answer(errno.ENOENT)  # what libc requests by itself
+                return Answer(errno.ENOENT)  # what libc looks for by itself
             self.record.note("file", resolved, allowed=False)
             return _ACCESS
         if name == "bind":
@@ -110,7 +118,7 @@ class SocketWatcher(DatagramWatcher):
         return self._connect_inside(resolved, call) if name == "connect" else Answer(errno.EISCONN)
 
     def _connect_inside(self, resolved: str, call: Notification) -> Answer:
-        """To a listener of the program's own: by a socket of ours, put in the place of the guest's."""
+        """Connect to a listener of the program's own: by a socket of ours, put in place of the guest's."""
         try:
             fd = self._boundary.opened(resolved)
             try:
@@ -124,7 +132,7 @@ class SocketWatcher(DatagramWatcher):
             return Answer(problem.errno or errno.ECONNREFUSED)
         return _DONE
 
-    def _pair(self, address: bytes) -> tuple[socket.socket, socket.socket]:
+    def _make_pair(self, address: bytes) -> tuple[socket.socket, socket.socket]:
         """See `ProxyingWatcher`; not of the internet: such a one could be listened at, or sent elsewhere."""
         ours, theirs = socket.socketpair()
         self._proxied[os.fstat(theirs.fileno()).st_ino] = address
@@ -132,13 +140,13 @@ class SocketWatcher(DatagramWatcher):
             self._proxied.popitem(last=False)
         return ours, theirs
 
-    def _name(self, name: str, call: Notification) -> Answer:
-        """Of a connection that was brought: the address it leads to, or one it may well come from.
+    def _answer_name(self, name: str, call: Notification) -> Answer:
+        """Answer for a connection that was proxied: the address it leads to, or one it may well come from.
 
         Of a datagram socket too: c-ares, by which Node.js looks names up, sends nothing before it sees one.
         """
         try:
-            number = os.stat(f"/proc/{call.pid}/fd/{signed(call.args[0])}").st_ino  # noqa: PTH116
+            number = os.stat(f"/proc/{call.pid}/fd/{to_signed(call.args[0])}").st_ino  # noqa: PTH116
         except OSError:
             return GO_ON
         datagram = self._datagrams.get(number)
@@ -146,13 +154,13 @@ class SocketWatcher(DatagramWatcher):
         if not address:
             return GO_ON
         if name == "getsockname":
-            address = _one_s_own(address, _FIRST_OWN_PORT + number % _OWN_PORTS)
+            address = _to_loopback(address, _FIRST_OWN_PORT + number % _OWN_PORTS)
         reply = write_address(call.pid, call.args[1], call.args[2], address)
         return _DONE if reply else Answer(errno.EINVAL)
 
-    def _option(self, _name: str, call: Notification) -> Answer:
-        """Of an internet socket, answered for what replaces it: as none was set."""
-        room = _size(kernel.read_memory(call.pid, call.args[4], 4))
+    def _answer_option(self, _name: str, call: Notification) -> Answer:
+        """Answer an option of an internet socket for what replaces it: as none was set."""
+        room = _unpack_size(kernel.read_memory(call.pid, call.args[4], 4))
         if room < 0:
             return Answer(errno.EINVAL)
         given = bytes(min(room, _OPTION_BYTES))
@@ -161,14 +169,14 @@ class SocketWatcher(DatagramWatcher):
         return _DONE
 
 
-def _one_s_own(address: bytes, port: int) -> bytes:
-    """The loopback's, in the form of another address."""
+def _to_loopback(address: bytes, port: int) -> bytes:
+    """Return the loopback's address, in the form of another one."""
     (family,) = struct.unpack_from("=H", address)
     if family == socket.AF_INET:
         return struct.pack("=H", family) + struct.pack("!H4s8x", port, socket.inet_aton("127.0.0.1"))
     return struct.pack("=H", family) + struct.pack("!HI16sI", port, 0, bytes(15) + b"\1", 0)
 
 
-def _size(data: bytes) -> int:
-    """A `socklen_t`, negative where it is none."""
+def _unpack_size(data: bytes) -> int:
+    """Unpack a `socklen_t`, negative where it is none."""
     return int(struct.unpack("=i", data)[0]) if len(data) == 4 else -1

@@ -64,9 +64,9 @@ class Shielded(Forked):
 
 def _wait_to_be_killed() -> NoReturn:
     try:
-        kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # else the file is not ours
+        kernel.call_prctl(kernel.PR_SET_DUMPABLE, 1)  # else the file is not ours
         Path("/proc/self/oom_score_adj").write_text("900")
-        kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
+        kernel.call_prctl(kernel.PR_SET_DUMPABLE, 0)
         os.closerange(0, os.sysconf("SC_OPEN_MAX"))
         while True:
             signal.pause()
@@ -75,11 +75,11 @@ def _wait_to_be_killed() -> NoReturn:
 
 
 def serve(site: Site, channel: socket.socket, group: Group | None) -> NoReturn:
-    """Be a supervisor; does not return."""
+    """Serve as a supervisor; does not return."""
 
     def make() -> Supervisor:
         _settle(site)
-        return Supervisor(_isolation(site, group), channel, group)
+        return Supervisor(_build_isolation(site, group), channel, group)
 
     serve_until_closed(make, channel)
 
@@ -93,15 +93,15 @@ def _settle(site: Site) -> None:
         os.setresgid(site.user, site.user, site.user)
         os.setresuid(site.user, site.user, site.user)
     kernel.drop_capabilities()
-    kernel.prctl(kernel.PR_SET_DUMPABLE, 0)  # a guest is of the same user
-    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
-    kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+    kernel.call_prctl(kernel.PR_SET_DUMPABLE, 0)  # a guest is of the same user
+    kernel.call_prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    kernel.call_prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     # The kernel may share out the processor by session: so a supervisor gets as much as any of a guest's.
     os.setsid()
     os.umask(0o022)
 
 
-def _isolation(site: Site, group: Group | None) -> Isolation:
+def _build_isolation(site: Site, group: Group | None) -> Isolation:
     tree = Descendants(own_user=site.user is not None)
     images = [Path(bind.source, "node_modules") for bind in site.binds if bind.target == ENVIRONMENT]
     packages = next((str(path) for path in images if path.is_dir()), None)

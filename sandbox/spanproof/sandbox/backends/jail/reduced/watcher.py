@@ -37,7 +37,7 @@ class GuardedWatcher(FileWatcher, SocketWatcher, ProcessWatcher):
         super().__init__(arch, boundary, dns_stub)
 
     def _hide(self, _name: str, _call: Notification) -> Answer:
-        """No process may open another's memory here, and we must read it: so nothing is to be done."""
+        """Let it pass undone: no process may open another's memory here, and we must read it."""
         if self.own_hides <= 0:
             return EPERM
         self.own_hides -= 1
@@ -49,8 +49,8 @@ class GuardedWatcher(FileWatcher, SocketWatcher, ProcessWatcher):
         self.record.note("process", "fork", allowed=False)
         return Answer(errno.EAGAIN)
 
-    def _exec(self, name: str, call: Notification) -> Answer:
-        path = self._program(name, call)
+    def _answer_exec(self, name: str, call: Notification) -> Answer:
+        path = self._read_program(name, call)
         if (
             path is not None
             and self.own_execs <= 0
@@ -61,4 +61,4 @@ class GuardedWatcher(FileWatcher, SocketWatcher, ProcessWatcher):
             self.record.note("process", resolved, allowed=self._boundary.is_open(resolved))
             self._note_interpreters(path, call)
             return GO_ON
-        return super()._exec(name, call)
+        return super()._answer_exec(name, call)

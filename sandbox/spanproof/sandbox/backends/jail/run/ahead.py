@@ -15,7 +15,7 @@ import time
 from typing import Final
 
 from spanproof.sandbox.backends.jail.isolation import Armed, Isolation
-from spanproof.sandbox.guest.inbox import message
+from spanproof.sandbox.guest.inbox import encode_message
 from spanproof.sandbox.guest.wire import FROM_GUEST, BadFrame, Decoder, Header
 
 BEGIN: Final = b"\n"
@@ -50,7 +50,7 @@ def plan_ahead(job: Header) -> Header | None:
         `environment`: variables by which it knows that it is to wait.
         `aids`: files that it loads.
     """
-    if "argv" not in job or not _suits(job) or job["limits"]["processes"] < _PROCESSES:
+    if "argv" not in job or not _can_start_ahead(job) or job["limits"]["processes"] < _PROCESSES:
         return None
     if job["language"] == "bash":
         directory = os.path.dirname(job["argv"][-1])  # noqa: PTH120 - of the jail
@@ -60,11 +60,11 @@ def plan_ahead(job: Header) -> Header | None:
 
 def serves(armed: Armed, job: Header) -> bool:
     """Return whether a guest can take a job: one that is an interpreter can take only that one's programs."""
-    return not armed.ahead or ("ahead" in job and armed.ahead == _start_of(job))
+    return not armed.ahead or ("ahead" in job and armed.ahead == _derive_start_key(job))
 
 
 def start_ahead(job: Header, armed: Armed, isolation: Isolation) -> bool:
-    """Have a guest become the interpreter of a job's successor; return whether it waits."""
+    """Make a guest the interpreter of a job's successor; return whether it waits."""
     plan = job["ahead"]
     lay_aids(plan["aids"], isolation.box.code)
     watcher = isolation.watcher
@@ -74,12 +74,12 @@ def start_ahead(job: Header, armed: Armed, isolation: Isolation) -> bool:
     fields = {"language": job["language"], "argv": job["argv"], "seed": job["seed"], "has_tests": False}
     request = {**fields, "kind": "job", "token": armed.token, "waits": plan["environment"]}
     try:
-        armed.control.send(message(request))
+        armed.control.send(encode_message(request))
     except OSError:
         return False
     if not _await(armed, isolation):
         return False
-    armed.ahead = _start_of(job)
+    armed.ahead = _derive_start_key(job)
     return True
 
 
@@ -99,13 +99,13 @@ def lay_aids(aids: dict[str, str], code: str) -> None:
             aid.write(text)
 
 
-def _suits(job: Header) -> bool:
+def _can_start_ahead(job: Header) -> bool:
     """Whether nothing of it must be there before its interpreter starts, but a seed, which jobs share."""
     return job["clock"] is None and not job["tape"] and not job["has_tests"]
 
 
-def _start_of(job: Header) -> tuple[str, ...]:
-    """What an interpreter starts with: two jobs in which it is the same can take each other's."""
+def _derive_start_key(job: Header) -> tuple[str, ...]:
+    """Return what an interpreter starts with: jobs in which it is the same can take each other's."""
     return str(job["seed"]), *job["argv"]
 
 

@@ -47,5 +47,5 @@ class Clock:
             self._paused_at = None
 
     def passed_s(self) -> float:
-        """Seconds since it was started, whether it stood meanwhile or not."""
+        """Return the seconds since it was started, whether it was paused meanwhile or not."""
         return time.monotonic() - self.started

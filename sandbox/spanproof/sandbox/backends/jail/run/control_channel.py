@@ -52,16 +52,16 @@ class ControlChannel:
 
     def read(self) -> None:
         """Read what the guest sent."""
-        if self._is_over(_READS_AT_ONCE):
+        if self._take_messages(_READS_AT_ONCE):
             self._closed = True
             self._poll.unregister(self._control)
 
     def read_remaining(self) -> None:
-        """What the guest sent just before it ended; its end may have been seen first."""
+        """Read what the guest sent just before it ended; its end may have been seen first."""
         if not self._closed:
-            self._is_over(_LAST_READS)
+            self._take_messages(_LAST_READS)
 
-    def _is_over(self, reads: int) -> bool:
+    def _take_messages(self, reads: int) -> bool:
         """Take what has come; bytes that are no frames of ours end the reading, not the run."""
         try:
             for _ in range(reads):
@@ -94,7 +94,7 @@ class ControlChannel:
         return True
 
     def _wait(self) -> None:
-        """Until the guest reads, serving its calls: one of them may hold the read up."""
+        """Wait until the guest reads, serving its calls: one of them may hold the read up."""
         waiting = select.poll()
         waiting.register(self._control, select.POLLOUT)
         waiting.register(self._listener, select.POLLIN)

@@ -12,7 +12,7 @@ import secrets
 from itertools import islice
 from typing import Any
 
-from spanproof.sandbox.guest.inbox import message
+from spanproof.sandbox.guest.inbox import encode_message
 from spanproof.sandbox.guest.wire import Header
 
 MOST_FAILED = 1_000
@@ -49,16 +49,16 @@ class GuestReport:
         self.result: Any = None
 
     def to_header(self) -> Header:
-        """All of it, as the host receives it; of tests, where any were planned."""
-        to_header: Header = {"outcome": self.outcome, "raised": self.raised, "result": self.result}
+        """Return all of it, as the host receives it; of tests, where any were planned."""
+        header: Header = {"outcome": self.outcome, "raised": self.raised, "result": self.result}
         if self._planned is not None:
-            to_header["tests_total"] = self._planned
-            to_header["tests_passed"] = sum(self._results.values())
-            to_header["tests_failed"] = self._first_failed(self._planned)
-        return to_header
+            header["tests_total"] = self._planned
+            header["tests_passed"] = sum(self._results.values())
+            header["tests_failed"] = self._list_failed(self._planned)
+        return header
 
-    def _first_failed(self, planned: int) -> list[int]:
-        """Numbers of the first tests that did not pass, those never carried out among them."""
+    def _list_failed(self, planned: int) -> list[int]:
+        """Return numbers of the first tests that did not pass, those never carried out among them."""
         missing = (number for number in range(planned) if not self._results.get(number))
         return list(islice(missing, MOST_FAILED))
 
@@ -78,15 +78,15 @@ class GuestReport:
                 self.outcome, self.raised = kind, message.get("raised")
                 self.result = message.get("result")
         elif kind == "judge" and message.get("hidden") is True and self._tests is not None:
-            return self._send_tests(self._tests)
+            return self._pack_tests(self._tests)
         return None
 
-    def _send_tests(self, tests: bytes) -> bytes:
-        """The tests, once, with a token the program never sees: it is a fork of another."""
+    def _pack_tests(self, tests: bytes) -> bytes:
+        """Return the tests, once, with a token the program never sees: it is a fork of another."""
         self._tests = None
         token = secrets.token_hex(16)
         self._judge_tokens.add(token)
-        return message({"kind": "tests", "token": token}, [tests])
+        return encode_message({"kind": "tests", "token": token}, [tests])
 
     def _handle_judge(self, message: Header) -> None:
         kind = message.get("kind")

@@ -1,4 +1,4 @@
-"""A program as a job: what the host checks of it, and what it reports a supervisor.
+"""A program as a job: what the host checks of it, and what it gives a supervisor.
 
 In: a `Program`. Out: the header and the parts of one frame. Pure, but for looking up what is installed.
 """
@@ -29,7 +29,7 @@ class Runtimes:
     """What there is to run programs, where they run.
 
     Attributes:
-        place: in errors.
+        location: in errors.
         bash: its path.
         duckdb: whether Python has the module.
         toolchains: languages of `spanproof.sandbox.toolchains` that can be built and run.
@@ -55,8 +55,8 @@ class Runtimes:
         return found | (self.node.languages if self.node is not None else frozenset())
 
 
-def here() -> Runtimes:
-    """The jail's, on this machine."""
+def find_runtimes() -> Runtimes:
+    """Find the jail's, on this machine."""
     return Runtimes(
         location="the jail",
         bash="/bin/bash",
@@ -69,7 +69,7 @@ def here() -> Runtimes:
 
 
 def build_job(program: Program, found: Runtimes) -> tuple[Header, list[bytes]]:
-    """The frame of a program.
+    """Build the frame of a program.
 
     Raises:
         UnsupportedLanguage: no runtime for it here; says what to install.
@@ -86,7 +86,7 @@ def build_job(program: Program, found: Runtimes) -> tuple[Header, list[bytes]]:
         "has_tests": program.tests is not None,
         "entry_point": program.entry_point,
         **encode_fixtures(program.fixtures),
-        **_of_language(program, found),
+        **_build_language_fields(program, found),
     }
     source = program.source.encode("utf-8", "surrogatepass")
     tests = (program.tests or "").encode("utf-8", "surrogatepass")
@@ -112,11 +112,11 @@ def check_language(language: str, found: Runtimes) -> None:
 
 @lru_cache
 def encode_limits(limits: Limits) -> Header:
-    """As they travel; most programs share theirs."""
+    """Encode them as they travel; most programs share theirs."""
     return asdict(limits)
 
 
-def _of_language(program: Program, found: Runtimes) -> Header:
+def _build_language_fields(program: Program, found: Runtimes) -> Header:
     if program.language == "bash":
         script = f"{CODE}/main.sh"
         # It is checked first: it can read the script.
@@ -124,13 +124,13 @@ def _of_language(program: Program, found: Runtimes) -> Header:
     if program.language in ("javascript", "typescript"):
         assert found.node is not None
         script = "main.ts" if program.language == "typescript" else "main.js"
-        return _of_node(found.node, program, script)
+        return _build_node_fields(found.node, program, script)
     if program.language == "sql":
-        return {"database": _database(program, found)}
+        return {"database": _build_database_fields(program, found)}
     return {}
 
 
-def _of_node(found: node.Node, program: Program, script: str) -> Header:
+def _build_node_fields(found: node.Node, program: Program, script: str) -> Header:
     command, *arguments = found.command(f"{CODE}/{script}", f"{CODE}/{_RUNNER}", program.limits)
     if program.fixtures.seed is not None:
         # of `Math.random`, which starts from bytes no kernel gave; 0 would mean that there is no seed
@@ -139,16 +139,16 @@ def _of_node(found: node.Node, program: Program, script: str) -> Header:
         "script": script,
         "argv": [command, *arguments],
         "own_execs": 1,
-        "aids": {_RUNNER: _runner()},
+        "aids": {_RUNNER: _read_runner()},
     }
 
 
 @cache
-def _runner() -> str:
+def _read_runner() -> str:
     return files("spanproof.sandbox.guest").joinpath(_RUNNER).read_text(encoding="utf-8")
 
 
-def _database(program: Program, found: Runtimes) -> Header:
+def _build_database_fields(program: Program, found: Runtimes) -> Header:
     database = program.fixtures.database
     if program.fixtures.packages is not None:
         raise UnsupportedFixtures("SQL takes no packages: leave them out, or run it from Python")
@@ -169,7 +169,7 @@ def _check_database(database: Database, program: Program, found: Runtimes) -> No
 
 
 def check_database_made(header: Header, execution: Execution, program: Program) -> None:
-    """Refuse a result that shows the database only.
+    """Refuse a result that shows only that there is no database.
 
     Raises:
         UnsupportedFixtures: it could not be made; says why.

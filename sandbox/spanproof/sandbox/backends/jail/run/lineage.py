@@ -22,7 +22,7 @@ from spanproof.sandbox.backends.jail.namespaces.process_tree import (
     SYSTEM_TICKS,
     USER_TICKS,
     Namespace,
-    stat_fields,
+    read_stat_fields,
 )
 from spanproof.sandbox.backends.jail.seccomp.notifications import GO_ON, NONE_YET, Answer, Notification
 from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
@@ -87,7 +87,7 @@ class Lineage:
         if task == self._main:
             return self.step
         known = self._steps.get(task)
-        if known is None or known[0] != _began(task):
+        if known is None or known[0] != _read_start_time(task):
             self._learn()
             known = self._steps.get(task)
         return self.step if known is None else known[1]
@@ -105,7 +105,7 @@ class Lineage:
         waiting, self._deferred = self._deferred, []
         released: list[Notification] = []
         for call in waiting:
-            if _state(call.pid) == "X":
+            if _read_state(call.pid) == "X":
                 continue
             (released if self._may_fork(call.pid) else self._deferred).append(call)
         return released
@@ -128,7 +128,9 @@ class Lineage:
             return
         for _ in range(_ROUNDS):
             going = [
-                pid for pid in self._processes() if pid not in self._stopped and _state(pid) not in "TZX"
+                pid
+                for pid in self._list_processes()
+                if pid not in self._stopped and _read_state(pid) not in "TZX"
             ]
             if not going:
                 break
@@ -136,7 +138,7 @@ class Lineage:
                 self._stop(pid)
             self._stopped += going
         deadline = time.monotonic() + _STILL_S
-        while any(_state(task) == "R" for task in self._tasks()) and time.monotonic() < deadline:
+        while any(_read_state(task) == "R" for task in self._iterate_tasks()) and time.monotonic() < deadline:
             time.sleep(0.0001)
 
     def _stop(self, pid: int) -> None:
@@ -148,7 +150,7 @@ class Lineage:
         for thread in threads:
             if thread != self._main:
                 with contextlib.suppress(ProcessLookupError):
-                    kernel.signal_thread(pid, thread, signal.SIGSTOP)
+                    kernel.send_thread_signal(pid, thread, signal.SIGSTOP)
                     return
 
     def thaw(self) -> None:
@@ -164,7 +166,9 @@ class Lineage:
             return set()
         self._retire()
         unborn = {fork.step for fork in self._forks.values()}  # what was let go may not be born yet
-        return unborn | {self.step_of(task) for task in self._tasks() if not self._waits_for_others(task)}
+        return unborn | {
+            self.step_of(task) for task in self._iterate_tasks() if not self._waits_for_others(task)
+        }
 
     def _may_fork(self, task: int) -> bool:
         step = self.step_of(task)
@@ -172,7 +176,7 @@ class Lineage:
             self._retire()
             if any(fork.step != step for fork in self._forks.values()):
                 return False
-        self._forks[task] = _Fork(step, _ticks(_fields(task)))
+        self._forks[task] = _Fork(step, _sum_ticks(_read_fields(task)))
         return True
 
     def _retire(self) -> None:
@@ -187,25 +191,25 @@ class Lineage:
         steps = {fork.step for fork in self._forks.values()}
         step = min(steps, default=self.step)
         found = {}
-        for task in self._tasks():
-            began = _began(task)
+        for task in self._iterate_tasks():
+            began = _read_start_time(task)
             known = self._steps.get(task)
             found[task] = known if known is not None and known[0] == began else (began, step)
         self._steps = found
 
-    def _processes(self) -> list[int]:
+    def _list_processes(self) -> list[int]:
         """Return all processes of the session; the main one where it has other threads."""
         return [pid for pid in map(int, self._tree.pids()) if pid not in self._ours]
 
-    def _tasks(self) -> Iterator[int]:
+    def _iterate_tasks(self) -> Iterator[int]:
         """Yield every thread that lives but the main one."""
-        for pid in self._processes():
+        for pid in self._list_processes():
             try:
                 names = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208 - names only
             except OSError:
                 continue
             for task in map(int, names):
-                if task != self._main and _state(task) not in "ZX":
+                if task != self._main and _read_state(task) not in "ZX":
                     yield task
 
     def _waits_for_others(self, task: int) -> bool:
@@ -228,7 +232,7 @@ class Lineage:
             return bool(timeout & 0x80000000) if name in _IN_MILLISECONDS else timeout == 0
         if name in _READS:
             descriptor = values[0] & 0xFFFFFFFF
-            return descriptor == STEPS_FD or _link_of(task, descriptor).startswith(_FED_BY_OTHERS)
+            return descriptor == STEPS_FD or _read_link(task, descriptor).startswith(_FED_BY_OTHERS)
         return name in _WAITS_FOR_OTHERS
 
 
@@ -243,10 +247,12 @@ def _has_timer(task: int) -> bool:
     except OSError:
         return True
     alarmed = any(int(mask, 16) & _ALARM for mask in signals)
-    return alarmed or bool(timers) or any(_link_of(task, fd) == "anon_inode:[timerfd]" for fd in descriptors)
+    return (
+        alarmed or bool(timers) or any(_read_link(task, fd) == "anon_inode:[timerfd]" for fd in descriptors)
+    )
 
 
-def _link_of(task: int, descriptor: int | str) -> str:
+def _read_link(task: int, descriptor: int | str) -> str:
     try:
         return os.readlink(f"/proc/{task}/fd/{descriptor}")  # noqa: PTH115
     except OSError:
@@ -255,25 +261,25 @@ def _link_of(task: int, descriptor: int | str) -> str:
 
 def _is_beyond(task: int, fork: _Fork) -> bool:
     """Whether a task has left the call by which it forked: it sleeps, or has run long since."""
-    fields = _fields(task)
-    return fields[STATE] != b"R" or _ticks(fields) >= fork.ticks + _TICKS
+    fields = _read_fields(task)
+    return fields[STATE] != b"R" or _sum_ticks(fields) >= fork.ticks + _TICKS
 
 
-def _ticks(fields: list[bytes]) -> int:
+def _sum_ticks(fields: list[bytes]) -> int:
     return int(fields[USER_TICKS]) + int(fields[SYSTEM_TICKS])
 
 
-def _began(task: int) -> int:
-    return int(_fields(task)[STARTED])
+def _read_start_time(task: int) -> int:
+    return int(_read_fields(task)[STARTED])
 
 
-def _state(task: int) -> str:
-    return _fields(task)[STATE].decode()
+def _read_state(task: int) -> str:
+    return _read_fields(task)[STATE].decode()
 
 
-def _fields(task: int) -> list[bytes]:
-    """Return what `stat_fields` gives of a thread; where it is gone, that it is dead and nothing more."""
+def _read_fields(task: int) -> list[bytes]:
+    """Return what `read_stat_fields` gives of a thread; where it is gone, that it is dead alone."""
     try:
-        return stat_fields(task)
+        return read_stat_fields(task)
     except OSError:
         return [b"X", *[b"0"] * STARTED]

@@ -31,7 +31,7 @@ class Stream:
                 del self._tail[: len(self._tail) - self._tail_room]
 
     def kept(self) -> bytes:
-        """What is kept, with a mark where bytes are missing."""
+        """Return what is kept, with a mark where bytes are missing."""
         if not self.cut:
             return bytes(self._head + self._tail)
         tail = bytes(self._tail[len(self._tail) - self._tail_room :]) if self._tail_room else b""

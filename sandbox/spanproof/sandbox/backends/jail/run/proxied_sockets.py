@@ -20,7 +20,12 @@ from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.namespaces.dns_stub import DnsStub
 from spanproof.sandbox.backends.jail.namespaces.network import QUERY_BYTES
 from spanproof.sandbox.backends.jail.seccomp import addresses
-from spanproof.sandbox.backends.jail.seccomp.notifications import Answer, Notification, put_in_place, signed
+from spanproof.sandbox.backends.jail.seccomp.notifications import (
+    Answer,
+    Notification,
+    put_in_place,
+    to_signed,
+)
 from spanproof.sandbox.backends.jail.seccomp.paths import Boundary
 from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
 from spanproof.sandbox.backends.jail.seccomp.watcher import Watcher
@@ -33,27 +38,27 @@ class ProxyingWatcher(Watcher):
     """See `Watcher`; for a network namespace whose loopback answers for itself alone (a container's)."""
 
     def __init__(self, arch: Arch, boundary: Boundary, dns_stub: DnsStub | None) -> None:
-        """As a `Watcher`; with the DNS stub that answers queries, where no port leads to a resolver."""
+        """Make a `Watcher` with the DNS stub that answers queries, where no port leads to a resolver."""
         super().__init__(arch, boundary)
         self._dns_stub = dns_stub
 
     def _query_resolver(self, name: str, call: Notification) -> Answer:
-        """A question to the resolver: the socket is connected to ours; a datagram is read, and no more."""
+        """Answer a question to the resolver: the socket is connected to ours; a datagram is only read."""
         if self._dns_stub is None:
             return super()._query_resolver(name, call)
         if name != "connect":
-            payload = kernel.read_memory(call.pid, *_sent(name, call))
-            self.record.note("network", f"{addresses.sought_name(payload)}:53", allowed=False)
+            payload = kernel.read_memory(call.pid, *_locate_sent(name, call))
+            self.record.note("network", f"{addresses.read_sought_name(payload)}:53", allowed=False)
             return Answer(errno.ECONNREFUSED)
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         return self._connect(call, ours, theirs, self._dns_stub.listen)
 
-    def _proxy_connection(self, call: Notification, text: str, address: bytes) -> Answer:
+    def _connect_to_tape(self, call: Notification, text: str, address: bytes) -> Answer:
         """Connect the guest to the tape."""
         fixtures = self.fixtures
         assert fixtures is not None, "the tape has said that it serves this"
         try:
-            ours, theirs = self._pair(address)
+            ours, theirs = self._make_pair(address)
         except OSError as problem:
             return Answer(problem.errno or errno.ENETUNREACH)
         return self._connect(call, ours, theirs, lambda link: fixtures.take(link, text))
@@ -75,13 +80,13 @@ class ProxyingWatcher(Watcher):
         take(ours)
         return Answer(value=0)
 
-    def _pair(self, _address: bytes) -> tuple[socket.socket, socket.socket]:
-        """The tape's end of a connection to a `struct sockaddr`, and the guest's.
+    def _make_pair(self, _address: bytes) -> tuple[socket.socket, socket.socket]:
+        """Make the tape's end of a connection to a `struct sockaddr`, and the guest's.
 
         Raises:
             OSError: there can be none.
         """
-        return loopback_pair()
+        return make_loopback_pair()
 
     def _put_in_place(self, theirs: socket.socket, call: Notification) -> None:
         """Put a copy of a socket in the place of the one a call names, which waits on.
@@ -89,14 +94,14 @@ class ProxyingWatcher(Watcher):
         Raises:
             OSError: the caller is gone.
         """
-        number = signed(call.args[0])
-        flags = _descriptor_flags(call.pid, number)
+        number = to_signed(call.args[0])
+        flags = _read_descriptor_flags(call.pid, number)
         theirs.setblocking(not flags & os.O_NONBLOCK)
         closes = os.O_CLOEXEC if flags & os.O_CLOEXEC else 0
         put_in_place(self.listener, call.id, theirs.fileno(), number, closes)
 
 
-def _sent(name: str, call: Notification) -> tuple[int, int]:
+def _locate_sent(name: str, call: Notification) -> tuple[int, int]:
     """Return where the first bytes lie that a call sends, and how many of them are read."""
     if name == "sendto":
         return call.args[1], min(call.args[2], QUERY_BYTES)
@@ -109,8 +114,8 @@ def _sent(name: str, call: Notification) -> tuple[int, int]:
     return start, min(length, QUERY_BYTES)
 
 
-def loopback_pair() -> tuple[socket.socket, socket.socket]:
-    """Two ends of one TCP connection over the loopback; a guest that connects there too is not taken for it.
+def make_loopback_pair() -> tuple[socket.socket, socket.socket]:
+    """Make both ends of a TCP connection over the loopback; a guest that connects too is not taken for it.
 
     Raises:
         OSError: there is no loopback, or no port left.
@@ -126,6 +131,6 @@ def loopback_pair() -> tuple[socket.socket, socket.socket]:
             ours.close()
 
 
-def _descriptor_flags(pid: int, number: int) -> int:
+def _read_descriptor_flags(pid: int, number: int) -> int:
     found = re.search(r"flags:\s+(\d+)", Path(f"/proc/{pid}/fdinfo/{number}").read_text())
     return int(found[1], 8) if found else 0

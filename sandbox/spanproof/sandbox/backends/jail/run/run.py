@@ -22,7 +22,7 @@ from spanproof.sandbox.backends.jail.run.control_channel import ControlChannel
 from spanproof.sandbox.backends.jail.run.guest_report import GuestReport
 from spanproof.sandbox.backends.jail.run.streams import Streams
 from spanproof.sandbox.backends.jail.run.usage_limits import TICK_S, UsageLimits
-from spanproof.sandbox.guest.inbox import message
+from spanproof.sandbox.guest.inbox import encode_message
 from spanproof.sandbox.guest.wire import Decoder, Frame, Header
 
 _MUTE_S = 0.002
@@ -103,7 +103,9 @@ class Run:
         header = {key: self._job.header[key] for key in _GUEST_FIELDS if key in self._job.header}
         if self._watcher.fixtures is not None:
             header["environment"] = self._watcher.fixtures.environment
-        self._to_guest(message({**header, "kind": "job", "token": self._armed.token}, self._job.parts[:1]))
+        self._to_guest(
+            encode_message({**header, "kind": "job", "token": self._armed.token}, self._job.parts[:1])
+        )
 
     def _bound_time(self) -> None:
         tree.bound_cpu(self._armed.guest.pid, self._limits["cpu_s"], self._isolation.tree)
@@ -123,14 +125,14 @@ class Run:
             self._control_channel.read_remaining()
         self._note_names()
         ended = self._end()
-        header = self._facts(wall_s, self._usage_limits.cpu_s_of(ended))
+        header = self._list_facts(wall_s, self._usage_limits.cpu_s_of(ended))
         header |= {"kind": "result", "status": ended.status, "peak": self._usage_limits.peak_of(ended)}
         self.touched = self._isolation.box.touched()
         if self.touched:
             header["files"] = self._isolation.box.files_left()
         return header, self._streams.kept()
 
-    def _facts(self, wall_s: float, cpu_s: float) -> Header:
+    def _list_facts(self, wall_s: float, cpu_s: float) -> Header:
         return {
             "tier": self._isolation.tier,
             "stopped": self._stopped,
@@ -227,7 +229,7 @@ class Run:
             self._stopped = "timeout"
 
     def _read_host(self) -> None:
-        """What the host says while its program runs; mostly that it is gone."""
+        """Read what the host says while its program runs; mostly that it is gone."""
         try:
             data = self._channel.recv(262144)
         except OSError:
@@ -240,7 +242,7 @@ class Run:
             self._take(frame)
 
     def _take(self, frame: Frame) -> None:
-        """A frame that came while the program runs: a plain run has no use for any."""
+        """Take a frame that came while the program runs: a plain run has no use for any."""
 
     def _hold(self, pid: int, code: int) -> bool:
         """Whether to hold a process that ends: the main one, when it has always been alone.
@@ -257,7 +259,7 @@ class Run:
         return True
 
     def _end(self) -> Ended:
-        """How the main process ended; nothing of the program runs any more."""
+        """Return how the main process ended; nothing of the program runs any more."""
         if self._held is not None and self._stopped is None:
             return self._held
         self._held = None

@@ -18,7 +18,7 @@ from spanproof.sandbox.calls import answer_call
 from spanproof.sandbox.errors import SandboxBroken
 from spanproof.sandbox.fixed.job import encode_fixtures, encode_tape
 from spanproof.sandbox.guest.outcome import add_attempts, build_execution
-from spanproof.sandbox.guest.wire import Frame, Header, call_key
+from spanproof.sandbox.guest.wire import Frame, Header, format_call_key
 from spanproof.sandbox.model import Execution, JsonValue, SessionSpec, ToolAnswer, ToolRequest
 
 _GRACE_S = 15.0
@@ -29,7 +29,7 @@ _AHEAD_BYTES = 64 * 1024
 
 
 def build_session_job(spec: SessionSpec) -> tuple[Header, list[bytes]]:
-    """The frame that starts a session.
+    """Build the frame that starts a session.
 
     Raises:
         UnsupportedFixtures: the clock or the recorded calls cannot be given.
@@ -150,7 +150,7 @@ class JailSession(Session):
         if self._supervisor is None:
             raise SandboxBroken("the session is over")
         try:
-            frame = self._step(self._supervisor, source)
+            frame = self._run_step(self._supervisor, source)
             execution = build_execution(frame.header, frame.parts, self._spec.limits, may_exist=self._may_lie)
         except BaseException:
             self.close()  # the step waits for an answer that will not come
@@ -182,7 +182,7 @@ class JailSession(Session):
                 known = self._amended.get(number, self._executions[number])
                 self._amended[number] = add_attempts(known, found)
 
-    def _step(self, supervisor: Loan, source: str) -> Frame:
+    def _run_step(self, supervisor: Loan, source: str) -> Frame:
         """Hand over a step, unless the supervisor has it already; the frame that ends it."""
         if not self._sent:
             self._hand_over(supervisor, source)
@@ -191,7 +191,7 @@ class JailSession(Session):
         self._sent.popleft()
         while True:
             frame = supervisor.receive(self._spec.limits.wall_s + _GRACE_S)
-            self._keep_count(frame.header)
+            self._report_answered(frame.header)
             if frame.header.get("kind") != "call":
                 break
             supervisor.send(answer_call(frame.header, self._tools, self._answer))
@@ -199,7 +199,7 @@ class JailSession(Session):
             self._sent.clear()  # the supervisor has dropped them
         return frame
 
-    def _keep_count(self, header: Header) -> None:
+    def _report_answered(self, header: Header) -> None:
         """Report to the answering side the calls that the supervisor has answered since its last report."""
         answered = header.get("foreseen", [])
         if type(answered) is not list or not all(number in range(len(self._calls)) for number in answered):
@@ -212,36 +212,36 @@ class JailSession(Session):
         """Send a step, and what is foreseen after it as far as it may be sent at once."""
         steps = [Foreseen(source)]
         if self._coming and self._coming[0].source == source:
-            steps = _at_once(self._coming)
+            steps = _take_next_steps(self._coming)
         else:
             self._coming.clear()  # it did not come true
         self._sent.extend(step.source for step in steps)
         self._calls.clear()
-        foreseen = [[[self._numbered(*call) for call in step.calls], step.lasting] for step in steps]
+        foreseen = [[[self._number_call(*call) for call in step.calls], step.lasting] for step in steps]
         sources = [step.source.encode("utf-8", "surrogatepass") for step in steps]
         supervisor.send({"kind": "step", "foreseen": foreseen}, sources)
 
-    def _numbered(self, request: ToolRequest, reply: ToolAnswer) -> list[object]:
-        """A foreseen call as the supervisor knows it: its number, how it is written, and the answer."""
+    def _number_call(self, request: ToolRequest, reply: ToolAnswer) -> list[object]:
+        """Return a foreseen call as the supervisor knows it: number, how it is written, and the answer."""
         self._calls.append((request, reply))
-        return [len(self._calls) - 1, call_key(*_parts(request)), asdict(reply)]
+        return [len(self._calls) - 1, format_call_key(*_split_request(request)), asdict(reply)]
 
 
-def _at_once(coming: deque[Foreseen]) -> list[Foreseen]:
-    """The next step, and those after it that fit."""
+def _take_next_steps(coming: deque[Foreseen]) -> list[Foreseen]:
+    """Return the next step, and those after it that fit."""
     steps = [coming.popleft()]
-    room = _AHEAD_BYTES - _size(steps[0])
-    while coming and (room := room - _size(coming[0])) > 0:
+    room = _AHEAD_BYTES - _estimate_size(steps[0])
+    while coming and (room := room - _estimate_size(coming[0])) > 0:
         steps.append(coming.popleft())
     return steps
 
 
-def _size(step: Foreseen) -> int:
-    """About how many bytes it takes."""
+def _estimate_size(step: Foreseen) -> int:
+    """Estimate how many bytes it takes."""
     return len(step.source) + sum(
-        len(json.dumps([*_parts(request), reply.result])) for request, reply in step.calls
+        len(json.dumps([*_split_request(request), reply.result])) for request, reply in step.calls
     )
 
 
-def _parts(request: ToolRequest) -> tuple[str, list[JsonValue], dict[str, JsonValue]]:
+def _split_request(request: ToolRequest) -> tuple[str, list[JsonValue], dict[str, JsonValue]]:
     return request.tool, list(request.args), dict(request.kwargs)

@@ -28,9 +28,9 @@ from spanproof.sandbox.backends.jail.run.run import Links, Run
 from spanproof.sandbox.backends.jail.run.usage_limits import TICK_S
 from spanproof.sandbox.backends.jail.seccomp.attempts import Record
 from spanproof.sandbox.backends.jail.seccomp.notifications import GO_ON, Answer, Notification, send
-from spanproof.sandbox.backends.jail.seccomp.syscalls import required_arch
-from spanproof.sandbox.guest.inbox import message
-from spanproof.sandbox.guest.wire import Frame, Header, call_key, encode
+from spanproof.sandbox.backends.jail.seccomp.syscalls import require_arch
+from spanproof.sandbox.guest.inbox import encode_message
+from spanproof.sandbox.guest.wire import Frame, Header, encode, format_call_key
 
 _CALLS_A_STEP = 10_000
 """Tool calls: their time is not the step's, so their number must be bounded."""
@@ -49,7 +49,7 @@ class SessionRun(Run):
     def __init__(self, job: Frame, armed: Armed, links: Links) -> None:
         super().__init__(job, armed, links)
         self._is_held = links.isolation.holds_calls
-        self._control_channel.listen()  # it queries, and waits for answers
+        self._control_channel.listen()  # the guest calls tools, and waits for answers
         self._ready = self._in_step = False
         self._step_record = self._watcher.record
         self._step = ""
@@ -83,7 +83,7 @@ class SessionRun(Run):
         job.header["held"] = self._is_held
         if self._is_held:
             pid = armed.guest.pid
-            self._lineage = Lineage(links.isolation.tree, pid, required_arch())
+            self._lineage = Lineage(links.isolation.tree, pid, require_arch())
             self._held_channel = HeldChannel(armed.guest.listener, pid, self._handle_held)
             self._watcher.steps = self
 
@@ -101,7 +101,7 @@ class SessionRun(Run):
         step = self._lineage.step_of(task)
         if step != self._lineage.step and name in _NETWORK_CALLS:
             self._network_steps.add(step)
-        return self._record_of(step)
+        return self._find_record(step)
 
     def fork(self, call: Notification) -> Answer:
         """See `Steps`."""
@@ -113,8 +113,8 @@ class SessionRun(Run):
             return self._held_channel.write(call)
         return self._held_channel.read(call)
 
-    def _record_of(self, step: int) -> Record:
-        """The one at hand, or what is added to that of a step that was reported."""
+    def _find_record(self, step: int) -> Record:
+        """Return the one at hand, or what is added to that of a step that was reported."""
         if step == self._lineage.step and (self._in_step or step == BEFORE):
             return self._step_record
         if step == self._steps:
@@ -157,7 +157,7 @@ class SessionRun(Run):
                 self._refuse_report()
                 self._held_channel.refuse()
         if self._is_held:
-            self._watcher.record = self._record_of(self._lineage.step)
+            self._watcher.record = self._find_record(self._lineage.step)
 
     def _note_names(self) -> None:
         """Record names looked up: no call says by which task, so by the earliest that it can have been."""
@@ -168,7 +168,7 @@ class SessionRun(Run):
         self._watcher.record = found
         super()._note_names()
         self._watcher.record = own
-        record = self._record_of(min(self._network_steps))
+        record = self._find_record(min(self._network_steps))
         for kind, target in found.attempts:
             record.note(kind, target, allowed=False)
             own.unjudged += 1
@@ -203,17 +203,17 @@ class SessionRun(Run):
     def _note_unknown(self, steps: Iterable[int]) -> None:
         """Note that steps may do, or have done, what is not known."""
         for step in steps:
-            self._record_of(step).unjudged += 1
+            self._find_record(step).unjudged += 1
 
     def _take_late(self) -> dict[str, Header]:
-        """What was attempted since the last report by tasks of steps that were reported."""
+        """Take what was attempted since the last report by tasks of steps that were reported."""
         late, self._late = self._late, {}
         self._network_used |= any(record.network_used for record in late.values())
         found = {str(step): record.to_header() for step, record in late.items()}
         return {step: header for step, header in found.items() if header}
 
     def _bound_time(self) -> None:
-        """CPU time is bounded by the wall time of each step: the kernel's limit is for a whole process."""
+        """Leave CPU time to the wall time of each step: the kernel's limit is for a whole process."""
 
     def _is_timed(self) -> bool:
         return self._in_step and not self._clock.is_paused
@@ -238,11 +238,11 @@ class SessionRun(Run):
         if kind == "step":
             self._coming = deque(zip(frame.parts, frame.header["foreseen"], strict=True))
             self._lasting = False
-            self._next_step()
+            self._begin_next_step()
         elif kind == "answer":
             self._clock.resume()  # the time a tool takes is the host's, not the step's
-            self._to_steps(message(frame.header), self._caller)
-            self._next_step()
+            self._to_steps(encode_message(frame.header), self._caller)
+            self._begin_next_step()
         elif kind == "end" and self._is_held and not self._in_step and self._held_channel.main_waits:
             self._settled_at = time.monotonic() + _SETTLES_S
             self._lineage.thaw()
@@ -250,7 +250,7 @@ class SessionRun(Run):
         elif kind == "end":
             self._stopped = "closed"
 
-    def _next_step(self) -> None:
+    def _begin_next_step(self) -> None:
         """Begin it, where there is one, the one before is over, and no call of that waits for its answer."""
         if not self._coming or self._in_step or self._clock.is_paused or self._stopped is not None:
             return
@@ -268,16 +268,16 @@ class SessionRun(Run):
         if self._is_held:
             self._lineage.begin()
             self._network_steps.clear()
-        self._to_steps(message({"kind": "step", "step": self._step}, [source]), self._armed.guest.pid)
+        self._to_steps(encode_message({"kind": "step", "step": self._step}, [source]), self._armed.guest.pid)
 
     def _end_step(self, message_header: Header) -> None:
-        """Gather what the step did, report the host, and start the next one's account."""
+        """Gather what the step did, report it to the host, and start the next one's account."""
         goes_on = bool(self._coming) and message_header.get("outcome") == "ok" and not self._clock.is_paused
         if self._is_held and not goes_on:
             self._lineage.freeze()
         self._streams.drain()
         self._watcher.record = self._step_record
-        header = self._facts(self._clock.passed_s(), self._cpu_s())
+        header = self._list_facts(self._clock.passed_s(), self._measure_step_cpu_s())
         header |= {key: message_header.get(key) for key in _OF_A_STEP}
         header |= {
             "kind": "step",
@@ -293,7 +293,7 @@ class SessionRun(Run):
         self._step_record = self._watcher.record = Record()
         if message_header.get("outcome") != "ok":
             self._coming.clear()
-        self._next_step()
+        self._begin_next_step()
 
     def _to_steps(self, data: bytes, thread: int) -> None:
         """Send to a thread of the session."""
@@ -313,9 +313,9 @@ class SessionRun(Run):
             reason = "no step is running" if not self._in_step else "another call waits for its answer"
             refusal = {"error_type": "RuntimeError", "error_message": reason}
             answer = {"kind": "answer", "call": message_header.get("call"), **refusal}
-            self._to_steps(message(answer), thread)
+            self._to_steps(encode_message(answer), thread)
             return
-        if self._foreseen and self._foreseen[0][1] == call_key(
+        if self._foreseen and self._foreseen[0][1] == format_call_key(
             *(message_header.get(key) for key in _OF_A_CALL)
         ):
             number, _key, answer = self._foreseen.popleft()
@@ -323,7 +323,7 @@ class SessionRun(Run):
             self._clock.stop(self._last_turn_began)
             self._clock.resume()
             known = {**answer, "kind": "answer", "call": message_header.get("call")}
-            self._to_steps(message(known), thread)
+            self._to_steps(encode_message(known), thread)
             return
         self._foreseen.clear()  # the order is lost: the host knows what follows
         call = {
@@ -335,10 +335,10 @@ class SessionRun(Run):
         self._clock.stop(self._last_turn_began)
         self._to_host(encode(call | {"foreseen": self._take_answered()}))
 
-    def _facts(self, wall_s: float, cpu_s: float) -> Header:
+    def _list_facts(self, wall_s: float, cpu_s: float) -> Header:
         if not self._in_step:
             self._watcher.record = Record()  # whatever came since the last report is late
-        return super()._facts(wall_s, cpu_s) | {"foreseen": self._take_answered()}
+        return super()._list_facts(wall_s, cpu_s) | {"foreseen": self._take_answered()}
 
     def _take_answered(self) -> list[int]:
         reply, self._answered = self._answered, []
@@ -357,7 +357,7 @@ class SessionRun(Run):
                 self._stopped = self._usage_limits.look()
         self._unsent += view
 
-    def _cpu_s(self) -> float:
+    def _measure_step_cpu_s(self) -> float:
         spent = self._usage_limits.cpu_s_so_far()
         step, self._cpu_reported = spent - self._cpu_reported, spent
         return max(0.0, step)

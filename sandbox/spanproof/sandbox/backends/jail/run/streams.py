@@ -37,11 +37,11 @@ class Streams:
         self.out, self.err = Stream(self._keep_bytes), Stream(self._keep_bytes)
 
     def seen_bytes(self) -> int:
-        """How much was written so far."""
+        """Return how much was written so far."""
         return self.out.seen + self.err.seen
 
     def kept(self) -> list[bytes]:
-        """What is kept of output and error output."""
+        """Return what is kept of output and error output."""
         return [self.out.kept(), self.err.kept()]
 
     def read(self, fd: int) -> None:
@@ -51,7 +51,7 @@ class Streams:
         except BlockingIOError:
             return
         if data:
-            self._of(fd).add(data)
+            self._select_stream(fd).add(data)
         else:
             self._poll.unregister(fd)
 
@@ -61,7 +61,7 @@ class Streams:
             taken = 0
             try:
                 while taken < _DRAIN_BYTES and (data := os.read(fd, 65536)):
-                    self._of(fd).add(data)
+                    self._select_stream(fd).add(data)
                     taken += len(data)
             except BlockingIOError:
                 continue
@@ -89,7 +89,7 @@ class Streams:
             self._poll.register(fd, select.POLLIN)
         self._muted.clear()
 
-    def _of(self, fd: int) -> Stream:
+    def _select_stream(self, fd: int) -> Stream:
         return self.out if fd == self._armed.stdout else self.err
 
     def _close_stdin(self) -> None:

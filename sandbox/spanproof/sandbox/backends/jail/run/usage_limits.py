@@ -33,7 +33,7 @@ class UsageLimits:
             group.begin(limits["memory_bytes"], limits["disk_bytes"])
         isolation.tree.refresh_bound()  # the guest was bounded when it was armed, which may be long ago
         self._strays_cpu_before = isolation.tree.strays_cpu_s
-        self._arming_cpu_s = memory.cpu_s(guest.pid)
+        self._arming_cpu_s = memory.read_cpu_s(guest.pid)
         self._own_times = OwnTimes()
         self.takes_s = 0.0
         """How long the last look took: a supervisor that is kept waiting for a processor takes long."""
@@ -71,33 +71,33 @@ class UsageLimits:
         return self._group is not None and self._group.killed()
 
     def lift_memory_bound(self) -> None:
-        """Where the kernel has killed for memory, have it kill no more: the supervisor would be next."""
+        """Keep the kernel, where it has killed for memory, from killing more: the supervisor is next."""
         if self._group is not None and self.oom_killed():
             self._group.lift()
 
     def peak_bytes(self) -> int:
-        """The most that any look has found, this one among them."""
+        """Return the most that any look has found, this one among them."""
         self._isolation.tree.keep_bound()
         self._meter.sample()
         return self._meter.peak_bytes
 
     def peak_of(self, ended: Ended) -> int:
-        """The most that was found before the main process ended, or that the kernel has counted for it."""
+        """Return the most found before the main process ended, or that the kernel has counted for it."""
         return max(ended.peak_bytes, self._meter.peak_bytes)
 
     def ended_with(self, code: int) -> Ended:
-        """How a main process that is held at its end has ended, without any reaped child."""
-        grown_bytes = memory.peak_bytes(self._main) - self._born.resident_bytes
-        return Ended(code << 8, memory.cpu_s(self._main), max(0, grown_bytes))
+        """Return how a main process that is held at its end has ended, without any reaped child."""
+        grown_bytes = memory.read_peak_memory(self._main) - self._born.resident_bytes
+        return Ended(code << 8, memory.read_cpu_s(self._main), max(0, grown_bytes))
 
     def cpu_s_so_far(self) -> float:
-        """CPU seconds of the main process, its arming among them, and of all that it has started."""
+        """Return CPU seconds of the main process, its arming among them, and of all it has started."""
         self._own_times.note(self._main)
-        return max(memory.cpu_s(self._main) + self._strays_cpu_s(), self._own_times.total_s())
+        return max(memory.read_cpu_s(self._main) + self._compute_strays_cpu_s(), self._own_times.total_s())
 
     def cpu_s_of(self, ended: Ended) -> float:
-        """CPU seconds of the main process since it was given something to do, and of the same others."""
-        used = max(ended.cpu_s + self._strays_cpu_s(), self._own_times.total_s())
+        """Return CPU seconds of the main process since it had something to do, and of the same others."""
+        used = max(ended.cpu_s + self._compute_strays_cpu_s(), self._own_times.total_s())
         return max(0.0, used - self._arming_cpu_s)
 
     def note_end(self, pid: int) -> None:
@@ -105,5 +105,5 @@ class UsageLimits:
         if pid != self._main:
             self._own_times.note(pid)
 
-    def _strays_cpu_s(self) -> float:
+    def _compute_strays_cpu_s(self) -> float:
         return self._isolation.tree.strays_cpu_s - self._strays_cpu_before

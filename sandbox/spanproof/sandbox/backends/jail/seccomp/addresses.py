@@ -33,23 +33,23 @@ def parse(raw: bytes, *, sends: bool = False) -> Target | None:
     (family,) = struct.unpack_from("=H", raw)
     if family == _AF_UNIX:
         if raw[2:3] == b"\0":
-            return Target(abstract_text(raw[3:]), path="")
+            return Target(format_abstract_name(raw[3:]), path="")
         return Target("", path=raw[2:].split(b"\0", 1)[0].decode("utf-8", "surrogateescape"))
     if (family == _AF_INET or (sends and family == 0)) and len(raw) >= 8:
-        return _internet(ipaddress.IPv4Address(raw[4:8]), raw)
+        return _build_internet_target(ipaddress.IPv4Address(raw[4:8]), raw)
     if family == _AF_INET6 and len(raw) >= 24:
-        return _internet(ipaddress.IPv6Address(raw[8:24]), raw)
+        return _build_internet_target(ipaddress.IPv6Address(raw[8:24]), raw)
     if family == 0:
         return None  # AF_UNSPEC: a disconnect
     return Target(_FAMILIES.get(family, f"address family {family}"))
 
 
-def abstract_text(name: bytes) -> str:
+def format_abstract_name(name: bytes) -> str:
     """Return the name of an abstract socket for people, as the kernel lists it."""
     return f"unix:@{name.replace(bytes(1), b'@').decode('utf-8', 'backslashreplace')}"
 
 
-def _internet(address: ipaddress.IPv4Address | ipaddress.IPv6Address, raw: bytes) -> Target:
+def _build_internet_target(address: ipaddress.IPv4Address | ipaddress.IPv6Address, raw: bytes) -> Target:
     (port,) = struct.unpack_from("!H", raw, 2)
     mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
     shown = mapped or address
@@ -58,26 +58,26 @@ def _internet(address: ipaddress.IPv4Address | ipaddress.IPv6Address, raw: bytes
     return Target(f"{host}:{port}", port, shown.is_loopback or shown.is_unspecified)
 
 
-def queried_name(payload: bytes) -> str | None:
-    """The name a DNS query requests, None where the bytes are no query."""
+def parse_queried_name(payload: bytes) -> str | None:
+    """Return the name a DNS query requests, None where the bytes are no query."""
     if len(payload) < 17:
         return None
     _id, flags, questions, answers, authorities, _extra = struct.unpack_from("!6H", payload)
     if flags & 0xF800 or questions != 1 or answers or authorities:
         return None
-    labels, end = _labels(payload)
+    labels, end = _parse_labels(payload)
     whole = end < len(payload) and payload[end] == 0 and all(map(bytes.isascii, labels))
     return b".".join(labels).decode("ascii") or None if whole else None
 
 
-def sought_name(payload: bytes) -> str:
+def read_sought_name(payload: bytes) -> str:
     """Return what bytes for a name server ask for, whether or not they are a query that a server answers."""
-    labels, _end = _labels(payload)
+    labels, _end = _parse_labels(payload)
     return b".".join(labels).decode("ascii", "backslashreplace")[:_NAME_CHARACTERS] or "(no name)"
 
 
-def _labels(payload: bytes) -> tuple[list[bytes], int]:
-    """The labels behind the head of a query, and the position of what follows them."""
+def _parse_labels(payload: bytes) -> tuple[list[bytes], int]:
+    """Return the labels behind the head of a query, and the position of what follows them."""
     labels, position = [], _DNS_HEAD_BYTES
     while position < len(payload) and 0 < payload[position] <= _LABEL_BYTES:
         end = position + 1 + payload[position]
@@ -86,8 +86,8 @@ def _labels(payload: bytes) -> tuple[list[bytes], int]:
     return labels, position
 
 
-def socket_text(args: Sequence[int]) -> str:
-    """A `socket` call for people."""
+def format_socket_call(args: Sequence[int]) -> str:
+    """Format a `socket` call for people."""
     family, kind = args[0] & 0xFFFFFFFF, args[1] & 0xF
     name = _FAMILIES.get(family, f"family {family}")
     return f"socket({name}, {_TYPES.get(kind, f'type {kind}')}, {args[2] & 0xFFFFFFFF})"

@@ -43,7 +43,7 @@ ARCHITECTURE = Instruction(LD_ABS, _OFFSET_ARCH)
 
 
 def pack(program: Program) -> bytes:
-    """The bytes that the kernel takes.
+    """Return the bytes that the kernel takes.
 
     Raises:
         ValueError: there are more instructions than it takes.
@@ -57,22 +57,22 @@ def pack(program: Program) -> bytes:
     )
 
 
-def low(argument: int) -> Instruction:
-    """Loads the lower half of an argument."""
+def load_low(argument: int) -> Instruction:
+    """Return what loads the lower half of an argument."""
     return Instruction(LD_ABS, _OFFSET_ARGS + 8 * argument)
 
 
-def high(argument: int) -> Instruction:
-    """Loads the upper half of an argument."""
+def load_high(argument: int) -> Instruction:
+    """Return what loads the upper half of an argument."""
     return Instruction(LD_ABS, _OFFSET_ARGS + 8 * argument + 4)
 
 
 def end(verdict: int) -> Instruction:
-    """Ends with a verdict."""
+    """Return what ends with a verdict."""
     return Instruction(RET, verdict)
 
 
-def among(values: Sequence[int], then: Program, otherwise: Program, *, jump: int = JEQ) -> Program:
+def jump_if_among(values: Sequence[int], then: Program, otherwise: Program, *, jump: int = JEQ) -> Program:
     """Go on with a program where the accumulator is one of the values, or passes the jump's other test."""
     last = len(values) - 1 + len(otherwise)
     tests = [Instruction(jump, value, last - index, 0) for index, value in enumerate(values)]

@@ -19,10 +19,10 @@ from spanproof.sandbox.backends.jail.seccomp.bpf import (
     RET_NOTIFY,
     Instruction,
     Program,
-    among,
     end,
-    high,
-    low,
+    jump_if_among,
+    load_high,
+    load_low,
 )
 from spanproof.sandbox.guest.reporter import STEPS_FD
 
@@ -79,62 +79,68 @@ alone would let a guest slow it down."""
 _HARMLESS_PRCTL = (1, 2, 3, 15, 16, 21, 23, 29, 30, 36, 37, 38, 39, 41, 42, 0x53564D41)
 
 
-def conditional(uid: int) -> dict[str, Program]:
-    """The calls whose arguments decide on every tier."""
+def build_conditional_rules(uid: int) -> dict[str, Program]:
+    """Return the calls whose arguments decide on every tier."""
     return {
-        "clone": [low(0), *among((OUTWARD_FLAGS,), _NOTIFY, _ALLOW, jump=JSET)],
-        "socket": _socket(),
+        "clone": [load_low(0), *jump_if_among((OUTWARD_FLAGS,), _NOTIFY, _ALLOW, jump=JSET)],
+        "socket": _build_socket_rule(),
         **dict.fromkeys(_ON_A_PROCESS, _NOT_ON_THE_SUPERVISOR),
         # On one process that is not the supervisor; groups and users would take it in.
         "setpriority": _on_one(0, _SUPERVISOR_PID, _NOTIFY, _ALLOW),
         "ioprio_set": _on_one(1, _SUPERVISOR_PID, _NOTIFY, _ALLOW),
-        "prlimit64": _limit_stays(_RLIMIT_CORE, _DONE, _NOT_ON_THE_SUPERVISOR),
-        "setrlimit": _no_core_limit(_ALLOW),
+        "prlimit64": _keep_limit(_RLIMIT_CORE, _DONE, _NOT_ON_THE_SUPERVISOR),
+        "setrlimit": _keep_core_limit(_ALLOW),
         # They would write back what everyone on the machine has changed; a program's own files have no disk.
         **dict.fromkeys(("sync", "syncfs"), _DONE),
         # Hiding from the supervisor is the supervisor's to allow.
-        "prctl": [low(0), *among((_PR_SET_DUMPABLE,), _NOTIFY, among(_HARMLESS_PRCTL, _ALLOW, _REFUSE))],
-        "fcntl": [low(1), *among(_SHARED_FILE_COMMANDS, _REFUSE, _ALLOW)],
-        "ioctl": _request((_TIOCSTI, _TIOCLINUX)),
-        "setsockopt": _option(_ALLOW, _BUFFER_SIZES),
-        "personality": [low(0), *among((0xFFFFFFFF,), _ALLOW, _REFUSE)],
-        "sendto": _with_address(),
-        "mmap": [low(2), *among((_PROT_WRITE,), _large(1), _ALLOW, jump=JSET)],
-        "mremap": _large(2),
-        **dict.fromkeys(("setuid", "setgid"), _ids_unchanged(1, uid)),
-        **dict.fromkeys(("setreuid", "setregid"), _ids_unchanged(2, uid)),
-        **dict.fromkeys(("setresuid", "setresgid"), _ids_unchanged(3, uid)),
+        "prctl": [
+            load_low(0),
+            *jump_if_among((_PR_SET_DUMPABLE,), _NOTIFY, jump_if_among(_HARMLESS_PRCTL, _ALLOW, _REFUSE)),
+        ],
+        "fcntl": [load_low(1), *jump_if_among(_SHARED_FILE_COMMANDS, _REFUSE, _ALLOW)],
+        "ioctl": _build_request_rule((_TIOCSTI, _TIOCLINUX)),
+        "setsockopt": _build_option_rule(_ALLOW, _BUFFER_SIZES),
+        "personality": [load_low(0), *jump_if_among((0xFFFFFFFF,), _ALLOW, _REFUSE)],
+        "sendto": _build_address_rule(),
+        "mmap": [load_low(2), *jump_if_among((_PROT_WRITE,), _test_large_mapping(1), _ALLOW, jump=JSET)],
+        "mremap": _test_large_mapping(2),
+        **dict.fromkeys(("setuid", "setgid"), _test_ids_unchanged(1, uid)),
+        **dict.fromkeys(("setreuid", "setregid"), _test_ids_unchanged(2, uid)),
+        **dict.fromkeys(("setresuid", "setresgid"), _test_ids_unchanged(3, uid)),
     }
 
 
-def devices_refused() -> dict[str, Program]:
-    """More, where no path is judged: a node may be made that is no device."""
-    return {"mknod": _device_node(1), "mknodat": _device_node(2)}
+def build_device_rules() -> dict[str, Program]:
+    """Return more, where no path is judged: a node may be made that is no device."""
+    return {"mknod": _test_device_node(1), "mknodat": _test_device_node(2)}
 
 
-def for_steps() -> dict[str, Program]:
-    """More: what a session's steps and reports travel by."""
-    of_the_channel = [low(0), *among((STEPS_FD,), _NOTIFY, _ALLOW)]
+def build_step_rules() -> dict[str, Program]:
+    """Return more: what a session's steps and reports travel by."""
+    of_the_channel = [load_low(0), *jump_if_among((STEPS_FD,), _NOTIFY, _ALLOW)]
     return {"read": of_the_channel, "write": of_the_channel}
 
 
-def without_namespaces() -> dict[str, Program]:
-    """More: the supervisor is no PID 1, and the machine's network and files of its user are visible."""
+def build_unnamespaced_rules() -> dict[str, Program]:
+    """Return more: the supervisor is no PID 1, and the machine's network and its user's files show."""
     return {
         **dict.fromkeys(_ON_A_PROCESS, _NOT_ON_ANOTHER),
-        "setrlimit": _no_core_limit(_REFUSE),
+        "setrlimit": _keep_core_limit(_REFUSE),
         # The supervisor moves the bound of processes below what is allowed at most; no other process does.
-        "prlimit64": _limit_stays(_RLIMIT_CORE, _DONE, _limit_stays(_RLIMIT_NPROC, _REFUSE, _NOT_ON_ANOTHER)),
-        "socket": _socket_inside(),
-        "socketpair": _pair(),
-        "fcntl": [low(1), *among((_F_SETOWN, _F_SETOWN_EX, *_SHARED_FILE_COMMANDS), _REFUSE, _ALLOW)],
-        "ioctl": _request((_TIOCSTI, _TIOCLINUX, _FIOSETOWN, _SIOCSPGRP)),
+        "prlimit64": _keep_limit(_RLIMIT_CORE, _DONE, _keep_limit(_RLIMIT_NPROC, _REFUSE, _NOT_ON_ANOTHER)),
+        "socket": _build_inner_socket_rule(),
+        "socketpair": _build_pair_rule(),
+        "fcntl": [
+            load_low(1),
+            *jump_if_among((_F_SETOWN, _F_SETOWN_EX, *_SHARED_FILE_COMMANDS), _REFUSE, _ALLOW),
+        ],
+        "ioctl": _build_request_rule((_TIOCSTI, _TIOCLINUX, _FIOSETOWN, _SIOCSPGRP)),
         # Options of an internet socket have no meaning for what replaces it: they hold, to no effect.
         # No descriptor of the process at the other end, which is the supervisor's for some: signals go by it.
-        "setsockopt": _option(_DONE, {**_BUFFER_SIZES, _SO_PASSPIDFD: _NO_OPTION}),
-        "getsockopt": _option(_NOTIFY, {_SO_PEERPIDFD: _NO_OPTION}),
+        "setsockopt": _build_option_rule(_DONE, {**_BUFFER_SIZES, _SO_PASSPIDFD: _NO_OPTION}),
+        "getsockopt": _build_option_rule(_NOTIFY, {_SO_PEERPIDFD: _NO_OPTION}),
         **dict.fromkeys(("getpeername", "getsockname", "recvmsg"), _NOTIFY),
-        "recvfrom": _with_address(),
+        "recvfrom": _build_address_rule(),
         "setpriority": _on_one(0, 0, _ALLOW, _NOTIFY),
         "ioprio_set": _on_one(1, 0, _ALLOW, _NOTIFY),
         # Where the kernel shares out the processor by session, no program has the room of dozens.
@@ -142,90 +148,99 @@ def without_namespaces() -> dict[str, Program]:
     }
 
 
-_NOT_ON_THE_SUPERVISOR = [low(0), *among((_SUPERVISOR_PID,), _NOTIFY, _ALLOW)]
-_NOT_ON_ANOTHER = [low(0), *among((0,), _ALLOW, _NOTIFY)]
+_NOT_ON_THE_SUPERVISOR = [load_low(0), *jump_if_among((_SUPERVISOR_PID,), _NOTIFY, _ALLOW)]
+_NOT_ON_ANOTHER = [load_low(0), *jump_if_among((0,), _ALLOW, _NOTIFY)]
 """Zero is the caller, or its process group, in which there are none but the guest's."""
 
 
-def _null(argument: int, then: Program, otherwise: Program) -> Program:
+def _test_null(argument: int, then: Program, otherwise: Program) -> Program:
     """Test all 64 bits for zero."""
-    return [low(argument), *among((0,), [high(argument), *among((0,), then, otherwise)], otherwise)]
+    return [
+        load_low(argument),
+        *jump_if_among((0,), [load_high(argument), *jump_if_among((0,), then, otherwise)], otherwise),
+    ]
 
 
-def _limit_stays(limit: int, verdict: Program, other: Program) -> Program:
-    """Of `prlimit64`: a verdict for a new value of this limit; the other program for the rest."""
-    return [low(1), *among((limit,), _null(2, other, verdict), other)]
+def _keep_limit(limit: int, verdict: Program, other: Program) -> Program:
+    """Keep, in `prlimit64`, a limit: a verdict for a new value of it; the other program for the rest."""
+    return [load_low(1), *jump_if_among((limit,), _test_null(2, other, verdict), other)]
 
 
-def _no_core_limit(processes: Program) -> Program:
-    """Of `setrlimit`: the limit of core files stays as it is (`Bounds.apply`); a verdict for processes."""
-    return [low(0), *among((_RLIMIT_CORE,), _DONE, among((_RLIMIT_NPROC,), processes, _ALLOW))]
+def _keep_core_limit(processes: Program) -> Program:
+    """Keep, in `setrlimit`, the limit of core files as it is (`Bounds.apply`); a verdict for processes."""
+    return [
+        load_low(0),
+        *jump_if_among((_RLIMIT_CORE,), _DONE, jump_if_among((_RLIMIT_NPROC,), processes, _ALLOW)),
+    ]
 
 
 def _on_one(which: int, pid: int, then: Program, otherwise: Program) -> Program:
-    """Of priorities: a verdict for this process, one for every other; groups and users are shown."""
-    return [low(0), *among((which,), [low(1), *among((pid,), then, otherwise)], _NOTIFY)]
+    """Build that of priorities: a verdict for this process, one for others; groups and users are shown."""
+    return [
+        load_low(0),
+        *jump_if_among((which,), [load_low(1), *jump_if_among((pid,), then, otherwise)], _NOTIFY),
+    ]
 
 
-def _socket() -> Program:
-    """UNIX, INET and INET6 stream, datagram and sequenced sockets; the supervisor refuses others."""
-    protocols = [low(2), *among(PLAIN_PROTOCOLS, _ALLOW, _NOTIFY)]
-    types = [low(1), Instruction(AND, 0xF), *among(PLAIN_TYPES, protocols, _NOTIFY)]
-    return [low(0), *among((_AF_UNIX, _AF_INET, _AF_INET6), types, _OTHER_FAMILY)]
+def _build_socket_rule() -> Program:
+    """Allow UNIX, INET and INET6 stream, datagram and sequenced sockets; the supervisor refuses others."""
+    protocols = [load_low(2), *jump_if_among(PLAIN_PROTOCOLS, _ALLOW, _NOTIFY)]
+    types = [load_low(1), Instruction(AND, 0xF), *jump_if_among(PLAIN_TYPES, protocols, _NOTIFY)]
+    return [load_low(0), *jump_if_among((_AF_UNIX, _AF_INET, _AF_INET6), types, _OTHER_FAMILY)]
 
 
-def _socket_inside() -> Program:
-    """As `_socket`, with every internet socket shown, and no unix socket that can be sent anywhere."""
-    return [low(0), *among((_AF_UNIX,), _pair(), _OTHER_FAMILY)]
+def _build_inner_socket_rule() -> Program:
+    """Show every internet socket, and allow no unix socket that can be sent anywhere."""
+    return [load_low(0), *jump_if_among((_AF_UNIX,), _build_pair_rule(), _OTHER_FAMILY)]
 
 
 # libc queries netlink for interfaces and copes without; refusing it is no news
-_OTHER_FAMILY = among((_AF_NETLINK,), _NO_FAMILY, _NOTIFY)
+_OTHER_FAMILY = jump_if_among((_AF_NETLINK,), _NO_FAMILY, _NOTIFY)
 
 
-def _option(of_the_internet: Program, of_sockets: Mapping[int, Program]) -> Program:
-    """A verdict for the levels of the internet, and one for each of these options of any socket."""
+def _build_option_rule(of_the_internet: Program, of_sockets: Mapping[int, Program]) -> Program:
+    """Build a verdict for the levels of the internet, and one for each of these options of any socket."""
     options = _ALLOW
     for option, verdict in of_sockets.items():
-        options = among((option,), verdict, options)
-    of_any = among((_SOL_SOCKET,), [low(2), *options], _ALLOW)
-    return [low(1), *among(_INTERNET_LEVELS, of_the_internet, of_any)]
+        options = jump_if_among((option,), verdict, options)
+    of_any = jump_if_among((_SOL_SOCKET,), [load_low(2), *options], _ALLOW)
+    return [load_low(1), *jump_if_among(_INTERNET_LEVELS, of_the_internet, of_any)]
 
 
-def _pair() -> Program:
-    """Connected sockets only: a datagram may bear any address."""
+def _build_pair_rule() -> Program:
+    """Allow connected sockets only: a datagram may bear any address."""
     return [
-        low(1),
+        load_low(1),
         Instruction(AND, 0xF),
-        *among((_SOCK_STREAM, _SOCK_SEQPACKET), _ALLOW, _NO_PROTOCOL),
+        *jump_if_among((_SOCK_STREAM, _SOCK_SEQPACKET), _ALLOW, _NO_PROTOCOL),
     ]
 
 
-def _with_address() -> Program:
-    """`sendto` with a null address is a plain send on a connected socket, and `recvfrom` a plain `recv`."""
-    return _null(4, _ALLOW, _NOTIFY)
+def _build_address_rule() -> Program:
+    """Allow a null address: `sendto` is then a plain send on a connected socket, `recvfrom` a `recv`."""
+    return _test_null(4, _ALLOW, _NOTIFY)
 
 
-def _large(argument: int) -> Program:
-    low_half = [low(argument), *among((LARGE_MAPPING_BYTES,), _NOTIFY, _ALLOW, jump=JGE)]
-    return [high(argument), *among((0,), low_half, _NOTIFY)]
+def _test_large_mapping(argument: int) -> Program:
+    low_half = [load_low(argument), *jump_if_among((LARGE_MAPPING_BYTES,), _NOTIFY, _ALLOW, jump=JGE)]
+    return [load_high(argument), *jump_if_among((0,), low_half, _NOTIFY)]
 
 
-def _request(refused: Sequence[int]) -> Program:
-    """Of a device or a file, by number."""
-    return [low(1), *among(_FILE_ATTRIBUTES, _NOTIFY, among(refused, _REFUSE, _ALLOW))]
+def _build_request_rule(refused: Sequence[int]) -> Program:
+    """Test the request of a device or a file, by number."""
+    return [load_low(1), *jump_if_among(_FILE_ATTRIBUTES, _NOTIFY, jump_if_among(refused, _REFUSE, _ALLOW))]
 
 
-def _device_node(mode_argument: int) -> Program:
+def _test_device_node(mode_argument: int) -> Program:
     return [
-        low(mode_argument),
+        load_low(mode_argument),
         Instruction(AND, _S_IFMT),
-        *among((_S_IFCHR, _S_IFBLK), _NOTIFY, _ALLOW),
+        *jump_if_among((_S_IFCHR, _S_IFBLK), _NOTIFY, _ALLOW),
     ]
 
 
-def _ids_unchanged(count: int, uid: int) -> Program:
+def _test_ids_unchanged(count: int, uid: int) -> Program:
     program = _ALLOW
     for argument in reversed(range(count)):
-        program = [low(argument), *among((uid, 0xFFFFFFFF), program, _NOTIFY)]
+        program = [load_low(argument), *jump_if_among((uid, 0xFFFFFFFF), program, _NOTIFY)]
     return program

@@ -26,15 +26,15 @@ from spanproof.sandbox.backends.jail.seccomp.bpf import (
     pack,
 )
 from spanproof.sandbox.backends.jail.seccomp.conditions import (
-    conditional,
-    devices_refused,
-    for_steps,
-    without_namespaces,
+    build_conditional_rules,
+    build_device_rules,
+    build_step_rules,
+    build_unnamespaced_rules,
 )
 from spanproof.sandbox.backends.jail.seccomp.rules import ALLOWED, FORKS, REFUSED, WATCHED
 from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
 
-_FOR_THE_KERNEL = (WATCHED | {"mmap", "mremap", "prctl", "sendto"}) - devices_refused().keys()
+_FOR_THE_KERNEL = (WATCHED | {"mmap", "mremap", "prctl", "sendto"}) - build_device_rules().keys()
 """Calls shown to be noted, measured or answered, and not to be refused."""
 
 _OBSERVED = FORKS | {"getrandom"}
@@ -51,7 +51,7 @@ def compile_filter(
     namespaced: bool = True,
     shown: frozenset[str] = frozenset(),
 ) -> bytes:
-    """The program for one architecture.
+    """Compile the program for one architecture.
 
     Args:
         arch: whose numbers the filter holds; calls of any other are handed to the supervisor, which refuses.
@@ -69,19 +69,21 @@ def compile_filter(
         Instruction(JGE, _X32_BIT, 0, 1),
         end(RET_NOTIFY),
     ]
-    return pack(head + _search(_ranges(_actions(arch, uid, observed, namespaced, shown))))
+    return pack(head + _build_search(_merge_ranges(_collect_actions(arch, uid, observed, namespaced, shown))))
 
 
 def compile_silent_filter(arch: Arch, uid: int) -> bytes:
-    """The program for a kernel that does not notify: what a supervisor would refuse fails unrecorded.
+    """Compile the program for a kernel that does not notify: what would be refused fails unrecorded.
 
     What it would judge by a path, an address or a size goes through: another wall must bound that.
     """
-    actions = _actions(arch, uid, observed=False, namespaced=True, shown=frozenset())
-    actions |= {arch.numbers[name]: rule for name, rule in devices_refused().items() if name in arch.numbers}
+    actions = _collect_actions(arch, uid, observed=False, namespaced=True, shown=frozenset())
+    actions |= {
+        arch.numbers[name]: rule for name, rule in build_device_rules().items() if name in arch.numbers
+    }
     names = {number: name for name, number in arch.numbers.items()}
     settled = {
-        number: _settled(action, RET_ALLOW if names[number] in _FOR_THE_KERNEL else RET_EPERM)
+        number: _replace_notification(action, RET_ALLOW if names[number] in _FOR_THE_KERNEL else RET_EPERM)
         for number, action in actions.items()
     }
     head = [
@@ -90,16 +92,16 @@ def compile_silent_filter(arch: Arch, uid: int) -> bytes:
         end(RET_ENOSYS),
         NUMBER,
     ]
-    return pack(head + _search(_ranges(settled)))
+    return pack(head + _build_search(_merge_ranges(settled)))
 
 
-def _settled(action: Program, verdict: int) -> Program:
-    """With a verdict in the place of the supervisor's."""
+def _replace_notification(action: Program, verdict: int) -> Program:
+    """Put a verdict in the place of the supervisor's."""
     notified = end(RET_NOTIFY)
     return [end(verdict) if instruction == notified else instruction for instruction in action]
 
 
-def _actions(
+def _collect_actions(
     arch: Arch, uid: int, observed: bool, namespaced: bool, shown: frozenset[str]
 ) -> dict[int, Program]:
     actions: dict[int, Program] = {}
@@ -107,17 +109,21 @@ def _actions(
         for name in names:
             if name in arch.numbers:
                 actions[arch.numbers[name]] = [end(verdict)]
-    rules = conditional(uid) if namespaced else conditional(uid) | without_namespaces()
+    rules = (
+        build_conditional_rules(uid)
+        if namespaced
+        else build_conditional_rules(uid) | build_unnamespaced_rules()
+    )
     if observed:
         shown |= _OBSERVED
-        rules |= for_steps()
+        rules |= build_step_rules()
     rules |= {name: [end(RET_NOTIFY)] for name in shown}
     actions |= {arch.numbers[name]: rule for name, rule in rules.items() if name in arch.numbers}
     return actions
 
 
-def _ranges(actions: dict[int, Program]) -> list[tuple[int, Program]]:
-    """Starts of runs of numbers that share an action, ascending; what no rule names is ENOSYS."""
+def _merge_ranges(actions: dict[int, Program]) -> list[tuple[int, Program]]:
+    """Return starts of runs of numbers that share an action, ascending; what no rule names is ENOSYS."""
     unknown = [end(RET_ENOSYS)]
     ranges: list[tuple[int, Program]] = []
     for number in range(max(actions) + 2):
@@ -127,11 +133,11 @@ def _ranges(actions: dict[int, Program]) -> list[tuple[int, Program]]:
     return ranges
 
 
-def _search(ranges: Sequence[tuple[int, Program]]) -> Program:
+def _build_search(ranges: Sequence[tuple[int, Program]]) -> Program:
     if len(ranges) == 1:
         return list(ranges[0][1])
     middle = len(ranges) // 2
-    low, high = _search(ranges[:middle]), _search(ranges[middle:])
+    low, high = _build_search(ranges[:middle]), _build_search(ranges[middle:])
     if len(low) <= 255:
         return [Instruction(JGE, ranges[middle][0], len(low), 0), *low, *high]
     return [Instruction(JGE, ranges[middle][0], 0, 1), Instruction(JA, len(low)), *low, *high]

@@ -55,7 +55,7 @@ EPERM = Answer(errno.EPERM)
 
 
 def receive_notification(listener: int) -> Notification | None:
-    """The next held call; None when its caller is gone."""
+    """Return the next held call; None when its caller is gone."""
     buffer = bytearray(_NOTIFICATION.size)
     try:
         fcntl.ioctl(listener, _RECV, buffer)
@@ -100,7 +100,7 @@ def put_in_place(listener: int, id_: int, descriptor: int, number: int, flags: i
     fcntl.ioctl(listener, _ADD_DESCRIPTOR, _DESCRIPTOR.pack(id_, _IN_PLACE_OF, descriptor, number, flags))
 
 
-def signed(value: int) -> int:
-    """A register as the C int it holds."""
+def to_signed(value: int) -> int:
+    """Return a register as the C int it holds."""
     low = value & 0xFFFFFFFF
     return low - (1 << 32) if low & 0x80000000 else low

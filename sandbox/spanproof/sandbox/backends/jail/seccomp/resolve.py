@@ -76,7 +76,7 @@ def _resolve_by_kernel(path: str, *, follows: bool) -> str | None:
     """Return where a path leads that exists and does not lead to or through /proc; None for any other."""
     flags = os.O_PATH if follows else os.O_PATH | os.O_NOFOLLOW
     try:
-        fd = kernel.openat2(_AT_FDCWD, path, flags, resolve=kernel.RESOLVE_NO_MAGICLINKS)
+        fd = kernel.call_openat2(_AT_FDCWD, path, flags, resolve=kernel.RESOLVE_NO_MAGICLINKS)
     except OSError:
         return None
     try:
@@ -122,7 +122,7 @@ class _Walk:
                 at = own if name == "self" else f"{own}/task/{self._thread}"
             else:
                 at = self._enter(f"{at}/{name}", waiting, follows=follows)
-        return self._named_as_own(_name_object(at, self._unnamed) if self._is_unnamed(at) else at or "/")
+        return self._to_proc_self(_name_object(at, self._unnamed) if self._is_unnamed(at) else at or "/")
 
     def _is_unnamed(self, at: str) -> bool:
         """Whether a place can be named only by way of the link to a directory without a name."""
@@ -158,7 +158,7 @@ class _Walk:
         waiting.extend(text.split("/")[::-1])
         return self._root if text.startswith("/") else here.rpartition("/")[0]
 
-    def _named_as_own(self, path: str) -> str:
+    def _to_proc_self(self, path: str) -> str:
         if not path.startswith("/proc/"):
             return path
         for own in (self._process, self._thread):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from importlib.resources import files
 
-from spanproof.sandbox.catalogue import read_sections, words_of
+from spanproof.sandbox.catalogue import read_sections, split_entry
 
 CALLS = read_sections(files(__package__) / "calls.txt")
 _VERDICTS = CALLS["verdicts"]
-ALLOWED = words_of(_VERDICTS, "allowed")
-WATCHED = words_of(_VERDICTS, "watched")
-REFUSED = words_of(_VERDICTS, "refused")
-CONDITIONAL = words_of(_VERDICTS, "conditional")
+ALLOWED = split_entry(_VERDICTS, "allowed")
+WATCHED = split_entry(_VERDICTS, "watched")
+REFUSED = split_entry(_VERDICTS, "refused")
+CONDITIONAL = split_entry(_VERDICTS, "conditional")
 
 NAMED = ALLOWED | WATCHED | REFUSED | CONDITIONAL
 """Every call the filter knows; the numbers table must hold each on at least one architecture."""

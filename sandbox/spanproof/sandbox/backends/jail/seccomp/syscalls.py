@@ -18,7 +18,7 @@ class Arch:
     numbers: dict[str, int]
 
     def number(self, name: str) -> int:
-        """The number of a call that must exist.
+        """Return the number of a call that must exist.
 
         Raises:
             KeyError: the architecture has no such call.
@@ -26,7 +26,7 @@ class Arch:
         return self.numbers[name]
 
     def name(self, number: int) -> str:
-        """The name of a call, for people; `syscall 999` where the table does not know it."""
+        """Return the name of a call, for people; `syscall 999` where the table does not know it."""
         for name, known in self.numbers.items():
             if known == number:
                 return name
@@ -44,18 +44,18 @@ AARCH64 = Arch("aarch64", 0xC00000B7, _read_numbers("aarch64"))
 ARCHES: dict[str, Arch] = {arch.machine: arch for arch in (X86_64, AARCH64)}
 
 
-def this_arch() -> Arch | None:
-    """The running machine's, None where the jail has no table for it."""
+def detect_arch() -> Arch | None:
+    """Return the running machine's, None where the jail has no table for it."""
     return ARCHES.get(platform.machine())
 
 
-def required_arch() -> Arch:
-    """The running machine's.
+def require_arch() -> Arch:
+    """Return the running machine's.
 
     Raises:
         OSError: the jail has no table for it.
     """
-    arch = this_arch()
+    arch = detect_arch()
     if arch is None:
         raise OSError(f"the jail has no system call table for {platform.machine()}")
     return arch

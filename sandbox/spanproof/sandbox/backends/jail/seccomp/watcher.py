@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from spanproof.sandbox import kernel
-from spanproof.sandbox.backends.jail.namespaces.process_tree import PARENT, stat_fields
+from spanproof.sandbox.backends.jail.namespaces.process_tree import PARENT, read_stat_fields
 from spanproof.sandbox.backends.jail.seccomp import addresses, paths
 from spanproof.sandbox.backends.jail.seccomp.attempts import Record
 from spanproof.sandbox.backends.jail.seccomp.conditions import OUTWARD_FLAGS
@@ -28,7 +28,7 @@ from spanproof.sandbox.backends.jail.seccomp.notifications import (
     Notification,
     receive_notification,
     send,
-    signed,
+    to_signed,
 )
 from spanproof.sandbox.backends.jail.seccomp.path_arguments import (
     BY_DESCRIPTOR,
@@ -82,7 +82,7 @@ class Watcher:
         self._arch = arch
         self._boundary = boundary
         self._names = {number: name for name, number in arch.numbers.items()}
-        self._handlers = self._table()
+        self._handlers = self._build_handlers()
 
     def watch(self, listener: int) -> None:
         """Turn to a new run, with a clean record."""
@@ -129,7 +129,7 @@ class Watcher:
             self.record.note("privilege", f"foreign system call {call.number & 0x3FFFFFFF}", allowed=False)
             return Answer(errno.ENOSYS)
         try:
-            return self._answer(self._names.get(call.number, f"syscall {call.number}"), call)
+            return self._dispatch(self._names.get(call.number, f"syscall {call.number}"), call)
         except kernel.ProcessUnreadable:
             self.record.unjudged += 1
             return EPERM
@@ -142,66 +142,70 @@ class Watcher:
             self.record.unjudged += 1
             return EPERM
 
-    def _answer(self, name: str, call: Notification) -> Answer:
+    def _dispatch(self, name: str, call: Notification) -> Answer:
         if self.steps is not None:
             self.record = self.steps.record_of(name, call.pid)
         if self.fixtures is not None:
             self.fixtures.called(name, call.pid)
         return self._handlers.get(name, self._refuse)(name, call)
 
-    def _table(self) -> dict[str, Callable[[str, Notification], Answer]]:
+    def _build_handlers(self) -> dict[str, Callable[[str, Notification], Answer]]:
         table: dict[str, Callable[[str, Notification], Answer]] = dict.fromkeys(REFUSED, self._refuse)
         table.update(dict.fromkeys(OPENS, self._open))
         table.update(dict.fromkeys(MUTATORS, self._mutate))
-        table.update(execve=self._exec, execveat=self._exec)
-        table.update(connect=self._address, bind=self._address, sendto=self._address)
-        table.update(sendmsg=self._message, sendmmsg=self._message)
-        table.update(mmap=self._map, mremap=self._map, socket=self._socket, prctl=self._hide)
-        table.update(getrandom=self._random, getppid=self._parent, exit_group=self._end)
-        table.update(flock=self._reach, ioctl=self._reach, mknod=self._node, mknodat=self._node)
-        table.update(dict.fromkeys(FORKS, self._fork), read=self._step, write=self._step)
+        table.update(execve=self._answer_exec, execveat=self._answer_exec)
+        table.update(connect=self._answer_address, bind=self._answer_address, sendto=self._answer_address)
+        table.update(sendmsg=self._answer_message, sendmmsg=self._answer_message)
+        table.update(
+            mmap=self._check_mapping, mremap=self._check_mapping, socket=self._answer_socket, prctl=self._hide
+        )
+        table.update(getrandom=self._answer_random, getppid=self._answer_parent, exit_group=self._end)
+        table.update(flock=self._reach, ioctl=self._reach, mknod=self._answer_node, mknodat=self._answer_node)
+        table.update(
+            dict.fromkeys(FORKS, self._fork), read=self._transfer_message, write=self._transfer_message
+        )
         return table
 
     def _refuse(self, name: str, call: Notification) -> Answer:
         self.record.note("privilege", name, allowed=False)
         return EPERM
 
-    def _socket(self, _name: str, call: Notification) -> Answer:
-        self.record.note("privilege", addresses.socket_text(call.args), allowed=False)
+    def _answer_socket(self, _name: str, call: Notification) -> Answer:
+        self.record.note("privilege", addresses.format_socket_call(call.args), allowed=False)
         return EPERM
 
     def _hide(self, _name: str, _call: Notification) -> Answer:
-        """Closing one's memory to others closes it to us: for the process of the tests only."""
+        """Let the process of the tests alone close its memory to others, which closes it to us too."""
         if self.own_hides <= 0:
             return EPERM
         self.own_hides -= 1
         return GO_ON
 
     def _fork(self, name: str, call: Notification) -> Answer:
-        """One process or thread more; of the step its task is of."""
+        """Count one process or thread more; of the step its task is of."""
         if name == "clone" and call.args[0] & OUTWARD_FLAGS:
             return self._refuse(name, call)
         return GO_ON if self.steps is None else self.steps.fork(call)
 
-    def _step(self, name: str, call: Notification) -> Answer:
+    def _transfer_message(self, name: str, call: Notification) -> Answer:
         """Read or write what only a session has; the kernel refuses it elsewhere."""
         return GO_ON if self.steps is None else self.steps.transfer(name, call)
 
-    def _random(self, _name: str, call: Notification) -> Answer:
-        """The kernel's, unless the run has a seed."""
+    def _answer_random(self, _name: str, call: Notification) -> Answer:
+        """Give the kernel's, unless the run has a seed."""
         if self.fixtures is None or not self.fixtures.has_seed:
             return GO_ON
         data = self.fixtures.random(call.pid, call.args[1])
         return Answer(value=kernel.write_memory(call.pid, call.args[0], data) if data else 0)
 
-    def _parent(self, _name: str, call: Notification) -> Answer:
-        """A parent outside the process namespace has no number in it: to its children it is this process."""
-        return Answer(value=int(stat_fields(call.pid)[PARENT]) or os.getpid())
+    def _answer_parent(self, _name: str, call: Notification) -> Answer:
+        """Return the parent: to children of one outside the process namespace, it is this process."""
+        return Answer(value=int(read_stat_fields(call.pid)[PARENT]) or os.getpid())
 
     def _end(self, _name: str, call: Notification) -> Answer:
         return NONE_YET if self.is_held_at_end(call.pid, call.args[0] & 0xFF) else GO_ON
 
-    def _map(self, name: str, call: Notification) -> Answer:
+    def _check_mapping(self, name: str, call: Notification) -> Answer:
         length = call.args[1 if name == "mmap" else 2]
         if length <= self.memory_bytes:
             return GO_ON
@@ -209,7 +213,7 @@ class Watcher:
         return Answer(errno.ENOMEM)
 
     def _open(self, name: str, call: Notification) -> Answer:
-        path, flags = self._opening(name, call)
+        path, flags = self._read_open_arguments(name, call)
         if path is None:
             return GO_ON
         if self.fixtures is not None:
@@ -217,14 +221,14 @@ class Watcher:
             given = self.fixtures.in_place_of(resolved, writes=bool(flags & WRITE_FLAGS))
             if given is not None:
                 return self._hand_over(given, flags)
-        return self._opened(path, flags, call)
+        return self._answer_open(path, flags, call)
 
-    def _opened(self, path: str, flags: int, call: Notification) -> Answer:
+    def _answer_open(self, path: str, flags: int, call: Notification) -> Answer:
         follows = not flags & os.O_NOFOLLOW
-        return self._file(path, call.pid, writes=bool(flags & WRITE_FLAGS), follows=follows)
+        return self._judge_file(path, call.pid, writes=bool(flags & WRITE_FLAGS), follows=follows)
 
-    def _opening(self, name: str, call: Notification) -> tuple[str | None, int]:
-        """The path and the flags of a call that opens."""
+    def _read_open_arguments(self, name: str, call: Notification) -> tuple[str | None, int]:
+        """Return the path and the flags of a call that opens."""
         directory, path_at, flags_at = OPENS[name]
         flags = call.args[flags_at] if flags_at is not None else 0
         if name == "creat":
@@ -235,13 +239,13 @@ class Watcher:
                 raise OSError(errno.EFAULT, "it begins at the end of a page, and the next one is missing")
             flags, _mode, resolve = _OPEN_HOW.unpack(how)
             if resolve & kernel.RESOLVE_IN_ROOT:
-                return self._path_in_root(call, flags), flags
-        return self._path(call, directory, path_at), flags
+                return self._read_path_in_root(call, flags), flags
+        return self._read_path(call, directory, path_at), flags
 
-    def _path_in_root(self, call: Notification, flags: int) -> str | None:
-        """The absolute path that `openat2` opens with its directory as the root; None where there is none."""
-        text = self._text(call, 1)
-        directory = self._absolute(".", call.pid, signed(call.args[0]))
+    def _read_path_in_root(self, call: Notification, flags: int) -> str | None:
+        """Return the absolute path that `openat2` opens with its directory as the root; None if none."""
+        text = self._read_text(call, 1)
+        directory = self._make_absolute(".", call.pid, to_signed(call.args[0]))
         try:
             return text and resolve_in_root(text, directory, call.pid, follows=not flags & os.O_NOFOLLOW)
         except TooManyLinks:  # nor does the kernel follow it
@@ -249,16 +253,16 @@ class Watcher:
 
     def _mutate(self, name: str, call: Notification) -> Answer:
         for directory, path_at in MUTATORS[name]:
-            path = None if path_at is None else self._path(call, directory, path_at)
+            path = None if path_at is None else self._read_path(call, directory, path_at)
             if path is None and directory is not None and name in BY_DESCRIPTOR:
-                path = f"/proc/{call.pid}/fd/{signed(call.args[directory])}"
+                path = f"/proc/{call.pid}/fd/{to_signed(call.args[directory])}"
             if path is not None:
-                answer = self._file(path, call.pid, writes=True, follows=follows_link(name, call))
+                answer = self._judge_file(path, call.pid, writes=True, follows=follows_link(name, call))
                 if answer.error:
                     return answer
         return GO_ON
 
-    def _file(self, path: str, pid: int, *, writes: bool, follows: bool = True) -> Answer:
+    def _judge_file(self, path: str, pid: int, *, writes: bool, follows: bool = True) -> Answer:
         judged, resolved = self._boundary.judge(path, pid, writes=writes, follows=follows)
         if resolved == paths.NAME_SERVICES:
             self._looking_up.add(pid)
@@ -269,14 +273,14 @@ class Watcher:
         self.record.note("file", resolved, allowed=False, missing=not writes and is_missing(judged, resolved))
         return Answer(errno.EACCES) if judged is paths.Judged.FORBIDDEN else GO_ON
 
-    def _node(self, name: str, call: Notification) -> Answer:
-        """A file, a pipe or a socket in the program's own directories; never a device."""
+    def _answer_node(self, name: str, call: Notification) -> Answer:
+        """Allow a file, a pipe or a socket in the program's own directories; never a device."""
         kind = stat.S_IFMT(call.args[1 if name == "mknod" else 2])
         return self._refuse(name, call) if kind in (stat.S_IFCHR, stat.S_IFBLK) else self._mutate(name, call)
 
     def _reach(self, _name: str, call: Notification) -> Answer:
-        """A lock on a file of others is theirs to see, and may keep them waiting; so are its attributes."""
-        path = f"/proc/{call.pid}/fd/{signed(call.args[0])}"
+        """Refuse a lock on a file of others, who see it and may have to wait; so for its attributes."""
+        path = f"/proc/{call.pid}/fd/{to_signed(call.args[0])}"
         try:
             os.lstat(path)
         except PermissionError as problem:
@@ -289,18 +293,18 @@ class Watcher:
         self.record.note("file", resolved, allowed=False)
         return Answer(errno.EACCES)
 
-    def _exec(self, name: str, call: Notification) -> Answer:
-        path = self._program(name, call)
+    def _answer_exec(self, name: str, call: Notification) -> Answer:
+        path = self._read_program(name, call)
         if path is None:
             return GO_ON
         if self.own_execs > 0:
             self.own_execs -= 1
             return GO_ON
         if is_unreadable(path):
-            self.record.note("process", self._named(path, call), allowed=False)
+            self.record.note("process", self._name_program(path, call), allowed=False)
             return Answer(errno.EACCES)
         if os.path.lexists(path):
-            self.record.note("process", self._named(path, call), allowed=True)
+            self.record.note("process", self._name_program(path, call), allowed=True)
             self._note_interpreters(path, call)
         elif not self._boundary.is_program_directory(os.path.dirname(path)):  # noqa: PTH120 - text only
             self.record.note("process", os.path.normpath(path), allowed=False)
@@ -313,40 +317,40 @@ class Watcher:
             if not self._boundary.is_own(resolved):
                 return
             # A descriptor's file may be removed by now.
-            named = interpreter_of(path if path.startswith(f"/proc/{call.pid}/fd/") else resolved)
+            named = read_interpreter(path if path.startswith(f"/proc/{call.pid}/fd/") else resolved)
             if named is None:
                 return
-            path = self._absolute(named, call.pid)
-            self.record.note("process", self._named(path, call), allowed=os.path.lexists(path))
+            path = self._make_absolute(named, call.pid)
+            self.record.note("process", self._name_program(path, call), allowed=os.path.lexists(path))
 
-    def _program(self, name: str, call: Notification) -> str | None:
+    def _read_program(self, name: str, call: Notification) -> str | None:
         """Return the absolute path of what a call executes; a descriptor's own where it names no path."""
         if name == "execve":
-            return self._path(call, None, 0)
-        path = self._path(call, 0, 1)
+            return self._read_path(call, None, 0)
+        path = self._read_path(call, 0, 1)
         if path is None and call.args[4] & _AT_EMPTY_PATH:
-            return f"/proc/{call.pid}/fd/{signed(call.args[0])}"
+            return f"/proc/{call.pid}/fd/{to_signed(call.args[0])}"
         return path
 
-    def _named(self, path: str, call: Notification) -> str:
+    def _name_program(self, path: str, call: Notification) -> str:
         """Return a program's path for the record: as it was named, or where that is no name, as it leads."""
         if "/.." not in path and not path.startswith("/proc/"):
             return os.path.normpath(path)
         return self._boundary.resolve(path, call.pid)
 
-    def _address(self, name: str, call: Notification) -> Answer:
+    def _answer_address(self, name: str, call: Notification) -> Answer:
         pointer, length = (call.args[4], call.args[5]) if name == "sendto" else (call.args[1], call.args[2])
-        return self._network(name, pointer, length, call)
+        return self._judge_destination(name, pointer, length, call)
 
-    def _message(self, name: str, call: Notification) -> Answer:
-        """`sendmsg` and `sendmmsg`: the first message's address; a connected socket's has none."""
+    def _answer_message(self, name: str, call: Notification) -> Answer:
+        """Answer for the first message of `sendmsg` and `sendmmsg`; a connected socket's has no address."""
         head = kernel.read_memory(call.pid, call.args[1], _MESSAGE_HEAD.size)
         if len(head) < _MESSAGE_HEAD.size:
             return Answer(errno.EFAULT)  # it begins at the end of a page, and the next one is missing
         pointer, length = _MESSAGE_HEAD.unpack(head)
         if name == "sendmmsg":
             self._note_further(call)
-        return self._network(name, pointer, length, call)
+        return self._judge_destination(name, pointer, length, call)
 
     def _note_further(self, call: Notification) -> None:
         """Record where the messages of `sendmmsg` behind the first one go; each has an address of its own."""
@@ -360,39 +364,39 @@ class Watcher:
             target = addresses.parse(raw, sends=True)
             if target is None or target.path is not None or target.goes_nowhere:
                 continue
-            text, served = self._recorded(target)
+            text, served = self._resolve_target(target)
             if not served:
                 self.record.note("network", text, allowed=target.loopback)
         if count > _MESSAGES:
             self.record.unjudged += count - _MESSAGES
 
-    def _network(self, name: str, pointer: int, length: int, call: Notification) -> Answer:
+    def _judge_destination(self, name: str, pointer: int, length: int, call: Notification) -> Answer:
         pid = call.pid
         raw = kernel.read_memory(pid, pointer, min(length, 128)) if pointer and length else b""
         target = addresses.parse(raw, sends=name.startswith("send"))
         if target is None:
             return GO_ON
         if target.path is not None:
-            return self._unix(name, target, pid)
+            return self._judge_unix(name, target, pid)
         if name == "bind":
             self.record.network_used = True
             return GO_ON
         if target.loopback and target.port == addresses.DNS_PORT:
             self.record.network_used = True
             return self._query_resolver(name, call)
-        text, served = self._recorded(target)
+        text, served = self._resolve_target(target)
         self.record.network_used |= served or target.loopback  # what is refused leaves nothing behind
         if served:  # the call itself will be reported
-            return self._proxy_connection(call, text, raw) if name == "connect" and target.port else GO_ON
+            return self._connect_to_tape(call, text, raw) if name == "connect" and target.port else GO_ON
         if not target.goes_nowhere:
             self.record.note("network", text, allowed=target.loopback)
         return GO_ON if target.loopback else Answer(errno.ENETUNREACH)
 
-    def _unix(self, name: str, target: Target, pid: int) -> Answer:
-        """Abstract ones are bounded by the network namespace: one that is not there is outside."""
+    def _judge_unix(self, name: str, target: Target, pid: int) -> Answer:
+        """Judge one; abstract ones are bounded by the network namespace: one not there is outside."""
         if target.path:
-            return self._file(self._absolute(target.path, pid), pid, writes=name == "bind")
-        if target.text and name != "bind" and target.text not in _abstract_sockets():
+            return self._judge_file(self._make_absolute(target.path, pid), pid, writes=name == "bind")
+        if target.text and name != "bind" and target.text not in _list_abstract_sockets():
             self.record.note("network", target.text, allowed=False)
         return GO_ON
 
@@ -400,30 +404,30 @@ class Watcher:
         """Let a query arrive at the supervisor's own resolver, which reports the name that is requested."""
         return GO_ON
 
-    def _recorded(self, target: Target) -> tuple[str, bool]:
-        """The text to record of a place, and whether the tape serves there."""
+    def _resolve_target(self, target: Target) -> tuple[str, bool]:
+        """Return the text to record of a place, and whether the tape serves there."""
         return (target.text, False) if self.fixtures is None else self.fixtures.resolve(target)
 
-    def _proxy_connection(self, _call: Notification, _text: str, _address: bytes) -> Answer:
+    def _connect_to_tape(self, _call: Notification, _text: str, _address: bytes) -> Answer:
         """Let a connection arrive at the tape: every address of the namespace leads there."""
         return GO_ON
 
-    def _path(self, call: Notification, directory: int | None, at: int) -> str | None:
-        """The absolute path an argument names, None where it is empty (a descriptor alone is meant)."""
-        text = self._text(call, at)
+    def _read_path(self, call: Notification, directory: int | None, at: int) -> str | None:
+        """Return the absolute path an argument names, None where it is empty (a descriptor is meant)."""
+        text = self._read_text(call, at)
         if not text:
             return None
-        base = _AT_FDCWD if directory is None else signed(call.args[directory])
-        return self._absolute(text, call.pid, base)
+        base = _AT_FDCWD if directory is None else to_signed(call.args[directory])
+        return self._make_absolute(text, call.pid, base)
 
-    def _text(self, call: Notification, at: int) -> str | None:
-        """The path an argument points to; None where there is none."""
+    def _read_text(self, call: Notification, at: int) -> str | None:
+        """Return the path an argument points to; None where there is none."""
         if not call.args[at]:
             return None
         raw = kernel.read_memory(call.pid, call.args[at], _PATH_BYTES)
         return os.fsdecode(raw.split(b"\0", 1)[0]) or None
 
-    def _absolute(self, path: str, pid: int, directory: int = _AT_FDCWD) -> str:
+    def _make_absolute(self, path: str, pid: int, directory: int = _AT_FDCWD) -> str:
         if path.startswith("/"):
             return path
         link = f"/proc/{pid}/cwd" if directory == _AT_FDCWD else f"/proc/{pid}/fd/{directory}"
@@ -440,11 +444,15 @@ def _hold_none(_pid: int, _code: int) -> bool:
     return False
 
 
-def _abstract_sockets() -> set[str]:
+def _list_abstract_sockets() -> set[str]:
     """Return the names of the abstract sockets in this network namespace, as `addresses` writes them."""
     with open("/proc/self/net/unix", "rb") as file:  # noqa: PTH123
         rows = [row.split(None, 7) for row in file.read().splitlines()]
-    return {addresses.abstract_text(row[7][1:]) for row in rows if len(row) == 8 and row[7].startswith(b"@")}
+    return {
+        addresses.format_abstract_name(row[7][1:])
+        for row in rows
+        if len(row) == 8 and row[7].startswith(b"@")
+    }
 
 
 def is_unreadable(program: str) -> bool:
@@ -452,7 +460,7 @@ def is_unreadable(program: str) -> bool:
     return os.access(program, os.X_OK) and not os.access(program, os.R_OK)
 
 
-def interpreter_of(script: str) -> str | None:
+def read_interpreter(script: str) -> str | None:
     """Return the program that the first line of a script names; None of what is no script."""
     try:
         fd = os.open(script, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -28,14 +28,14 @@ _BASH = "/bin/bash"
 
 
 def main(job_file: str) -> None:
-    """Do a job."""
+    """Run a job."""
     job: dict[str, Any] = json.loads(Path(job_file).read_bytes())
     Path(job_file).unlink()
     host = Lines(job.pop("token"))
     if not _runs(job["language"]):
         host.send("lacking")
         return
-    code = _code(job)  # before what lies in /tmp is covered, our own source too
+    code = _collect_code(job)  # before what lies in /tmp is covered, our own source too
     if job["language"] == "sql":
         import_module("spanproof.sandbox.guest.sql_sqlite")
     tests = _hold(f"{job_file}.tests") if job["has_tests"] else None
@@ -45,11 +45,11 @@ def main(job_file: str) -> None:
         if held is not None and not separated:
             host.send(refusal)
             return
-    kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+    kernel.call_prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     workspace = make_workspace(separated=separated)
     workspace.lay_out(workspace.work, {name: base64.b64decode(data) for name, data in job["files"].items()})
     workspace.lay_out(workspace.code, code)
-    job["argv"] = _command(job, workspace.code)
+    job["argv"] = _build_command(job, workspace.code)
     started = start(job, workspace, workspace.code / "stdin")
     served = None if tape is None else Served(tape.read(), workspace.code)
     host.send("started", separated=separated)
@@ -58,7 +58,7 @@ def main(job_file: str) -> None:
 
 
 def _hold(path: str) -> BinaryIO:
-    """A file no one else can open any more; to be read when the program's process has been forked."""
+    """Hold a file no one else can open any more; to be read when the program's process has been forked."""
     file = open(path, "rb", buffering=0)  # noqa: PTH123, SIM115 - held for the run
     Path(path).unlink()
     return file
@@ -71,8 +71,8 @@ def _runs(language: str) -> bool:
     return language != "bash" or Path(_BASH).exists()
 
 
-def _code(job: dict[str, Any]) -> dict[str, bytes]:
-    """What lies beside the work directory: the input, and a script where the program is one."""
+def _collect_code(job: dict[str, Any]) -> dict[str, bytes]:
+    """Collect what lies beside the work directory: the input, and a script where the program is one."""
     source = base64.b64decode(job["source"])
     code = {"stdin": base64.b64decode(job["stdin"])}
     if job["language"] == "bash":
@@ -83,7 +83,7 @@ def _code(job: dict[str, Any]) -> dict[str, bytes]:
     return code
 
 
-def _command(job: dict[str, Any], code: Path) -> list[str] | None:
+def _build_command(job: dict[str, Any], code: Path) -> list[str] | None:
     if job["language"] == "bash":
         return [_BASH, str(code / "main.sh")]
     found = find_node() if job["language"] in _NODE else None

@@ -15,7 +15,7 @@ class Lines:
     def __init__(self, token: str) -> None:
         self._token = token
         self._buffer = bytearray()
-        # What a library prints by mistake must not are between two lines.
+        # What a library prints by mistake must not come between two lines.
         self._out = os.dup(1)
         self.fd = os.dup(0)
         nothing = os.open(os.devnull, os.O_RDWR)
@@ -29,7 +29,7 @@ class Lines:
             text = text[os.write(self._out, text) :]
 
     def received(self) -> list[dict[str, Any]]:
-        """The lines that have come; waits for bytes, so query when there are some.
+        """Return the lines that have come; waits for bytes, so call it when there are some.
 
         Raises:
             EOFError: the host closed the channel, or sent what is no line.

@@ -36,20 +36,20 @@ class Overheard:
         self._socket = heard
 
     def targets(self) -> Iterator[Target]:
-        """Those since the last time."""
+        """Yield those since the last time."""
         for _ in range(_AT_ONCE if self._socket is not None else 0):
             assert self._socket is not None
             try:
                 packet = self._socket.recv(_PACKET_BYTES)
             except OSError:
                 return
-            workspace = target_of(packet)
-            if workspace is not None:
-                yield workspace
+            target = parse_target(packet)
+            if target is not None:
+                yield target
 
 
-def target_of(packet: bytes) -> Target | None:
-    """Where a packet of IPv4 or IPv6 goes that begins a connection or is a datagram; None for all others."""
+def parse_target(packet: bytes) -> Target | None:
+    """Return where a packet goes that begins a connection or is a datagram; None for all others."""
     version = packet[0] >> 4 if packet else 0
     if version == 4 and len(packet) >= 20:
         protocol, inner = packet[9], packet[4 * (packet[0] & 0xF) :]

@@ -38,7 +38,7 @@ class Served:
         self.record = Record()
         self._network = Loopback()
         self._overheard = Overheard()
-        self._tape = Tape(recording, self._network.lead, str(code), self._note)
+        self._tape = Tape(recording, self._network.lead, str(code), self._note_attempt)
         self._poll = select.epoll()
         for each in (self._tape, self._network.resolver):
             self._poll.register(each, select.EPOLLIN)
@@ -55,34 +55,34 @@ class Served:
         return self._tape.environment
 
     def fileno(self) -> int:
-        """For polling."""
+        """Return the descriptor for polling."""
         return self._poll.fileno()
 
     def serve(self) -> None:
-        """Do what waits."""
+        """Serve what waits."""
         self._tape.serve()
         for name in self._network.resolver.serve():
-            self._note(f"{name}:53", allowed=False)
+            self._note_attempt(f"{name}:53", allowed=False)
 
     def _note_others(self) -> None:
-        """What led to no recorded place, and not to the program itself: no one has answered there."""
+        """Note what led to no recorded place, and not to the program itself: no one has answered there."""
         for target in self._overheard.targets():
             text, is_served = self._tape.resolve(target)
             if not (is_served or target.loopback):
-                self._note(text, allowed=False)
+                self._note_attempt(text, allowed=False)
 
     def take_attempts(self) -> list[list[object]]:
-        """The attempts since the last time, as a result has them."""
+        """Take the attempts since the last time, as a result has them."""
         self.serve()  # a name may have been requested just before the end
         self._note_others()
         rows, self.record = self.record.rows(), Record()
         return rows
 
-    def _note(self, target: str, *, allowed: bool) -> None:
+    def _note_attempt(self, target: str, *, allowed: bool) -> None:
         self.record.note("network", target, allowed=allowed)
 
 
 def _put_over(path: str, own: Path) -> None:
-    """Have a file read in the place of another, where there is one."""
+    """Put a file in the place of another, where there is one."""
     if Path(path).is_file():
         kernel.mount(str(own), path, flags=kernel.MS_BIND)

@@ -17,7 +17,7 @@ from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.pinned import fix_random_bytes, shift_clock
 from spanproof.sandbox.backends.remote.guest.workspace import Workspace
 from spanproof.sandbox.guest.descriptors import Descriptors
-from spanproof.sandbox.guest.main import begin_alone, guest_main
+from spanproof.sandbox.guest.main import begin_alone, run_guest
 
 _SLACK_BYTES = 256 * 1024 * 1024
 """Of address space over the memory limit: stacks and arenas are mapped long before they are used."""
@@ -42,7 +42,7 @@ def start(job: dict[str, Any], workspace: Workspace, stdin: Path) -> Started:
     descriptors = Descriptors(theirs.fileno(), os.open(stdin, os.O_RDONLY), out_end, err_end)
     pid = os.fork()
     if pid == 0:
-        guest_main(
+        run_guest(
             lambda: begin_alone(descriptors, str(workspace.work), lambda _control: _give_up(job, workspace))
         )
     theirs.close()
@@ -59,9 +59,9 @@ def _give_up(job: dict[str, Any], workspace: Workspace) -> None:
         os.setresgid(workspace.user, workspace.user, workspace.user)
         os.setresuid(workspace.user, workspace.user, workspace.user)
     kernel.drop_capabilities()
-    kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
-    kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # what /proc shows itself is a program's own
-    _bound(job)
+    kernel.call_prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+    kernel.call_prctl(kernel.PR_SET_DUMPABLE, 1)  # what /proc shows itself is a program's own
+    _set_limits(job)
     if job["seed"] is not None:
         fix_random_bytes(job["seed"])
     if job["clock_s"] is not None:
@@ -82,7 +82,7 @@ def _give_up(job: dict[str, Any], workspace: Workspace) -> None:
     }
 
 
-def _bound(job: dict[str, Any]) -> None:
+def _set_limits(job: dict[str, Any]) -> None:
     limits = job["limits"]
     bounds = [
         (resource.RLIMIT_CORE, 1),  # the value with which the kernel starts no handler

@@ -1,7 +1,7 @@
 """A session over there: a run that takes steps from the host before it ends.
 
 In: steps, and answers to the program's tool calls. Out: a line for each step and each call. The clock of a
-step is while the host answers a call.
+step is paused while the host answers a call.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ class SessionRun(Run):
         self._poll.register(self._host.fd, select.POLLIN)
         super().finish()
 
-    def _host_s_turn(self) -> bool:
+    def _waits_for_host(self) -> bool:
         return not self._in_step or self._called_at is not None
 
-    def _between_steps(self) -> bool:
+    def _is_between_steps(self) -> bool:
         return not self._in_step
 
     def _read_host(self) -> None:
@@ -56,11 +56,11 @@ class SessionRun(Run):
             self._step = secrets.token_hex(8)
             self._started_at = time.monotonic()
             self._deadline = self._started_at + self._limits["wall_s"]
-            self._report_failure({"kind": "step", "step": self._step}, base64.b64decode(line["source"]))
+            self._send_to_program({"kind": "step", "step": self._step}, base64.b64decode(line["source"]))
         elif line["kind"] == "answer" and self._called_at is not None:
             self._deadline += time.monotonic() - self._called_at
             self._called_at = None
-            self._report_failure(line)
+            self._send_to_program(line)
 
     def _hear(self, said: Header) -> None:
         kind = said.get("kind")
@@ -76,24 +76,24 @@ class SessionRun(Run):
         self._calls += 1
         if self._calls > _CALLS_A_STEP:
             self._stopped = "timeout"
-        elif self._host_s_turn():
+        elif self._waits_for_host():
             reason = "another call waits for its answer" if self._in_step else "no step is running"
             refusal = {"error_type": "RuntimeError", "error_message": reason}
-            self._report_failure({"kind": "answer", "call": said.get("call"), **refusal})
+            self._send_to_program({"kind": "answer", "call": said.get("call"), **refusal})
         else:
             self._called_at = time.monotonic()
             self._host.send("call", **{key: said.get(key) for key in ("call", "tool", "args", "kwargs")})
 
     def _end_step(self, said: Header) -> None:
-        """Gather what the step did, report the host, and start the next one's account."""
+        """Gather what the step did, report it to the host, and start the next one's account."""
         self._in_step = False
         self._drain()
         now = time.monotonic()
         self._sample(now)
         self._raised = said.get("raised")
-        spent = sum(memory.cpu_s(pid) for pid in tree.descendants())
-        facts = self._facts(now - self._started_at, max(0.0, spent - self._cpu_reported))
+        spent = sum(memory.read_cpu_s(pid) for pid in tree.list_descendants())
+        facts = self._list_facts(now - self._started_at, max(0.0, spent - self._cpu_reported))
         self._cpu_reported = spent
         self._raised = None
         self._host.send("step", **{**facts, **{key: said.get(key) for key in _OF_A_STEP}})
-        self._fresh_output()
+        self._renew_output()

@@ -14,11 +14,11 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 _ENDING_S = 5.0
 
 
-def descendants() -> list[int]:
-    """Every live process below this one."""
+def list_descendants() -> list[int]:
+    """List every live process below this one."""
     children: dict[int, list[int]] = {}
     for name in os.listdir("/proc"):  # noqa: PTH208 - names only, twenty times a second
-        if name.isdigit() and (parent := _parent(name)) is not None:
+        if name.isdigit() and (parent := _read_parent(name)) is not None:
             children.setdefault(parent, []).append(int(name))
     found: list[int] = []
     waiting = [os.getpid()]
@@ -29,8 +29,8 @@ def descendants() -> list[int]:
     return found
 
 
-def private_bytes(pid: int) -> int:
-    """Resident bytes a process shares with no file and no other process's library."""
+def measure_private_memory(pid: int) -> int:
+    """Return the resident bytes a process shares with no file and no other process's library."""
     try:
         with open(f"/proc/{pid}/statm", "rb") as file:  # noqa: PTH123
             fields = file.read().split()
@@ -43,7 +43,7 @@ def end_all() -> bool:
     """Kill and reap until nothing is left; False where that did not come about."""
     deadline = time.monotonic() + _ENDING_S
     while time.monotonic() < deadline:
-        for pid in descendants():
+        for pid in list_descendants():
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
         try:
@@ -55,7 +55,7 @@ def end_all() -> bool:
     return False
 
 
-def _parent(name: str) -> int | None:
+def _read_parent(name: str) -> int | None:
     try:
         with open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
             return int(file.read().rpartition(b")")[2].split()[1])

@@ -23,7 +23,7 @@ from spanproof.sandbox.backends.remote.guest.lines import Lines
 from spanproof.sandbox.backends.remote.guest.served import Served
 from spanproof.sandbox.backends.remote.guest.start import Started
 from spanproof.sandbox.backends.remote.guest.workspace import Workspace
-from spanproof.sandbox.guest.inbox import message
+from spanproof.sandbox.guest.inbox import encode_message
 from spanproof.sandbox.guest.wire import FROM_GUEST, BadFrame, Decoder, Header
 
 _TICK_S = 0.05
@@ -58,8 +58,8 @@ class Run:
         self._stopped: str | None = None
         self._from_guest = Decoder(FROM_GUEST)
         self._to_guest = bytearray()
-        self._fresh_output()
-        self._warm_bytes = tree.private_bytes(os.getpid())
+        self._renew_output()
+        self._warm_bytes = tree.measure_private_memory(os.getpid())
         self._peak_bytes = 0
         self._sampled_at = 0.0
         self._started_at = time.monotonic()
@@ -71,10 +71,12 @@ class Run:
         if served is not None:
             self._poll.register(served, select.POLLIN)
             header["environment"] = served.environment
-        self._report_failure({**header, "kind": "job", "token": self._token}, base64.b64decode(job["source"]))
+        self._send_to_program(
+            {**header, "kind": "job", "token": self._token}, base64.b64decode(job["source"])
+        )
 
     def finish(self) -> None:
-        """Serve the program until it ends or must end, and report the host."""
+        """Serve the program until it ends or must end, and report to the host."""
         ended = False
         while not ended and self._stopped is None:
             ended = self._turn()
@@ -85,10 +87,10 @@ class Run:
             status = os.waitpid(self._program.pid, 0)[1]
         clean = tree.end_all()
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-        facts = self._facts(wall_s, usage.ru_utime + usage.ru_stime)
+        facts = self._list_facts(wall_s, usage.ru_utime + usage.ru_stime)
         self._host.send("result", status=status if ended else None, clean=clean, **facts)
 
-    def _facts(self, wall_s: float, cpu_s: float) -> Header:
+    def _list_facts(self, wall_s: float, cpu_s: float) -> Header:
         said = self._raised if isinstance(self._raised, dict) else {}
         return {
             "stopped": self._stopped,
@@ -102,29 +104,29 @@ class Run:
             "tests_passed": sum(self._results.values()) if self._planned is not None else None,
             "tests_failed": [n for n in range(self._planned or 0) if not self._results.get(n)][:1_000],
             "files": self._place.files_left(),
-            "attempts": self._reported_calls(),
+            "attempts": self._take_calls(),
             "out_cut": self._out.cut,
             "err_cut": self._err.cut,
             "out": base64.b64encode(self._out.kept()).decode(),
             "err": base64.b64encode(self._err.kept()).decode(),
         }
 
-    def _reported_calls(self) -> list[list[object]]:
-        """What was called of what is served, or tried to be; nothing else is known."""
+    def _take_calls(self) -> list[list[object]]:
+        """Take what was called of what is served, or tried to be; nothing else is known."""
         return [] if self._served is None else self._served.take_attempts()
 
-    def _fresh_output(self) -> None:
+    def _renew_output(self) -> None:
         self._out = Stream(self._limits["output_bytes"])
         self._err = Stream(self._limits["output_bytes"])
 
-    def _host_s_turn(self) -> bool:
+    def _waits_for_host(self) -> bool:
         """Whether the clock is paused, because the host answers a call."""
         return False
 
     def _turn(self) -> bool:
-        """One look around; whether the main process has ended."""
+        """Look around once; return whether the main process has ended."""
         now = time.monotonic()
-        waiting = self._host_s_turn()
+        waiting = self._waits_for_host()
         late = not waiting and now >= self._deadline
         left = _TICK_S if waiting else min(_TICK_S, self._deadline - now)
         ready = dict(self._poll.poll(max(0.0, left) * 1000))
@@ -144,19 +146,21 @@ class Run:
         if self._served is not None and self._served.fileno() in ready:
             self._served.serve()
         ended = program.pidfd in ready
-        if late and self._stopped is None and not (ended or self._between_steps()):
+        if late and self._stopped is None and not (ended or self._is_between_steps()):
             # Only now: what ended while this process was kept from looking has not timed out.
             self._stopped = "timeout"
         return ended
 
-    def _between_steps(self) -> bool:
+    def _is_between_steps(self) -> bool:
         """Whether nothing runs that the clock bounds."""
         return False
 
     def _sample(self, now: float) -> None:
         self._sampled_at = now
         reap_strays(self._program.pid)
-        held = sum(max(0, tree.private_bytes(pid) - self._warm_bytes) for pid in tree.descendants())
+        held = sum(
+            max(0, tree.measure_private_memory(pid) - self._warm_bytes) for pid in tree.list_descendants()
+        )
         self._peak_bytes = max(self._peak_bytes, held)
         if held > self._limits["memory_bytes"]:
             self._stopped = "memory"
@@ -179,9 +183,9 @@ class Run:
                     stream.add(data)
                     taken += len(data)
 
-    def _report_failure(self, header: Header, *parts: bytes) -> None:
+    def _send_to_program(self, header: Header, *parts: bytes) -> None:
         """Send to the program's process, without ever waiting for one that does not read."""
-        self._to_guest += message(header, parts)
+        self._to_guest += encode_message(header, parts)
         self._flush_to_guest()
 
     def _flush_to_guest(self) -> None:
@@ -222,11 +226,11 @@ class Run:
         elif kind == "judge" and self._tests is not None and said.get("hidden") is True:
             token = secrets.token_hex(16)
             self._judge_tokens.add(token)
-            self._report_failure({"kind": "tests", "token": token}, self._tests)
+            self._send_to_program({"kind": "tests", "token": token}, self._tests)
             self._tests = None
 
     def _handle_judge(self, said: Header) -> None:
-        """What the tests' process says; its word on how it ended outweighs the program's."""
+        """Handle what the tests' process says; its word on how it ended outweighs the program's."""
         kind, number, total = said.get("kind"), said.get("number"), said.get("total")
         if kind in ("raised", "syntax"):
             self._outcome, self._raised = kind, said.get("raised")
@@ -238,4 +242,4 @@ class Run:
             self._results[number] = self._results.get(number, True) and said.get("passed") is True
 
     def _read_host(self) -> None:
-        """A plain run listens to no one but its program."""
+        """Read nothing: a plain run listens to no one but its program."""

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.namespaces.network import raise_loopback
-from spanproof.sandbox.backends.jail.namespaces.root import files_under
+from spanproof.sandbox.backends.jail.namespaces.root import list_regular_files
 
 _SCRATCH = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - made anew for the run
 
@@ -47,8 +47,8 @@ class Workspace:
                 os.chown(path, self.user, self.user)
 
     def files_left(self) -> dict[str, int]:
-        """Sizes of regular files in the work directory, by `lstat`: a link is never followed."""
-        return files_under(str(self.work))
+        """Return sizes of regular files in the work directory, by `lstat`: a link is never followed."""
+        return list_regular_files(str(self.work))
 
 
 def separate(disk_bytes: int) -> bool:
@@ -69,7 +69,7 @@ def separate(disk_bytes: int) -> bool:
     if inside:
         status = os.waitpid(inside, 0)[1]
         os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
-    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    kernel.call_prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     kernel.mount("none", "/", flags=kernel.MS_REC | kernel.MS_PRIVATE)
     kernel.set_mount_attributes("/", kernel.MOUNT_ATTR_RDONLY | kernel.MOUNT_ATTR_NOSUID)
     for path in _SCRATCH:
@@ -82,7 +82,7 @@ def separate(disk_bytes: int) -> bool:
 
 
 def make_workspace(*, separated: bool) -> Workspace:
-    """An empty place for one run."""
+    """Make an empty place for one run."""
     base = Path(tempfile.mkdtemp(prefix="run-"))
     base.chmod(0o755)
     # node.cjs knows the program's own lines by the end of this path.
