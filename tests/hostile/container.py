@@ -52,7 +52,7 @@ def _keep_capabilities(kept: tuple[int, ...]) -> None:
     for capability in range(64):
         if capability not in kept:
             try:
-                kernel.call_prctl(kernel.PR_CAPBSET_DROP, capability)
+                kernel.prctl(kernel.PR_CAPBSET_DROP, capability)
             except OSError:
                 break
     mask = sum(1 << capability for capability in kept)
@@ -74,7 +74,7 @@ def main() -> None:
     own_id = _IDS + os.getpid() % _IDS  # the kernel counts processes by user: no other container's among ours
     kernel.unshare(kernel.CLONE_NEWPID)
     _wait_for(os.fork())
-    kernel.call_prctl(kernel.PR_SET_PDEATHSIG, 9)
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, 9)
     runpy.run_path(str(Path(__file__).with_name("unprivileged.py")))["open_interpreter"]()
     if user != "groups":
         kernel.set_mount_attributes("/sys/fs/cgroup", kernel.MOUNT_ATTR_RDONLY)

@@ -142,7 +142,7 @@ def test_no_error_of_ours_reaches_client_or_server(traced, over_http, monkeypatc
     def broken(*_args: object) -> None:
         raise RuntimeError("ours")
 
-    for places in (("record_call", "find_value"), ("text_of",)):
+    for places in (("record_call", "find_value"), ("to_text",)):
         for place in places:
             monkeypatch.setattr(f"spanproof.instrumentors.frameworks.mcp.instrumentor.{place}", broken)
         assert [each.is_error for each in talk(over_http)] == [False, False, False, True]

@@ -26,7 +26,7 @@ def test_a_framework_that_is_missing_is_left_out(monkeypatch):
     def missing(*_arguments, **_named):
         raise ModuleNotFoundError("No module named 'smolagents'", name="smolagents")
 
-    monkeypatch.setattr(registration, "_instrument", missing)
+    monkeypatch.setattr(registration, "_instrument_framework", missing)
     Smolagents().instrument()
     assert diagnostics().errors == {}
 

@@ -45,13 +45,13 @@ def test_of_many_that_claim_at_once_one_holds_it(store):
     leases = [Lease(store._connections, "alerts", pause=lambda _: barrier.wait(60)) for _ in range(6)]
     # Each saw no claim, and made its own, before any looks again.
     for lease in leases:
-        lease._first = lambda: None  # type: ignore[method-assign]
+        lease._find_first_holder = lambda: None  # type: ignore[method-assign]
     held: list[bool] = []
 
     def claim(lease: Lease) -> None:
         def look_again(_: float) -> None:
             barrier.wait(60)
-            del lease._first
+            del lease._find_first_holder
 
         lease._pause = look_again
         held.append(lease.held())

@@ -143,7 +143,7 @@ def send_thread_signal(pid: int, thread: int, number: int) -> None:
     _check(_libc.syscall(*arguments), "tgkill")
 
 
-def enter_namespace(fd: int, kind: int) -> None:
+def setns(fd: int, kind: int) -> None:
     """Enter the namespace that a descriptor refers to, or those of a process, by its descriptor."""
     _check(_libc.setns(ctypes.c_int(fd), ctypes.c_int(kind)), "setns")
 
@@ -214,7 +214,7 @@ def set_mount_attributes(path: str, attributes: int, *, recursive: bool = True) 
     )
 
 
-def call_openat2(directory: int, path: str, flags: int, mode: int = 0, resolve: int = 0) -> int:
+def openat2(directory: int, path: str, flags: int, mode: int = 0, resolve: int = 0) -> int:
     """Open a path, with bounds to where it may lead (`RESOLVE_…`); a descriptor, closed on exec."""
     how = struct.pack("=QQQ", flags | os.O_CLOEXEC, mode, resolve)
     found = _libc.syscall(
@@ -223,7 +223,7 @@ def call_openat2(directory: int, path: str, flags: int, mode: int = 0, resolve: 
     return _check(found, path)
 
 
-def call_prctl(option: int, value: int = 0) -> int:
+def prctl(option: int, value: int = 0) -> int:
     """Set or query a property of this process; one argument."""
     return _check(
         _libc.prctl(
@@ -239,7 +239,7 @@ def call_prctl(option: int, value: int = 0) -> int:
 
 def set_keep_capabilities() -> None:
     """Keep the permitted set over the next change of the user id."""
-    call_prctl(PR_SET_KEEPCAPS, 1)
+    prctl(PR_SET_KEEPCAPS, 1)
 
 
 def raise_permitted() -> None:
@@ -254,13 +254,13 @@ def raise_permitted() -> None:
 def forgo_capabilities() -> None:
     """Forgo, for this process and all it executes or becomes, every capability it has not."""
     _drop_bounding_set()
-    call_prctl(PR_SET_SECUREBITS, SECUREBITS_LOCKED)
+    prctl(PR_SET_SECUREBITS, SECUREBITS_LOCKED)
 
 
 def _drop_bounding_set() -> None:
     for capability in range(64):
         try:
-            call_prctl(PR_CAPBSET_DROP, capability)
+            prctl(PR_CAPBSET_DROP, capability)
         except OSError:
             return  # the first number the kernel does not know
 

@@ -130,7 +130,7 @@ class LangSmith:
                 send_request(client, "PATCH", f"/feedback/{item.uuid}", json=changes)
 
     def check(self, client: httpx.Client) -> str:
-        """Return that the key is accepted."""
+        """Check that the key is accepted; return a sentence that says so."""
         send_request(client, "GET", "/sessions", params={"limit": 1})
         return "LangSmith answers and accepts the key"
 
@@ -264,7 +264,7 @@ class Weave:
             send_request(client, "POST", "/feedback/replace", missing_is_late=True, json=body)
 
     def check(self, client: httpx.Client) -> str:
-        """Return that the project can be read."""
+        """Check that the project can be read; return a sentence that says so."""
         send_request(client, "POST", "/feedback/query", json={"project_id": self._project, "limit": 1})
         return f"Weave answers; {self._project} can be read"
 
@@ -287,7 +287,7 @@ class Datadog:
             )
 
     def check(self, client: httpx.Client) -> str:
-        """Return that the key is accepted."""
+        """Check that the key is accepted; return a sentence that says so."""
         send_request(client, "GET", "/api/v1/validate")
         return "Datadog answers and accepts the key"
 
@@ -322,7 +322,7 @@ class Otlp:
         self._post_logs(client, request)
 
     def check(self, client: httpx.Client) -> str:
-        """Return that an empty request is taken."""
+        """Check that an empty request is taken; return a sentence that says so."""
         self._post_logs(client, ExportLogsServiceRequest())
         return "the endpoint takes OTLP logs"
 

@@ -307,7 +307,7 @@ def judge_main(stream: socket.socket, inbox: Inbox, initial: Reporter, entry_poi
 def _hide() -> bool:
     """Close our memory to every process of our user; the caller decides what a refusal means."""
     try:
-        kernel.call_prctl(kernel.PR_SET_DUMPABLE, 0)
+        kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
     except OSError:
         return False
     return True

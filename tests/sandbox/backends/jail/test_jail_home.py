@@ -11,8 +11,8 @@ from spanproof.sandbox.backends.jail.reduced.home import make_home
 MAKES = """
 import sys
 from pathlib import Path
-from spanproof.sandbox.backends.jail.reduced.home import new_home
-made = [new_home(Path(sys.argv[1])) for _ in range(25)]
+from spanproof.sandbox.backends.jail.reduced.home import make_home
+made = [make_home(Path(sys.argv[1])) for _ in range(25)]
 assert all(home.exists() for home in made)
 """
 

@@ -16,13 +16,13 @@ INSIDE = textwrap.dedent(
     """
     import json
     from spanproof.sandbox import Exchange, Fixtures, Program, SandboxUnavailable
-    from spanproof.sandbox.registry import availability, open_sandbox
+    from spanproof.sandbox.registry import check_availability, open_sandbox
     found = {}
     try:
         open_sandbox("jail").run(Program("python", "1"))
     except SandboxUnavailable as refused:
         found["refused"] = str(refused)
-    found["tier"] = availability("jail", {"tier": "reduced"}).tier
+    found["tier"] = check_availability("jail", {"tier": "reduced"}).tier
     programs = {
         "plain": "print(sum(range(10)))",
         "secret": "open('/proc/1/environ')",

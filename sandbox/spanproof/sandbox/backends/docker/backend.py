@@ -20,7 +20,7 @@ from spanproof.sandbox.backends.docker.job import check_fixtures
 from spanproof.sandbox.backends.docker.pool import Pool
 from spanproof.sandbox.backends.jail.namespaces.host_paths import may_exist_on_host
 from spanproof.sandbox.backends.jail.namespaces.root import ENVIRONMENT, Bind
-from spanproof.sandbox.backends.jail.run.job import build_job, check_database_made, check_language
+from spanproof.sandbox.backends.jail.run.job import build_job, check_database, check_language
 from spanproof.sandbox.backends.jail.run.session import JailSession, Loan, build_session_job
 from spanproof.sandbox.calls import check_files
 from spanproof.sandbox.environments import Environments, Leases
@@ -136,7 +136,7 @@ class DockerSandbox(Sandbox):
             language=program.language,
             may_exist=self._may_exist_on_daemon_host,
         )
-        check_database_made(answer.header, execution, program)
+        check_database(answer.header, execution, program)
         return execution
 
     def session(self, spec: SessionSpec, answer: AnswerTool) -> Session:

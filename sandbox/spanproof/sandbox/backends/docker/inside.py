@@ -241,9 +241,7 @@ def main() -> None:
             own_image()  # where it cannot be read, nothing is fixed
         user = User.of(sys.argv[1])
         apart = settle(user)
-        kernel.call_prctl(
-            kernel.PR_SET_DUMPABLE, 0
-        )  # the programs have our user: they must not reach our memory
+        kernel.prctl(kernel.PR_SET_DUMPABLE, 0)  # the programs have our user: they must not reach our memory
         import_and_rehearse([])
         hide_own_source()
         if Path(root.ENVIRONMENT, "site").is_dir():

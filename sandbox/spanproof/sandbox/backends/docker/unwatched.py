@@ -76,8 +76,8 @@ class SilentArming:
         """See `Arming`."""
         if self._user is not None:
             self._user.become()
-        kernel.call_prctl(kernel.PR_SET_DUMPABLE, 1)
-        kernel.call_prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+        kernel.prctl(kernel.PR_SET_DUMPABLE, 1)
+        kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
         kernel.install_filter(self._program, 0)
         os.write(control, b"a")
 

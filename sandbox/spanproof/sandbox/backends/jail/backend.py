@@ -25,12 +25,7 @@ from spanproof.sandbox.backends.jail.pool import (
     select_session_kind,
 )
 from spanproof.sandbox.backends.jail.run.ahead import plan_ahead
-from spanproof.sandbox.backends.jail.run.job import (
-    build_job,
-    check_database_made,
-    check_language,
-    find_runtimes,
-)
+from spanproof.sandbox.backends.jail.run.job import build_job, check_database, check_language, find_runtimes
 from spanproof.sandbox.backends.jail.run.session import JailSession, Loan, build_session_job
 from spanproof.sandbox.calls import check_files
 from spanproof.sandbox.environments import Environments, Leases
@@ -91,7 +86,7 @@ class JailSandbox(Sandbox):
             language=program.language,
             may_exist=may_exist_on_host,
         )
-        check_database_made(answer.header, execution, program)
+        check_database(answer.header, execution, program)
         return execution
 
     def _run_job(self, header: Header, parts: list[bytes], program: Program, kind: Kind) -> Frame:

@@ -69,15 +69,9 @@ def explain_refused_namespace(
             "Run sysctl -w kernel.unprivileged_userns_clone=1, or run as root.",
         )
     if sysctls.apparmor_restrict_unprivileged_userns and not as_root:
-        return (
-            f"{error_text}; sysctl kernel.apparmor_restrict_unprivileged_userns is 1",
-            _APPARMOR_REMEDY,
-        )
+        return (f"{error_text}; sysctl kernel.apparmor_restrict_unprivileged_userns is 1", _APPARMOR_REMEDY)
     if error == errno.EINVAL:
-        return (
-            f"{error_text}; this kernel was built without it",
-            "Use a kernel with CONFIG_NAMESPACES.",
-        )
+        return (f"{error_text}; this kernel was built without it", "Use a kernel with CONFIG_NAMESPACES.")
     if filtered:
         return f"{error_text}; a seccomp profile, most likely a container's, forbids it", CONTAINER_REMEDY
     if error == errno.ENOSPC:

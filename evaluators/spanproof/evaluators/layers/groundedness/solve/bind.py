@@ -49,7 +49,7 @@ class Scored(NamedTuple):
         return self.total_in(self.scope)
 
     def total_in(self, scope: float) -> float:
-        """Return that of a fact that differs in how near its record is named only."""
+        """Return the score of a fact that differs in how near its record is named only."""
         return (
             self.name
             + 0.5 * self.label

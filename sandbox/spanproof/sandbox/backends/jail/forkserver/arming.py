@@ -97,7 +97,7 @@ class Forked:
     def _serve(self, requests: socket.socket, supervisor: int) -> NoReturn:
         """Fork guests in the zygote, one after the other, until the supervisor is gone."""
         try:
-            kernel.call_prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+            kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
             _keep_only(requests.fileno())
             while os.getppid() == supervisor:
                 kind, given, _flags, _address = socket.recv_fds(requests, 16, 4)

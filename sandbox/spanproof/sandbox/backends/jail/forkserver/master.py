@@ -52,7 +52,7 @@ def main(control_fd: int) -> None:
         host.close()
         os.waitpid(child, 0)
         return
-    kernel.call_prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     try:
         prepare_interpreter(host.options["preload"])
         # Both are out of sight once the root is built.

@@ -15,11 +15,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from spanproof.sandbox import kernel
-from spanproof.sandbox.backends.jail.forkserver.supervisor import (
-    SupervisorSetup,
-    report_failure,
-    run_supervisor,
-)
+from spanproof.sandbox.backends.jail.forkserver.supervisor import SupervisorSetup, report_failure, supervise
 from spanproof.sandbox.backends.jail.forkserver.zygote import run_zygote
 from spanproof.sandbox.backends.jail.namespaces import root
 from spanproof.sandbox.backends.jail.namespaces.cgroup import Group
@@ -72,7 +68,7 @@ def run_spawner(order: Order) -> NoReturn:
 def _start_supervisor(order: Order, channel: socket.socket) -> tuple[socket.socket, int]:
     """Fork the supervisor as PID 1 of a new process namespace; return its request socket and its pidfd."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    kernel.call_prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
     kernel.unshare(kernel.CLONE_NEWPID)
     pid = os.fork()
@@ -81,7 +77,7 @@ def _start_supervisor(order: Order, channel: socket.socket) -> tuple[socket.sock
         os.close(own)
         _become_supervisor(order, channel, theirs)
     theirs.close()
-    kernel.enter_namespace(own, kernel.CLONE_NEWPID)
+    kernel.setns(own, kernel.CLONE_NEWPID)
     os.close(own)
     if order.group is not None:
         order.group.close()
@@ -96,7 +92,7 @@ def _become_supervisor(order: Order, channel: socket.socket, spawner: socket.soc
         _leave_root(order.guest_id)
         socket.sethostname("sandbox")
         spawner.send(b"ready")
-        run_supervisor(order.setup, channel, spawner, order.group, order.proc)
+        supervise(order.setup, channel, spawner, order.group, order.proc)
     except BaseException as failure:  # noqa: BLE001 - must not unwind into the master
         report_failure(channel, failure)
     finally:
@@ -109,10 +105,10 @@ def _leave_root(guest_id: int | None) -> None:
     if guest_id is not None:
         uid = gid = guest_id
         _become(guest_id)
-    kernel.call_prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     kernel.unshare(_OWN)
     map_identity(root.GUEST_ID, uid, gid)
-    kernel.call_prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _become(guest_id: int) -> None:
@@ -122,7 +118,7 @@ def _become(guest_id: int) -> None:
     kernel.set_keep_capabilities()
     os.setresuid(guest_id, guest_id, guest_id)
     kernel.raise_permitted()
-    kernel.call_prctl(kernel.PR_SET_DUMPABLE, 1)
+    kernel.prctl(kernel.PR_SET_DUMPABLE, 1)
 
 
 def map_identity(inside: int, uid: int, gid: int) -> None:
@@ -164,12 +160,12 @@ def _serve(requests: socket.socket, supervisor: int, order: Order) -> None:
 
 def _join(supervisor: int, guest_id: int | None) -> None:
     """Enter the supervisor's namespaces as its user; that of processes is for children only."""
-    kernel.enter_namespace(supervisor, kernel.CLONE_NEWPID)
+    kernel.setns(supervisor, kernel.CLONE_NEWPID)
     if guest_id is not None:
         _become(guest_id)
-    kernel.enter_namespace(supervisor, _OWN)
+    kernel.setns(supervisor, _OWN)
     kernel.forgo_capabilities()
-    kernel.call_prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _raise_oom_score(proc: int) -> None:

@@ -72,7 +72,7 @@ class SupervisorFactory(Protocol):
     """What the supervisors of a tier share."""
 
     def prepared(self) -> PreparedSupervisor:
-        """Return that of a new supervisor.
+        """Prepare what a new supervisor needs of its tier.
 
         Raises:
             OSError: it cannot be made.
@@ -143,9 +143,7 @@ class Starter:
         finally:
             os.close(go)
 
-    def _fork(
-        self, prepared: PreparedSupervisor, channel: int, group: cgroup.Group | None
-    ) -> tuple[int, int]:
+    def _fork(self, built: PreparedSupervisor, channel: int, group: cgroup.Group | None) -> tuple[int, int]:
         """Fork a supervisor, which begins when a byte comes through the descriptor returned with its number.
 
         Raises:
@@ -164,7 +162,7 @@ class Starter:
                 os._exit(1)
             os.close(ready)
             self._host.close()
-            prepared.become_supervisor(channel, group)
+            built.become_supervisor(channel, group)
         os.close(ready)
         return pid, go
 

@@ -219,7 +219,7 @@ class Supervisor:
             self._has_box = False
 
 
-def run_supervisor(
+def supervise(
     isolation: SupervisorSetup, channel: socket.socket, spawner: socket.socket, group: Group | None, proc: int
 ) -> NoReturn:
     """Run a supervisor in a process that is PID 1 already; does not return."""

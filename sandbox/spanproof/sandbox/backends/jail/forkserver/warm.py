@@ -42,9 +42,7 @@ def prepare_interpreter(extra: Sequence[str]) -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (NO_CORE_BYTES, NO_CORE_BYTES))
     import_and_rehearse(extra)
     if len(os.listdir("/proc/self/task")) > 1:  # noqa: PTH208 - a count
-        raise RuntimeError(
-            f"a preloaded package started a thread, and forks would inherit its locks: {extra}"
-        )
+        raise RuntimeError(f"a preloaded package started a thread, whose locks forks would inherit: {extra}")
     sys.dont_write_bytecode = True
 
 

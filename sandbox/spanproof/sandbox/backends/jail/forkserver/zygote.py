@@ -118,9 +118,7 @@ def _introduce(channel: socket.socket, pidfd: int) -> tuple[int, int, list[int]]
     try:
         reply = channel.recv(4096)
         if not reply.replace(b" ", b"").isdigit():
-            raise RuntimeError(
-                f"no guest can be started: {reply.decode(errors='replace') or 'no reason given'}"
-            )
+            raise RuntimeError(f"no guest can be started: {reply.decode(errors='replace') or 'no reason'}")
         resident, *numbers = map(int, reply.split())
         listener, *pins = (kernel.fetch_descriptor(pidfd, number) for number in numbers)
     finally:
@@ -183,10 +181,10 @@ def _leave_everything(supervisor: socket.socket, keep: list[int]) -> socket.sock
         begin = end + 1
     os.closerange(0, _CHANNEL_FD)
     settle()
-    kernel.call_prctl(kernel.PR_SET_DUMPABLE, 1)  # its supervisor, and each guest's, must be able to read it
+    kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # its supervisor, and each guest's, must be able to read it
     kernel.drop_capabilities()
-    kernel.call_prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
-    kernel.call_prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     return socket.socket(fileno=_CHANNEL_FD)
 
 

@@ -52,14 +52,7 @@ _V1 = _Files(
     "pids.max",
     "tasks",
 )
-_V2 = _Files(
-    "memory.max",
-    "memory.current",
-    "memory.events",
-    "memory.swap.max",
-    "pids.max",
-    "cgroup.procs",
-)
+_V2 = _Files("memory.max", "memory.current", "memory.events", "memory.swap.max", "pids.max", "cgroup.procs")
 
 
 @dataclass(slots=True)

@@ -23,7 +23,7 @@ def may_exist_on_host(path: str) -> bool:
     try:
         root = os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            os.close(kernel.call_openat2(root, path, os.O_PATH | os.O_NOFOLLOW, resolve=_BOUNDS))
+            os.close(kernel.openat2(root, path, os.O_PATH | os.O_NOFOLLOW, resolve=_BOUNDS))
         finally:
             os.close(root)
     except OSError as problem:

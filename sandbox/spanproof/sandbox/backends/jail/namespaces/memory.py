@@ -116,7 +116,7 @@ def read_cpu_s(pid: int) -> float:
 
 
 def _count_cpu_s(pid: int) -> float:
-    """Return the same where the kernel, as gVisor's, has no such clocks."""
+    """Return CPU seconds by ticks, where the kernel, as gVisor's, has no clocks of other processes."""
     try:
         fields = read_stat_fields(pid)
     except OSError:

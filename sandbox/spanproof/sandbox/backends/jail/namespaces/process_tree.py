@@ -211,7 +211,7 @@ class Bounds:
 
     @classmethod
     def of(cls, job: Header) -> Bounds:
-        """Return those a job requests."""
+        """Return the bounds that a job requests."""
         limits = job["limits"]
         return cls(
             limits["memory_bytes"],

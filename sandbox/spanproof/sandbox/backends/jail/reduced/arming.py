@@ -30,11 +30,9 @@ class Passed:
     def arm(self, control: int) -> None:
         """See `Arming`."""
         kernel.drop_capabilities()
-        kernel.call_prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
-        kernel.call_prctl(
-            kernel.PR_SET_DUMPABLE, 1
-        )  # what it names in a call must be readable for the supervisor
-        kernel.call_prctl(kernel.PR_SET_PDEATHSIG, 9)
+        kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+        kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # what it names in a call must be readable for the supervisor
+        kernel.prctl(kernel.PR_SET_PDEATHSIG, 9)
         installed, listener = threading.Event(), [-1]
 
         def hand_over() -> None:

@@ -24,6 +24,6 @@ def open_beneath(directory: str, path: str, flags: int, mode: int = 0, *, links:
     resolve = kernel.RESOLVE_BENEATH | kernel.RESOLVE_NO_MAGICLINKS
     resolve |= 0 if links else kernel.RESOLVE_NO_SYMLINKS
     try:
-        return kernel.call_openat2(base, path or ".", flags, mode, resolve)
+        return kernel.openat2(base, path or ".", flags, mode, resolve)
     finally:
         os.close(base)

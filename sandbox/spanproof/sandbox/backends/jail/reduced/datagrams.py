@@ -22,7 +22,7 @@ from spanproof.sandbox.backends.jail.namespaces.network import QUERY_BYTES
 from spanproof.sandbox.backends.jail.reduced.paths import ReducedBoundary
 from spanproof.sandbox.backends.jail.reduced.process_tree import Spared
 from spanproof.sandbox.backends.jail.run.proxied_sockets import ProxyingWatcher
-from spanproof.sandbox.backends.jail.seccomp.notifications import GO_ON, Answer, Notification, to_signed
+from spanproof.sandbox.backends.jail.seccomp.notifications import GO_ON, Answer, Notification, to_int
 from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
 
 _MOST = 48
@@ -83,7 +83,7 @@ class DatagramWatcher(ProxyingWatcher):
     def _find_datagram(self, call: Notification) -> Datagram | None:
         """Return the one that a call is about, if it is about one."""
         try:
-            number = os.stat(f"/proc/{call.pid}/fd/{to_signed(call.args[0])}").st_ino  # noqa: PTH116
+            number = os.stat(f"/proc/{call.pid}/fd/{to_int(call.args[0])}").st_ino  # noqa: PTH116
         except OSError:
             return None
         return self._datagrams.get(number)

@@ -24,13 +24,7 @@ from spanproof.sandbox.backends.jail.reduced.paths import ReducedBoundary
 from spanproof.sandbox.backends.jail.run.proxied_sockets import ProxyingWatcher
 from spanproof.sandbox.backends.jail.seccomp import paths
 from spanproof.sandbox.backends.jail.seccomp import watcher as watch
-from spanproof.sandbox.backends.jail.seccomp.notifications import (
-    EPERM,
-    GO_ON,
-    Answer,
-    Notification,
-    to_signed,
-)
+from spanproof.sandbox.backends.jail.seccomp.notifications import EPERM, GO_ON, Answer, Notification, to_int
 from spanproof.sandbox.backends.jail.seccomp.path_arguments import MUTATORS
 from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
 from spanproof.sandbox.tape.sealed_files import SealedText
@@ -109,11 +103,9 @@ class FileWatcher(ProxyingWatcher):
     def _change_shared(self, name: str, call: Notification) -> Answer | None:
         """Link and unlink there; None where that is not what is requested."""
         named = MUTATORS[name] if name in _SHARED_CHANGES else ()
-        paths_named = [
-            self._read_path(call, directory, at) or "" for directory, at in named if at is not None
-        ]
-        found = [match[1] for path in paths_named if (match := _SHARED_MEMORY.fullmatch(path))]
-        if not found or len(found) < len(paths_named):
+        paths_in = [self._read_path(call, directory, at) or "" for directory, at in named if at is not None]
+        found = [match[1] for path in paths_in if (match := _SHARED_MEMORY.fullmatch(path))]
+        if not found or len(found) < len(paths_in):
             return None
         try:
             shared = calls.open_beneath(self._box.path, "shm", os.O_PATH | os.O_DIRECTORY, links=False)
@@ -217,7 +209,7 @@ class FileWatcher(ProxyingWatcher):
         """
         path = None if at is None else self._read_path(call, directory, at)
         if path is None:
-            number = to_signed(call.args[directory or 0])
+            number = to_int(call.args[directory or 0])
             try:
                 fd = os.open(f"/proc/{call.pid}/fd/{number}", os.O_PATH | os.O_CLOEXEC)
             except PermissionError as problem:

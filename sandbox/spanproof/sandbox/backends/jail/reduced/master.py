@@ -45,7 +45,7 @@ def main(control_fd: int) -> None:
     host = connect_host(control_fd)
     if host is None:
         return
-    kernel.call_prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+    kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     home = make_home(Path(host.options["base"]))
     child = os.fork()
     if child:
@@ -54,8 +54,8 @@ def main(control_fd: int) -> None:
         Descendants(own_user=False).kill_all()
         remove(home)
         return
-    kernel.call_prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
-    kernel.call_prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     try:
         boxes = _set_up(host.options, home)
         groups = cgroup.find_base(host.options["owner"])

@@ -11,13 +11,7 @@ from collections.abc import Callable
 
 from spanproof.sandbox.backends.jail.reduced.process_tree import Spared
 from spanproof.sandbox.backends.jail.run.proxied_sockets import ProxyingWatcher
-from spanproof.sandbox.backends.jail.seccomp.notifications import (
-    EPERM,
-    GO_ON,
-    Answer,
-    Notification,
-    to_signed,
-)
+from spanproof.sandbox.backends.jail.seccomp.notifications import EPERM, GO_ON, Answer, Notification, to_int
 
 _DONE = Answer(value=0)
 _NO_PROCESS = Answer(errno.ESRCH)
@@ -45,7 +39,7 @@ class ProcessWatcher(ProxyingWatcher):
     # The arguments are registers, which no one changes behind our back.
 
     def _answer_signal(self, name: str, call: Notification) -> Answer:
-        target = to_signed(call.args[0])
+        target = to_int(call.args[0])
         if target == 0:
             return GO_ON  # the caller's own process group
         if name == "kill" and target == -1:
@@ -56,7 +50,7 @@ class ProcessWatcher(ProxyingWatcher):
         return self._check_held_process(target, name, call)
 
     def _on_a_process(self, name: str, call: Notification) -> Answer:
-        target = to_signed(call.args[0])
+        target = to_int(call.args[0])
         return GO_ON if target == 0 else self._check_held_process(target, name, call)
 
     def _check_held_process(self, target: int, name: str, call: Notification) -> Answer:
@@ -73,6 +67,6 @@ class ProcessWatcher(ProxyingWatcher):
     def _on_another(self, name: str, call: Notification) -> Answer:
         """Answer for priorities: of one of its own processes; groups and users would take others in."""
         one = 0 if name == "setpriority" else 1
-        target = to_signed(call.args[1])
+        target = to_int(call.args[1])
         held = call.args[0] == one and (target == 0 or self._tree.holds(target))
         return GO_ON if held else self._refuse(name, call)

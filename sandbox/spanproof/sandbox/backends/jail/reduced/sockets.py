@@ -21,13 +21,7 @@ from spanproof.sandbox.backends.jail.reduced.datagrams import DatagramWatcher, w
 from spanproof.sandbox.backends.jail.reduced.paths import ReducedBoundary
 from spanproof.sandbox.backends.jail.seccomp import addresses, paths
 from spanproof.sandbox.backends.jail.seccomp.conditions import PLAIN_PROTOCOLS, PLAIN_TYPES
-from spanproof.sandbox.backends.jail.seccomp.notifications import (
-    EPERM,
-    GO_ON,
-    Answer,
-    Notification,
-    to_signed,
-)
+from spanproof.sandbox.backends.jail.seccomp.notifications import EPERM, GO_ON, Answer, Notification, to_int
 from spanproof.sandbox.tape.target import Target
 
 _DONE = Answer(value=0)
@@ -146,7 +140,7 @@ class SocketWatcher(DatagramWatcher):
         Of a datagram socket too: c-ares, by which Node.js looks names up, sends nothing before it sees one.
         """
         try:
-            number = os.stat(f"/proc/{call.pid}/fd/{to_signed(call.args[0])}").st_ino  # noqa: PTH116
+            number = os.stat(f"/proc/{call.pid}/fd/{to_int(call.args[0])}").st_ino  # noqa: PTH116
         except OSError:
             return GO_ON
         datagram = self._datagrams.get(number)

@@ -64,9 +64,9 @@ class Shielded(Forked):
 
 def _wait_to_be_killed() -> NoReturn:
     try:
-        kernel.call_prctl(kernel.PR_SET_DUMPABLE, 1)  # else the file is not ours
+        kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # else the file is not ours
         Path("/proc/self/oom_score_adj").write_text("900")
-        kernel.call_prctl(kernel.PR_SET_DUMPABLE, 0)
+        kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
         os.closerange(0, os.sysconf("SC_OPEN_MAX"))
         while True:
             signal.pause()
@@ -93,9 +93,9 @@ def _settle(site: Site) -> None:
         os.setresgid(site.user, site.user, site.user)
         os.setresuid(site.user, site.user, site.user)
     kernel.drop_capabilities()
-    kernel.call_prctl(kernel.PR_SET_DUMPABLE, 0)  # a guest is of the same user
-    kernel.call_prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
-    kernel.call_prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+    kernel.prctl(kernel.PR_SET_DUMPABLE, 0)  # a guest is of the same user
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     # The kernel may share out the processor by session: so a supervisor gets as much as any of a guest's.
     os.setsid()
     os.umask(0o022)

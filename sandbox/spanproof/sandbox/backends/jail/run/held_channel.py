@@ -11,13 +11,7 @@ import errno
 from collections.abc import Callable
 
 from spanproof.sandbox import kernel
-from spanproof.sandbox.backends.jail.seccomp.notifications import (
-    EPERM,
-    NONE_YET,
-    Answer,
-    Notification,
-    send,
-)
+from spanproof.sandbox.backends.jail.seccomp.notifications import EPERM, NONE_YET, Answer, Notification, send
 from spanproof.sandbox.guest.wire import FROM_GUEST, BadFrame, Decoder, Header
 
 _MOST_BYTES = FROM_GUEST.header + 64

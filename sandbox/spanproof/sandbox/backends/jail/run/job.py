@@ -135,16 +135,11 @@ def _build_node_fields(found: node.Node, program: Program, script: str) -> Heade
     if program.fixtures.seed is not None:
         # of `Math.random`, which starts from bytes no kernel gave; 0 would mean that there is no seed
         arguments.insert(0, f"--random-seed={program.fixtures.seed % 0x7FFFFFFF + 1}")
-    return {
-        "script": script,
-        "argv": [command, *arguments],
-        "own_execs": 1,
-        "aids": {_RUNNER: _read_runner()},
-    }
+    return {"script": script, "argv": [command, *arguments], "own_execs": 1, "aids": {_RUNNER: _get_runner()}}
 
 
 @cache
-def _read_runner() -> str:
+def _get_runner() -> str:
     return files("spanproof.sandbox.guest").joinpath(_RUNNER).read_text(encoding="utf-8")
 
 
@@ -168,7 +163,7 @@ def _check_database(database: Database, program: Program, found: Runtimes) -> No
         )
 
 
-def check_database_made(header: Header, execution: Execution, program: Program) -> None:
+def check_database(header: Header, execution: Execution, program: Program) -> None:
     """Refuse a result that shows only that there is no database.
 
     Raises:

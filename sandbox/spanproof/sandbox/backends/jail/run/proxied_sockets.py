@@ -20,12 +20,7 @@ from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.namespaces.dns_stub import DnsStub
 from spanproof.sandbox.backends.jail.namespaces.network import QUERY_BYTES
 from spanproof.sandbox.backends.jail.seccomp import addresses
-from spanproof.sandbox.backends.jail.seccomp.notifications import (
-    Answer,
-    Notification,
-    put_in_place,
-    to_signed,
-)
+from spanproof.sandbox.backends.jail.seccomp.notifications import Answer, Notification, put_in_place, to_int
 from spanproof.sandbox.backends.jail.seccomp.paths import Boundary
 from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
 from spanproof.sandbox.backends.jail.seccomp.watcher import Watcher
@@ -94,7 +89,7 @@ class ProxyingWatcher(Watcher):
         Raises:
             OSError: the caller is gone.
         """
-        number = to_signed(call.args[0])
+        number = to_int(call.args[0])
         flags = _read_descriptor_flags(call.pid, number)
         theirs.setblocking(not flags & os.O_NONBLOCK)
         closes = os.O_CLOEXEC if flags & os.O_CLOEXEC else 0

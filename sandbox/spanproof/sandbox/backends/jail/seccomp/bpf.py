@@ -72,7 +72,7 @@ def end(verdict: int) -> Instruction:
     return Instruction(RET, verdict)
 
 
-def jump_if_among(values: Sequence[int], then: Program, otherwise: Program, *, jump: int = JEQ) -> Program:
+def jump_if_in(values: Sequence[int], then: Program, otherwise: Program, *, jump: int = JEQ) -> Program:
     """Go on with a program where the accumulator is one of the values, or passes the jump's other test."""
     last = len(values) - 1 + len(otherwise)
     tests = [Instruction(jump, value, last - index, 0) for index, value in enumerate(values)]

@@ -20,15 +20,13 @@ from spanproof.sandbox.backends.jail.seccomp.bpf import (
     Instruction,
     Program,
     end,
-    jump_if_among,
+    jump_if_in,
     load_high,
     load_low,
 )
 from spanproof.sandbox.guest.reporter import STEPS_FD
 
-_ALLOW, _NOTIFY, _REFUSE, _DONE = (
-    [end(verdict)] for verdict in (RET_ALLOW, RET_NOTIFY, RET_EPERM, RET_ERRNO)
-)
+_ALLOW, _NOTIFY, _REFUSE, _DONE = ([end(each)] for each in (RET_ALLOW, RET_NOTIFY, RET_EPERM, RET_ERRNO))
 _NO_FAMILY, _NO_OPTION, _NO_PROTOCOL = (
     [end(RET_ERRNO | error)] for error in (errno.EAFNOSUPPORT, errno.ENOPROTOOPT, errno.EPROTONOSUPPORT)
 )
@@ -82,7 +80,7 @@ _HARMLESS_PRCTL = (1, 2, 3, 15, 16, 21, 23, 29, 30, 36, 37, 38, 39, 41, 42, 0x53
 def build_conditional_rules(uid: int) -> dict[str, Program]:
     """Return the calls whose arguments decide on every tier."""
     return {
-        "clone": [load_low(0), *jump_if_among((OUTWARD_FLAGS,), _NOTIFY, _ALLOW, jump=JSET)],
+        "clone": [load_low(0), *jump_if_in((OUTWARD_FLAGS,), _NOTIFY, _ALLOW, jump=JSET)],
         "socket": _build_socket_rule(),
         **dict.fromkeys(_ON_A_PROCESS, _NOT_ON_THE_SUPERVISOR),
         # On one process that is not the supervisor; groups and users would take it in.
@@ -95,14 +93,14 @@ def build_conditional_rules(uid: int) -> dict[str, Program]:
         # Hiding from the supervisor is the supervisor's to allow.
         "prctl": [
             load_low(0),
-            *jump_if_among((_PR_SET_DUMPABLE,), _NOTIFY, jump_if_among(_HARMLESS_PRCTL, _ALLOW, _REFUSE)),
+            *jump_if_in((_PR_SET_DUMPABLE,), _NOTIFY, jump_if_in(_HARMLESS_PRCTL, _ALLOW, _REFUSE)),
         ],
-        "fcntl": [load_low(1), *jump_if_among(_SHARED_FILE_COMMANDS, _REFUSE, _ALLOW)],
+        "fcntl": [load_low(1), *jump_if_in(_SHARED_FILE_COMMANDS, _REFUSE, _ALLOW)],
         "ioctl": _build_request_rule((_TIOCSTI, _TIOCLINUX)),
         "setsockopt": _build_option_rule(_ALLOW, _BUFFER_SIZES),
-        "personality": [load_low(0), *jump_if_among((0xFFFFFFFF,), _ALLOW, _REFUSE)],
+        "personality": [load_low(0), *jump_if_in((0xFFFFFFFF,), _ALLOW, _REFUSE)],
         "sendto": _build_address_rule(),
-        "mmap": [load_low(2), *jump_if_among((_PROT_WRITE,), _test_large_mapping(1), _ALLOW, jump=JSET)],
+        "mmap": [load_low(2), *jump_if_in((_PROT_WRITE,), _test_large_mapping(1), _ALLOW, jump=JSET)],
         "mremap": _test_large_mapping(2),
         **dict.fromkeys(("setuid", "setgid"), _test_ids_unchanged(1, uid)),
         **dict.fromkeys(("setreuid", "setregid"), _test_ids_unchanged(2, uid)),
@@ -117,7 +115,7 @@ def build_device_rules() -> dict[str, Program]:
 
 def build_step_rules() -> dict[str, Program]:
     """Return more: what a session's steps and reports travel by."""
-    of_the_channel = [load_low(0), *jump_if_among((STEPS_FD,), _NOTIFY, _ALLOW)]
+    of_the_channel = [load_low(0), *jump_if_in((STEPS_FD,), _NOTIFY, _ALLOW)]
     return {"read": of_the_channel, "write": of_the_channel}
 
 
@@ -132,7 +130,7 @@ def build_unnamespaced_rules() -> dict[str, Program]:
         "socketpair": _build_pair_rule(),
         "fcntl": [
             load_low(1),
-            *jump_if_among((_F_SETOWN, _F_SETOWN_EX, *_SHARED_FILE_COMMANDS), _REFUSE, _ALLOW),
+            *jump_if_in((_F_SETOWN, _F_SETOWN_EX, *_SHARED_FILE_COMMANDS), _REFUSE, _ALLOW),
         ],
         "ioctl": _build_request_rule((_TIOCSTI, _TIOCLINUX, _FIOSETOWN, _SIOCSPGRP)),
         # Options of an internet socket have no meaning for what replaces it: they hold, to no effect.
@@ -148,8 +146,8 @@ def build_unnamespaced_rules() -> dict[str, Program]:
     }
 
 
-_NOT_ON_THE_SUPERVISOR = [load_low(0), *jump_if_among((_SUPERVISOR_PID,), _NOTIFY, _ALLOW)]
-_NOT_ON_ANOTHER = [load_low(0), *jump_if_among((0,), _ALLOW, _NOTIFY)]
+_NOT_ON_THE_SUPERVISOR = [load_low(0), *jump_if_in((_SUPERVISOR_PID,), _NOTIFY, _ALLOW)]
+_NOT_ON_ANOTHER = [load_low(0), *jump_if_in((0,), _ALLOW, _NOTIFY)]
 """Zero is the caller, or its process group, in which there are none but the guest's."""
 
 
@@ -157,54 +155,48 @@ def _test_null(argument: int, then: Program, otherwise: Program) -> Program:
     """Test all 64 bits for zero."""
     return [
         load_low(argument),
-        *jump_if_among((0,), [load_high(argument), *jump_if_among((0,), then, otherwise)], otherwise),
+        *jump_if_in((0,), [load_high(argument), *jump_if_in((0,), then, otherwise)], otherwise),
     ]
 
 
 def _keep_limit(limit: int, verdict: Program, other: Program) -> Program:
     """Keep, in `prlimit64`, a limit: a verdict for a new value of it; the other program for the rest."""
-    return [load_low(1), *jump_if_among((limit,), _test_null(2, other, verdict), other)]
+    return [load_low(1), *jump_if_in((limit,), _test_null(2, other, verdict), other)]
 
 
 def _keep_core_limit(processes: Program) -> Program:
     """Keep, in `setrlimit`, the limit of core files as it is (`Bounds.apply`); a verdict for processes."""
-    return [
-        load_low(0),
-        *jump_if_among((_RLIMIT_CORE,), _DONE, jump_if_among((_RLIMIT_NPROC,), processes, _ALLOW)),
-    ]
+    return [load_low(0), *jump_if_in((_RLIMIT_CORE,), _DONE, jump_if_in((_RLIMIT_NPROC,), processes, _ALLOW))]
 
 
 def _on_one(which: int, pid: int, then: Program, otherwise: Program) -> Program:
     """Build that of priorities: a verdict for this process, one for others; groups and users are shown."""
-    return [
-        load_low(0),
-        *jump_if_among((which,), [load_low(1), *jump_if_among((pid,), then, otherwise)], _NOTIFY),
-    ]
+    return [load_low(0), *jump_if_in((which,), [load_low(1), *jump_if_in((pid,), then, otherwise)], _NOTIFY)]
 
 
 def _build_socket_rule() -> Program:
     """Allow UNIX, INET and INET6 stream, datagram and sequenced sockets; the supervisor refuses others."""
-    protocols = [load_low(2), *jump_if_among(PLAIN_PROTOCOLS, _ALLOW, _NOTIFY)]
-    types = [load_low(1), Instruction(AND, 0xF), *jump_if_among(PLAIN_TYPES, protocols, _NOTIFY)]
-    return [load_low(0), *jump_if_among((_AF_UNIX, _AF_INET, _AF_INET6), types, _OTHER_FAMILY)]
+    protocols = [load_low(2), *jump_if_in(PLAIN_PROTOCOLS, _ALLOW, _NOTIFY)]
+    types = [load_low(1), Instruction(AND, 0xF), *jump_if_in(PLAIN_TYPES, protocols, _NOTIFY)]
+    return [load_low(0), *jump_if_in((_AF_UNIX, _AF_INET, _AF_INET6), types, _OTHER_FAMILY)]
 
 
 def _build_inner_socket_rule() -> Program:
     """Show every internet socket, and allow no unix socket that can be sent anywhere."""
-    return [load_low(0), *jump_if_among((_AF_UNIX,), _build_pair_rule(), _OTHER_FAMILY)]
+    return [load_low(0), *jump_if_in((_AF_UNIX,), _build_pair_rule(), _OTHER_FAMILY)]
 
 
 # libc queries netlink for interfaces and copes without; refusing it is no news
-_OTHER_FAMILY = jump_if_among((_AF_NETLINK,), _NO_FAMILY, _NOTIFY)
+_OTHER_FAMILY = jump_if_in((_AF_NETLINK,), _NO_FAMILY, _NOTIFY)
 
 
 def _build_option_rule(of_the_internet: Program, of_sockets: Mapping[int, Program]) -> Program:
     """Build a verdict for the levels of the internet, and one for each of these options of any socket."""
     options = _ALLOW
     for option, verdict in of_sockets.items():
-        options = jump_if_among((option,), verdict, options)
-    of_any = jump_if_among((_SOL_SOCKET,), [load_low(2), *options], _ALLOW)
-    return [load_low(1), *jump_if_among(_INTERNET_LEVELS, of_the_internet, of_any)]
+        options = jump_if_in((option,), verdict, options)
+    of_any = jump_if_in((_SOL_SOCKET,), [load_low(2), *options], _ALLOW)
+    return [load_low(1), *jump_if_in(_INTERNET_LEVELS, of_the_internet, of_any)]
 
 
 def _build_pair_rule() -> Program:
@@ -212,7 +204,7 @@ def _build_pair_rule() -> Program:
     return [
         load_low(1),
         Instruction(AND, 0xF),
-        *jump_if_among((_SOCK_STREAM, _SOCK_SEQPACKET), _ALLOW, _NO_PROTOCOL),
+        *jump_if_in((_SOCK_STREAM, _SOCK_SEQPACKET), _ALLOW, _NO_PROTOCOL),
     ]
 
 
@@ -222,25 +214,25 @@ def _build_address_rule() -> Program:
 
 
 def _test_large_mapping(argument: int) -> Program:
-    low_half = [load_low(argument), *jump_if_among((LARGE_MAPPING_BYTES,), _NOTIFY, _ALLOW, jump=JGE)]
-    return [load_high(argument), *jump_if_among((0,), low_half, _NOTIFY)]
+    low_half = [load_low(argument), *jump_if_in((LARGE_MAPPING_BYTES,), _NOTIFY, _ALLOW, jump=JGE)]
+    return [load_high(argument), *jump_if_in((0,), low_half, _NOTIFY)]
 
 
 def _build_request_rule(refused: Sequence[int]) -> Program:
     """Test the request of a device or a file, by number."""
-    return [load_low(1), *jump_if_among(_FILE_ATTRIBUTES, _NOTIFY, jump_if_among(refused, _REFUSE, _ALLOW))]
+    return [load_low(1), *jump_if_in(_FILE_ATTRIBUTES, _NOTIFY, jump_if_in(refused, _REFUSE, _ALLOW))]
 
 
 def _test_device_node(mode_argument: int) -> Program:
     return [
         load_low(mode_argument),
         Instruction(AND, _S_IFMT),
-        *jump_if_among((_S_IFCHR, _S_IFBLK), _NOTIFY, _ALLOW),
+        *jump_if_in((_S_IFCHR, _S_IFBLK), _NOTIFY, _ALLOW),
     ]
 
 
 def _test_ids_unchanged(count: int, uid: int) -> Program:
     program = _ALLOW
     for argument in reversed(range(count)):
-        program = [load_low(argument), *jump_if_among((uid, 0xFFFFFFFF), program, _NOTIFY)]
+        program = [load_low(argument), *jump_if_in((uid, 0xFFFFFFFF), program, _NOTIFY)]
     return program

@@ -86,12 +86,7 @@ def compile_silent_filter(arch: Arch, uid: int) -> bytes:
         number: _replace_notification(action, RET_ALLOW if names[number] in _FOR_THE_KERNEL else RET_EPERM)
         for number, action in actions.items()
     }
-    head = [
-        ARCHITECTURE,
-        Instruction(JEQ, arch.audit, 1, 0),
-        end(RET_ENOSYS),
-        NUMBER,
-    ]
+    head = [ARCHITECTURE, Instruction(JEQ, arch.audit, 1, 0), end(RET_ENOSYS), NUMBER]
     return pack(head + _build_search(_merge_ranges(settled)))
 
 
@@ -109,11 +104,7 @@ def _collect_actions(
         for name in names:
             if name in arch.numbers:
                 actions[arch.numbers[name]] = [end(verdict)]
-    rules = (
-        build_conditional_rules(uid)
-        if namespaced
-        else build_conditional_rules(uid) | build_unnamespaced_rules()
-    )
+    rules = build_conditional_rules(uid) | ({} if namespaced else build_unnamespaced_rules())
     if observed:
         shown |= _OBSERVED
         rules |= build_step_rules()

@@ -100,7 +100,7 @@ def put_in_place(listener: int, id_: int, descriptor: int, number: int, flags: i
     fcntl.ioctl(listener, _ADD_DESCRIPTOR, _DESCRIPTOR.pack(id_, _IN_PLACE_OF, descriptor, number, flags))
 
 
-def to_signed(value: int) -> int:
+def to_int(value: int) -> int:
     """Return a register as the C int it holds."""
     low = value & 0xFFFFFFFF
     return low - (1 << 32) if low & 0x80000000 else low

@@ -76,7 +76,7 @@ def _resolve_by_kernel(path: str, *, follows: bool) -> str | None:
     """Return where a path leads that exists and does not lead to or through /proc; None for any other."""
     flags = os.O_PATH if follows else os.O_PATH | os.O_NOFOLLOW
     try:
-        fd = kernel.call_openat2(_AT_FDCWD, path, flags, resolve=kernel.RESOLVE_NO_MAGICLINKS)
+        fd = kernel.openat2(_AT_FDCWD, path, flags, resolve=kernel.RESOLVE_NO_MAGICLINKS)
     except OSError:
         return None
     try:

@@ -28,7 +28,7 @@ from spanproof.sandbox.backends.jail.seccomp.notifications import (
     Notification,
     receive_notification,
     send,
-    to_signed,
+    to_int,
 )
 from spanproof.sandbox.backends.jail.seccomp.path_arguments import (
     BY_DESCRIPTOR,
@@ -245,7 +245,7 @@ class Watcher:
     def _read_path_in_root(self, call: Notification, flags: int) -> str | None:
         """Return the absolute path that `openat2` opens with its directory as the root; None if none."""
         text = self._read_text(call, 1)
-        directory = self._make_absolute(".", call.pid, to_signed(call.args[0]))
+        directory = self._make_absolute(".", call.pid, to_int(call.args[0]))
         try:
             return text and resolve_in_root(text, directory, call.pid, follows=not flags & os.O_NOFOLLOW)
         except TooManyLinks:  # nor does the kernel follow it
@@ -255,7 +255,7 @@ class Watcher:
         for directory, path_at in MUTATORS[name]:
             path = None if path_at is None else self._read_path(call, directory, path_at)
             if path is None and directory is not None and name in BY_DESCRIPTOR:
-                path = f"/proc/{call.pid}/fd/{to_signed(call.args[directory])}"
+                path = f"/proc/{call.pid}/fd/{to_int(call.args[directory])}"
             if path is not None:
                 answer = self._judge_file(path, call.pid, writes=True, follows=follows_link(name, call))
                 if answer.error:
@@ -280,7 +280,7 @@ class Watcher:
 
     def _reach(self, _name: str, call: Notification) -> Answer:
         """Refuse a lock on a file of others, who see it and may have to wait; so for its attributes."""
-        path = f"/proc/{call.pid}/fd/{to_signed(call.args[0])}"
+        path = f"/proc/{call.pid}/fd/{to_int(call.args[0])}"
         try:
             os.lstat(path)
         except PermissionError as problem:
@@ -329,7 +329,7 @@ class Watcher:
             return self._read_path(call, None, 0)
         path = self._read_path(call, 0, 1)
         if path is None and call.args[4] & _AT_EMPTY_PATH:
-            return f"/proc/{call.pid}/fd/{to_signed(call.args[0])}"
+            return f"/proc/{call.pid}/fd/{to_int(call.args[0])}"
         return path
 
     def _name_program(self, path: str, call: Notification) -> str:
@@ -417,7 +417,7 @@ class Watcher:
         text = self._read_text(call, at)
         if not text:
             return None
-        base = _AT_FDCWD if directory is None else to_signed(call.args[directory])
+        base = _AT_FDCWD if directory is None else to_int(call.args[directory])
         return self._make_absolute(text, call.pid, base)
 
     def _read_text(self, call: Notification, at: int) -> str | None:

@@ -45,7 +45,7 @@ def main(job_file: str) -> None:
         if held is not None and not separated:
             host.send(refusal)
             return
-    kernel.call_prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+    kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     workspace = make_workspace(separated=separated)
     workspace.lay_out(workspace.work, {name: base64.b64decode(data) for name, data in job["files"].items()})
     workspace.lay_out(workspace.code, code)

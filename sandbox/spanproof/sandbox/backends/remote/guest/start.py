@@ -59,8 +59,8 @@ def _give_up(job: dict[str, Any], workspace: Workspace) -> None:
         os.setresgid(workspace.user, workspace.user, workspace.user)
         os.setresuid(workspace.user, workspace.user, workspace.user)
     kernel.drop_capabilities()
-    kernel.call_prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
-    kernel.call_prctl(kernel.PR_SET_DUMPABLE, 1)  # what /proc shows itself is a program's own
+    kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+    kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # what /proc shows itself is a program's own
     _set_limits(job)
     if job["seed"] is not None:
         fix_random_bytes(job["seed"])

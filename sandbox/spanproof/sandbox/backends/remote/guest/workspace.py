@@ -69,7 +69,7 @@ def separate(disk_bytes: int) -> bool:
     if inside:
         status = os.waitpid(inside, 0)[1]
         os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
-    kernel.call_prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     kernel.mount("none", "/", flags=kernel.MS_REC | kernel.MS_PRIVATE)
     kernel.set_mount_attributes("/", kernel.MOUNT_ATTR_RDONLY | kernel.MOUNT_ATTR_NOSUID)
     for path in _SCRATCH:
