@@ -19,8 +19,8 @@ from spanproof.store.filters import Filter
 from spanproof.store.measures import Amount, Groups, Share, Values
 from spanproof.trace import Score
 
+# How far back the release before is looked for.
 _RELEASES_BACK_NS = 30 * 86_400 * 10**9
-"""How far back the release before is looked for."""
 
 _SHOWN_SCORES = 20
 _SHOWN_FAILURES = 3

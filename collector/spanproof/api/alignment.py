@@ -16,10 +16,10 @@ from typing import Final
 from spanproof.trace import Step
 
 _WORD: Final = re.compile(r"\w+|[^\w\s]")
+# Steps less alike than this are one removed and one added, not one that was changed.
 _ALIKE: Final = 0.3
-"""Steps less alike than this are one removed and one added, not one that was changed."""
+# Steps that are aligned; those behind are paired by their number.
 _MOST: Final = 300
-"""Steps that are aligned; those behind are paired by their number."""
 
 
 class StepChange(StrEnum):

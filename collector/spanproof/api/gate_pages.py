@@ -14,8 +14,8 @@ from spanproof.trace import Language
 
 _MOST_ASSERTIONS: Final = 200
 _MOST_CASES: Final = 50
+# Lines shown around a mark.
 _CONTEXT: Final = 3
-"""Lines shown around a mark."""
 
 
 class GateCase(Answer):

@@ -19,6 +19,7 @@ from spanproof.config.model import Config, Oidc, Role
 
 log = logging.getLogger(__name__)
 
+# Signatures by a key pair: one that is made with a shared secret could be made from the public key.
 _ALGORITHMS: Final = (
     "RS256",
     "RS384",
@@ -31,13 +32,13 @@ _ALGORITHMS: Final = (
     "ES512",
     "EdDSA",
 )
-"""Signatures by a key pair: one that is made with a shared secret could be made from the public key."""
+
 _REQUIRED: Final = ("exp", "iss", "aud", "sub")
 _LEEWAY_S: Final = 30
 _TIMEOUT_S: Final = 5
 _KEYS_FOR_S: Final = 300
+# Between two requests for keys: tokens that name unknown keys must not become requests to the provider.
 _COOLDOWN_S = 5.0
-"""Between two requests for keys: tokens that name unknown keys must not become requests to the provider."""
 
 
 class TokenHolders:

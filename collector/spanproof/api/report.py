@@ -35,8 +35,8 @@ from spanproof.store import Feedback
 from spanproof.suites import SuiteReport
 
 _MOST_TRACES: Final = 50
+# Of traces in a report: what is attached to a pull request must stay small.
 _MOST_BYTES: Final = 8_000_000
-"""Of traces in a report: what is attached to a pull request must stay small."""
 
 
 def format_trace_report(

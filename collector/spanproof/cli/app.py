@@ -19,6 +19,7 @@ import click
 from spanproof.cli.exit_codes import EXIT_BROKEN_PIPE, EXIT_INTERRUPTED, EXIT_MISUSE, EXIT_PASS
 from spanproof.cli.problems import ISSUES_URL, UsageProblem, describe
 
+# Command name to the module that holds its `command`, and its one-line help.
 _COMMANDS = {
     "demo": ("spanproof.cli.demo", "Run real agents, evaluate their traces, and show the verdicts."),
     "serve": ("spanproof.cli.commands.serve", "Run the collector: OTLP in, scores out."),
@@ -66,7 +67,6 @@ _COMMANDS = {
     "doctor": ("spanproof.cli.commands.doctor", "Show which isolation features this machine has."),
     "config": ("spanproof.cli.commands.config", "Check a configuration, show it, print the reference."),
 }
-"""Command name to the module that holds its `command`, and its one-line help."""
 
 
 class _LazyGroup(click.Group):

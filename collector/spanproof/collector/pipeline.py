@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+# How late a trace may be noticed to be complete.
 _TICK_S = 0.1
-"""How late a trace may be noticed to be complete."""
 
 
 class Pipeline:

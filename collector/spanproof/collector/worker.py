@@ -42,8 +42,9 @@ from spanproof.trace.otlp import any_value
 log = logging.getLogger(__name__)
 
 _PROJECT = f"{COHORT_PREFIX}project"
+# Decoded log records that are kept: traces that came in one request are mostly evaluated together.
 _RECENT_RECORDS = 16
-"""Decoded log records that are kept: traces that came in one request are mostly evaluated together."""
+
 _MOST_LINES = 100
 _PR_SET_PDEATHSIG = 1
 

@@ -8,6 +8,7 @@ from pydantic import Field, SecretStr, field_validator
 
 from spanproof.config.section import Seconds, Section
 
+# Options that what is promised depends on.
 _OURS = frozenset(
     {
         "bootstrap.servers",
@@ -20,7 +21,6 @@ _OURS = frozenset(
         "partition.assignment.strategy",
     }
 )
-"""Options that what is promised depends on."""
 
 
 class Kafka(Section):

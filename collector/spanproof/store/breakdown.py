@@ -50,6 +50,7 @@ class Breakdown:
 _REPLAYED: Final = "unreplayed = ''"
 _SCANNED: Final = "verdict != ''"
 _KIND: Final = "concat(kind, if(allowed, '', ' (blocked)'))"
+# The table, which of its rows could have the thing, and what a row has.
 _FACTS: Final = {
     Fact.FAILURE_CLASS: ("replays", _REPLAYED, "[toString(failure_class)]"),
     Fact.ATTEMPT: (
@@ -68,7 +69,6 @@ _FACTS: Final = {
         "arrayMap(cwe -> if(cwe = 0, '', concat('CWE-', toString(cwe))), Findings.Cwe)",
     ),
 }
-"""The table, which of its rows could have the thing, and what a row has."""
 
 
 def break_down(

@@ -7,8 +7,8 @@ from typing import Any, TypeAlias
 Row: TypeAlias = dict[str, Any]
 """Column name to value: what the driver takes."""
 
+# 2100-01-01: hours are kept in 32 bits of seconds, which end in 2106.
 _LATEST_NS = 4_102_444_800 * 10**9
-"""2100-01-01: hours are kept in 32 bits of seconds, which end in 2106."""
 
 
 def clean_text(text: str) -> str:

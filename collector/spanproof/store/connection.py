@@ -40,9 +40,10 @@ _SETTINGS = {
     **FINAL_SETTINGS,
 }
 
+# Options of a DSN that are ours, not the driver's.
 _LAYOUT_OPTIONS = ("cluster", "quorum", "async_insert")
-"""Options of a DSN that are ours, not the driver's."""
 
+# ClickHouse's codes that speak of the server, not of what it was given: the same write may pass later.
 _TRANSIENT = frozenset(
     {
         159,  # TIMEOUT_EXCEEDED
@@ -70,7 +71,6 @@ _TRANSIENT = frozenset(
         999,  # KEEPER_EXCEPTION
     }
 )
-"""ClickHouse's codes that speak of the server, not of what it was given: the same write may pass later."""
 
 
 class Connections:
@@ -342,8 +342,8 @@ def _connect_embedded(directory: Path, *, read_only: bool, share: bool) -> Conne
 
 _HOLD = Hold()
 
+# How long a reader waits for a directory: other readers hold it for moments only.
 _READERS_WAIT_S = 2.0
-"""How long a reader waits for a directory: other readers hold it for moments only."""
 
 
 def _take(directory: Path, *, read_only: bool, share: bool) -> str | None:

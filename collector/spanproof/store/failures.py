@@ -23,6 +23,7 @@ from spanproof.store.schema import TRIAGE_INSERT
 from spanproof.trace import Layer
 
 _RUN = "(trace_id, run_span_id)"
+# The columns of a signature, in the order of its fields.
 _SIGNATURE = (
     "layer",
     "checked",
@@ -34,7 +35,6 @@ _SIGNATURE = (
     "cause",
     "cause_key",
 )
-"""The columns of a signature, in the order of its fields."""
 
 
 class TriageAction(StrEnum):

@@ -15,8 +15,8 @@ from spanproof.store.schema import LEASES
 
 LEASE_S = 30.0
 """How long a lease lasts without renewal: a holder that dies is followed after so long."""
+# How long an insert may take to be seen by all.
 _SETTLE_S = 2.0
-"""How long an insert may take to be seen by all."""
 
 _NOW = "toUInt64(toUnixTimestamp64Nano(now64(9)))"
 

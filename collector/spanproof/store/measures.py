@@ -33,6 +33,7 @@ _AGGREGATES = {
 _ALL = "sum(passed + failed + errored + skipped + undecided)"
 _ERRORED = "outcome = 'errored'"
 
+# Ratings by users as scores of their runs, in the columns of the table; the time is that of the rating.
 _RATINGS = f"""(
   SELECT run.* REPLACE (
     'feedback' AS name, 'spanproof.feedback' AS evaluator, 'scored' AS outcome, '[]' AS evidence,
@@ -53,7 +54,6 @@ _RATINGS = f"""(
   ) AS given ON run.trace_id = given.about
   WHERE given.of_span IN ('', run.run_span_id)
 ) AS scores"""  # noqa: S608
-"""Ratings by users as scores of their runs, in the columns of the table; the time is that of the rating."""
 
 
 @dataclass(frozen=True, slots=True)

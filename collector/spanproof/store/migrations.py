@@ -115,8 +115,8 @@ def _add_failing_layers(client: Client, layout: Layout) -> None:
         )
 
 
+# What a trace's row gets in the columns that filling it changes.
 _FILLED = {"failing": "layers", "evaluated_ns": "evaluated_ns + 1"}
-"""What a trace's row gets in the columns that filling it changes."""
 
 
 def _add_weaknesses(client: Client, layout: Layout) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from spanproof.store.layout import Layout
 from spanproof.store.schema import LEASES, MIGRATED, ROLLUP_MARKS, TABLES, TRACES, Table
 
+# Tables without anything from a trace, which queries need.
 _OF_ALL = (ROLLUP_MARKS, LEASES, MIGRATED)
-"""Tables without anything from a trace, which queries need."""
 
 
 def build_project_settings(layout: Layout, project: str) -> dict[str, str]:

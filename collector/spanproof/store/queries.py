@@ -27,15 +27,15 @@ from spanproof.trace.dimensions import is_carried
 MOST_VALUES = 100
 """Values of a dimension that spans carry; the scores of all others are one group."""
 
+# Endings of one code in one class by one executor that are looked at.
 _NEWEST = 5
-"""Endings of one code in one class by one executor that are looked at."""
 
 _DAY_NS = 86_400 * 10**9
+# The newest traces are looked for in the last day first; the table has a partition for each.
 _DAYS_LOOKED_AT = (1, 16)
-"""The newest traces are looked for in the last day first; the table has a partition for each."""
 
+# Start of the stretch of time that a row is in.
 _BUCKET = "intDiv(at, {bucket:Int64}) * {bucket:Int64}"
-"""Start of the stretch of time that a row is in."""
 
 _SCORE_COLUMNS = ", ".join(name for name in SCORES.names if name not in ("span_time", "is_deleted"))
 

@@ -32,8 +32,8 @@ KEPT: Mapping[str, tuple[Table, ...]] = {
 }
 """What may be kept for a time of its own, and its tables."""
 
+# Marks of hours that were counted again are of no use.
 _SEEN_MARKS = "marked + toIntervalDay(1) WHERE is_deleted = 1"
-"""Marks of hours that were counted again are of no use."""
 
 
 def apply_retention(client: Client, layout: Layout, days: Mapping[str, int | None]) -> list[str]:

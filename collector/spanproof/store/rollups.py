@@ -32,16 +32,16 @@ HOUR_S = 3600
 _HOUR_NS = HOUR_S * 10**9
 _DAY_HOURS = 24
 _DAY_S = _DAY_HOURS * HOUR_S
+# Tables order times up to 2100; see `cells.clamp_time`.
 _LATEST_HOUR = 4_102_444_800 // HOUR_S
-"""Tables order times up to 2100; see `cells.clamp_time`."""
 
+# A window with more pieces of dirty time than this is read from the scores alone.
 _MOST_RANGES = 64
-"""A window with more pieces of dirty time than this is read from the scores alone."""
+# Dirty hours that are counted in one statement, so that a backfill is worked through in pieces.
 _REFRESH_HOURS = 240
-"""Dirty hours that are counted in one statement, so that a backfill is worked through in pieces."""
 
+# Marks of one statement.
 _MARKS = 10_000
-"""Marks of one statement."""
 
 _GROUP = ("layer", "name", *DIMENSIONS)
 

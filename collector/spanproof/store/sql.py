@@ -14,11 +14,11 @@ from sqlglot.errors import ParseError, SqlglotError
 
 from spanproof.store.errors import QueryRefused
 
+# Scalar functions that read something else than the tables.
 _READERS = frozenset({"file", "filesystemavailable", "filesystemcapacity", "joinget", "dictget"})
-"""Scalar functions that read something else than the tables."""
 
+# What the database says of a query, without the query itself and the name of the error.
 _SAID = re.compile(r"DB::Exception: (?P<what>.*?)(?: In scope .*?)? \([A-Z_]+\)", re.DOTALL)
-"""What the database says of a query, without the query itself and the name of the error."""
 
 
 def select(

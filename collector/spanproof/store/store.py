@@ -73,11 +73,11 @@ if TYPE_CHECKING:
 
 _HOUR_NS = rollups.HOUR_S * 10**9
 
+# Rows of one insert: big enough for ClickHouse, small enough for memory.
 _INSERT_ROWS = 20_000
-"""Rows of one insert: big enough for ClickHouse, small enough for memory."""
 
+# The same for rows that hold whole documents.
 _DOCUMENT_ROWS = 200
-"""The same for rows that hold whole documents."""
 
 
 def open_store(location: str | Path, *, read_only: bool = False, share: bool = False) -> Store:

@@ -31,12 +31,12 @@ from spanproof.sandbox import FailureClass
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pipeline import Pipeline
 
+# Weaknesses of the CWE list that the scanners report under a broader or neighbouring number.
 _FAMILIES: Final = {
     77: 78, 88: 78, 95: 94, 96: 94, 80: 79, 116: 79, 564: 89, 943: 89,
     23: 22, 36: 22, 73: 22, 35: 22, 259: 798, 321: 798, 522: 798, 326: 327, 916: 328, 759: 328, 760: 328,
     331: 338, 336: 338, 776: 611, 827: 611, 276: 732, 379: 377, 297: 295,
 }  # fmt: skip
-"""Weaknesses of the CWE list that the scanners report under a broader or neighbouring number."""
 
 _NUMBER = re.compile(r"(?:cwe[-_ ]?)?0*(\d+)", re.IGNORECASE)
 

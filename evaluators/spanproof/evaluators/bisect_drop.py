@@ -19,13 +19,13 @@ from typing import Final
 from spanproof.evaluators.intervals import Interval, compute_difference_interval, compute_wilson_interval
 from spanproof.trace import Run, Trace
 
+# Runs that a side of a drop has at least.
 _FEWEST: Final = 5
-"""Runs that a side of a drop has at least."""
 
 _SHUFFLES: Final = 199
 _LIKELY: Final = 0.05
+# Attributes of OpenTelemetry's resource that name an image, the most exact first.
 _IMAGE_KEYS: Final = ("oci.manifest.digest", "container.image.id", "container.image.name")
-"""Attributes of OpenTelemetry's resource that name an image, the most exact first."""
 
 
 class Dimension(StrEnum):

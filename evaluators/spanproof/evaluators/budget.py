@@ -15,8 +15,8 @@ from types import FrameType
 
 from spanproof.trace import Layer
 
+# Windows has no timer of processor time.
 _CAN_INTERRUPT = hasattr(signal, "setitimer")
-"""Windows has no timer of processor time."""
 
 
 class BudgetSpent(BaseException):

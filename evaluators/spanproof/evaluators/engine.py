@@ -238,8 +238,8 @@ def _find_tool(trace: Trace, run: Run, snippet: Snippet) -> str:
     return ""
 
 
+# How detection names the place of a tool call that a model requested.
 _REQUESTED: Final = re.compile(r"output_messages\[(\d{1,6})\]\.tool_calls\[(\d{1,6})\]")
-"""How detection names the place of a tool call that a model requested."""
 
 
 def _run_within_budget(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import sqrt
 
+# The 97.5 % quantile of the normal distribution: intervals are of 95 %.
 _Z = 1.959963984540054
-"""The 97.5 % quantile of the normal distribution: intervals are of 95 %."""
 
 
 @dataclass(frozen=True, slots=True)

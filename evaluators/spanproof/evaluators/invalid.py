@@ -28,6 +28,7 @@ _WANTED: Mapping[str, str] = {
     "invalid-json-value": "what JSON can say",
 }
 
+# What YAML can make.
 _KINDS: Mapping[type, str] = {
     dict: "a mapping",
     list: "a list",
@@ -41,7 +42,6 @@ _KINDS: Mapping[type, str] = {
     datetime.date: "a date",
     datetime.datetime: "a time",
 }
-"""What YAML can make."""
 
 
 def describe_error(error: ErrorDetails) -> str:

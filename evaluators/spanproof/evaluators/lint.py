@@ -27,12 +27,12 @@ from spanproof.trace import Evidence, Judgement, Language, Layer, Outcome, Run, 
 
 _RULES: Final = "E9,F"
 _TIMEOUT_S: Final = 20.0
+# What one finding takes off the value.
 _EACH: Final = 0.1
-"""What one finding takes off the value."""
 
 _MISSING: Final = "ruff is not installed; `pip install ruff` (or spanproof[lint]) gets it"
+# Unused and doubled imports: in a session they serve later steps.
 _OF_OTHER_STEPS: Final = frozenset(("F401", "F811", "F403", "F405"))
-"""Unused and doubled imports: in a session they serve later steps."""
 
 _UNDEFINED: Final = "F821"
 

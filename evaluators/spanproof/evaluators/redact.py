@@ -19,8 +19,8 @@ MAX_QUOTED = 2_000
 """Characters of one quotation in an explanation or in evidence; the spans hold the rest."""
 
 _FAMILY = "secret."
+# So many first characters of a secret are masked wherever they stand, as a quotation may be cut.
 _RECOGNISABLE = 8
-"""So many first characters of a secret are masked wherever they stand, as a quotation may be cut."""
 
 
 def mask_formats(text: str) -> str:

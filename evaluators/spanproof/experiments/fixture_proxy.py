@@ -31,8 +31,7 @@ _CONNECT = b"CONNECT "
 _ESTABLISHED = b"HTTP/1.1 200 Connection established\r\n\r\n"
 _UNREACHABLE = b"HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 _HEAD_S = 30.0
-_PART_S = 0.005
-"""Between two looks at a head of which a part has come."""
+_PART_S = 0.005  # Between two looks at a head of which a part has come
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _READ_BYTES = 65536
 

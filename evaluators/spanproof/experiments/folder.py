@@ -27,8 +27,8 @@ from spanproof.experiments.errors import ExperimentError
 from spanproof.experiments.trial import Trial, read_trial, write_trial
 from spanproof.trace import digest
 
+# What is read of a package's metadata.
 _HEADER = re.compile(r"^(Name|Version): *(.*\S)", re.MULTILINE)
-"""What is read of a package's metadata."""
 
 FORMAT = 1
 

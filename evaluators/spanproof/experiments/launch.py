@@ -43,11 +43,11 @@ if TYPE_CHECKING:
 
 _OUTPUT_BYTES = 64 * 1024
 _FILE_BYTES = 16 * 1024 * 1024
+# How long the agent's module may take to be imported.
 _IMPORT_S = 300.0
-"""How long the agent's module may take to be imported."""
 
+# How long a service's last spans are waited for.
 _SETTLE_S = 2.0
-"""How long a service's last spans are waited for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,11 +23,11 @@ Chosen on one half of the kinds of tests/bench/failures_kinds.yaml, reported on 
 """
 
 
+# Parts of a masked message that name a cause: two messages in which they differ are never one.
 _ANCHOR = re.compile(
     r"\[Errno -?\d+\]|\b[1-5]\d\d\b|\b(?:int|float|complex|str|bytes|list|dict|set|tuple|bool|NoneType)\b"
     r"|\w+(?= object\b)"
 )
-"""Parts of a masked message that name a cause: two messages in which they differ are never one."""
 
 _WORD = re.compile(r"[^\W_]+")
 _Family: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]

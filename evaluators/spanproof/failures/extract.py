@@ -41,15 +41,15 @@ from spanproof.trace import (
 
 MAX_SAMPLE_CHARS = 300
 
+# Layers that fail because of code or a call that failed.
 _CODE_LAYERS = frozenset({Layer.EXECUTION, Layer.CORRECTNESS, Layer.TRAJECTORY})
-"""Layers that fail because of code or a call that failed."""
 
+# Scores of the trajectory that fail because of another failure, where one of these layers has one.
 _CONSEQUENCES = {
     "recovery": frozenset(Layer),
     "answered": frozenset(Layer),
     "action_safety": frozenset({Layer.BOUNDARY}),
 }
-"""Scores of the trajectory that fail because of another failure, where one of these layers has one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,8 @@ MAX_TOKENS = 32
 
 _BUILTIN = frozenset(name for name in dir(builtins) if not name.startswith("_")) | {"NoneType", "function"}
 _PREFIX = re.compile(r"(?:[A-Za-z_]\w*\.)*(?P<type>[A-Z]\w*): (?P<message>.*)", re.DOTALL)
+# smolagents' interpreter, around an exception that a subscript raised.
 _INDEXED = re.compile(r"Could not index .{0,300}? with .{0,100}?: (?P<cause>[A-Z]\w*: .*)", re.DOTALL)
-"""smolagents' interpreter, around an exception that a subscript raised."""
 
 _FRAME = re.compile(r'^\s*File "(?P<path>[^"\n]{1,500})", line \d+', re.MULTILINE)
 _INSTALLED = re.compile(
@@ -36,6 +36,7 @@ VALUE = "<value>"
 """What a masked message has in place of a value."""
 
 _OWNER = re.compile(r"(?<!\w)'(?P<owner>[A-Za-z_][\w.]*)'(?= object\b)")
+# Addresses, quotations, lists and mappings, mail, ids, dates, paths, dotted names, in this order.
 _VALUES = (
     re.compile(r"\b[a-zA-Z][\w+.-]{1,20}://[^\s'\")>\]]+"),
     re.compile(r"(?<!\w)'[^'\n]*'(?!\w)|(?<!\w)\"[^\"\n]*\"(?!\w)|`[^`\n]*`"),
@@ -46,7 +47,6 @@ _VALUES = (
     re.compile(r"(?<![\w<>/])(?:[A-Za-z]:)?[\w.-]*(?:[/\\][\w.@~+=%?&-]+)+[/\\]?"),
     re.compile(r"\b(?:[\w-]+\.)+[A-Za-z][\w-]*\b(?!\()"),
 )
-"""Addresses, quotations, lists and mappings, mail, ids, dates, paths, dotted names, in this order."""
 
 _CALLED = re.compile(r"(?P<path>(?:\b\w+|<value>)(?:\.\w+|\.<value>)*)\(\)")
 _NUMBER = re.compile(
@@ -56,8 +56,8 @@ _NUMBER = re.compile(
 _IDENTIFIER = re.compile(
     r"(?<![<\w-])(?:[A-Za-z]\w*_\w*|_\w+|(?=[\w-]{0,60}\d)(?=[\w-]{0,60}[A-Za-z])[\w-]+)(?![\w>-])"
 )
+# Names within a sentence: a capital after a word in lower case.
 _PROPER = re.compile(r"(?<=[a-z] )[A-Z][\w.]*(?: [A-Z][\w.]*)*")
-"""Names within a sentence: a capital after a word in lower case."""
 
 _REPEATED = re.compile(r"<value>(?:[ ,]*<value>)+")
 _TOKEN = re.compile(r"<\w+>|\[Errno -?\d+\]|\w+|[^\w\s]")

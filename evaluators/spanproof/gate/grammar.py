@@ -453,8 +453,8 @@ def _convert_quotes(text: str) -> str:
     return '"' + re.sub(r'(?<!\\)((?:\\\\)*)"', r"\1\"", inner) + '"'
 
 
+# Words that may follow an amount and are no unit.
 _AFTER_AMOUNT = frozenset(("for", "where"))
-"""Words that may follow an amount and are no unit."""
 
 
 def _explain_wrong_unit(written: str, unit: Unit) -> str:

@@ -121,6 +121,7 @@ def _find_metric(score: ScoreRef) -> ScoreRef | None:
     return None
 
 
+# A threshold of each unit, for messages.
 _EXAMPLES: Final[Mapping[Unit, str]] = {
     Unit.STEPS: "20 steps",
     Unit.ERRORS: "2 errors",
@@ -130,4 +131,3 @@ _EXAMPLES: Final[Mapping[Unit, str]] = {
     Unit.SECONDS: "10 s",
     Unit.NONE: "0.9",
 }
-"""A threshold of each unit, for messages."""

@@ -16,8 +16,8 @@ from spanproof.trace import Layer
 RunRows: TypeAlias = Mapping[tuple[str, str], RunRow]
 """Runs in the form of `spanproof eval --json`, by the ids of their trace and their span."""
 
+# Cases of one assertion whose code is pointed into.
 _MAX_MARKED = 50
-"""Cases of one assertion whose code is pointed into."""
 
 
 class CaseState(StrEnum):

@@ -31,8 +31,7 @@ from spanproof.trace.codec import from_plain, to_plain
 
 _KEY_BODY = re.compile(r"(?<=PRIVATE KEY-----)[\s\\nA-Za-z0-9+/=]{16,20000}(?=-----END)")
 _SHORTEST = 6
-_CHANGED = 12
-"""Characters at the end of a secret that are never kept."""
+_CHANGED = 12  # Characters at the end of a secret that are never kept
 _ALPHABETS = ("abcdef", "ghijklmnopqrstuvwxyz", "ABCDEF", "GHIJKLMNOPQRSTUVWXYZ", "0123456789")
 # Drawn from: base32 has no 0, 1, 8 and 9, and a key in it must stay one.
 _DRAWN = (*_ALPHABETS[:-1], "234567")

@@ -34,12 +34,12 @@ MAX_DEPTH = 100
 
 _Decoder = Callable[[Any], Any]
 _Encoder = Callable[[Any, int], Any]
+# Keys of the one-entry objects that stand for what JSON has no form for.
 _ESCAPES = frozenset({"$bytes", "$int", "$float", "$dict"})
-"""Keys of the one-entry objects that stand for what JSON has no form for."""
 
 _DIGITS_ALIKE = bytes.maketrans(b"0123456789", b"0" * 10)
+# An integer beyond 64 bits has so many digits at least; a search by pattern takes longer than the parser.
 _LONG = (b"0" * 20, b"-" + b"0" * 19)
-"""An integer beyond 64 bits has so many digits at least; a search by pattern takes longer than the parser."""
 
 
 class MalformedDocument(ValueError):  # noqa: N818 - names the input
@@ -176,6 +176,7 @@ def _encode_float(value: float, _: int) -> Any:
 
 _CUT = f"(cut: nested deeper than {MAX_DEPTH} levels)"
 
+# By class: filled with each class when it is first met.
 _ENCODERS: dict[type, _Encoder] = {
     str: lambda value, _: value,
     bool: lambda value, _: value,
@@ -188,7 +189,6 @@ _ENCODERS: dict[type, _Encoder] = {
     dict: _encode_mapping,
     Trace: _encode_trace,
 }
-"""By class: filled with each class when it is first met."""
 
 
 @cache

@@ -35,14 +35,13 @@ from spanproof.semconv import openinference
 
 FRAMEWORKS: Final = ("smolagents", "langchain", "openai-agents", "mcp")
 """Names of all frameworks, each also the name of the extra that installs it."""
+# Not the OpenAI Agents SDK, which uploads its own traces, nor MCP, whose calls frameworks record.
 _DEFAULT_FRAMEWORKS: Final = ("smolagents", "langchain")
-"""Not the OpenAI Agents SDK, which uploads its own traces, nor MCP, whose calls frameworks record."""
 
 _logger = logging.getLogger(__name__)
 _lock = make_lock()
 _instrumented: dict[str, Instrumentor] = {}
-_content: ContentPolicy | None = None
-"""The `content` of the last `register()` that had one."""
+_content: ContentPolicy | None = None  # The `content` of the last `register()` that had one
 _registered: WeakKeyDictionary[TracerProvider, _Registration] = WeakKeyDictionary()
 
 

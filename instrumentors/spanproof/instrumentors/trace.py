@@ -40,8 +40,8 @@ __all__ = ["Block", "agent", "configure", "record_execution", "step", "tool"]
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 _NAMES: Final = {AGENT: genai.AGENT_NAME, TOOL: genai.TOOL_NAME}
+# Items of a generator up to which they are its output; those of a longer one are not kept.
 _MAX_ITEMS: Final = 1_000
-"""Items of a generator up to which they are its output; those of a longer one are not kept."""
 
 _tracing: Tracing | None = None
 

@@ -24,8 +24,8 @@ from spanproof.sandbox.scanners.model import Finding, Scan, Severity, Verdict
 _MAX_ANSWER: Final = 4 * 1024 * 1024
 _MAX_AT_ONCE: Final = 64
 _KEPT: Final = 4
+# Statuses of a request that the service could not read or would not take: code in it does not pass.
 _NOT_JUDGED: Final = frozenset({400, 413, 422})
-"""Statuses of a request that the service could not read or would not take: code in it does not pass."""
 
 
 class VerdictUnavailable(Exception):  # noqa: N818 - says what happened

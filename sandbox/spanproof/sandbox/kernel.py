@@ -76,8 +76,9 @@ _SYS_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
+# Called without letting go of the interpreter lock, so that a fork inherits it held by its one thread.
 _locked_libc = ctypes.PyDLL(None, use_errno=True)
-"""Called without letting go of the interpreter lock, so that a fork inherits it held by its one thread."""
+
 _locked_libc.syscall.restype = ctypes.c_long
 _fork = _locked_libc.fork
 

@@ -292,6 +292,7 @@ def _read_salt(place: _Place, value: object) -> bytes:
 
 _Reader = Callable[[_Place, object], object]
 
+# How each field of `Policy` is read.
 _READERS: Final[Mapping[str, _Reader]] = {
     "name": _read_text,
     "allowed_modules": _read_names,
@@ -322,12 +323,11 @@ _READERS: Final[Mapping[str, _Reader]] = {
     "sandbox_tier": _read_tier,
     "overrides": _read_overrides,
 }
-"""How each field of `Policy` is read."""
 
+# What an override may change: fingerprints stay comparable over all of them.
 _CHANGEABLE: Final[Mapping[str, _Reader]] = {
     key: reader for key, reader in _READERS.items() if key not in {"overrides", "fingerprint_salt"}
 }
-"""What an override may change: fingerprints stay comparable over all of them."""
 
 
 def _describe_kind(value: object) -> str:

@@ -22,8 +22,8 @@ _BUILD_FAILED: Final = 120
 _MEMORY: Final = 2 * 1024**3
 _DISK: Final = 1024**3
 _PROCESSES: Final = 256
+# Compiling takes this much more time than the program alone is given.
 _SLOWER: Final = 4.0
-"""Compiling takes this much more time than the program alone is given."""
 
 _PRELUDE: Final = f'export HOME="$PWD" TMPDIR="$PWD" PATH="{SEARCHED}"\n'
 _BUILD: Final = (
@@ -31,8 +31,7 @@ _BUILD: Final = (
     f"exit {_BUILD_FAILED}; }}}}\n"
 )
 _SYSTEM: Final = ("/bin", "/etc/alternatives")
-_BUILT: Final = frozenset(("main", "main.test"))
-"""What a program is built as, in its own directory."""
+_BUILT: Final = frozenset(("main", "main.test"))  # What a program is built as, in its own directory
 _MAIN_OF_GO: Final = re.compile(r"^func\s+main\s*\(\s*\)", re.MULTILINE)
 _PUBLIC_CLASS: Final = re.compile(
     r"^\s*public\s+(?:(?:final|abstract|strictfp)\s+)*class\s+(\w+)", re.MULTILINE
@@ -132,10 +131,10 @@ TOOLCHAINS: Final[Mapping[str, Toolchain]] = {
     ),
 }  # fmt: skip
 
+# A Go source without a main function: its tests are what can be run.
 _GO_TESTS: Final = replace(
     TOOLCHAINS["go"], file="main_test.go", build="", run=f"{_GO_ENVIRONMENT}go test -vet=off main_test.go"
 )
-"""A Go source without a main function: its tests are what can be run."""
 
 
 def find_toolchains(which: Callable[[str], str | None] | None = None) -> frozenset[str]:

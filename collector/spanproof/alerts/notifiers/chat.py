@@ -17,8 +17,8 @@ from spanproof.alerts.model import Alert, Notification, Status
 from spanproof.alerts.notifiers.http import HttpTarget
 from spanproof.config.targets import Discord, Slack, Teams
 
+# Of one message with details; the others are counted.
 _MOST_ALERTS = 5
-"""Of one message with details; the others are counted."""
 
 _MARKDOWN = re.compile(r"([\\`*_~|>\[\](){}#+\-.!<@])")
 

@@ -18,8 +18,8 @@ import orjson
 
 from spanproof.alerts.notifiers.base import NotDelivered
 
+# Besides 5xx: the same request may pass later.
 _LATER = frozenset({408, 425, 429})
-"""Besides 5xx: the same request may pass later."""
 
 _LONGEST_WAIT_S = 3600.0
 

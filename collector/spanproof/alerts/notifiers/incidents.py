@@ -21,8 +21,8 @@ from spanproof.alerts.notifiers.http import HttpTarget
 from spanproof.config.targets import Alertmanager, Opsgenie, PagerDuty
 
 _PRIORITIES = {"critical": "P1", "error": "P2", "warning": "P3", "info": "P5"}
+# So many refreshes may fail before Alertmanager ends an alert; Prometheus has the same number.
 _REFRESHES_MISSED = 4
-"""So many refreshes may fail before Alertmanager ends an alert; Prometheus has the same number."""
 
 
 class PagerDutyNotifier:

@@ -17,11 +17,11 @@ from spanproof.alerts.notifiers.http import HttpTarget
 from spanproof.config.targets import JiraIssue
 
 _LABEL: Final = "spanproof"
+# Key of the category of all statuses that end an issue, whatever a project calls them.
 _DONE: Final = "done"
-"""Key of the category of all statuses that end an issue, whatever a project calls them."""
 
+# Characters; a description of Jira has at most 32,767.
 _LONGEST_TEXT: Final = 30_000
-"""Characters; a description of Jira has at most 32,767."""
 
 
 class JiraNotifier:

@@ -29,8 +29,8 @@ _CLOSE: Final = """mutation($id: String!, $input: IssueUpdateInput!) {
 }"""
 _COMMENT: Final = "mutation($input: CommentCreateInput!) { commentCreate(input: $input) { success } }"
 _ENDED: Final = frozenset({"completed", "canceled"})
+# Codes of errors with which the same request may pass later.
 _LATER: Final = frozenset({"RATELIMITED", "INTERNAL_SERVER_ERROR"})
-"""Codes of errors with which the same request may pass later."""
 
 
 class LinearNotifier:

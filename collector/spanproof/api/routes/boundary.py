@@ -26,8 +26,8 @@ _REFUSED: dict[int | str, dict[str, Any]] = {
     415: describe_problem("the body is not JSON"),
 }
 _DRY_RUN_S: Final = 20.0
+# Keys of a policy that name programs on the server.
 _FILE_KEYS: Final = ("scanner_files", "bandit", "toxicity")
-"""Keys of a policy that name programs on the server."""
 
 
 class AttemptRow(Answer):

@@ -43,8 +43,8 @@ _REFUSED: dict[int | str, dict[str, Any]] = {
     415: describe_problem("the body is not JSON"),
 }
 _MOST_TRIALS: Final = 100
+# One replay at a time: people wait for one, and the sandbox is the collector's too.
 _REPLAYING = threading.Lock()
-"""One replay at a time: people wait for one, and the sandbox is the collector's too."""
 
 
 class Requirement(Answer):

@@ -22,8 +22,8 @@ _MISSING: dict[int | str, dict[str, Any]] = {404: describe_problem("there is non
 _MOST_TRACES: Final = 500
 _MOST_HAND_OVERS: Final = 500
 _MOST_FACTS: Final = 20
+# Characters of a request or an answer.
 _LONGEST: Final = 2_000
-"""Characters of a request or an answer."""
 
 
 class Session(Answer):

@@ -38,8 +38,8 @@ _STYLES = {
     State.RESOLVED: "green",
 }
 _ACTIVE = (State.OPEN, State.REGRESSED, State.ACKNOWLEDGED)
+# Dimensions that `show` gives the shares of, where the runs differ in them.
 _SHARED_BY = ("agent", "model", "prompt_version", "release", "executor")
-"""Dimensions that `show` gives the shares of, where the runs differ in them."""
 
 _since_option = click.option(
     "--since", default="7d", show_default=True, help="The window: 90s, 15m, 24h, 7d."

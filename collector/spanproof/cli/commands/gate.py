@@ -35,11 +35,11 @@ from spanproof.gate.outputs import ResultTable, RunRow
 from spanproof.store import with_feedback
 from spanproof.trace import Score
 
+# Cases against an assertion that are printed; `--json` and the files of results have all.
 _SHOWN = 5
-"""Cases against an assertion that are printed; `--json` and the files of results have all."""
 
+# Traces whose code is read out of a store for a report.
 _MAX_TRACES = 200
-"""Traces whose code is read out of a store for a report."""
 
 _Runs = MutableMapping[tuple[str, str], RunRow]
 

@@ -66,13 +66,13 @@ class _Row:
     rate: Rate = Rate.FAIL
 
 
+# What the part and the whole of a rate are called in the table.
 _PARTS = {
     Rate.FAIL: ("failed", "judged"),
     Rate.ERROR: ("errored", "tried"),
     Rate.SKIP: ("skipped", "all"),
     Rate.PRESENCE: ("scored", "all"),
 }
-"""What the part and the whole of a rate are called in the table."""
 
 
 @click.command("query")

@@ -32,8 +32,8 @@ from spanproof.sandbox import FailureClass
 from spanproof.store import Store
 from spanproof.trace import Label, Layer, Run, Score, Scored
 
+# Traces read at once: whole documents, and the bar moves with each batch.
 _BATCH = 32
-"""Traces read at once: whole documents, and the bar moves with each batch."""
 
 
 @click.group()

@@ -33,8 +33,8 @@ from spanproof.store import Store
 
 _LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 _SALT = re.compile(r"""(fingerprint_salt['"]?\s*:\s*)[^\n,}]+""")
+# They log every request, which for a judge is a line per question.
 _CHATTY = ("httpx", "httpx2")
-"""They log every request, which for a judge is a line per question."""
 
 
 @click.command()

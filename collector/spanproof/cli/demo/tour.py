@@ -41,8 +41,8 @@ from spanproof.gate import GateReport, check, parse
 from spanproof.suites import Case, SuiteReport, promote, run_suite
 from spanproof.trace import Score, Scored
 
+# Name of the file that marks a directory as the demo's own, to be emptied.
 _MARK = "made-by-spanproof-demo"
-"""Name of the file that marks a directory as the demo's own, to be emptied."""
 
 _EVALUATED_S = 120.0
 _ALERT_S = 60.0
@@ -53,8 +53,8 @@ ASSERTIONS = (
     "correctness.score >= 0.5 for at_least 50% of cases",
 )
 
+# The cohort that the alert watches: the change of the prompt after which the agents got worse.
 _COHORT = {"prompt_version": "v2"}
-"""The cohort that the alert watches: the change of the prompt after which the agents got worse."""
 
 
 class NotAsPromised(UsageProblem):

@@ -28,8 +28,8 @@ Row = dict[str, Any]
 
 Handler = Callable[[Row], Row]
 
+# Lines read ahead of the oldest one that is not answered: what bounds the memory of a batch.
 _WAITING_PER_WORKER = 4
-"""Lines read ahead of the oldest one that is not answered: what bounds the memory of a batch."""
 
 _JSON_NAMES = {str: "a string", bool: "a boolean", int: "a number", float: "a number", list: "an array"}
 

@@ -24,8 +24,8 @@ from spanproof.gate.outputs import (
 SUMMARY = "GITHUB_STEP_SUMMARY"
 """Names the file that GitHub Actions shows as the summary of a step."""
 
+# Bytes; GitHub shows nothing of a summary of more than 1 MiB.
 _MAX_SUMMARY = 1_000_000
-"""Bytes; GitHub shows nothing of a summary of more than 1 MiB."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,8 +55,9 @@ _FILLERS = {
     "a", "an", "and", "at", "by", "ended", "fail", "in", "is", "of", "pass", "recorded", "replayed", "the",
     "to", "was",
 }  # fmt: skip
+# Layers whose evidence is the findings and outcomes that the tree shows with each step.
 _SHOWN_WITH_STEPS = (Layer.BOUNDARY, Layer.EXECUTION)
-"""Layers whose evidence is the findings and outcomes that the tree shows with each step."""
+
 _ENDINGS = {
     Ending.ANSWERED: "answered",
     Ending.MAX_STEPS: "ended at the step limit",

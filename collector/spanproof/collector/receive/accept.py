@@ -36,12 +36,12 @@ from spanproof.store import ExternalScore, StoreError
 
 log = logging.getLogger(__name__)
 
+# Bodies above this are decoded in a thread, so that a large one does not hold up the small ones; packed
+# ones and JSON, which takes longer, always are.
 _ELSEWHERE_BYTES = 128 * 1024
-"""Bodies above this are decoded in a thread, so that a large one does not hold up the small ones; packed
-ones and JSON, which takes longer, always are."""
 
+# How a body that came compressed is kept in the log: as it came. Others the log compresses.
 _COMPRESSED = {"gzip": Encoding.PROTOBUF_GZIP, "zstd": Encoding.PROTOBUF_ZSTD}
-"""How a body that came compressed is kept in the log: as it came. Others the log compresses."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,8 +43,8 @@ class Grant:
     name: str | None = None
 
 
+# The grant of every caller where no token is configured.
 _EVERYTHING = Grant(frozenset(Role))
-"""The grant of every caller where no token is configured."""
 
 
 class Authoriser:

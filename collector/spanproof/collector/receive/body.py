@@ -19,16 +19,17 @@ from spanproof.collector.receive.signals import SHAPES, Signal
 from spanproof.collector.wal.file import Encoding, Record
 from spanproof.trace.otlp import MalformedOtlp, decode_json, decode_protobuf
 
+# What isal raises; its stubs call the class an instance.
 _DAMAGED: tuple[type[Exception], ...] = (isal_zlib.error, EOFError)  # type: ignore[assignment]
-"""What isal raises; its stubs call the class an instance."""
 
 _GZIP_WINDOW = 31
 _ZLIB_WINDOW = 15
+# Largest window of a zstd frame: what every decoder must be able to read (RFC 8878).
 _ZSTD_WINDOW = 8 * 1024 * 1024
-"""Largest window of a zstd frame: what every decoder must be able to read (RFC 8878)."""
+
 _PIECE_BYTES = 1024 * 1024
+# Bound on what a log record is unpacked to, which was checked when it was written.
 _STORED_BYTES = 1 << 31
-"""Bound on what a log record is unpacked to, which was checked when it was written."""
 
 
 def parse_content_type(content_type: str) -> Encoding:

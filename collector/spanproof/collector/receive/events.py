@@ -27,8 +27,7 @@ from spanproof.store import ExternalScore
 from spanproof.trace import AttributeValue, Label, Layer, digest
 from spanproof.trace.otlp import any_value, attributes_of
 
-_EVENT_NAME = "event.name"
-"""Where the name of an event was before OTLP 1.5 had a field for it."""
+_EVENT_NAME = "event.name"  # Where the name of an event was before OTLP 1.5 had a field for it
 _SOURCE = "otlp"
 _EXPLANATION_CHARS = 20_000
 _NOT_A_WORD = re.compile(r"[^a-z0-9]+")

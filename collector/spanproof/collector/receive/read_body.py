@@ -10,11 +10,11 @@ from starlette.requests import Request
 from spanproof.collector.receive.refused import Reason, Refused
 from spanproof.config.model import Limits
 
+# How long a body may take before its rate matters.
 _GRACE_S = 5.0
-"""How long a body may take before its rate matters."""
+# A body over the limit is read on up to this multiple: a client whose connection breaks while it sends sees
+# a network error, which it repeats, and not the 413 that stops it.
 _DISCARD_FACTOR = 4
-"""A body over the limit is read on up to this multiple: a client whose connection breaks while it sends sees
-a network error, which it repeats, and not the 413 that stops it."""
 
 
 async def read_body(

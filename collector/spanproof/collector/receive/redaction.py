@@ -28,8 +28,8 @@ _VALUE: Final = (
 )
 
 
+# Of a pattern: what holds at the ends of a text and not at those of a line, or takes a flag back.
 _ONLY_AT_ENDS: Final = re.compile(r"\\[Az]|\(\?[a-zA-Z]*-")
-"""Of a pattern: what holds at the ends of a text and not at those of a line, or takes a flag back."""
 
 
 class Redactor:

@@ -31,8 +31,8 @@ from spanproof.config.model import GrpcReceiver, HttpReceiver, Receivers
 
 log = logging.getLogger(__name__)
 
+# How long requests that are being received may take to end when the collector stops.
 _GRACE_S = 5.0
-"""How long requests that are being received may take to end when the collector stops."""
 
 _SPARING = OneLineASecond()
 

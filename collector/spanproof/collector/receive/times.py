@@ -13,8 +13,8 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span as OtlpSpan
 
 _DAY_NS = 86_400 * 10**9
 _CLOCK_IS_SET_NS = 1_735_689_600 * 10**9  # 2025
+# Different days in one request; what is on others, but for the days with the most spans, is implausible.
 _MOST_DAYS = 400
-"""Different days in one request; what is on others, but for the days with the most spans, is implausible."""
 
 
 def clamp_times(request: ExportTraceServiceRequest, now_ns: int, max_age_days: int) -> int:

@@ -28,8 +28,9 @@ from spanproof.trace import Score
 log = logging.getLogger(__name__)
 
 _LONGEST_PAUSE_S = 300.0
+# Pause of a score whose span the product does not have yet: it may come from another exporter.
 _LATE_FIRST_S = 5.0
-"""Pause of a score whose span the product does not have yet: it may come from another exporter."""
+
 _LATE_LONGEST_S = 600.0
 
 

@@ -21,29 +21,30 @@ from enum import StrEnum
 from spanproof.collector.stages.fragments import ENTRY_BYTES, NO_SPAN_ID, Fragment
 from spanproof.config.model import Assembly
 
+# An agent that pauses for longer than the quiet period at every step would have its whole run evaluated at
+# every step: so each time a trace is opened again its quiet period doubles, up to this multiple.
 _MOST_PATIENCE = 8
-"""An agent that pauses for longer than the quiet period at every step would have its whole run evaluated at
-every step: so each time a trace is opened again its quiet period doubles, up to this multiple."""
 
+# How full memory is left after traces were given out for want of it.
 _ROOM_LEFT_FULL = 0.9
-"""How full memory is left after traces were given out for want of it."""
 
+# Of a trace's index: seconds of its first span and of its last one since it was opened, and how often it was
+# given out.
 _HEADER = struct.Struct("<ddH")
-"""Of a trace's index: seconds of its first span and of its last one since it was opened, and how often it was
-given out."""
+
 _ENTRY = struct.Struct("<8sI8s")
+# A span's id and checksum, with which its entry begins.
 _KEY_BYTES = 12
-"""A span's id and checksum, with which its entry begins."""
+# An entry whose span id is zeros: the number of a log record, and whether its body is needed.
 _RECORD = struct.Struct("<8sIQ")
-"""An entry whose span id is zeros: the number of a log record, and whether its body is needed."""
 assert _ENTRY.size == _RECORD.size == ENTRY_BYTES
 
+# Rough cost in memory of a trace beside its entries: the key, the slots in dictionaries, the array.
 _TRACE_BYTES = 250
-"""Rough cost in memory of a trace beside its entries: the key, the slots in dictionaries, the array."""
 
 _LARGE_SPANS = 1024
+# A trace of more spans has its keys in so many buckets too, or each of them would search through all.
 _BUCKETS = 256
-"""A trace of more spans has its keys in so many buckets too, or each of them would search through all."""
 
 _TICKS_PER_S = 10
 

@@ -36,11 +36,11 @@ _FIRST_BACKOFF_S = 1.0
 _LONGEST_BACKOFF_S = 60.0
 _BUILD_PAUSE_S = 2.0
 _LONGEST_BUILD_PAUSE_S = 60.0
+# After so long a trace whose environment is still being built is given out without a replay.
 _LONGEST_BUILD_S = 900.0
-"""After so long a trace whose environment is still being built is given out without a replay."""
 
+# After so long such a trace is evaluated again from the store, until its environment is there.
 _RESUBMIT_PAUSE_S = 60.0
-"""After so long such a trace is evaluated again from the store, until its environment is there."""
 
 _STOP_S = 10.0
 _JUDGE_DIRECTORY = "judge"

@@ -27,9 +27,10 @@ from spanproof.collector.telemetry import Sparingly, Telemetry, log
 from spanproof.config.model import Forward
 from spanproof.trace import Score
 
+# Traces whose sent scores are remembered; one that comes again after that has its scores sent again, under
+# the same ids.
 _REMEMBERED_TRACES = 5_000
-"""Traces whose sent scores are remembered; one that comes again after that has its scores sent again, under
-the same ids."""
+
 _LONGEST_PAUSE_S = 60.0
 
 

@@ -32,8 +32,9 @@ from spanproof.trace.otlp import encode_json
 
 log = logging.getLogger(__name__)
 
+# The only statuses that OTLP/HTTP lets a client repeat.
 _RETRYABLE_STATUS: Final = frozenset({429, 502, 503, 504})
-"""The only statuses that OTLP/HTTP lets a client repeat."""
+# The codes that OTLP/gRPC lets a client repeat; RESOURCE_EXHAUSTED only where the answer has `RetryInfo`.
 _RETRYABLE_CODES: Final = frozenset(
     {
         grpc.StatusCode.CANCELLED,
@@ -44,7 +45,7 @@ _RETRYABLE_CODES: Final = frozenset(
         grpc.StatusCode.DATA_LOSS,
     }
 )
-"""The codes that OTLP/gRPC lets a client repeat; RESOURCE_EXHAUSTED only where the answer has `RetryInfo`."""
+
 _LONGEST_WAIT_S = 3600.0
 _FIRST_PAUSE_S = 0.5
 _LONGEST_PAUSE_S = 15.0

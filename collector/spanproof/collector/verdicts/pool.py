@@ -28,8 +28,8 @@ log = logging.getLogger(__name__)
 
 _START_S = 60.0
 _END_S = 2.0
+# Time of a scan whose process had to be started again first.
 _AFTER_START_S = 1.0
-"""Time of a scan whose process had to be started again first."""
 
 
 class ScanFull(RuntimeError):  # noqa: N818 - says what happened

@@ -30,15 +30,15 @@ from spanproof.collector.wal.file import Encoding, Gap, GapKind, Record, classif
 
 log = logging.getLogger(__name__)
 
+# Most bytes written under one `fdatasync`, which bounds how long the first request of a group waits.
 _GROUP_BYTES = 16 * 1024 * 1024
-"""Most bytes written under one `fdatasync`, which bounds how long the first request of a group waits."""
 
 _COMPRESS_FROM_BYTES = 512
 _DAMAGED = "damaged"
+# How long a failed write counts: whether the disk takes something again is known by trying.
 _BROKEN_S = 5.0
-"""How long a failed write counts: whether the disk takes something again is known by trying."""
+# Offset of a number that its segment has no record of.
 _ABSENT = (1 << 64) - 1
-"""Offset of a number that its segment has no record of."""
 
 
 class WalClosed(RuntimeError):  # noqa: N818 - says what happened

@@ -21,8 +21,8 @@ from spanproof.benchmarks.programs import Check, ProgramProblem
 from spanproof.evaluators.casetests.text import render_doctests
 from spanproof.sandbox import Ecosystem, PackageSet
 
+# Packages that tasks of HumanEval-X require, and the version they are tested with.
 _NPM: Final = {"js-md5": "js-md5@0.8.3"}
-"""Packages that tasks of HumanEval-X require, and the version they are tested with."""
 
 _REQUIRED = re.compile(r"require\(\s*['\"]([\w@/-]+)['\"]\s*\)")
 _HEAD = re.compile(r"\A(?:(?:from|import)\s[^\n]*\n|\s*\n|#[^\n]*\n)+")

@@ -39,6 +39,7 @@ def test_call():
     assert found == wanted or (isinstance(found, float) and abs(found - wanted) <= 1e-6)
 """
 
+# Contest code takes these for granted, as the project's own harness does.
 _HEAD = """from collections import *
 from functools import *
 from heapq import *
@@ -50,7 +51,6 @@ from bisect import *
 from operator import *
 import sys, re, math, random, collections, functools, heapq, itertools, string, bisect, json
 """
-"""Contest code takes these for granted, as the project's own harness does."""
 
 
 def read_livecodebench(path: Path) -> Iterator[Problem]:

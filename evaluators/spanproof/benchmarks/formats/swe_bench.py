@@ -27,12 +27,12 @@ from spanproof.benchmarks.model import (
 from spanproof.sandbox import Execution, FailureClass, Limits, Program, SandboxError
 
 _PYTEST: Final = "python -m pytest -rA --tb=no -p no:cacheprovider"
+# How the tests of a repository are run; by pytest where it is not named.
 _COMMANDS: Final[Mapping[str, str]] = {
     "django/django": "./tests/runtests.py --verbosity 2 --settings=test_sqlite --parallel 1",
     "sympy/sympy": "bin/test -C --verbose",
     "astropy/astropy": f"{_PYTEST} -vv -o console_output_style=classic",
 }
-"""How the tests of a repository are run; by pytest where it is not named."""
 
 _STATUS: Final = {
     "PASSED": True, "XFAIL": True, "XPASS": True, "FAILED": False, "ERROR": False,

@@ -21,8 +21,8 @@ from spanproof.benchmarks.formats.tool_calls import Call, read_calls
 from spanproof.benchmarks.model import PASSED, Answer, Graded, Place, Problem, Row, make_failed_grade
 
 _READS: Final = re.compile(r"(?:get|list|search|find|calculate|lookup|read|think|check|fetch|show)(?:_|$)")
+# How a result of a call begins that changed nothing, in tau-bench's environments.
 _FAILED: Final = "Error"
-"""How a result of a call begins that changed nothing, in tau-bench's environments."""
 
 
 def read_tau(source: Source) -> Iterator[Problem]:

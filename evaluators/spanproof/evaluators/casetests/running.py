@@ -36,8 +36,8 @@ from spanproof.trace import Run
 _STOPPED = frozenset(
     {FailureClass.TIMEOUT, FailureClass.OUT_OF_MEMORY, FailureClass.OUTPUT_LIMIT, FailureClass.KILLED}
 )
+# The sandbox lacks what the run had: that says nothing about the code.
 _NOT_OURS = frozenset({FailureClass.MISSING_DEPENDENCY, FailureClass.SANDBOX_UNAVAILABLE})
-"""The sandbox lacks what the run had: that says nothing about the code."""
 
 _MAX_WHY = 200
 

@@ -19,8 +19,8 @@ from spanproof.evaluators.replay.tape import DIVERGED, Tape
 from spanproof.sandbox import FailureClass, ToolRequest
 from spanproof.trace import Language, RecordedCall, Run, Snippet
 
+# The rule by which the tape of a replay matches calls: the stubs run this very text.
 _MATCHING = inspect.getsource(call_matching)
-"""The rule by which the tape of a replay matches calls: the stubs run this very text."""
 
 _STUBS = """
 class {diverged}(Exception): pass

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection
 
+# `completion` and `target` come first, by position.
 _GIVEN_APART = 2
-"""`completion` and `target` come first, by position."""
 
 
 def find_call_problem(main: ast.FunctionDef | ast.AsyncFunctionDef, given: Collection[str]) -> str | None:

@@ -40,11 +40,11 @@ _TOOL_LANGUAGES: Final = (
         ),
     ),
 )
+# Tools that take code of any language; the code itself says which.
 _CODE_TOOL: Final = re.compile(
     r"code_?(?:interpreter|exec\w*|runner|run|sandbox)|(?:run|exec\w*|eval\w*)_?(?:code|script|cell|program|snippet)"
     r"|interpreter|(?:^|_)repl(?:$|_)|sandbox_(?:run|exec)"
 )
-"""Tools that take code of any language; the code itself says which."""
 
 
 _CODE_KEYS: Final = frozenset(
@@ -57,8 +57,8 @@ _SHELL_KEYS: Final = frozenset(
     split_words("command cmd commands bash shell shell_command bash_command command_line")
 )
 _SQL_KEYS: Final = frozenset(split_words("sql sql_query query statement sql_statement"))
+# Names frameworks give to a tool's only argument.
 _WHOLE_KEYS: Final = frozenset(split_words("input __arg1 tool_input text query code_input value"))
-"""Names frameworks give to a tool's only argument."""
 
 _LANGUAGE_KEYS: Final = ("language", "lang", "kernel", "runtime")
 _PATH_KEYS: Final = ("path", "file_path", "filename", "file", "filepath")

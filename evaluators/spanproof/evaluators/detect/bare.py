@@ -17,19 +17,19 @@ from spanproof.evaluators.detect.lines import LineKind, classify_lines
 from spanproof.evaluators.detect.python_syntax import weigh_python
 from spanproof.trace import Language
 
+# Runs of one text that are looked at: more is no agent's words, and each costs time.
 _MAX_RUNS: Final = 500
-"""Runs of one text that are looked at: more is no agent's words, and each costs time."""
 
+# Paragraphs of one run that are looked at by themselves.
 _MAX_PARAGRAPHS: Final = 50
-"""Paragraphs of one run that are looked at by themselves."""
 
 _BLANK: Final = re.compile(r"\S")
 
+# Lines up to a blank one.
 _PARAGRAPH: Final = re.compile(r"\S(?:[^\n]|\n(?![ \t]*\n))*")
-"""Lines up to a blank one."""
 
+# How much of a text is searched for bare code.
 _MAX_CHARS: Final = 1_000_000
-"""How much of a text is searched for bare code."""
 
 
 @dataclass(frozen=True, slots=True)

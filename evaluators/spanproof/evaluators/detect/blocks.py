@@ -75,19 +75,19 @@ _FENCE: Final = re.compile(
     r"(?P<body>.*?)(?:^(?P=indent)?[ \t]*(?P=fence)[`~]*|\Z)",
     re.MULTILINE | re.DOTALL,
 )
+# A fence that does not begin its line, as models write after `Code:`.
 _FENCE_IN_LINE: Final = re.compile(r"```(?P<mark>[\w+#-]*)[ \t]*\n(?P<body>.*?)(?:```|\Z)", re.DOTALL)
-"""A fence that does not begin its line, as models write after `Code:`."""
 
+# smolagents' marks. In a sentence the tag is HTML's, around a name that the sentence mentions.
 _CODE_TAG: Final = re.compile(r"<code>(?P<body>.*?)(?:</code>|\Z)", re.DOTALL)
-"""smolagents' marks. In a sentence the tag is HTML's, around a name that the sentence mentions."""
 
+# Tags of other agents' action formats; they count where they are closed.
 _ACTION_TAG: Final = re.compile(
     r"<(?P<mark>execute_ipython|execute_bash|execute_python|execute_sql|python|bash|sql"
     r"|parameter(?: name)?=[\"']?(?:code|command|script|source|sql|python)[\"']?)>"
     r"(?P<body>.*?)</(?:execute_\w+|python|bash|sql|parameter)>",
     re.DOTALL,
 )
-"""Tags of other agents' action formats; they count where they are closed."""
 
 _ACTION_LANGUAGES: Final = (
     ("python", Language.PYTHON),
@@ -103,8 +103,8 @@ _KINDS: Final = (
     ("~~~", _FENCE),
     ("```", _FENCE_IN_LINE),
 )
+# Blocks read of one text, of each kind: more is no agent's words, and each costs time.
 _MAX_BLOCKS: Final = 1_000
-"""Blocks read of one text, of each kind: more is no agent's words, and each costs time."""
 
 
 def find_blocks(text: str) -> list[Block]:

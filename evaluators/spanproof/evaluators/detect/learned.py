@@ -24,11 +24,11 @@ MAX_CHARS: Final = 1_500
 MAX_READ_CHARS: Final = 6_000
 """Searched for comments."""
 
+# Bits for each kind's sum: more than the most trigrams times the greatest weight.
 _LANE: Final = 24
-"""Bits for each kind's sum: more than the most trigrams times the greatest weight."""
 
+# Added to each weight in the file, so that none is below zero.
 _OFFSET: Final = 128
-"""Added to each weight in the file, so that none is below zero."""
 
 
 def predict_language(text: str) -> tuple[Language | None, float]:
@@ -44,12 +44,12 @@ def predict_language(text: str) -> tuple[Language | None, float]:
     return kinds[best], (sums[best] - rest) / scale
 
 
+# What comments and docstrings say, without their marks: the marks reveal a language, the words do not.
 _SAID: Final = re.compile(
     r"(?<=/\*).*?(?=\*/|\Z)|(?<=\"\"\").*?(?=\"\"\"|\Z)|(?<!:)(?<=//)[^\n]*"
     r"|(?:(?<=^--)|(?<=^#))[ \t][^\n]*|(?<=[ \t]#)[ \t][^\n]*",
     re.MULTILINE | re.DOTALL,
 )
-"""What comments and docstrings say, without their marks: the marks reveal a language, the words do not."""
 
 
 def extract_trigrams(text: str) -> set[str]:

@@ -13,8 +13,8 @@ from typing import Final
 
 from spanproof.evaluators.detect.language import weigh_commands
 
+# What a line is shows in its beginning; the pattern for sentences takes time by the square of the length.
 _MAX_LINE_READ: Final = 400
-"""What a line is shows in its beginning; the pattern for sentences takes time by the square of the length."""
 
 
 class LineKind(Enum):
@@ -44,22 +44,22 @@ _LIST_OR_SENTENCE: Final = re.compile(
     r"|\s*[A-Za-z][^={}();<>\[\]\\|$/]*\s[^={}();<>\[\]\\|$]*\s[^={}();<>\[\]\\|$]*[.?!:,’”]\s*$"
     r"|\s*(?:Thought|Observation|Action|Answer|Final Answer|Code|Output|Note|Execution logs|Step \d+)\b.*:"
 )
+# A sentence with brackets in it: many words in a row, and none of the signs code has between words.
 _LONG_SENTENCE: Final = re.compile(r"\s*(?![A-Z]{2,}\b)[A-Z][\w'’-]*(?: [\w'’\"“”(),;:&%$-]+){6,}[.?!)]*\s*$")
-"""A sentence with brackets in it: many words in a row, and none of the signs code has between words."""
 
 _SQL_LINE: Final = re.compile(
     r"\s*(?:SELECT|FROM|WHERE|JOIN|LEFT|INNER|GROUP|ORDER|HAVING|LIMIT|WITH|AND|OR|ON|INSERT|UPDATE|DELETE"
     r"|CREATE|VALUES|UNION|SET|CASE|WHEN|ELSE|END)\b"
 )
+# A line of mathematics as TeX has it.
 _FORMULA: Final = re.compile(
     r"\s*\$\$|.*\\(?:frac|sqrt|sum|int|cdot|times|left|right|begin|end|text|mathrm|approx|leq|geq|neq|infty"
     r"|alpha|beta|lambda|sigma|partial|quad)\b[^'\"]*$"
 )
-"""A line of mathematics as TeX has it."""
 
 _BLOCK_HEADER: Final = re.compile(r"\s*(?:if|elif|else|for|while|with|try|except|finally|def|class)\b.*:\s*$")
+# A command that is fed the lines up to a tag.
 _FED: Final = re.compile(r"\s*(?:\$ )?[a-z][\w./-]* [^=;(]*<<-?['\"]?(?P<tag>[A-Z]\w*)['\"]?(?:\s|$)")
-"""A command that is fed the lines up to a tag."""
 
 _TRIPLE_QUOTES: Final = ('"""', "'''")
 

@@ -17,8 +17,8 @@ from typing import Final
 
 import orjson
 
+# How often a string may hold a document with strings in turn.
 _MAX_DEPTH: Final = 4
-"""How often a string may hold a document with strings in turn."""
 
 _TOKEN: Final = re.compile(r'"(?P<inside>[^"\\]*(?:\\.[^"\\]*)*)"(?P<colon>\s*:)?', re.DOTALL)
 
@@ -69,14 +69,14 @@ def _scan_repr(text: str) -> Iterator[JsonString]:
         yield from _expand_string(JsonString(key, value, start + 1, end - 1), 0)
 
 
+# What a printed value is made of: literals, and objects as calls of their class.
 _PRINTED: Final = (
     *(ast.Expression, ast.Dict, ast.List, ast.Tuple, ast.Set, ast.Constant, ast.UnaryOp, ast.USub, ast.UAdd),
     *(ast.BinOp, ast.Add, ast.Sub, ast.Call, ast.keyword, ast.Name, ast.Attribute, ast.Load),
 )
-"""What a printed value is made of: literals, and objects as calls of their class."""
 
+# Read of a printed dict: longer ones are no calls.
 _MAX_REPR_CHARS: Final = 50_000
-"""Read of a printed dict: longer ones are no calls."""
 
 _REPR_TOKEN: Final = re.compile(
     r"(?P<literal>'[^'\\\n]*(?:\\.[^'\\\n]*)*'|\"[^\"\\\n]*(?:\\.[^\"\\\n]*)*\")(?P<colon>\s*:)?"
@@ -157,8 +157,8 @@ def _find_end(text: str, start: int) -> int | None:
 
 _BRACKET: Final = re.compile(r"[\[\](){}]|" + _REPR_TOKEN.pattern)
 
+# Objects tried in one text: each failure costs up to the rest of the text.
 _MAX_EMBEDDED: Final = 50
-"""Objects tried in one text: each failure costs up to the rest of the text."""
 
 _OBJECT: Final = re.compile(r"(?:^|[:>])[ \t]*(?=\[?\{\s*[\"'])", re.MULTILINE)
 _DECODER: Final = json.JSONDecoder(strict=False)

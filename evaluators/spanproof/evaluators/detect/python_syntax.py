@@ -12,16 +12,16 @@ import textwrap
 import warnings
 from typing import Final
 
+# Parsing takes time in proportion; longer texts are recognised by their signs.
 _MAX_PARSED_CHARS: Final = 20_000
-"""Parsing takes time in proportion; longer texts are recognised by their signs."""
 
 
+# Share of the lines that must parse before a text counts as a program that was cut.
 _LEAST_BEFORE_CUT: Final = 0.7
-"""Share of the lines that must parse before a text counts as a program that was cut."""
 
 
+# The weight of a statement that only code has.
 _ENOUGH: Final = 3
-"""The weight of a statement that only code has."""
 
 
 def weigh_python(source: str) -> int:
@@ -102,6 +102,7 @@ def _weigh_statement(statement: ast.stmt, source: str) -> int:
     return _ENOUGH if _does_something(statement.value, source) else 1
 
 
+# Values that print as the call that makes them.
 _SHOWN: Final = frozenset(
     {
         "array",
@@ -117,7 +118,6 @@ _SHOWN: Final = frozenset(
     }
     | {"Timedelta", "Index", "tensor", "UUID", "Fraction", "PosixPath"}
 )
-"""Values that print as the call that makes them."""
 
 
 def _is_shown(call: ast.Call) -> bool:

@@ -41,14 +41,15 @@ class TextSnippet:
     end: int
 
 
+# Names of arguments that hold code, as far as their value is code; others need a value of several lines.
 _CODE_KEYS: Final = frozenset(
     split_words(
         "code source script snippet program python command cmd sql query action_input tool_input"
         " function expression javascript js typescript python_code sql_query statement"
     )
 )
-"""Names of arguments that hold code, as far as their value is code; others need a value of several lines."""
 
+# Keys of a document that is a tool call: what it holds is code, itself it is none.
 _CALL_KEYS: Final = (
     '"arguments"',
     '"args"',
@@ -58,26 +59,25 @@ _CALL_KEYS: Final = (
     '"input"',
     '"code"',
 )
-"""Keys of a document that is a tool call: what it holds is code, itself it is none."""
 
 
+# One of these is in each text that holds a block.
 _BLOCK_MARKS: Final = ("```", "~~~", "<code>", "</execute_", "</python>", "</bash>", "</sql>")
-"""One of these is in each text that holds a block."""
 
+# How a message object begins, as Python prints it.
 _PRINTED_OBJECT: Final = re.compile(r"\[?[A-Z]\w*\(\w+=[\w'\"\[{(]")
-"""How a message object begins, as Python prints it."""
 
+# A JSON document that a call gives as code.
 _GIVEN_DOCUMENT: Final = re.compile(
     r"\\?\"(?:code|script|source|snippet|program|command)\\?\"\s*:\s*\\?\"\s*[\[{]", re.IGNORECASE
 )
-"""A JSON document that a call gives as code."""
 
+# How agents that reason in words (ReAct) write a call.
 _ACTION: Final = re.compile(
     r"^Action:[ \t]*(?P<tool>[\w .-]{1,80})\n+Action Input:(?P<input>.*?)"
     r"(?=^(?:Observation|Thought|Final Answer|Action):|\Z)",
     re.MULTILINE | re.DOTALL,
 )
-"""How agents that reason in words (ReAct) write a call."""
 
 
 def snippets_in(text: str) -> list[TextSnippet]:

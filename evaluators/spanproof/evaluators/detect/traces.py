@@ -94,11 +94,11 @@ def _build_snippet(trace: Trace, found: _Candidate) -> Snippet:
     )
 
 
+# Attributes of ours that hold code on spans which record none as such.
 _HOLD_SOURCE = {
     SpanKind.TOOL: frozenset({genai.TOOL_CALL_ARGUMENTS, ours.TOOL_POSITIONAL, oi.INPUT_VALUE}),
     SpanKind.LLM: frozenset({genai.OUTPUT_MESSAGES, oi.OUTPUT_VALUE}),
 }
-"""Attributes of ours that hold code on spans which record none as such."""
 
 
 def _may_be_cut(span: Span, found: _Candidate) -> bool:

@@ -11,6 +11,7 @@ from typing import Final
 
 from spanproof.trace import Language
 
+# What only code of a language has, each a pattern of its own.
 _SIGNS: Final = {
     Language.GO: [
         r"^package \w+$",
@@ -172,7 +173,6 @@ _SIGNS: Final = {
         r"\$PS\w+",
     ],
 }
-"""What only code of a language has, each a pattern of its own."""
 
 _PATTERNS: Final = {
     language: [re.compile(sign, re.MULTILINE) for sign in signs] for language, signs in _SIGNS.items()

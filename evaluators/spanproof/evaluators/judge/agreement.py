@@ -16,8 +16,8 @@ from itertools import pairwise
 from spanproof.evaluators.intervals import compute_wilson_interval
 
 _Z_95 = 1.959963984540054
+# What arithmetic leaves of 0.
 _NO_ERROR = 1e-9
-"""What arithmetic leaves of 0."""
 
 
 @dataclass(frozen=True, slots=True)

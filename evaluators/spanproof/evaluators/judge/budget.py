@@ -26,8 +26,8 @@ MAX_REPLY_TOKENS = 700
 
 _LOOK_EVERY_S = 0.02
 
+# When, for which cohort, and how many dollars.
 _Entries = list[tuple[float, str, float]]
-"""When, for which cohort, and how many dollars."""
 
 
 class Budget:

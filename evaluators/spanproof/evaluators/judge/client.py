@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _SNAPSHOT = re.compile(r"\d{4}-?\d{2}-?\d{2}|\d{8}|@[0-9a-f]{7,}|:[0-9a-f]{12,}")
+# Fewer than any text has on average: what is reserved is never too little.
 _CHARACTERS_PER_TOKEN = 2
-"""Fewer than any text has on average: what is reserved is never too little."""
 
 _FORMAT = {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": SCHEMA}}
 

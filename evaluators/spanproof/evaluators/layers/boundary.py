@@ -47,11 +47,11 @@ VERSION = "2"
 
 _DNS = "53"
 
+# Of one snippet that stand as evidence: a program may try thousands of files.
 _MAX_ATTEMPTS = 20
-"""Of one snippet that stand as evidence: a program may try thousands of files."""
 
+# Families of rules about what is written, not about what it does.
 _OF_THE_TEXT = ("secret.", "prompt.", "topic.", "user.")
-"""Families of rules about what is written, not about what it does."""
 
 _PLAIN_WORD = re.compile(r"[a-z]+(?: |,|;|$)")
 

@@ -78,8 +78,8 @@ _STOPPED = frozenset(
 _REFUSED = frozenset({FailureClass.PERMISSION_DENIED, FailureClass.UNSAFE_OPERATION})
 _MAX_QUOTE = 200
 _ALTERS = re.compile(r"\b(?:ALTER|CREATE|DROP|RENAME)\b", re.IGNORECASE)
+# Arguments in which shell tools take their command.
 _COMMAND_NAMES = ("command", "cmd", "commands", "script", "code", "bash", "shell", "input")
-"""Arguments in which shell tools take their command."""
 
 
 def build_account(trace: Trace, run: Run, scans: Mapping[str, Scan], replay: Replay | NoReplay) -> Account:

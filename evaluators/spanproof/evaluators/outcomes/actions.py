@@ -29,11 +29,11 @@ MAX_PARSED_CHARS = 100_000
 MAX_KEPT_CHARS = 50_000
 """Characters of a result or of the model's words that are looked at."""
 
+# Nodes of expressions that only name or write down values.
 _NAMING = (
     *(ast.Constant, ast.Name, ast.JoinedStr, ast.FormattedValue, ast.Attribute, ast.Subscript, ast.Load),
     *(ast.keyword, ast.Dict, ast.List, ast.Tuple, ast.UnaryOp, ast.USub),
 )
-"""Nodes of expressions that only name or write down values."""
 
 _COMMENT = re.compile(r"(?m)(?<=\s)#.*$|^#.*$")
 LITERAL = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|\b\d[\w.]*")

@@ -26,8 +26,8 @@ _WORDS = re.compile(r"[^\W_]+(?:[-.][^\W_]+)*|[\W_]")
 _MONTH = re.compile(r"(?P<year>\d{4})-(?P<month>\d\d)(?:-\d\d)?\Z")
 _MONTHS = tuple("jan feb mar apr may jun jul aug sep oct nov dec".split())  # noqa: SIM905
 _LONGEST_ARGUMENT = 80
+# Likeness from which a value is another spelling of the same.
 _ALIKE = 0.6
-"""Likeness from which a value is another spelling of the same."""
 
 
 @dataclass(frozen=True, slots=True)

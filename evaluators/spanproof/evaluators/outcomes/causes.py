@@ -14,29 +14,29 @@ MAX_WRAPPED_CHARS = 4_000
 """Of a longer error the last line is quoted: the forms below are searched for more than once."""
 
 _VOLATILE = re.compile(r"0x[0-9a-fA-F]+|\"[^\"\n]*\"|'[^'\n]*'|(?:/[\w.-]+)+|\d+(?:\.\d+)?")
+# What precedes a message whose own type is further in: no type at all, or frameworks' wrappers.
 _NAMELESS = re.compile(
     r"\A(?:(?:error|Agent\w*Error): (?=\S)"
     r"|[A-Za-z_][\w.]{0,80}: (?=Code execution failed at line '|Error executing tool '"
     r"|Error running tool \())"
 )
-"""What precedes a message whose own type is further in: no type at all, or frameworks' wrappers."""
 
+# smolagents, around what the code raised.
 _INTERPRETER = re.compile(r"\ACode execution failed at line '(?P<line>.*?)' due to: (?P<cause>.+)", re.DOTALL)
-"""smolagents, around what the code raised."""
 
+# smolagents, around what a tool raised.
 _TOOL = re.compile(
     r"\AError executing tool '[^'\n]*' with arguments .*?: (?P<cause>[A-Za-z_][\w.]*: .*?)"
     r"(?:\nPlease try again or use another tool.*)?\Z",
     re.DOTALL,
 )
-"""smolagents, around what a tool raised."""
 
+# The OpenAI Agents SDK, around what a function tool raised, with its data or with the message alone.
 _FUNCTION = re.compile(
     r"\AError running tool \(non-fatal\): (?:\{.*'error': (?P<quote>['\"])(?P<inner>.+)(?P=quote)\}"
     r"|(?P<cause>.+))\Z",
     re.DOTALL,
 )
-"""The OpenAI Agents SDK, around what a function tool raised, with its data or with the message alone."""
 
 _FORMS = (_INTERPRETER, _TOOL, _FUNCTION)
 

@@ -24,28 +24,29 @@ _ACTS = frozenset(
         " export import sync print ship deliver confirm mark attach escalate retry rerun acknowledge"
     )
 )
+# Verbs that name a tool by themselves; the others are nouns as well.
 _ACTS_ALONE = _ACTS - frozenset(
     str.split(
         "post set put place order issue open start stop email charge register trigger dispatch launch lock"
         " export import print ship mark"
     )
 )
-"""Verbs that name a tool by themselves; the others are nouns as well."""
 
 _REFUSING = frozenset({"reject"})
 _IRREGULAR = {"send": "sent", "pay": "paid", "write": "written", "buy": "bought", "sell": "sold"}
 _VERDICTS = frozenset(("status", "state", "result", "outcome"))
+# What the result of an operation says of itself where it was not done.
 _REFUSED = frozenset(
     str.split("rejected failed failure error declined denied refused bounced aborted undeliverable")
 )
-"""What the result of an operation says of itself where it was not done."""
+# Verbs whose result is the record that they changed: its `status` is its own, not the operation's.
 _KEEPS_A_RECORD = frozenset(
     str.split(
         "create update set put add assign write save mark rename attach archive move insert remove delete"
         " approve close open escalate acknowledge register"
     )
 )
-"""Verbs whose result is the record that they changed: its `status` is its own, not the operation's."""
+
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
 _DONE = re.compile(
     r"\b(?:ordered|placed|sent|booked|created|deleted|updated|cancell?ed|scheduled|submitted|posted|saved"

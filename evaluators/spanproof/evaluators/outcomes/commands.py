@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+# Programs that show documents, or nothing of their own.
 _SHOWING = frozenset(
     str.split(
         "cat grep egrep fgrep rg ag tail head less more sed awk gawk cut sort uniq nl tac rev echo printf"
@@ -22,8 +23,8 @@ _SHOWING = frozenset(
         " type command basename dirname realpath readlink du df ps"
     )
 )
-"""Programs that show documents, or nothing of their own."""
 
+# Sub-commands that show documents.
 _SHOWING_PARTS = {
     "git": frozenset(
         str.split("log show diff blame grep status branch tag stash reflog shortlog ls-files cat-file")
@@ -33,14 +34,14 @@ _SHOWING_PARTS = {
     "pip": frozenset({"help", "list", "show", "freeze"}),
     "npm": frozenset({"help", "ls", "view", "pkg"}),
 }
-"""Sub-commands that show documents."""
 
+# Programs and sub-commands of these that print nothing where they do what they are for.
 _SILENT = frozenset(str.split("cd env export false set sleep tee test true wget branch tag stash"))
-"""Programs and sub-commands of these that print nothing where they do what they are for."""
 
+# What makes a command that shows documents write, change or hide them instead.
 _WRITES = re.compile(r"(?<![0-9&])>|\s-(?:i|o|O|delete|exec|execdir|q|qq?)\b|\s--(?:in-place|output|quiet)\b")
-"""What makes a command that shows documents write, change or hide them instead."""
 
+# Programs that change something, where their part does not only show documents.
 _DOING = frozenset(
     str.split(
         "pip pip3 pipx uv conda mamba poetry npm npx yarn pnpm gem cargo apt apt-get dnf yum apk brew make"
@@ -49,7 +50,6 @@ _DOING = frozenset(
         " pg_restore"
     )
 )
-"""Programs that change something, where their part does not only show documents."""
 
 _SHELLS = r"(?:[\w./-]*/)?(?:ba|z|da|k)?sh"
 _PART = re.compile(r"\|\||&&|[;|&\n]|\$\(|`")
@@ -60,8 +60,8 @@ _NO_MESSAGE = re.compile(
     r"(?:warning|note|info|debug|hint|cannot set terminal process group|no job control)\b", re.IGNORECASE
 )
 _MAX_CHARS = 20_000
+# A program that only fails says so in few lines.
 _MAX_OWN_LINES = 6
-"""A program that only fails says so in few lines."""
 
 
 @dataclass(frozen=True, slots=True)

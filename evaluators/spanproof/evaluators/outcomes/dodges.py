@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS, Action
 from spanproof.evaluators.outcomes.failing import COMMON, Aim, find_bound_names, is_literal, parse_python
 
+# Functions that bring nothing that is not in their arguments, or nothing but chance.
 _MAKERS = frozenset(
     {
         "DataFrame",
@@ -31,19 +32,18 @@ _MAKERS = frozenset(
     | {"random", "randint", "uniform", "choice", "choices", "sample", "normal", "rand", "randn"}
     | {"float", "int", "str", "date"}
 )
-"""Functions that bring nothing that is not in their arguments, or nothing but chance."""
 
 _QUERY = re.compile(r"\b(?:SELECT|UPDATE|DELETE)\b.{0,2000}?\b(?:FROM|SET)\b", re.IGNORECASE | re.DOTALL)
 _SILENCED = re.compile(r"\|\|\s*(?:true|:|exit 0)(?=\s|;|$)", re.MULTILINE)
 _CONDITION = re.compile(r"\bWHERE\b", re.IGNORECASE)
 
+# Letters that a word of code and one of the task must begin with alike.
 _LEAST_ALIKE = 4
-"""Letters that a word of code and one of the task must begin with alike."""
 
 _MAX_TEXT = 200
 
+# Values of an expression that are looked for in what was known: each failure is held against much code.
 _MAX_CONSTANTS = 10
-"""Values of an expression that are looked for in what was known: each failure is held against much code."""
 
 
 def explain_dodge(failure: Action, aim: Aim, action: Action, known: Sequence[str]) -> str | None:

@@ -46,19 +46,19 @@ _BARE = re.compile(
     r"|<(?P<tag>\w+)(?: [^<>]*)?(?:/>|>\s*</(?P=tag)>))\Z",
     re.IGNORECASE,
 )
+# A table of which there is only the head and its rule.
 _HEAD_ALONE = re.compile(r"\|?[^|\n]+(?:\|[^|\n]*)+\n\s*\|?[\s:|+-]*-[\s:|+-]*\Z")
-"""A table of which there is only the head and its rule."""
 
 _COLUMNS = re.compile(r"[A-Za-z_]\w*(?:\s*[,;|\t]\s*[A-Za-z_]\w*)+\Z")
+# The names of a table without rows, on an ended line; names with commas between them may be a list.
 _HEADER_LINE = re.compile(r"[a-z_]\w*(?:[;|\t][a-z_]\w*)+\r?\n")
-"""The names of a table without rows, on an ended line; names with commas between them may be a list."""
 
+# What it is good, or a failure, to have none of.
 _GOOD = (
     r"(?:errors?|issues?|problems?|warnings?|failures?|conflicts?|vulnerabilit\w+|exceptions?|changes?"
     r"|differences?|duplicates?|violations?|action|need|longer|limit|charge|cost|fee|doubt|idea|access"
     r"|permission|answer|response|reply|such|one|more|further|route|connection|module|space|way)\b"
 )
-"""What it is good, or a failure, to have none of."""
 
 _NOTHING_OF = rf"(?:no|zero|0) (?!(?:[\w'-]+ ){{0,2}}{_GOOD})(?:[\w'-]+ ){{0,3}}?[\w'-]+"
 _SENTENCES = re.compile(

@@ -30,8 +30,8 @@ _NAME = re.compile(r"[^\W\d]\w*")
 _BOUND = re.compile(r"(?m)^\s*(?:const\s+|let\s+|var\s+)?([A-Za-z_]\w*)\s*=(?!=)")
 _CALLED = re.compile(r"([A-Za-z_]\w*)\s*\(")
 _DIVIDES = re.compile(r"[/%]")
+# Longer code is read by its words: each failure is held against many pieces of code.
 _MAX_READ_CHARS = 20_000
-"""Longer code is read by its words: each failure is held against many pieces of code."""
 
 COMMON = frozenset(dir(builtins)) | frozenset(keyword.kwlist) | ANSWER_TOOLS | {"_"}
 """Names that say nothing of what code is after."""

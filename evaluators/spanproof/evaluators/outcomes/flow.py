@@ -36,6 +36,7 @@ _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _NONE: Roots = frozenset()
 _SOURCED: Roots = frozenset({FROM_SOURCE})
 
+# Modules whose functions bring nothing that is not in their arguments, but what `_READS` names.
 _PURE = frozenset(
     str.split(
         "math cmath random statistics numpy np pandas pd datetime time re json csv io collections itertools"
@@ -44,7 +45,6 @@ _PURE = frozenset(
         " polars networkx builtins zoneinfo dateutil pytz"
     )
 )
-"""Modules whose functions bring nothing that is not in their arguments, but what `_READS` names."""
 
 _READS = frozenset(
     str.split(
@@ -62,13 +62,13 @@ _CHANCE = frozenset(
 )
 _CLOCK = frozenset(str.split("now today utcnow time time_ns monotonic perf_counter"))
 _FILLS = frozenset(str.split("append extend add update insert setdefault appendleft execute executemany put"))
+# Functions whose numbers say how a value is to be worked out, and are none of it.
 _PARAMETRISED = frozenset(
     str.split(
         "percentile nanpercentile quantile nanquantile rolling nlargest nsmallest ewm shift diff pct_change"
         " trim_mean winsorize histogram polyfit savgol_filter most_common head tail"
     )
 )
-"""Functions whose numbers say how a value is to be worked out, and are none of it."""
 
 _BUILTIN = frozenset(dir(builtins))
 _MAX_DEPTH = 4

@@ -15,8 +15,8 @@ from spanproof.evaluators.outcomes.literals import FROM_SOURCE, Mark, Role
 from spanproof.evaluators.outcomes.model import OriginKind
 from spanproof.evaluators.outcomes.topics import PRIVATE
 
+# Numbers that no source holds from which a table is the code's own.
 _FEWEST = 2
-"""Numbers that no source holds from which a table is the code's own."""
 
 
 @dataclass(frozen=True, slots=True)

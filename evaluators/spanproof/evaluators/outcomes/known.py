@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
 
+# `1,234.5`, `1_234.5`, `1.234,5`, `1 234,5`, `234,5`: a comma before other than three digits is a point.
 _NUMBER = re.compile(
     r"(?<![\w.])(?:"
     r"(?P<european>\d{1,3}(?:\.\d{3})+,\d+)"
@@ -20,7 +21,7 @@ _NUMBER = re.compile(
     r"|(?P<comma>\d+,(?:\d{1,2}|\d{4,})(?![\d.,]*\d))"
     r"|\d[\d,_]*(?:\.\d+)?(?:[eE][+-]?\d+)?)(?!\w)"
 )
-"""`1,234.5`, `1_234.5`, `1.234,5`, `1 234,5`, `234,5`: a comma before other than three digits is a point."""
+
 _SPACED = re.compile(r"\d[ \u00a0\u2009\u202f]\d{3}")
 _PARTING = re.compile(r",|(?<=\d)[ \u00a0\u2009\u202f](?=\d)")
 _MAX_TEXT = 200_000
@@ -32,16 +33,16 @@ _SPELLED = (
     | {word: 20 + 10 * number for number, word in enumerate(_TENS)}
     | {"dozen": 12, "hundred": 100, "thousand": 1000}
 )
+# `twenty-five`, `a dozen`: the numbers up to 99 as people spell them.
 _IN_WORDS = re.compile(
     rf"\b(?P<first>{'|'.join(_SPELLED)})(?:[- ](?P<unit>{'|'.join(_UNITS[1:])}))?\b", re.IGNORECASE
 )
-"""`twenty-five`, `a dozen`: the numbers up to 99 as people spell them."""
 
 _MAX_TASK_NUMBERS = 30
 _SCALES = (1.0, 1e3, 1e6, 1e9, 100.0, 0.01)
 _PLACES = 9
+# Fewer digits are rounded from too much to say anything.
 _FEWEST_DIGITS = 3
-"""Fewer digits are rounded from too much to say anything."""
 
 
 @dataclass(slots=True)

@@ -28,6 +28,7 @@ _FEWEST_OF_A_SERIES = 3
 _MAX_CONSTANTS = 2_000
 _MAX_KEPT = 50
 
+# Time, bytes, degrees, constants of nature, units, levels of confidence.
 _OF_THE_PROBLEM = (
     *(24, 30, 31, 28, 29, 52, 60, 64, 90, 99, 100, 128, 180, 255, 256, 273.15, 360, 365, 365.25, 366, 512),
     *(1000, 1024, 1440, 2048, 3600, 4096, 86400, 604800, 1000000, 3.14159265, 2.7182818, 1.6180339),
@@ -36,8 +37,8 @@ _OF_THE_PROBLEM = (
     *(4.184, 1.8, 0.5556, 7.5, 1.96, 1.645, 2.576, 0.95, 0.99, 0.05, 0.01),
     *(3.6, 5280),
 )
-"""Time, bytes, degrees, constants of nature, units, levels of confidence."""
 
+# Factors between units; with fewer than four digits a number may be anything.
 _BETWEEN_UNITS = (
     *(0.27778, 2.236936, 0.44704, 1.943844, 0.514444, 1.150779, 0.868976, 0.539957, 63360),
     *(14.503774, 0.0689476, 6.894757, 0.145038, 1.01325, 101.325, 133.322, 745.7, 0.7457, 1.34102),
@@ -47,7 +48,6 @@ _BETWEEN_UNITS = (
     *(0.239006, 1.359622, 0.735499),
     *(0.0174533, 57.29578, 1.0545718e-34, 1.602176634e-19, 96485.33, 22.414, 0.0820574, 5.670374e-8),
 )
-"""Factors between units; with fewer than four digits a number may be anything."""
 
 _FEWEST_OF_A_FACTOR = 4
 

@@ -27,11 +27,11 @@ from spanproof.evaluators.outcomes.topics import (
 )
 
 _MAX_ANSWER = 20_000
+# A small number and the two words behind it.
 _COUNTED = re.compile(r"(?<![\w.,:/-])(?P<number>\d{1,2}) (?P<things>[^\W\d][\w'-]*(?: [^\W\d][\w'-]*)?)")
-"""A small number and the two words behind it."""
 
+# Numbers of a task from which people reckon others.
 _ENOUGH_TO_RECKON = 2
-"""Numbers of a task from which people reckon others."""
 
 _COMPUTED = frozenset({Role.TABLE, Role.SERIES, Role.SCALAR, Role.DRAW, Role.DRAWS, Role.CLOCK})
 

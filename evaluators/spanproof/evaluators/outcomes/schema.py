@@ -23,8 +23,8 @@ _CREATE = re.compile(r"CREATE\s+(?:TEMP(?:ORARY)?\s+)?TABLE\b[^()]{1,200}\(", re
 _DIALECTS = ("sqlite", "postgres", "mysql", "duckdb", "tsql", "bigquery", "snowflake", "clickhouse")
 _MAX_STATEMENT = 20_000
 _MAX_TABLES = 200
+# Columns that engines give every table.
 _ALWAYS = frozenset({"rowid", "oid", "ctid", "_rowid_", "level", "rownum", "*"})
-"""Columns that engines give every table."""
 
 
 @dataclass(frozen=True, slots=True)

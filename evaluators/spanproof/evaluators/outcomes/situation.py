@@ -26,8 +26,8 @@ _PICTURES = re.compile(
     r'"type":\s*"(?:image|image_url|input_image|file|input_file|blob|uri|audio|input_audio)"', re.IGNORECASE
 )
 _MAX_TEXT = 200_000
+# Numbers of the task that the code uses from which the task gives its data itself.
 _FEWEST_GIVEN = 2
-"""Numbers of the task that the code uses from which the task gives its data itself."""
 
 
 def build_situation(

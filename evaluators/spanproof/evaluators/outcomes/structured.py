@@ -20,6 +20,7 @@ _EXIT_STATUS = (
     "return_code",
     "returnCode",
 )
+# Fields of error envelopes, lower case.
 _ENVELOPE = frozenset(
     str.split(
         "error errors error_type errortype error_code errorcode error_message errormessage err"
@@ -30,7 +31,7 @@ _ENVELOPE = frozenset(
         " tool_call_id query sql sqlstate position line column state statustext method url"
     )
 )
-"""Fields of error envelopes, lower case."""
+
 _FAILED_STATUS = frozenset({"error", "failed", "failure", "fail", "exception", "timeout", "unavailable"})
 _DATA = frozenset({"name", "content"})
 _OK_STATUS = frozenset({"ok", "success", "succeeded", "completed", "done"})

@@ -25,8 +25,8 @@ MAX_CHARS: Final = 20_000
 
 MAX_MESSAGE_CHARS: Final = 400
 
+# An error message at the start of a longer text is a heading or a quotation.
 _MAX_LINES = 12
-"""An error message at the start of a longer text is a heading or a quotation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,8 @@ _NAME = (
     r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Exists|NotFound|Timeout|Interrupt|Exit|Warning"
     r"|Expired|Refused|Denied|Failure|Fault)"
 )
+# An exception's name: by how it ends, or by the module that defines it.
 _RAISED = rf"(?:{_NAME}|(?:Base)?Exception(?:Group)?|(?:[a-z_]\w*\.)+(?:exceptions?|errors?)\.[A-Z]\w*)"
-"""An exception's name: by how it ends, or by the module that defines it."""
 
 _EXCEPTION_LINE = re.compile(rf"(?P<type>{_RAISED})(?:: ?(?P<message>.*))?\Z", re.DOTALL)
 _EXCEPTION_REPR = re.compile(
@@ -157,13 +157,14 @@ _HTTP = re.compile(
 )
 _OWN_ERROR = re.compile(r"(?:[Ee]rror|ERROR|[Ff]atal|FATAL)(?:\[\w+\])?: \S")
 _MAX_OWN_LINES = 6
+# Messages that build tools write between their other output.
 _BUILD = re.compile(
     r"(?:npm (?:ERR!|error) .*|ERROR: (?:Could not|No matching|Cannot|Invalid|Failed)\b.*"
     r"|(?:[\w./-]+: )?[\w./-]+\.\w{1,5}:\d+(?::\d+)?: (?:fatal )?error: .*|vet: \S+:\d+:\d+: .*"
     r"|All (?:[\w-]+ ){1,4}(?:have )?failed\b.*"
     r"|\S+: fatal error: .*|Execution of \S+ aborted due to compilation errors\..*|CONFLICT \(.*)\Z"
 )
-"""Messages that build tools write between their other output."""
+
 _ERROR_PAGE = re.compile(
     r"\s*(?:<!DOCTYPE[^>]*>\s*)?<html[^>]*>\s*<head[^>]*>\s*(?:<[^>]*>\s*)*?<title>\s*(?P<status>[45]\d\d)\b",
     re.IGNORECASE,
@@ -211,13 +212,13 @@ _PLAIN = re.compile(
     r"|[\u274c\u2717\u2718\u26d4]\ufe0f? ?\S[^\n]*\Z|<(?P<tag>(?:tool_)?error|fault)\b[^>]*>.*</(?P=tag)>\Z"
     r"|\[(?:ERROR|FAILED|error)\] \S)"
 )
+# A count or a measure: `Errors: 4`, `Mean absolute error: 3.1`.
 _FIGURE = re.compile(
     r"[^:\n]{0,60}(?:[Ee]rrors?|[Ff]ailed|[Ff]ailures?)\b[^:\n]{0,30}: ?(?:-?[\d.,]+ ?%?|(?:null|none|nil"
     r"|undefined|false|NaN)\b,?)"
     r"(?:,? (?:on|of|in|per|at|passed|failed|and|warnings?|to|from|minutes?|s|ms)\b[^\n]{0,80}"
     r"|[,;][^\n]{0,80})?\s*(?:\n|\Z)"
 )
-"""A count or a measure: `Errors: 4`, `Mean absolute error: 3.1`."""
 
 _SUCCESS_TAIL = re.compile(r"\b(?:0 errors?|no errors?|without errors?|errors?: (?:0|none)\b)", re.IGNORECASE)
 _DOCUMENT_FAILURE = re.compile(
@@ -235,11 +236,12 @@ _CELL_RULE = re.compile(r"^\s*(?:[|+│┌┏╭]|[^|\n]*\|[^|\n]*\|)", re.MULTI
 _DECORATION = re.compile(
     r"(?:[^\w\s\[({<'\"`/\\.-]+\s*|\*\*|</?(?:tool_)?error>|\[(?:ERROR|Error|error)\]\s*)+"
 )
+# What precedes the details of a message: `Lookup failed: …`.
 _HEAD = re.compile(
     r"(?P<head>[A-Za-z][\w' -]{0,70}?)(?: \([^()\n]{1,80}\))?(?P<end>\*{0,2}: ?\*{0,2}|\. (?:Reason|Cause"
     r"|Error|Details?): | - )\S"
 )
-"""What precedes the details of a message: `Lookup failed: …`."""
+
 _FAILING_END = re.compile(
     r"(?:\b(?:error|failed|failure|exception|exception raised|error occurred|due to|went wrong[\w ]*|because)"
     r"|\b(?:failed|error|exception)(?: while| when| with| to| during| in| from| raised)\b[\w' -]*)\Z",
@@ -248,13 +250,14 @@ _FAILING_END = re.compile(
 _FAILING_WORD = re.compile(
     r"\b(?:error|failed|failure|exception|unable|could ?n[o']t|cannot|can't|went wrong)\b", re.IGNORECASE
 )
+# Words that make a head the name of a measure or of a field: `Last error: …`.
 _REPORTING = re.compile(
     r"\b(?:last|latest|previous|known|common|recent|first|standard|mean|absolute|squared|relative"
     r"|rounding|type"
     r"|root|total|max|maximum|average|median|prediction|test|training|validation|margin|of error)\b",
     re.IGNORECASE,
 )
-"""Words that make a head the name of a measure or of a field: `Last error: …`."""
+
 _GIVEN_UP = re.compile(
     r"(?:Sorry, )?(?:[Cc]ould not|[Cc]annot|[Cc]ouldn't"
     r"|[Uu]nable to) [\w' -]{1,60}\((?=[^()\n]*[A-Za-z])[^\n]*\)\.?\Z"

@@ -13,6 +13,7 @@ import re
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
 _CURRENCIES = re.compile(r"(?:usd|eur|gbp|jpy|chf|cny|sek|nok|dkk|inr|cad|aud|euros?|dollars?|pounds?)")
 
+# Words that tools, tasks and code share without speaking of one thing.
 _COMMON = frozenset(
     str.split(
         "get list query run search read fetch data web tool page url find lookup by for the of to in and an"
@@ -21,7 +22,6 @@ _COMMON = frozenset(
         " total sum mean average count number max min first last best per each from with on at"
     )
 )
-"""Words that tools, tasks and code share without speaking of one thing."""
 
 PRIVATE = frozenset(
     str.split(

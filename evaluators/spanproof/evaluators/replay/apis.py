@@ -28,11 +28,11 @@ from spanproof.sandbox import (
 )
 from spanproof.trace import Language, Run
 
+# What `_LOOK_UP` says of a name, where that is not `found`.
 _MISSING_MODULE, _MISSING_ATTRIBUTE, _NOT_INSTALLED, _UNKNOWN = "module", "attribute", "package", "?"
-"""What `_LOOK_UP` says of a name, where that is not `found`."""
 
+# Kept answers; beyond it the oldest half is dropped.
 _MAX_NAMES = 2_000
-"""Kept answers; beyond it the oldest half is dropped."""
 
 _LOOK_UP = """
 import contextlib, importlib, importlib.util, io, json, sys, types, warnings

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from spanproof.evaluators.replay.names import Names
 from spanproof.evaluators.replay.uses import Use
 
+# Modules and functions whose results belong to a machine or a moment.
 _SURROUNDINGS = (
     "aiohttp",
     "datetime.date.today",
@@ -52,7 +53,6 @@ _SURROUNDINGS = (
     "tracemalloc",
     "urllib.request",
 )
-"""Modules and functions whose results belong to a machine or a moment."""
 
 _PURE = ("os.path.", "os.linesep", "os.sep", "os.fspath", "time.strptime", "time.mktime", "time.gmtime")
 _NOT_PURE = (
@@ -64,8 +64,8 @@ _NOT_PURE = (
     "os.path.expand",
 )
 
+# Generators, with the call that makes them repeat.
 _CHANCE = {"random": "random.seed", "numpy.random": "numpy.random.seed", "uuid": None, "secrets": None}
-"""Generators, with the call that makes them repeat."""
 
 _BUILTINS = frozenset({"id", "hash", "input"})
 

@@ -23,22 +23,23 @@ from spanproof.trace import Payload
 
 _NUMBER = re.compile(r"(?<![\w.])[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?(?!\w)")
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{4,}\b")
+# What an object without a text of its own prints as; an interpreter of its own names it in its own way.
 _OBJECT = re.compile(r"<(?:[^<>\n]|<locals>|<lambda>){0,200} at 0x[0-9a-fA-F]+>")
-"""What an object without a text of its own prints as; an interpreter of its own names it in its own way."""
+
 _NUMPY_SCALAR = re.compile(r"\bnp\.(?:float|int|uint|bool|str)_?\d*\(([^()]*)\)")
 _WORD = re.compile(r"\w+")
+# Marks of what is left out: smolagents' in what an agent is shown, our instrumentors' in a long value.
 _CUT = re.compile(
     r"\n?(?:\.\.\._This content has been truncated to stay below \d+ characters_\.\.\."
     r"|\[… \d+ of \d+ characters left out …\])\n?"
 )
-"""Marks of what is left out: smolagents' in what an agent is shown, our instrumentors' in a long value."""
+# The sandbox's; sought only where it says that it left something out.
 _CUT_IN_REPLAY = re.compile(r"\n\[\.\.\. \d+ (?:bytes|characters) cut \.\.\.\](?:\n|\Z)")
-"""The sandbox's; sought only where it says that it left something out."""
 
 _Tokens = list[str | float]
 
+# Two prints of one float may differ in their last digits between versions of numpy and Python.
 _RELATIVE = 1e-9
-"""Two prints of one float may differ in their last digits between versions of numpy and Python."""
 
 _STOPPED = frozenset(
     {FailureClass.TIMEOUT, FailureClass.OUT_OF_MEMORY, FailureClass.OUTPUT_LIMIT, FailureClass.KILLED}

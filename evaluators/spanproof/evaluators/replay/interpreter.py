@@ -78,14 +78,15 @@ class Interpreter:
         self._at_work = _Done("")
         self._again: list[ToolAnswer] | None = None
         self._session: Session | None = None
+        # Of what the session has executed: which of the steps it was, None for code of ours.
         self._numbers: list[int | None] = []
-        """Of what the session has executed: which of the steps it was, None for code of ours."""
+
         self._ahead: list[str] = []
+        # Steps so far.
         self.executed = 0
-        """Steps so far."""
+        # Executions, by the number of their step from 0, with attempts added that came after the step; all
+        # are known after `close`.
         self.amended: dict[int, Execution] = {}
-        """Executions, by the number of their step from 0, with attempts added that came after the step; all
-        are known after `close`."""
 
     def execute(self, source: str, coming: Callable[[], Sequence[Foreseen]] = tuple) -> Execution:
         """Run the next step.

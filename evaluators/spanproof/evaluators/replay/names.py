@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 _WORD = re.compile(r"[^\W\d]\w*")
+# Nodes other than `Name` that bind one.
 _BINDING = (
     ast.FunctionDef,
     ast.AsyncFunctionDef,
@@ -25,7 +26,6 @@ _BINDING = (
     ast.MatchStar,
     ast.MatchMapping,
 )
-"""Nodes other than `Name` that bind one."""
 
 BUILTINS = frozenset(dir(builtins)) | {"__name__", "__file__", "__builtins__"}
 

@@ -24,10 +24,10 @@ MAX_STEP_S = 30.0
 ANOTHER_TIME_S = 400 * 86_400 + 3_661.5
 """So much later a clock shows another year, month, day, weekday, hour, minute and second."""
 
+# Functions smolagents' interpreter has built in, which Python has in `math`.
 _MATH = frozenset(
     "ceil floor log exp sin cos tan asin acos atan atan2 degrees radians sqrt".split()  # noqa: SIM905
 )
-"""Functions smolagents' interpreter has built in, which Python has in `math`."""
 
 
 @dataclass(frozen=True, slots=True)

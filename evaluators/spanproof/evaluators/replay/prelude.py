@@ -49,11 +49,11 @@ _declare([{tools}])
 del _declare
 """
 
+# What is in sources that may ask a function for its parameters.
 _LOOKING = ("inspect", "help(")
-"""What is in sources that may ask a function for its parameters."""
 
+# Packages whose import brings numpy; its global generator takes a seed only once it is there.
 _NUMPY_USERS = ("numpy", "pandas", "scipy", "sklearn")
-"""Packages whose import brings numpy; its global generator takes a seed only once it is there."""
 
 
 def find_heavy_imports(sources: Sequence[str]) -> tuple[str, ...]:

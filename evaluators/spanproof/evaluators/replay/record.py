@@ -29,22 +29,22 @@ _BY_TYPE = {
     "PermissionError": FailureClass.PERMISSION_DENIED,
 }
 
+# How Python words that a module is there and the name is not: a made-up API, and no package missing.
 _NO_NAME = "cannot import name "
-"""How Python words that a module is there and the name is not: a made-up API, and no package missing."""
 
+# smolagents' types that stand in front of the exception the code raised.
 _WRAPPERS = frozenset({"AgentExecutionError", "AgentToolExecutionError", "AgentError", "InterpreterError"})
-"""smolagents' types that stand in front of the exception the code raised."""
 
+# How smolagents' interpreter and its code parser begin the message about source that is no Python.
 _PARSE_FORMS = ("Code parsing failed on line ", "Error in code parsing:")
-"""How smolagents' interpreter and its code parser begin the message about source that is no Python."""
 
+# How smolagents' interpreter words the exception that the code raised.
 _RAISED_FORM = re.compile(
     r"^Code execution failed at line '.*?' due to: (?P<type>[A-Za-z_][\w.]*): ?", re.DOTALL
 )
-"""How smolagents' interpreter words the exception that the code raised."""
 
+# How smolagents words an error out of E2B: behind it are the type, the value and the traceback.
 _REMOTE_FORM = "Executing code yielded an error:\n"
-"""How smolagents words an error out of E2B: behind it are the type, the value and the traceback."""
 
 _TRACEBACK = re.compile(
     r"^-{20,}$|\bTraceback \(most recent call last\)|^ *(?:Cell|File) .*, line \d+", re.MULTILINE
@@ -52,28 +52,28 @@ _TRACEBACK = re.compile(
 _LAST_LINE = re.compile(r"(?P<type>[A-Za-z_][\w.]*)(?::|$)")
 _COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}m")
 
+# How smolagents' interpreter words what it refuses to do.
 _REFUSED_FORMS = re.compile(
     r"^(?:Import (?:of|from) \S+ is not allowed\b"
     r"|Forbidden access to (?:module|function|dunder attribute): "
     r"|Forbidden call to dunder function: )"
 )
-"""How smolagents' interpreter words what it refuses to do."""
 
 _HANDLER = re.compile(r"^\s*except\b", re.MULTILINE)
 
 _UNKNOWN_FUNCTION = re.compile(r"^Forbidden function evaluation: '(?P<name>\w+)' ")
 
+# The observation of a smolagents step: what was printed, then the value of the last statement.
 _OBSERVATION = re.compile(
     r"^Execution logs:\n?(?P<logs>.*?)(?:Last output from code snippet:\n(?P<output>.*))?$", re.DOTALL
 )
-"""The observation of a smolagents step: what was printed, then the value of the last statement."""
 
 
+# How tools name the exit status in what they give back.
 _EXIT_STATUS = ("exit_code", "exitCode", "exit_status", "returncode", "return_code")
-"""How tools name the exit status in what they give back."""
 
+# Languages whose code is a process of its own, which ends with a status.
 _PROGRAMS = frozenset({Language.BASH, Language.JAVASCRIPT, Language.TYPESCRIPT})
-"""Languages whose code is a process of its own, which ends with a status."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,8 @@ SCRIPT = "recorded.sql"
 """The file of the script among a program's files."""
 
 _MAX_ROWS = 5_000
+# Tools cap rows at 10, 50, 100 without saying so: a result of a multiple of this may be a part.
 _CAP = 5
-"""Tools cap rows at 10, 50, 100 without saying so: a result of a multiple of this may be a part."""
 
 _CUT = re.compile(r"\.\.\.|\u2026|truncated|more rows|first \d+ rows|limit", re.IGNORECASE)
 _MAX_CELLS = 50_000

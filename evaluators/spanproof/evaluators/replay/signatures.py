@@ -15,11 +15,11 @@ from typing import Any
 from spanproof.semconv import genai
 from spanproof.trace import Span, Trace
 
+# How OpenInference and traceAI record a definition each.
 _LISTED = re.compile(r"(?:llm\.tools|gen_ai\.tool\.definitions)\.\d+\.tool\.json_schema")
-"""How OpenInference and traceAI record a definition each."""
 
+# Where OpenInference and traceAI put the schema of the tool whose call the span is.
 _ON_CALLS = ("tool.parameters", "gen_ai.tool.parameters")
-"""Where OpenInference and traceAI put the schema of the tool whose call the span is."""
 
 _DOCUMENT_CHARACTERS = 256 * 1024
 

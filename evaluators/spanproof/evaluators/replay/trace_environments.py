@@ -30,6 +30,7 @@ log = logging.getLogger(__name__)
 RETRY_AFTER_S = 3600.0
 """A set that could not be had is tried again after so long: the registry may have it by then."""
 
+# Distributions whose name is not their module's, by the module.
 _PROVIDERS = {
     "bs4": "beautifulsoup4",
     "crypto": "pycryptodome",
@@ -47,7 +48,6 @@ _PROVIDERS = {
     "sklearn": "scikit-learn",
     "yaml": "pyyaml",
 }
-"""Distributions whose name is not their module's, by the module."""
 
 _ANY = "*"
 _SEPARATORS = re.compile(r"[-_.]+")

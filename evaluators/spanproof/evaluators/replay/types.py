@@ -28,6 +28,7 @@ _LITERALS: Final[Mapping[type[ast.expr], str]] = {
     ast.Tuple: "tuple",
     ast.JoinedStr: "str",
 }
+# Those whose call gives an instance of them, and of nothing else.
 _CLASSES: Final = frozenset(
     (
         *(
@@ -55,7 +56,6 @@ _CLASSES: Final = frozenset(
         "pathlib.Path",
     )
 )
-"""Those whose call gives an instance of them, and of nothing else."""
 
 _RETURNS: Final[Mapping[str, str]] = {
     "builtins.sorted": "builtins.list",
@@ -87,16 +87,16 @@ _RETURNS: Final[Mapping[str, str]] = {
     "builtins.str().encode": "builtins.bytes",
     **dict.fromkeys((f"pandas.DataFrame().{name}" for name in ("head", "tail", "copy")), "pandas.DataFrame"),
 }
+# Arguments with which these functions return something else.
 _GIVES_ANOTHER: Final = frozenset(("iterator", "chunksize", "sheet_name", "like", "subok"))
-"""Arguments with which these functions return something else."""
 
+# Beside the standard library, those known to add nothing to other packages' classes.
 _KNOWN_PACKAGES: Final = frozenset(
     ("pandas", "numpy", "matplotlib", "scipy", "sklearn", "requests", "statsmodels")
 )
-"""Beside the standard library, those known to add nothing to other packages' classes."""
 
+# What binds names that cannot be seen.
 _UNSEEN: Final = frozenset(("exec", "eval", "globals", "locals", "vars", "setattr", "__import__"))
-"""What binds names that cannot be seen."""
 
 
 @dataclass(slots=True)

@@ -24,14 +24,14 @@ from spanproof.evaluators.replay.uses import find_uses
 from spanproof.sandbox import Execution, FailureClass
 from spanproof.trace import Language, Snippet
 
+# What code raises that is given a text in place of the object it was written for.
 _WRONG_TYPE = frozenset({"AttributeError", "TypeError", "KeyError", "IndexError", "ValueError"})
-"""What code raises that is given a text in place of the object it was written for."""
 
+# How Python words that a module has no such name.
 _NO_NAME = re.compile(r"(?:module '|cannot import name '\w+' from ')(?P<module>[\w.]+)'")
-"""How Python words that a module has no such name."""
 
+# How the sandbox words that the arguments of a tool call are too large to be sent.
 _UNSENT = " KiB as JSON"
-"""How the sandbox words that the arguments of a tool call are too large to be sent."""
 
 _NOT_PYTHON = "what the program found around it is not on the trace"
 

@@ -23,8 +23,8 @@ from spanproof.trace import (
     Trace,
 )
 
+# How smolagents opens the message that holds the task.
 _NEW_TASK = "New task:\n"
-"""How smolagents opens the message that holds the task."""
 
 _OUT_OF_STEPS = frozenset(
     {"AgentMaxStepsError", "MaxTurnsExceeded", "GraphRecursionError", "UsageLimitExceeded"}

@@ -18,8 +18,8 @@ from spanproof.evaluators.structure.left import CodeFile, Files, code_left, task
 from spanproof.trace import Judgement, Layer, Outcome, Run, Skipped
 
 _LIBRARIES: Final = ("lizard", "vulture", "griffe")
+# Characters of all files together: so much generated code is no program to judge.
 _LONGEST: Final = 400_000
-"""Characters of all files together: so much generated code is no program to judge."""
 
 _OF_ONE_RUN: Final = ("complexity", "code_lines", "duplication", "dead_code")
 _OF_TWO_RUNS: Final = ("growth", "public_api")

@@ -23,8 +23,8 @@ _SESSION_FILES: Final = {
     Language.JAVASCRIPT: f"{SESSION}.js",
     Language.TYPESCRIPT: f"{SESSION}.ts",
 }
+# What tools that edit files call the text to replace and its replacement.
 _EDITS: Final = (("old_string", "new_string"), ("old_str", "new_str"), ("old_text", "new_text"))
-"""What tools that edit files call the text to replace and its replacement."""
 
 _DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _SPACE: Final = re.compile(r"\s+")

@@ -20,14 +20,14 @@ from vulture import Vulture
 
 from spanproof.evaluators.structure.left import CodeFile, Files
 
+# Lines in a row that have to repeat to be a duplicate: fewer repeat by chance.
 _WINDOW: Final = 6
-"""Lines in a row that have to repeat to be a duplicate: fewer repeat by chance."""
 
+# What lizard calls the code outside functions.
 _TOP: Final = "*global*"
-"""What lizard calls the code outside functions."""
 
+# Strings, numbers and comments of a line: rows of data differ in nothing else.
 _NOT_CODE: Final = re.compile(r'"[^"]*"|\'[^\']*\'|`[^`]*`|\b\d[\w.]*|#.*$|//.*$')
-"""Strings, numbers and comments of a line: rows of data differ in nothing else."""
 
 _IMPORTS: Final = re.compile(r"\s*(?:import|from|use|using|package|require|#include)\b")
 _WORD: Final = re.compile(r"[^\W\d]")

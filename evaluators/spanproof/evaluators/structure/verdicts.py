@@ -20,8 +20,8 @@ from spanproof.evaluators.structure.measures import (
 )
 from spanproof.trace import Evidence, Outcome, Scored, Skipped
 
+# McCabe's limit for the paths through one function.
 _PATHS_AT_HALF: Final = 10.0
-"""McCabe's limit for the paths through one function."""
 
 _LINES_AT_HALF: Final = 200.0
 _SHOWN: Final = 10

@@ -15,10 +15,10 @@ from spanproof.trace import ExecutedCode, JsonValue, Span, SpanKind
 from spanproof.trace.dialects.decode import as_text, decode_document
 from spanproof.trace.dialects.failures import from_text
 
+# An export may have no scopes.
 _SCOPES: Final = ("openinference.instrumentation.dspy", "")
-"""An export may have no scopes."""
+# Between a prediction and its model call: modules, and the adapter.
 _MOST_LEVELS: Final = 8
-"""Between a prediction and its model call: modules, and the adapter."""
 
 _FAILED: Final = "Failed to execute the generated code: "
 _Trajectory = Mapping[str, JsonValue]

@@ -16,8 +16,8 @@ import orjson
 from spanproof.trace import AttributeValue, JsonValue, Payload
 from spanproof.trace.codec import load_json
 
+# Python's parser takes memory in proportion: beyond this a literal stays text.
 _MAX_LITERAL_CHARS = 200_000
-"""Python's parser takes memory in proportion: beyond this a literal stays text."""
 
 _JSON_START = re.compile(r"\s*[\[{]")
 _LITERAL_START = re.compile(r"\s*[\[{(]")

@@ -14,11 +14,11 @@ from spanproof.trace.dialects.decode import NotDecoded, parse_literal
 from spanproof.trace.dialects.raw import RawSpan
 
 _EXCEPTION_EVENT = "exception"
+# `_OTHER` is OTel's word for "not known"; a bare `Exception` says as little.
 _UNKNOWN_TYPES = frozenset({"_OTHER", "Exception", ""})
-"""`_OTHER` is OTel's word for "not known"; a bare `Exception` says as little."""
 
+# Exceptions by which a closed stream or a paused graph ends: no failure.
 _CONTROL_FLOW = frozenset({"GeneratorExit", "GraphInterrupt", "NodeInterrupt", "GraphBubbleUp"})
-"""Exceptions by which a closed stream or a paused graph ends: no failure."""
 
 _TYPED_MESSAGE = re.compile(r"(?P<type>[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Timeout|Warning)): ")
 _CAUSE = re.compile(r"(?:due to:?|: )\s*(?P<type>[A-Z]\w*(?:Error|Exception|Exit|Interrupt)): ")

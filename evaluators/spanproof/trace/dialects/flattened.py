@@ -16,8 +16,8 @@ from spanproof.trace.dialects.messages import read_messages
 
 _Tree: TypeAlias = "dict[str, _Tree | AttributeValue]"
 
+# Names that stand between an index and its fields and say nothing.
 _WRAPPERS = frozenset({"message", "message_content", "tool_call"})
-"""Names that stand between an index and its fields and say nothing."""
 
 _MAX_LEVELS = 16
 

@@ -26,8 +26,8 @@ from spanproof.trace.dialects.raw import RawSpan
 from spanproof.trace.dialects.reading import Reading
 
 _SMOLAGENTS_STEP = re.compile(r"Step (\d+)")
+# Arguments of smolagents' own `Tool.__call__`, none of the tool's.
 _SMOLAGENTS_SWITCHES = frozenset({"sanitize_inputs_outputs"})
-"""Arguments of smolagents' own `Tool.__call__`, none of the tool's."""
 
 _GRAPH_NODE_KEYS = (
     "langgraph_node",

@@ -20,8 +20,8 @@ _OWN = "gcp.vertex.agent."
 _REQUEST, _RESPONSE = f"{_OWN}llm_request", f"{_OWN}llm_response"
 _ARGUMENTS, _RESULT = f"{_OWN}tool_call_args", f"{_OWN}tool_response"
 _KINDS = {"call_llm": SpanKind.LLM, "invocation": SpanKind.CHAIN}
+# The name of a span that sums up calls made side by side, each of which has its own.
 _MERGED = "(merged tools)"
-"""The name of a span that sums up calls made side by side, each of which has its own."""
 
 
 def read(raw: RawSpan) -> Reading:

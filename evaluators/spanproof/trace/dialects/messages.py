@@ -27,8 +27,8 @@ _ROLES = {
     "tool-response": "tool",
     "tool-call": "assistant",
 }
+# How smolagents writes the calls it made into its own history.
 _CALLS_PREFIX = "Calling tools:"
-"""How smolagents writes the calls it made into its own history."""
 
 _MAX_DEPTH = 12
 
@@ -223,8 +223,8 @@ class _Collected:
 
 
 _CALL_KEYS = ("function_call", "functionCall", "server_tool_call", "toolUse")
+# Names under which Gemini and Bedrock put a call or a result, in place of a `type`.
 _RESULT_KEYS = ("function_response", "functionResponse", "server_tool_call_response", "toolResult")
-"""Names under which Gemini and Bedrock put a call or a result, in place of a `type`."""
 
 _CALL_PARTS = frozenset({"tool_call", "tool_use", "server_tool_use", "server_tool_call", "mcp_tool_use"})
 _RESULT_PARTS = frozenset(

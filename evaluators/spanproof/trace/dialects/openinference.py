@@ -38,11 +38,11 @@ _KINDS = {
     "GUARDRAIL": SpanKind.GUARDRAIL,
     "EVALUATOR": SpanKind.EVALUATOR,
 }
+# What is printed of a stream that the producer could not read: no output.
 _STREAM = re.compile(r"<(?:async_)?generator object \S+ at 0x[0-9a-f]+>")
-"""What is printed of a stream that the producer could not read: no output."""
 
+# What OpenInference writes in place of content it was set to hide.
 _REDACTED = "__REDACTED__"
-"""What OpenInference writes in place of content it was set to hide."""
 
 
 def read(raw: RawSpan) -> Reading:

@@ -13,12 +13,12 @@ from spanproof.trace import Message, Span, SpanKind, ToolCall
 from spanproof.trace.dialects.code_act import with_code_that_ran
 from spanproof.trace.dialects.flattened import read_flattened_by_index
 
+# Dialects whose producers drop the oldest messages first, when a span has more attributes than allowed.
 _FLATTENED = {"openinference": "llm.input_messages", "traceai": "gen_ai.input.messages"}
-"""Dialects whose producers drop the oldest messages first, when a span has more attributes than allowed."""
 
 _MCP = "mcp-python-sdk"
+# Spans that MCP's SDK may have between a call and what serves it.
 _MOST_HOPS = 4
-"""Spans that MCP's SDK may have between a call and what serves it."""
 
 
 def put_right(spans: Sequence[Span]) -> list[Span]:

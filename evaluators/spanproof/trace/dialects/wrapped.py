@@ -15,8 +15,8 @@ from spanproof.trace.dialects.messages import extract_result_text
 from spanproof.trace.dialects.raw import RawSpan
 from spanproof.trace.dialects.reading import Reading
 
+# Outputs of a DSPy agent that are how it got to the answer.
 _DSPY_WORKINGS = frozenset({"trajectory", "reasoning"})
-"""Outputs of a DSPy agent that are how it got to the answer."""
 
 
 def unwrap(raw: RawSpan, reading: Reading) -> Reading:
@@ -98,10 +98,10 @@ def _unwrap_fields(fields: dict[str, JsonValue]) -> Payload | None:
     return Payload(as_text(value), value, typed=True) if fields else None
 
 
+# The last part of an instrumentor's scope to what undoes the framework it names.
 _SHAPES: dict[str, Callable[[RawSpan, Reading], Reading]] = {
     "llama_index": _unwrap_llama_index,
     "dspy": _unwrap_dspy,
     "autogen_agentchat": _unwrap_autogen,
     "crewai": _unwrap_crewai,
 }
-"""The last part of an instrumentor's scope to what undoes the framework it names."""

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 _OTLP_KEYS = frozenset({"resourceSpans", "resource_spans"})
 
+# In place of the document of a line that is no JSON.
 _BROKEN = object()
-"""In place of the document of a line that is no JSON."""
 
 Read = tuple[list[ExportTraceServiceRequest], list[MalformedOtlp]]
 

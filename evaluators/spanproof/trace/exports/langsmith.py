@@ -23,8 +23,8 @@ _KINDS = {
     "embedding": "EMBEDDING",
     "agent": "AGENT",
 }
+# Names under which LangChain's agents are recorded where they have none of their own.
 _AGENTS = frozenset({"AgentExecutor", "LangGraph"})
-"""Names under which LangChain's agents are recorded where they have none of their own."""
 
 
 def is_row(row: Row) -> bool:

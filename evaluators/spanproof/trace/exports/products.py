@@ -12,8 +12,8 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from spanproof.trace.exports import jaeger, langfuse, langsmith, mlflow, phoenix, weave
 from spanproof.trace.exports.rows import UNREADABLE, Row, UnreadableRow
 
+# Attributes in which products keep the name of a span's scope.
 _SCOPES = ("otel.scope.name", "otel.library.name")
-"""Attributes in which products keep the name of a span's scope."""
 
 _MAX_DEPTH = 6
 

@@ -21,8 +21,8 @@ from spanproof.trace.otlp.values import any_value
 Row: TypeAlias = dict[str, Any]
 
 _TRACE_ID_BYTES, _SPAN_ID_BYTES = 16, 8
+# Attributes of OpenInference whose lists are part of the name: `llm.input_messages.0.message.role`.
 _LISTS_IN_NAMES = ("llm.", "retrieval.", "embedding.", "reranker.")
-"""Attributes of OpenInference whose lists are part of the name: `llm.input_messages.0.message.role`."""
 
 
 class UnreadableRow(ValueError):  # noqa: N818 - names the input

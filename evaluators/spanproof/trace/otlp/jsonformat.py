@@ -23,11 +23,10 @@ from spanproof.trace.otlp import unknown
 from spanproof.trace.otlp.errors import MalformedOtlp
 from spanproof.trace.otlp.protobuf import name_signal
 
-_Document = dict[str, Any]
-"""Decoded JSON of unknown shape: checked step by step below."""
+_Document = dict[str, Any]  # Decoded JSON of unknown shape: checked step by step below
 _Holder = tuple[_Document, str]
+# Arrays by their two names: whether an item has ids of its own, and the arrays below it.
 _Fields = dict[tuple[str, str], tuple[bool, Any]]
-"""Arrays by their two names: whether an item has ids of its own, and the arrays below it."""
 
 _OF_DATA: _Fields = {("dataPoints", "data_points"): (False, {("exemplars", "exemplars"): (True, {})})}
 _METRIC_DATA = (

@@ -16,8 +16,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from spanproof.trace.otlp.errors import MalformedOtlp
 
 _VARINT, _FIXED64, _LENGTH, _START_GROUP, _END_GROUP, _FIXED32 = range(6)
-_MAX_DEPTH = 100
-"""The recursion limit of protobuf's own decoders."""
+_MAX_DEPTH = 100  # The recursion limit of protobuf's own decoders
 _MOST_FIELDS = 20_000
 _MOST_TEXT_BYTES = 16 * 1024 * 1024
 

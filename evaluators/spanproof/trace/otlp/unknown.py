@@ -16,8 +16,8 @@ from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 
+# Near the top of protobuf's field numbers, where no OTLP field will ever be.
 _NUMBER = 536_870_000
-"""Near the top of protobuf's field numbers, where no OTLP field will ever be."""
 
 _LENGTH_DELIMITED = 2
 

@@ -28,10 +28,10 @@ _YES: Final = ("", "true", "1", "yes", "on")
 _NO: Final = ("false", "0", "no", "off")
 _CAPTURING: Final = (*_YES, "span_only", "span_and_event")
 _NOT_CAPTURING: Final = (*_NO, "no_content", "event_only")
+# Of an input that is recorded whole elsewhere on its span.
 _SHOWN_CHARS: Final = 120
-"""Of an input that is recorded whole elsewhere on its span."""
+# The SDK cuts what is over its limit and says nothing: our cut, its mark included, has to be under it.
 _MARK_CHARS: Final = 160
-"""The SDK cuts what is over its limit and says nothing: our cut, its mark included, has to be under it."""
 
 
 @dataclass(frozen=True, slots=True)

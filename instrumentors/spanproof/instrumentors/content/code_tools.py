@@ -38,11 +38,13 @@ _LANGUAGE_WORDS: Final[dict[str, str]] = {
     "javascript": "javascript", "js": "javascript", "node": "javascript",
     "typescript": "typescript", "ts": "typescript",
 }  # fmt: skip
+# Words that name a language in a tool's name, but alone as an argument's name mean a place.
 _PLACES: Final = {"db", "database", "node", "terminal"}
-"""Words that name a language in a tool's name, but alone as an argument's name mean a place."""
+
 _CODE_WORDS: Final = {"code", "snippet", "script", "program"}
+# What `code` may be joined with and still mean a program: `source_code`, `code_to_run`, not `zip_code`.
 _AROUND_CODE: Final = {"source", "to", "run", "execute", "block", "text", "body", "cell", "input"}
-"""What `code` may be joined with and still mean a program: `source_code`, `code_to_run`, not `zip_code`."""
+
 _WITH_CODE: Final = _CODE_WORDS | _AROUND_CODE | _LANGUAGE_WORDS.keys()
 _COMMAND_WORDS: Final = {"command", "commands", "cmd"}
 _VAGUE_WORDS: Final = {*_COMMAND_WORDS, "query", "input", "source", "statement", "expression"}
@@ -151,8 +153,8 @@ def _read_declared(arguments: object) -> str | None:
 
 _parameters: WeakKeyDictionary[Any, Parameters] = WeakKeyDictionary()
 _BY_POSITION: Final = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+# What a method calls its object or class, which is none of a call's arguments.
 _OWNERS: Final = (("self",), ("cls",))
-"""What a method calls its object or class, which is none of a call's arguments."""
 
 
 @dataclass(slots=True)

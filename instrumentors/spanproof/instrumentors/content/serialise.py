@@ -29,19 +29,19 @@ from spanproof.instrumentors.content.texts import clip, cuts_bytes, get_type_nam
 
 _MAX_DEPTH = 32
 _MAX_NODES = 20_000
+# Python refuses to print integers of more than 4,300 digits.
 _MAX_DIGITS = 4_000
-"""Python refuses to print integers of more than 4,300 digits."""
+# Elements up to which a numpy array is written out.
 _MAX_ARRAY = 10_000
-"""Elements up to which a numpy array is written out."""
+# What is kept of a string at least, whatever room is left.
 _CUT_CHARS = 64
-"""What is kept of a string at least, whatever room is left."""
+# A rough measure of a number, a bracket or a comma.
 _CHARS_OF_A_NODE = 4
-"""A rough measure of a number, a bracket or a comma."""
+# Of these the text would be made in full, however long they are.
 _SEQUENCES: tuple[Any, ...] = (deque, array, type({}.keys()), type({}.values()), type({}.items()))
-"""Of these the text would be made in full, however long they are."""
+# Names under which messages hold values of the host: a path begins anew there, or it would have to be
+# written once for a tool's span and once more for every message that repeats the call.
 _OF_THE_HOST = frozenset({"arguments", "response", "content", "args"})
-"""Names under which messages hold values of the host: a path begins anew there, or it would have to be
-written once for a tool's span and once more for every message that repeats the call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,10 +267,10 @@ class _Walk:
         return repr(value)
 
 
+# Members up to which a value is written as a whole.
 _MAX_MEMBERS = 2_000
-"""Members up to which a value is written as a whole."""
+# Nesting that orjson writes; a circular value gets no further either.
 _MAX_PLAIN_DEPTH = 254
-"""Nesting that orjson writes; a circular value gets no further either."""
 
 
 def encode_plain(value: object, max_chars: int, *, checked: bool = False) -> str | None:

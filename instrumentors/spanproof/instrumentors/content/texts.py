@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any, Final, TypeVar
 
+# Of `\xff`, in the text of bytes.
 _CHARS_OF_A_BYTE: Final = 4
-"""Of `\\xff`, in the text of bytes."""
 
 
 def clip(text: str, max_chars: int) -> str:

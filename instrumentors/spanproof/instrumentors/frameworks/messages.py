@@ -20,8 +20,8 @@ from spanproof.semconv import spanproof as ours
 
 _T = TypeVar("_T")
 
+# Calls to compare with: action steps and planning steps of one run have a history each.
 _REMEMBERED: Final = 4
-"""Calls to compare with: action steps and planning steps of one run have a history each."""
 REQUEST_PARAMETERS: Final = {
     "temperature": genai.REQUEST_TEMPERATURE,
     "max_tokens": genai.REQUEST_MAX_TOKENS,
@@ -34,8 +34,8 @@ _FINISH_REASONS: Final = {
     **dict.fromkeys(("max_tokens", "MAX_TOKENS"), "length"),
     **dict.fromkeys(("end_turn", "STOP"), "stop"),
 }
+# Parts that a backend shows as text.
 _SAYING: Final = {"text", "tool_call_response"}
-"""Parts that a backend shows as text."""
 
 
 @dataclass(slots=True)

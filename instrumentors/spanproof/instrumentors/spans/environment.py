@@ -72,13 +72,14 @@ def parse_reference(reference: str) -> Image:
     return Image(reference[: found.start()], found["digest"])
 
 
+# The outermost package or module of a path in a wheel's RECORD.
 _ROOT: Final = re.compile(r'^"?(\w+)(?:/|(?:\.[\w-]+)?\.(?:py|so|pyd),)', re.MULTILINE)
-"""The outermost package or module of a path in a wheel's RECORD."""
+# A module's path there, without the ABI's tag.
 _MODULE: Final = re.compile(r'^"?([\w/]+)(?:\.[\w-]+)?\.(?:py|so|pyd),', re.MULTILINE)
-"""A module's path there, without the ABI's tag."""
+
 _MAX_PACKAGES: Final = 1_000
+# Traces that are remembered as having the environment.
 _MAX_TRACES: Final = 1_000
-"""Traces that are remembered as having the environment."""
 
 
 class _Imports:

@@ -36,18 +36,19 @@ StartSpan = Callable[[SpanStart, Context, Sequence[Link]], trace.Span]
 (SPAN_KEY,) = trace.set_span_in_context(trace.INVALID_SPAN, Context())
 """Key of a context's current span; `set_span_in_context` would copy the whole context once more."""
 
+# Whether this release notifies processors of a span that is about to end.
 _REPORTS_ENDING: Final = hasattr(SpanProcessor, "_on_ending")
-"""Whether this release notifies processors of a span that is about to end."""
+
 _SEEDED_BY_THE_HOST: Final = RandomIdGenerator.generate_span_id
 _UNSEEDED: Final = UnseededIdGenerator()
 _SAMPLED: Final = trace.TraceFlags.SAMPLED
 _SET_AT_START: Final = {"_name", "_kind", "_lock", "_mappings", "_parent", "_context", "_start_time"}
 _BUILT_LATER: Final = {"_attributes", "_events", "_links"}
+# Fields of the SDK's `Tracer` in the releases 1.30 to 1.45.
 _TRACER_FIELDS: Final = {
     *("sampler", "resource", "span_processor", "id_generator", "instrumentation_info", "_span_limits"),
     *("_instrumentation_scope", "_tracer_config", "_tracer_metrics"),
 }
-"""Fields of the SDK's `Tracer` in the releases 1.30 to 1.45."""
 
 
 def set_attributes(span: trace.Span, attributes: Mapping[str, AttributeValue]) -> None:

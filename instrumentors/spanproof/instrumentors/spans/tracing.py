@@ -32,12 +32,12 @@ from spanproof.semconv import spanproof as ours
 _MAX_MESSAGE_CHARS: Final = 16_384
 _MAX_UNTYPED_CHARS: Final = 4_096
 _NO_CONTEXT: Final = Context()
+# Set in the contexts within a span that names the environment when it ends.
 _WITHIN_KEY: Final = create_key("spanproof-within")
-"""Set in the contexts within a span that names the environment when it ends."""
+# Kinds of spans within which code may run.
 _NAMING_ENVIRONMENT: Final = frozenset({AGENT, CHAIN, TOOL})
-"""Kinds of spans within which code may run."""
+# OpenTelemetry's value for an error of unknown type.
 _UNKNOWN_ERROR: Final = "_OTHER"
-"""OpenTelemetry's value for an error of unknown type."""
 
 
 class OpenSpan(Content):

@@ -35,8 +35,8 @@ from spanproof.sandbox.model import (
 
 __all__ = ["PROMISES", "Broken", "Finding", "Promise", "check", "check_one"]
 
+# For what never ends by itself.
 _SHORT = Limits(wall_s=1.0, cpu_s=1.0)
-"""For what never ends by itself."""
 
 
 def check(sandbox: Sandbox) -> Iterator[Finding]:

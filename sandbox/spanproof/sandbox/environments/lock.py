@@ -17,8 +17,7 @@ from functools import cache
 from spanproof.sandbox.errors import EnvironmentUnavailable
 from spanproof.sandbox.model import Ecosystem, PackageSet
 
-_FORM = 1
-"""Of images; a new number makes every image anew."""
+_FORM = 1  # Of images; a new number makes every image anew
 _KEY_CHARACTERS = 32
 _PIN = {
     Ecosystem.PIP: re.compile(

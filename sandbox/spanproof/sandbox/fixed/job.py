@@ -14,8 +14,7 @@ from spanproof.sandbox.tape.urls import Url, read_url
 
 _LATEST_S = 7_258_118_400.0  # 2200-01-01: nanoseconds stay within 63 bits for a long run after it
 _FASTEST = 1_000_000.0
-_HOSTS = 1000
-"""Of one certificate: clients refuse those that are much larger."""
+_HOSTS = 1000  # Of one certificate: clients refuse those that are much larger
 _PORTS = 64
 _METHOD = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}")
 _FIELD_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}")

@@ -202,8 +202,8 @@ class Stubs:
         return _LANDING + struct.pack("<I", 0x14000000 | ((distance - 4) >> 2 & 0x3FFFFFF))
 
 
+# `bti c`: where the kernel guards branches, an indirect call must land on one.
 _LANDING = bytes.fromhex("5f2403d5")
-"""`bti c`: where the kernel guards branches, an indirect call must land on one."""
 
 
 def _assemble_stubs(machine: str, listing: str, names: dict[str, str]) -> Stubs:

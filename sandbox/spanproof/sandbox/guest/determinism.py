@@ -6,8 +6,8 @@ import os
 import random
 import sys
 
+# What no one can guess; `random.seed()` draws 2.5 kB, which takes four times as long.
 _SEED_BYTES = 32
-"""What no one can guess; `random.seed()` draws 2.5 kB, which takes four times as long."""
 
 
 def reseed_generators() -> None:

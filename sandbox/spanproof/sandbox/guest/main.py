@@ -28,11 +28,10 @@ from spanproof.sandbox.guest.sql import run_sql
 
 _SETUP_FAILED = 125
 _STDERR = 2
-_SYNTAX_EXIT = 2
-"""Of bash, for a script it cannot read."""
+_SYNTAX_EXIT = 2  # Of bash, for a script it cannot read
 _exit = os._exit  # a program may replace it
+# Of the guest that this process becomes, or one that is forked from it.
 _inbox = Inbox(CONTROL_FD)
-"""Of the guest that this process becomes, or one that is forked from it."""
 
 
 def run_guest(begin: Callable[[], None], *, has_pages: bool = False) -> NoReturn:

@@ -15,16 +15,16 @@ from typing import Any
 
 from spanproof.sandbox.model import Attempt, AttemptKind, Execution, FailureClass, Limits, Raised, Tier
 
-_NEAR_LIMIT = 0.5
-"""A program that says MemoryError is believed when its tree held this part of its limit."""
+_NEAR_LIMIT = 0.5  # A program that says MemoryError is believed when its tree held this part of its limit
 _COMMAND_NOT_FOUND = 127
+# Languages in which the program is data to its engine, so that the guest's word is the engine's own.
 _ENGINES = frozenset(("sql",))
-"""Languages in which the program is data to its engine, so that the guest's word is the engine's own."""
+
 _V8 = frozenset(("javascript", "typescript"))
+# Refused calls that runtimes try by themselves, and do without: recorded, but not unsafe.
 _TRIED_BY_LIBRARIES = frozenset(
     ("kcmp", "listmount", "move_pages", "name_to_handle_at", "process_madvise", "statmount")
 )
-"""Refused calls that runtimes try by themselves, and do without: recorded, but not unsafe."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,7 @@ from spanproof.sandbox.guest import determinism
 from spanproof.sandbox.guest.inbox import Inbox
 from spanproof.sandbox.guest.main import encode_rehearsal, go_through, touch_with
 
-_TIMES = 20
-"""Enough for the interpreter to specialise what it runs often."""
+_TIMES = 20  # Enough for the interpreter to specialise what it runs often
 _PLAIN = """
 import json, math, re
 def f(n, *rest, **named): return [str(i) for i in range(n)]
@@ -45,11 +44,11 @@ d.pivot_table(values="b", index="a"), pd.concat([d, d]), d.fillna(0), d[d.a > 1]
 pd.to_datetime(["2024-01-01"]), pd.date_range("2024-01-01", periods=3), d.a.value_counts(), d.apply(len)
 """,
 }
+# What a guest has at hand from the start: pages that tables take are a third of a small program's time.
 _TOUCHES_PANDAS = """
 import pandas as pd
 repr(pd.DataFrame({"a": range(3), "b": list("xyz")}).describe())
 """
-"""What a guest has at hand from the start: pages that tables take are a third of a small program's time."""
 
 
 def rehearse() -> None:

@@ -19,8 +19,8 @@ CONTROL_FD = 900
 STEPS_FD = 0x7FFFFFF0
 """A number that no descriptor can have: a supervisor that holds calls answers reads and writes of it."""
 
+# How Python words that a module is there and the name is not: no package is missing then.
 _NO_NAME = "cannot import name "
-"""How Python words that a module is there and the name is not: no package is missing then."""
 
 _MESSAGE_CHARACTERS = 4096
 _CHAIN = 16

@@ -20,11 +20,12 @@ from spanproof.sandbox.guest.reporter import Reporter, describe
 from spanproof.sandbox.guest.tools import Toolbox
 from spanproof.sandbox.guest.values import to_json_form, to_text, truncate_text
 
+# Of a result's JSON form, and of its text, as JSON: both have room in one frame.
 _RESULT_BYTES = 384 * 1024
-"""Of a result's JSON form, and of its text, as JSON: both have room in one frame."""
+# Calls from C to Python between the loop and a step: some 500 bytes of stack each, by which the supervisor
+# knows that it is the loop that reads; see `held_channel`.
 _LEVELS = 6
-"""Calls from C to Python between the loop and a step: some 500 bytes of stack each, by which the supervisor
-knows that it is the loop that reads; see `held_channel`."""
+
 _eval, _exec, _getpid, _partial = eval, exec, os.getpid, functools.partial
 
 _Run = Callable[[dict[str, Any]], tuple[Any, bool]]

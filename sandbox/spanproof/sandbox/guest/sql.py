@@ -19,8 +19,8 @@ from typing import Any, Protocol
 from spanproof.sandbox.guest.reporter import Reporter, describe
 
 _ENGINES = {"sqlite": "sqlite", "duckdb": "duck"}
+# Of the last rows: a frame of the guest holds a megabyte, and a character may take twelve bytes in it.
 _RESULT_CHARACTERS = 64_000
-"""Of the last rows: a frame of the guest holds a megabyte, and a character may take twelve bytes in it."""
 
 
 class Trouble(Enum):

@@ -19,8 +19,9 @@ _DENIED_PRAGMAS = frozenset(
     temp_store_directory trusted_schema writable_schema
     """.split()  # noqa: SIM905 - a table
 )
+# sqlite has one code for all it cannot prepare; these are its parser's own messages, whole.
 _SYNTAX = re.compile(r'near "(?:.|\n)*": syntax error|incomplete input|unrecognized token: (?:.|\n)*')
-"""sqlite has one code for all it cannot prepare; these are its parser's own messages, whole."""
+
 _DENIED = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_AUTH, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN)
 _HEAP_PART = 0.75
 _LIMITS = (

@@ -16,8 +16,8 @@ from spanproof.sandbox.guest.raising import make_exception
 from spanproof.sandbox.guest.reporter import Reporter
 from spanproof.sandbox.guest.values import to_json_form
 
+# Of the arguments of a call, as JSON: they have room in one frame.
 _ARGUMENT_BYTES = 768 * 1024
-"""Of the arguments of a call, as JSON: they have room in one frame."""
 
 
 class Toolbox:

@@ -13,11 +13,12 @@ from typing import Any
 _DEPTH = 32
 _INTEGER_BITS = 4096
 _SEPARATOR_BYTES = 2
+# Of `false`, and no less than of the brackets of an empty list.
 _CONSTANT_BYTES = 5
-"""Of `false`, and no less than of the brackets of an empty list."""
 
 _str = str  # a program may put anything in its place
 _SAID = frozenset((type(None), bool, int, float, str, list, tuple, dict))
+# How a value of a derived class becomes one of the class itself.
 _PLAIN: tuple[tuple[type, Callable[[Any], Any]], ...] = (
     (str, lambda value: "".join([value])),
     (int, int.__int__),
@@ -26,7 +27,6 @@ _PLAIN: tuple[tuple[type, Callable[[Any], Any]], ...] = (
     (list, lambda value: list(list.__iter__(value))),
     (tuple, lambda value: list(tuple.__iter__(value))),
 )
-"""How a value of a derived class becomes one of the class itself."""
 
 
 def to_json_form(value: Any, budget: int, *, texts: bool = False) -> tuple[Any, bool]:

@@ -18,6 +18,7 @@ Header = dict[str, Any]
 """A decoded JSON object from the other side; every reader checks the fields it takes."""
 
 _LENGTHS = struct.Struct("!II")
+# What `json.dumps` makes anew for each text; a value that holds itself is a RecursionError here.
 _chunks = json.encoder.c_make_encoder(  # type: ignore[attr-defined]
     markers=None,
     default=json.JSONEncoder().default,
@@ -29,9 +30,8 @@ _chunks = json.encoder.c_make_encoder(  # type: ignore[attr-defined]
     skipkeys=False,
     allow_nan=True,
 )
-"""What `json.dumps` makes anew for each text; a value that holds itself is a RecursionError here."""
+# What `json.loads` does, without its searches for an encoding and for blanks.
 _scan = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
-"""What `json.loads` does, without its searches for an encoding and for blanks."""
 
 
 class BadFrame(ValueError):  # noqa: N818 - names what arrived

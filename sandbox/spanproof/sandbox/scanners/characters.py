@@ -83,8 +83,8 @@ _TEXTS: Final = {
         "javascript": rf"{_STRING}|`(?>(?:[^`\\]|\\.)*)(?:`|\Z)|//[^\n]*+|{_COMMENT}",
     }.items()
 }
+# Strings and comments of each language.
 _TEXTS["typescript"] = _TEXTS["javascript"]
-"""Strings and comments of each language."""
 
 
 def _find_scripts(word: str) -> set[str]:

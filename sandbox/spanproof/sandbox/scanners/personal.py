@@ -25,8 +25,8 @@ _BRANDS: Final = re.compile(
     r"|(?:6011|65[0-9]{2}|64[4-9][0-9])[0-9]{12}|35[0-9]{14}|62[0-9]{14,17}"
 )
 _ACCOUNT: Final = re.compile(r"(?<![\w-])[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![\w-])")
+# Characters of a bank account number, by country.
 _LENGTHS: Final = {one[:2]: int(one[2:]) for one in _KNOWLEDGE["accounts"]["lengths"].split()}
-"""Characters of a bank account number, by country."""
 
 _SOCIAL: Final = re.compile(
     r"(?<![\w.-])(?!000|666|9|078-05-1120|219-09-9999)[0-9]{3}-(?!00)[0-9]{2}-(?!0000)[0-9]{4}(?![\w-]|\.[0-9])"
@@ -38,8 +38,8 @@ _NO_PERSON: Final = re.compile(
     r"|[.@]no-?reply\."
     r"|^(?:no-?reply|git|info|support|admin|root|user|name|email|you|foo|test)@"
 )
+# The user and the password before the host of a URL.
 _LOGIN: Final = re.compile(r"://[^\s/@]*+\Z")
-"""The user and the password before the host of a URL."""
 
 _PHONE: Final = re.compile(r"(?<![\w+])(?!\+[0-9]{1,3}\.[0-9]++(?![ .(-]))\+[1-9][0-9 ().-]{7,24}[0-9]")
 

@@ -14,19 +14,19 @@ from typing import Final
 from spanproof.sandbox.catalogue import split_entry
 from spanproof.sandbox.scanners.boundary import PLACES, Action, Boundary, Crossing, Pieces
 
+# Characters of a text that are looked at; the others are taken for unknown.
 _MOST: Final = 400
-"""Characters of a text that are looked at; the others are taken for unknown."""
 
 _SYSTEM: Final = split_entry(PLACES["paths"], "system")
 _URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]{1,20})://(?=[^\s/])")
 _LOCAL_SCHEMES: Final = split_entry(PLACES["schemes"], "local")
 _ENDS: Final = "|".join([*PLACES["hosts"]["ends"].split(), r"[a-z]{2}\.[a-z]{2}"])
+# A name with a known end, a name with a port, an address, and `user@host:path`.
 _HOST: Final = re.compile(
     rf"(?:[\w-]{{1,63}}\.){{1,8}}(?:{_ENDS})(?::\d{{1,5}})?|[\w-]{{1,63}}(?:\.[\w-]{{1,63}}){{0,8}}:\d{{2,5}}"
     rf"|(?:[\w-]{{1,63}}\.){{1,8}}(?:{_ENDS}):/\S{{1,200}}"
     r"|\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?|(?:[\w-]{1,40}@)(?:[\w-]{1,63}\.){1,8}[\w-]{2,24}:\S{1,200}"
 )
-"""A name with a known end, a name with a port, an address, and `user@host:path`."""
 
 
 def find_place(
@@ -110,8 +110,8 @@ def limit_texts(texts: Iterable[Pieces], most: int) -> tuple[Pieces, ...]:
     return (*places, *others[:kept], *([widen_texts(others[kept:])] if others[kept:] else []))
 
 
+# Texts with the form of a place that are kept, whatever the bound.
 _MAX_PLACES: Final = 64
-"""Texts with the form of a place that are kept, whatever the bound."""
 
 
 def widen_texts(texts: Sequence[Pieces]) -> Pieces:

@@ -33,16 +33,16 @@ MAX_CHARACTERS: Final = 2_000_000
 
 _DEFAULT_POLICY: Final = Policy()
 
+# Scanners whose findings are advisory: they never vote.
 _ADVISERS: Final = frozenset({"weaknesses", "bandit", "toxicity"})
-"""Scanners whose findings are advisory: they never vote."""
 
+# Ours are bounded by their steps, which take 2 s at most where that was measured; others are slower.
 _BASE_S: Final = 8.0
-"""Ours are bounded by their steps, which take 2 s at most where that was measured; others are slower."""
 
 _S_PER_CHARACTER: Final = 20e-6
 
+# Of all of ours together over a long source, before the process that reads it is ended.
 _LONG_BASE_S: Final = 3.0
-"""Of all of ours together over a long source, before the process that reads it is ended."""
 
 _LONG_S_PER_CHARACTER: Final = 1e-5
 

@@ -117,11 +117,11 @@ def _report(context: Context, source: Source, issue: Any) -> None:
 
 
 _SENTENCE: Final = re.compile(r"[^\s.!?][^.!?\n]{0,999}[.!?]*")
+# Sentences of a text that are judged.
 _MOST: Final = 500
-"""Sentences of a text that are judged."""
 
+# What a sentence scores at least. Of twelve hostile and fifteen harmless ones, nine and two reach it.
 _LEAST: Final = 0.9
-"""What a sentence scores at least. Of twelve hostile and fifteen harmless ones, nine and two reach it."""
 
 
 def make_toxicity_scanner() -> Scanner:

@@ -20,8 +20,8 @@ MAX_FINDINGS = 200
 """Per scan and verdict; a hostile snippet must not fill the store with its own findings."""
 
 _MAX_MESSAGE = 300
+# Every format of secrets has one.
 _LONG_WORD = re.compile(r"[\w-]{14}")
-"""Every format of secrets has one."""
 
 
 @dataclass(slots=True)

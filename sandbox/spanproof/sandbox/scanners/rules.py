@@ -53,8 +53,8 @@ def _read_rules() -> Iterator[tuple[str, Rule]]:
 RULES: Final = dict(_read_rules())
 """Rule id, without its language, to its entry."""
 
+# Families of rules that share one section of the documentation.
 _SECTIONS: Final = {"secret.": "secret.provider", "topic.": "topics", "bandit.": "bandit"}
-"""Families of rules that share one section of the documentation."""
 
 
 def find_rule(rule_id: str) -> Rule:

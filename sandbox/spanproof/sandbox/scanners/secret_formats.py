@@ -23,20 +23,20 @@ from spanproof.sandbox.scanners.source import lower_case
 KNOWLEDGE: Final = read_sections("secrets")
 _RULES_FILE: Final = Path(__file__).with_name("data") / "gitleaks.toml"
 
+# Characters between a keyword and a match.
 _NEAR: Final = 100
-"""Characters between a keyword and a match."""
 
+# Characters after a keyword up to which a match is looked for.
 _REACH: Final = 2_000
-"""Characters after a keyword up to which a match is looked for."""
 
+# Characters of a group that is no secret by itself.
 _PART: Final = 7
-"""Characters of a group that is no secret by itself."""
 
+# Of our own formats; a hexadecimal value has 3 bits and more for each character, `xxxx` none.
 _LEAST_ENTROPY: Final = 2.8
-"""Of our own formats; a hexadecimal value has 3 bits and more for each character, `xxxx` none."""
 
+# What may be a secret, but for `_SHORT`: in a text without one the keywords are not looked for.
 _RUN: Final = re.compile(r"(?<![\w+/=~.:%|!$-])[\w+/=~.:%|!$-]{14,}+")
-"""What may be a secret, but for `_SHORT`: in a text without one the keywords are not looked for."""
 
 _SHORT: Final = split_entry(KNOWLEDGE["words"], "short")
 
@@ -49,12 +49,12 @@ _REWRITTEN: Final = (
     (r"[\w.-]{0,50}?", ""),
     (r"""(?:[ \t\w.-]{0,20})[\s'"]{0,3}""", r"""[ \t\w.-]{0,20}+[\s'"]{0,3}+"""),
 )
+# The beginning of gitleaks' patterns for values that only a provider's name before them makes a secret.
 _BY_NAME: Final = r"[\w.-]{0,50}?"
-"""The beginning of gitleaks' patterns for values that only a provider's name before them makes a secret."""
 
 
+# How parts of a format's name are written, those of two words first.
 _SPELLED: Final = KNOWLEDGE["spelled"]
-"""How parts of a format's name are written, those of two words first."""
 
 
 @dataclass(frozen=True, slots=True)

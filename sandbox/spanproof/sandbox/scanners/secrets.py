@@ -47,20 +47,20 @@ _DIGEST_WORDS: Final = split_entry(_WORDS, "digest")
 _DATA_WORDS: Final = split_entry(_WORDS, "data")
 _KEYS_OF_DATA: Final = split_entry(_WORDS, "keys-of-data")
 
+# Characters of a value above which words occur in it by chance.
 _LONG: Final = 60
-"""Characters of a value above which words occur in it by chance."""
 
 _PLACEHOLDER = re.compile(
     r"^(?:<.*>|\$?\{.*\}|\[.*\]|%.*%)$|EXAMPLE|(?i:(?<![a-z])(?:your|example|sample|dummy|placeholder|change_?me|insert"
     r"|replace|redacted|fake|todo|foobar|here|not_?a_?real)(?![a-z]))|(?i:x{4}|\*{4}|\.{3}|123456789|abcdefgh|(.)\1{7})"
 )
+# Values that are public: publishable keys, identifiers of objects and contents, files in base64.
 _PUBLIC = re.compile(
     r"pk[._](?:live|test|eyJ)|Qm[1-9A-HJ-NP-Za-km-z]{44}$|baf[yk][a-z2-7]{50,}$|6L[\w-]{38}$"
     r"|(?:acct|asst|batch|call|ch|cs|cus|evt|in|msg|pi|pm|price|prod|resp|run|seti|si|sub|thread|toolu|txn)"
     r"_[0-9A-Za-z]{14,60}$|(?:chatcmpl|file|ftjob)-[0-9A-Za-z]{14,60}$"
     r"|iVBORw0|/9j/|R0lGOD|UEsDB|JVBERi|AGFzb|d09G[Mg]|H4sI|PHN2Zy|UklGR"
 )
-"""Values that are public: publishable keys, identifiers of objects and contents, files in base64."""
 
 _CHUNK = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _WORD_OF_NAME = re.compile(r"(?i:sha|md|crc|s)[0-9]+|[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")

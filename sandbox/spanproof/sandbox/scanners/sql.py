@@ -32,17 +32,17 @@ if TYPE_CHECKING:
 
 _DIALECTS: Final = ("", "postgres", "mysql", "sqlite", "duckdb", "tsql", "snowflake", "bigquery")
 _MAX_STATEMENTS: Final = 500
+# Characters; the parser is pure Python and its trees are large.
 _MAX_SOURCE: Final = 200_000
-"""Characters; the parser is pure Python and its trees are large."""
 
 _FREE_STEPS: Final = 2_000
 _STEPS_PER_TOKEN: Final = 100
+# Steps of all dialects together; one takes 4 to 6 microseconds.
 _MAX_STEPS: Final = 250_000
-"""Steps of all dialects together; one takes 4 to 6 microseconds."""
 
 _CHARACTERS_PER_TOKEN: Final = 4
+# Parts of a name. The parser makes a tree of them that is as deep as there are parts.
 _MAX_CHAIN: Final = 32
-"""Parts of a name. The parser makes a tree of them that is as deep as there are parts."""
 
 _WORDS: Final = read_sections("sql")["words"]
 _OUTSIDE_FUNCTIONS: Final = split_entry(_WORDS, "outside")
@@ -56,11 +56,11 @@ _ALL_VERBS: Final = (
     READ_VERBS | _WRITING_VERBS | _SCHEMA_VERBS | _TRANSACTION_VERBS | {"grant", "revoke", "deny", "command"}
 )
 
+# Commands of the sqlite3 and psql shells.
 _COMMANDS: Final = re.compile(
     r"(?im)^\s*+(?:\.(?:shell|system|import|output|once|read|load|open|save|backup|restore|excel|dump|clone|log)\b"
     r"|\\(?:!|copy|i|ir|o|g\s*\||w|c|connect|lo_import|lo_export)(?=\s|$))"
 )
-"""Commands of the sqlite3 and psql shells."""
 
 _TEXT_REACHES: Final = re.compile(
     r"(?i)\b(?:into\s++(?:outfile|dumpfile)|(?:from|to)\s++program\s*+(?:[en]?'|u&'|\$)|attach\s++(?:database\s++)?'"
@@ -69,10 +69,10 @@ _TEXT_REACHES: Final = re.compile(
 )
 
 
+# Strings and comments; what MySQL runs out of a comment (`/*! … */`) is none.
 _COMMENT: Final = re.compile(
     r"'(?>(?:[^']|'')*)'|\"[^\"]*+\"|--[^\n]*+|/\*(?!!)(?>(?:[^*]|\*(?!/))*)(?:\*/)?", re.DOTALL
 )
-"""Strings and comments; what MySQL runs out of a comment (`/*! … */`) is none."""
 
 
 def _blank(found: re.Match[str]) -> str:
@@ -80,36 +80,36 @@ def _blank(found: re.Match[str]) -> str:
     return found[0] if found[0][0] in "'\"" else " " * len(found[0])
 
 
+# In place of a part of a statement that is not known: an identifier, or a part of a literal.
 _HOLE: Final = "__unknown__"
-"""In place of a part of a statement that is not known: an identifier, or a part of a literal."""
 
 _LITERAL: Final = re.compile(r"'((?>(?:[^']|'')*))'|\"([^\"]*+)\"")
+# What is between two semicolons outside of quotes.
 _STATEMENT: Final = re.compile(r"(?>(?:'(?>(?:[^']|'')*)'|\"[^\"]*+\"|[^;'\"]|['\"])+)")
-"""What is between two semicolons outside of quotes."""
 
+# Statements that are parsed one by one, where no dialect reads them together.
 _MAX_PARTS: Final = 64
-"""Statements that are parsed one by one, where no dialect reads them together."""
 
 _CALLS_OUT: Final = re.compile(
     rf"(?i)\b(?:{'|'.join(sorted(_OUTSIDE_FUNCTIONS | _READING_FUNCTIONS))}|read_\w+|\w+_scan)\s*+\("
 )
+# What a statement holds that reaches out of its database, besides such functions.
 _MAY_REACH_OUT: Final = re.compile(
     rf"(?i)[/~\\]|\.\.|{_HOLE}"
     r"|\b(?:attach|copy|export|import|install|load|secret|sniff_csv|load_aws_credentials)\b"
     r"|\binto\s++(?:outfile|dumpfile)\b|(?:^|;)\s*+(?:set|pragma|\.)"
 )
-"""What a statement holds that reaches out of its database, besides such functions."""
 
+# Verbs whose literals are opened, in the dialects that no parser here reads to their end.
 _OPENS: Final = split_words("attach copy describe export from import load pivot summarize unpivot")
-"""Verbs whose literals are opened, in the dialects that no parser here reads to their end."""
 
+# Statements whose verb only reads, and which change settings all the same.
 _SETTINGS: Final = re.compile(
     r"(?i)^(?:set\s+(?:global|persist|role|session authorization)\b|pragma\s+[\w.]+\s*=)"
 )
-"""Statements whose verb only reads, and which change settings all the same."""
 
+# What the parser makes of them; to write every statement out again would double the time.
 _SETTING_KEYS: Final = frozenset({"set", "pragma", "command"})
-"""What the parser makes of them; to write every statement out again would double the time."""
 
 
 def scan(context: Context, source: Source) -> None:
@@ -236,6 +236,7 @@ def scan_given(context: Context, pieces: Pieces) -> None:
         scan_sent(context, pieces, connection)
 
 
+# How a statement begins; prose begins with `Select`, if at all.
 _BEGINS: Final = re.compile(
     r"\s*+(?>(?:--[^\n]*+\n\s*+|/\*(?>(?:[^*]|\*(?!/))*)\*/\s*+)*)"
     r"(?:(?!Select|With)(?i:select|with)\s(?=[^;]*?\s(?i:from)\s)|(?i:"
@@ -244,7 +245,6 @@ _BEGINS: Final = re.compile(
     r"|function|trigger|procedure|sequence|type|extension)\s|copy\s++\S++\s++(?:from|to)\s"
     r"|truncate\s++[\w.\"]++\s*+;?\s*+\Z|attach\s++(?:database\s++)?['\"]))"
 )
-"""How a statement begins; prose begins with `Select`, if at all."""
 
 
 def _scan_functions(context: Context, text: str) -> None:
@@ -599,8 +599,8 @@ def _judge_path(
     context.crossed("sql", crossing, START, who)
 
 
+# What `ATTACH` opens through an extension, such as `postgres:host=…`.
 _SERVICE: Final = re.compile(r"(?!file:|sqlite:|duckdb:)\w{2,20}:(?!//)")
-"""What `ATTACH` opens through an extension, such as `postgres:host=…`."""
 
 
 def _judge_attach(context: Context, statement: exp.Expr) -> None:
@@ -614,8 +614,8 @@ def _judge_attach(context: Context, statement: exp.Expr) -> None:
                 _judge_path(context, literal.name, Action.WRITE, copy.key.upper())
 
 
+# Quotes, escapes and comments that only some dialects have: where none is, all agree what is a string.
 _OTHER_QUOTES: Final = re.compile(r"[\\`$#\[]|/\*")
-"""Quotes, escapes and comments that only some dialects have: where none is, all agree what is a string."""
 
 
 def _scan_text(context: Context, source: Source) -> None:

@@ -128,8 +128,8 @@ class Names:
         return any(self.from_input(child) for child in children)
 
 
+# What a program uses to keep a path inside a directory.
 _CONTAINS: Final = split_entry(WORDS, "contains")
-"""What a program uses to keep a path inside a directory."""
 
 
 def names_secret(name: str) -> bool:

@@ -35,11 +35,11 @@ from spanproof.sandbox.scanners.scanner import Scanner
 from spanproof.sandbox.scanners.source import Source
 from spanproof.sandbox.scanners.voting import Vote
 
+# What the process may take to start and to import what it needs.
 _START_S: Final = 60.0
-"""What the process may take to start and to import what it needs."""
 
+# Times as long on the clock as of the processor, for busy machines.
 _WALL: Final = 30
-"""Times as long on the clock as of the processor, for busy machines."""
 
 _CHUNK: Final = 65_536
 
@@ -141,8 +141,8 @@ class WorkerProcess:
             raise WorkerEnded(process.returncode or 0) from broken
 
 
+# A timeout in place of 0, which is none.
 _AT_ONCE: Final = 1e-6
-"""A timeout in place of 0, which is none."""
 
 
 def _read_line(channel: socket.socket, deadline: float) -> bytes:

@@ -35,8 +35,8 @@ from spanproof.sandbox.scanners.report import Report
 from spanproof.sandbox.scanners.scanner import Scanner
 from spanproof.sandbox.scanners.source import Source
 
+# What a scanner gets beyond its time before the process ends itself, should its parent be gone.
 _GRACE_S = 5
-"""What a scanner gets beyond its time before the process ends itself, should its parent be gone."""
 
 
 def read_long_sources() -> None:

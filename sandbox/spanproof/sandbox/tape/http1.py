@@ -19,10 +19,10 @@ _CHUNK_LINE_BYTES = 1024
 _REQUEST_LINE = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}) ([\x21-\x7e]{1,16384}) HTTP/1\.([01])")
 _FIELD = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\x00\r\n]*?)[ \t]*")
 _NO_BODY = frozenset((204, 304))
+# Headers of a connection, not of an answer; and one that leads to HTTP/3, which no one speaks here.
 _OURS = frozenset(
     "connection keep-alive proxy-connection transfer-encoding te trailer upgrade alt-svc".split()  # noqa: SIM905
 )
-"""Headers of a connection, not of an answer; and one that leads to HTTP/3, which no one speaks here."""
 
 
 class BadRequest(ValueError):  # noqa: N818 - names what arrived

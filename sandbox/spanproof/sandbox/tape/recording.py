@@ -20,8 +20,8 @@ class Recording:
 
     def __init__(self, exchanges: Sequence[Exchange]) -> None:
         self._left: defaultdict[tuple[str, str], deque[Exchange]] = defaultdict(deque)
+        # Of all calls, in order.
         self.urls: list[Url] = []
-        """Of all calls, in order."""
         for exchange in exchanges:
             url = read_url(exchange.url)
             self.urls.append(url)

@@ -24,9 +24,9 @@ from spanproof.sandbox.tape.urls import DEFAULT_PORTS, Url
 if TYPE_CHECKING:
     import ssl
 
+# Where recorded names lie. By rule a public network, for code that refuses private addresses is to run as it
+# did; of the recording's own addresses a tape knows nothing.
 _NETWORK = ipaddress.ip_network("11.0.0.0/8")
-"""Where recorded names lie. By rule a public network, for code that refuses private addresses is to run as it
-did; of the recording's own addresses a tape knows nothing."""
 
 
 class Lead(Protocol):
@@ -62,8 +62,7 @@ class Tape:
         self._ports = {url.port for url in recording.urls} | set(DEFAULT_PORTS.values())
         self._own_ports = {url.port for url in recording.urls if _is_own(url.host)}
         self._authority: SealedText | None = None
-        self.bundles: frozenset[str] = frozenset()
-        """Files of authorities in whose place ours is to be read."""
+        self.bundles: frozenset[str] = frozenset()  # Files of authorities in whose place ours is to be read
         self.environment: dict[str, str] = {}
         context = (
             self._install_authority(identity["authority"], identity["server"], code) if identity else None

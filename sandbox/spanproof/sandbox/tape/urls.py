@@ -17,8 +17,8 @@ _ABSOLUTE = re.compile(r"(https?)://([^/?#]*)([^#]*)", re.IGNORECASE)
 _AUTHORITY = re.compile(r"(?:[^@]*@)?(\[[0-9a-fA-F:.]+\]|[^\[\]:@\s]+)(?::([0-9]{0,5}))?")
 _ENCODED = re.compile(r"%([0-9A-Fa-f]{2})")
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+# What `quote` leaves: it is to encode spaces, controls and what is not ASCII.
 _LEFT = "%:/?#[]@!$&'()*+,;=-._~\"<>\\^`{|}"
-"""What `quote` leaves: it is to encode spaces, controls and what is not ASCII."""
 
 
 @dataclass(frozen=True, slots=True)

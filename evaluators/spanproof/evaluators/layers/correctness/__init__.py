@@ -40,8 +40,8 @@ VERSION = "3"
 RECOVERED = 0.5
 """What a snippet counts that failed and that a later one recovered from."""
 
+# So many problems are named; all are in the evidence.
 _MAX_NAMED = 2
-"""So many problems are named; all are in the evidence."""
 
 _CHECKS = {
     "compiles": check_syntax,

@@ -25,8 +25,8 @@ from spanproof.trace import Errored, Evidence, Label, Language, Outcome, Scored,
 
 _CUT = "its source is cut on the trace"
 
+# How Python words a `ModuleNotFoundError`.
 _NO_MODULE = re.compile(r"No module named '?([\w.]+)")
-"""How Python words a `ModuleNotFoundError`."""
 
 
 def check_syntax(evidence: RunEvidence, snippet: Snippet) -> Outcome:

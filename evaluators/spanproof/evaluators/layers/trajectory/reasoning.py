@@ -24,8 +24,8 @@ _EMPTY = frozenset(
         " code print thought final answer def return import none true false",
     )
 )
+# So many first letters identify two forms of a word: `average`, `averaging`.
 _PREFIX = 5
-"""So many first letters identify two forms of a word: `average`, `averaging`."""
 
 
 def score_reasoning_quality(actions: Sequence[Action]) -> Outcome:

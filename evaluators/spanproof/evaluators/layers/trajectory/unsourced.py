@@ -20,8 +20,8 @@ FEWEST: Final = 3
 _MAX_CHARS = 50_000
 _MAX_GIVEN = 500_000
 _ANY = re.compile(r"\d[\d,]*(?:\.\d+)?")
+# A number for itself: no part of a path, a version, a name, an address, a time or a date.
 _ALONE = re.compile(r"(?<![\w./:\-#])[$€£]?(\d[\d,]*(?:\.\d+)?)(?![\w/:\-]|\.\w)")
-"""A number for itself: no part of a path, a version, a name, an address, a time or a date."""
 
 _NUMBERING = re.compile(r"(?m)^\s*(?:\d+[.)]\s|#+\s.*$|(?:\*\*)?(?:Step|Stage|Phase) \d+)")
 _WORKED_OUT = ("=", "≈", "×", "*", "+", "-", "/")

@@ -41,15 +41,15 @@ from spanproof.instrumentors.spans.tracing import Tracing
 from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
 
+# Exceptions by which a run is suspended until somebody answers.
 _INTERRUPTS = frozenset({"GraphInterrupt", "NodeInterrupt"})
-"""Exceptions by which a run is suspended until somebody answers."""
+# Exceptions by which a run is given up, with all that is going on within it.
 _GIVEN_UP = frozenset({"GeneratorExit", "CancelledError"})
-"""Exceptions by which a run is given up, with all that is going on within it."""
+# Exceptions by which a run is left. None of these, nor of the above, is a failure.
 _CONTROL_FLOW = frozenset({"GraphBubbleUp", "ParentCommand"})
-"""Exceptions by which a run is left. None of these, nor of the above, is a failure."""
+# Runs that are remembered at once: LangChain does not report the end of each (not of events that are closed
+# before the second one), and what such a run was given would stay in memory.
 _MAX_GOING_ON = 10_000
-"""Runs that are remembered at once: LangChain does not report the end of each (not of events that are closed
-before the second one), and what such a run was given would stay in memory."""
 
 
 class SpanHandler(BaseCallbackHandler):

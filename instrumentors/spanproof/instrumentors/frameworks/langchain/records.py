@@ -37,8 +37,7 @@ from spanproof.semconv import genai
 from spanproof.semconv import spanproof as ours
 
 _ROLES = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant", "function": "tool"}
-_MAX_MEMBERS = 20_000
-"""Members of a state, in all, among which messages are looked for."""
+_MAX_MEMBERS = 20_000  # Members of a state, in all, among which messages are looked for
 _MAX_DEPTH = 32
 
 
@@ -209,8 +208,8 @@ class RunRecord(OpenSpan):
     inputs: Any = None
 
 
+# `error.type` of a tool whose exception was made into its answer; LangChain does not say which it was.
 _HANDLED_FAILURE = "tool_error"
-"""`error.type` of a tool whose exception was made into its answer; LangChain does not say which it was."""
 
 
 def choose_run_name(serialized: Mapping[str, Any] | None, given: Mapping[str, Any], default: str) -> str:

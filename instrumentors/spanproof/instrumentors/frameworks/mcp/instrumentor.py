@@ -28,8 +28,8 @@ from spanproof.semconv import genai
 _CALL: Final = "tools/call"
 _CALLERS_TRACE: Final = "traceparent"
 _CALL_KEY: Final = create_key("spanproof-mcp-call")
+# The field that a server puts a value into that is no object.
 _ONLY_FIELD: Final = "result"
-"""The field that a server puts a value into that is no object."""
 
 
 class _Call(OpenSpan):

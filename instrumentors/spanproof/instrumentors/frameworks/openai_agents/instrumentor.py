@@ -267,6 +267,7 @@ class SpanProcessor(TracingProcessor):
 _Opened = TypeVar("_Opened", bound=Record)
 
 
+# The arguments of a model's call, in order.
 _POSITIONS: Final = (
     "system_instructions",
     "input",
@@ -276,7 +277,6 @@ _POSITIONS: Final = (
     "handoffs",
     "tracing",
 )
-"""The arguments of a model's call, in order."""
 
 
 class Instrumentor(patching.Instrumentor):

@@ -42,8 +42,8 @@ from spanproof.instrumentors.spans.tracing import OpenSpan, Tracing
 from spanproof.semconv import genai
 from spanproof.semconv import spanproof as ours
 
+# Arguments of the framework's call protocol, which are not the tool's.
 _OWN_FLAGS = frozenset({"sanitize_inputs_outputs"})
-"""Arguments of the framework's call protocol, which are not the tool's."""
 
 
 def trace_tool(

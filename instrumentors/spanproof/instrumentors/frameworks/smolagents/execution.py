@@ -194,6 +194,8 @@ def _record_error(run: Run, step: Step, error: BaseException) -> None:
 
 _MAX_LINKS = 20
 
+# The framework's classes that say where something failed, not what; its others (a parsing error, the
+# executor's timeout) are the reason themselves.
 _WRAPPERS = {
     "AgentError",
     "AgentExecutionError",
@@ -201,8 +203,6 @@ _WRAPPERS = {
     "AgentToolExecutionError",
     "InterpreterError",
 }
-"""The framework's classes that say where something failed, not what; its others (a parsing error, the
-executor's timeout) are the reason themselves."""
 
 
 def collect_chain(error: BaseException, outside: BaseException | None) -> tuple[BaseException, ...]:

@@ -38,8 +38,8 @@ from spanproof.instrumentors.spans.tracing import Tracing
 from spanproof.semconv import genai
 from spanproof.semconv import spanproof as ours
 
+# What `run(return_full_result=True)` returns; by name, since a reload of the module makes another class.
 _FULL_RESULT: Final = "smolagents.agents.RunResult"
-"""What `run(return_full_result=True)` returns; by name, since a reload of the module makes another class."""
 
 
 def trace_run(

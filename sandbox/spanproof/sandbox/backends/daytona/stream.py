@@ -9,8 +9,8 @@ from typing import Any, Final
 _STDOUT: Final = b"\x01\x01\x01"
 _STDERR: Final = b"\x02\x02\x02"
 _MARK: Final = re.compile(re.escape(_STDOUT) + b"|" + re.escape(_STDERR))
+# What may be the first part of a mark whose rest has not come yet.
 _BEGUN: Final = re.compile(rb"(?:\x01{1,2}|\x02{1,2})$")
-"""What may be the first part of a mark whose rest has not come yet."""
 
 
 class Marked:

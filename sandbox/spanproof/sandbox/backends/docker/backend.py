@@ -39,8 +39,8 @@ from spanproof.sandbox.model import (
 from spanproof.sandbox.toolchains import TOOLCHAINS, StartCounts, build_script, read_outcome
 
 _GRACE_S = 15.0
+# What is known before the first container is up; it names the toolchains of its image.
 _ALWAYS = frozenset({"python", "bash", "sql", "javascript", "typescript"})
-"""What is known before the first container is up; it names the toolchains of its image."""
 
 
 class DockerSandbox(Sandbox):

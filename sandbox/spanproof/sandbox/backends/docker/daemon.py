@@ -26,18 +26,17 @@ if TYPE_CHECKING:
 
 LABEL = "spanproof.sandbox.owner"
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
-_NAME = "sandbox"
-"""Of each container; it finds itself by it."""
+_NAME = "sandbox"  # Of each container; it finds itself by it
 _CALL_S = 60
-_OWN_BYTES = 128 * 1024 * 1024
-"""For what runs a program inside, beside the program's own limit."""
+_OWN_BYTES = 128 * 1024 * 1024  # For what runs a program inside, beside the program's own limit
 _OWN_PROCESSES = 8
+# Above what a program may have, which is bounded apart.
 _OPEN_FILES = 4096
-"""Above what a program may have, which is bounded apart."""
+# Of all containers' programs together; Podman would request more than some machines allow.
 _USER_PROCESSES = 32768
-"""Of all containers' programs together; Podman would request more than some machines allow."""
+# More, for a runtime that brings a kernel of its own into the container's control group.
 _RUNTIME_BYTES = 512 * 1024 * 1024
-"""More, for a runtime that brings a kernel of its own into the container's control group."""
+
 _RUNTIME_PROCESSES = 4096
 RIGHTS = (
     *("CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "NET_ADMIN", "NET_BIND_SERVICE", "SETGID", "SETPCAP"),

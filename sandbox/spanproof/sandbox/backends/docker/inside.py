@@ -64,8 +64,8 @@ _OOM_EVENTS = ("/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt", "/etc/ssl", root.ENVIRONMENT)
 
 
+# Of a package set; Node.js looks beside the work directory last.
 _PACKAGES = Path(root.ENVIRONMENT, "node_modules")
-"""Of a package set; Node.js looks beside the work directory last."""
 
 
 class Channel:

@@ -7,8 +7,8 @@ from spanproof.sandbox.backends.docker.container import Container
 from spanproof.sandbox.errors import UnsupportedFixtures
 from spanproof.sandbox.model import Fixtures
 
+# It is held several times while it is unpacked, of the memory that a container has beside its programs'.
 _TAPE_BYTES = 16 * 1024 * 1024
-"""It is held several times while it is unpacked, of the memory that a container has beside its programs'."""
 
 
 def check_fixtures(fixtures: Fixtures, container: Container) -> None:

@@ -13,8 +13,8 @@ import json
 
 from spanproof.sandbox.backends.jail.seccomp.rules import NAMED
 
+# What PID 1 calls beside, and no program: to theirs, the filter they are under says that there is none.
 _OUR_OWN = frozenset(("memfd_create",))
-"""What PID 1 calls beside, and no program: to theirs, the filter they are under says that there is none."""
 
 
 @functools.cache

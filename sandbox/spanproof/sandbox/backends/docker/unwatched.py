@@ -19,8 +19,8 @@ from spanproof.sandbox.backends.jail.namespaces import network
 from spanproof.sandbox.backends.jail.reduced.process_tree import Spared
 from spanproof.sandbox.tape.routes import remove_routes
 
+# gVisor's own, in no other kernel's `/proc`.
 _GVISOR = Path("/proc/sentry-meminfo")
-"""gVisor's own, in no other kernel's `/proc`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,8 @@ from spanproof.sandbox.errors import SandboxBroken, SandboxUnavailable
 from spanproof.sandbox.model import DatabaseEngine, Ecosystem, Program, SessionSpec, Tier
 
 _GUEST = "spanproof.sandbox.guest"
+# Of package sets, whose interpreters are kept at once.
 _ENVIRONMENTS = 4
-"""Of package sets, whose interpreters are kept at once."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ LABELS: Final = {"app.kubernetes.io/managed-by": "spanproof", "app.kubernetes.io
 CONTAINER: Final = "program"
 POLICY: Final = "spanproof-sandbox-no-network"
 USER: Final = 64206
+# What the guest needs to give a program namespaces of its own; the program itself has none of it.
 _RIGHTS: Final = (
     *("SYS_ADMIN", "SETUID", "SETGID", "SETPCAP", "CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL"),
     *("NET_ADMIN", "NET_RAW", "SYS_PTRACE", "SYS_RESOURCE"),
 )
-"""What the guest needs to give a program namespaces of its own; the program itself has none of it."""
 
 
 def build_job(name: str, settings: Settings, lifetime_s: int) -> dict[str, Any]:

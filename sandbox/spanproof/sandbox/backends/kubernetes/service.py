@@ -26,10 +26,10 @@ _REQUEST_S: Final = 30.0
 _FORBIDDEN: Final = (401, 403)
 _EXISTS: Final = 409
 _GONE: Final = 404
+# Reasons of a waiting container that do not pass by themselves.
 _HOPELESS: Final = frozenset(
     ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "CreateContainerConfigError")
 )
-"""Reasons of a waiting container that do not pass by themselves."""
 
 _REMEDY: Final = "check the kubeconfig, the setting `context`, and the network"
 

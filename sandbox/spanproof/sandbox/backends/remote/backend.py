@@ -38,8 +38,8 @@ from spanproof.sandbox.model import Execution, FailureClass, Program, SessionSpe
 
 _LOG = logging.getLogger(__name__)
 _START_S = 30.0
+# For the machine's own clock to stop a program, before ours ends the machine.
 _GRACE_S = 10.0
-"""For the machine's own clock to stop a program, before ours ends the machine."""
 
 
 @dataclass(frozen=True, slots=True)

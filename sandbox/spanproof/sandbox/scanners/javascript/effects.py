@@ -93,8 +93,8 @@ def judge_unknown_call(
             script.judge_literal(value, name, node, kind)
 
 
+# Entries of an argument that may be a statement.
 _STATEMENT_KEYS: Final = split_words("query sql statement text")
-"""Entries of an argument that may be a statement."""
 
 
 def _judge_open(call: Call[Script], value: Value) -> Value | None:

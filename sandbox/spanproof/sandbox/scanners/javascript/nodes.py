@@ -135,10 +135,10 @@ def _call_method(script: Script, function: Method, arguments: list[Value], node:
     return UNKNOWN
 
 
+# Methods of arrays that call their argument with each item.
 _READING: Final = split_words(
     "every filter find findIndex findLast flatMap forEach map reduce reduceRight some"
 )
-"""Methods of arrays that call their argument with each item."""
 
 _PASS_ON: Final = split_words("call apply bind")
 
@@ -219,8 +219,8 @@ def _change_array(script: Script, owner: Items, name: str, arguments: list[Value
     return given if name in {"pop", "shift"} else owner
 
 
+# Items a callback is read with one by one; then once for all the others.
 _MAX_ITEMS: Final = 512
-"""Items a callback is read with one by one; then once for all the others."""
 
 
 def _call_over_items(script: Script, owner: Items, name: str, arguments: list[Value], node: Node) -> Value:

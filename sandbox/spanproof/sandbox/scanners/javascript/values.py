@@ -202,8 +202,8 @@ def _fold_url(arguments: Sequence[Value], given: Sequence[str | None]) -> Value:
     return Object({"href": UNKNOWN if joined is None else Const(joined)})
 
 
+# What names the place of the module (`import.meta.url`, `url.pathToFileURL()`) or of its page.
 _OWN_PLACES: Final = frozenset({"document", "import", "location", "self", "url", "window"})
-"""What names the place of the module (`import.meta.url`, `url.pathToFileURL()`) or of its page."""
 
 _DIRECTORIES: Final = {"process.cwd": ".", "os.tmpdir": "/tmp"}  # noqa: S108 - inside the sandbox
 

@@ -49,8 +49,8 @@ _INTERNALS = split_words(
 _TYPES = frozenset({"__class__", "__base__", "__bases__", "__mro__"})
 
 _MAX_PAIRS = 36
+# Characters of a resolved name; a longer chain of calls is no sink of ours.
 _MAX_NAME = 160
-"""Characters of a resolved name; a longer chain of calls is no sink of ours."""
 
 _CONSTANTS = {
     **KNOWLEDGE["constants"],

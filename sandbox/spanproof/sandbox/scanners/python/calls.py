@@ -44,13 +44,13 @@ from spanproof.sandbox.scanners.reader.values import (
 )
 from spanproof.sandbox.words import split_words
 
+# Modules whose results are numbers, dates and ids: no path gets out of the boundary by them.
 _NAME_MODULES = frozenset({"datetime", "time", "uuid", "random", "math", "statistics", "numpy"})
-"""Modules whose results are numbers, dates and ids: no path gets out of the boundary by them."""
 
 _NAME_FUNCTIONS = split_words("len int float id hash round sum abs os.getpid ord")
+# Last letters of `__call__`, `get`, `pop`, `load_module`: a quick way past names that are not
+# reflective.
 _REFLECTIVE_ENDS = frozenset({"__", "et", "op", "le"})
-"""Last letters of `__call__`, `get`, `pop`, `load_module`: a quick way past names that are not
-reflective."""
 
 _CARRIERS = frozenset({"environment", "secret", "file", "network", "input", "callable"})
 
@@ -152,11 +152,11 @@ def _bind_parameters(m: Machine, function: Function, arguments: Arguments) -> No
         names[spec.kwarg.arg] = Mapping(dict(named), [UNKNOWN] if arguments.more else [])
 
 
+# What pytest gives the parameters of a test, which the program itself does not call.
 _FIXTURES = {
     name: Path(("/tmp/", None), NAME)  # noqa: S108 - inside the sandbox
     for name in ("tmp_path", "tmpdir")
 }
-"""What pytest gives the parameters of a test, which the program itself does not call."""
 
 
 _MOCK = Ref("unittest.mock.MagicMock()")

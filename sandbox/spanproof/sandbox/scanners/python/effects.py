@@ -78,12 +78,12 @@ _REMOTE: Final = split_entry(LIBRARIES["remote"], "modules")
 _REMOTE_FUNCTIONS: Final = tuple(sorted(split_entry(LIBRARIES["remote"], "functions")))
 _REMOTE_OPTIONS: Final = split_entry(LIBRARIES["remote"], "options")
 
+# The modules that are known: what others, such as the program's own, do by a name is not.
 _LIBRARIES: Final = frozenset(name.partition(".")[0] for name in LIBRARIES["calls"])
-"""The modules that are known: what others, such as the program's own, do by a name is not."""
 
 
+# Methods that hold what they get, unless it is a statement.
 _SENDING: Final = split_words("exec query raw text")
-"""Methods that hold what they get, unless it is a statement."""
 
 
 @lru_cache(maxsize=4096)
@@ -380,8 +380,8 @@ def _is_relative(value: Value) -> bool:
     return bool(head) and (bool(slash) or len(pieces) == 1) and _SEGMENT.fullmatch(first) is not None
 
 
+# The first part of a relative URL, where it is no name of a host.
 _SEGMENT = re.compile(r"[\w-]+(?:[?#].*)?")
-"""The first part of a relative URL, where it is no name of a host."""
 
 
 def _judge_host(call: Call[Machine], value: Value) -> Value | None:
@@ -430,13 +430,13 @@ def _call_callback(call: Call[Machine], value: Value) -> Value | None:
 # --- databases
 
 
+# The server in a connection string of keys and values.
 _SERVER: Final = re.compile(r"(?i)(?:^|[\s;])(?:host|hostaddr|server|data source)\s{0,4}=\s{0,4}([^\s;,]+)")
-"""The server in a connection string of keys and values."""
 
 
 _DATABASE: Final = re.compile(r"(?i)(?:^|[\s;])(?:dbname|database|initial catalog)\s{0,4}=\s{0,4}([^\s;,]+)")
+# Arguments that name a database of the server.
 _NAMES: Final = ("dbname", "database", "db")
-"""Arguments that name a database of the server."""
 
 
 _GIVEN_A_CONNECTION: Final = split_words(

@@ -42,12 +42,12 @@ from spanproof.sandbox.scanners.reader.values import (
 )
 from spanproof.sandbox.words import split_words
 
+# Turns over a range that are read one by one where the loop does not put a text together.
 _PLAIN_TURNS = 24
-"""Turns over a range that are read one by one where the loop does not put a text together."""
 
 
+# The same over a list that is written out.
 _MANY_TURNS = 256
-"""The same over a list that is written out."""
 
 
 _DECODERS = split_words("chr ord bytes bytearray int unhexlify fromhex to_bytes unichr")
@@ -176,11 +176,11 @@ COMPREHENSIONS: Final[dict[type, Evaluator]] = {
 
 _OWN_SCOPES: Final = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda})
 
+# Turns of a `while` loop that are read one by one.
 _WHILE_TURNS: Final = 64
-"""Turns of a `while` loop that are read one by one."""
 
+# The same where the loop puts a text together.
 _DECODING_TURNS: Final = 600
-"""The same where the loop puts a text together."""
 
 
 def _execute_if(m: Machine, node: ast.If) -> Flow:
@@ -378,8 +378,8 @@ def _join_parts(value: Value) -> Value:
     return join_all(parts if len(parts) <= _MAX_PARTS else [*parts[:_MAX_PARTS], Unknown(CALLABLE)])
 
 
+# Parts of a value that a name in a pattern may get; of more it may get anything.
 _MAX_PARTS: Final = 1_000
-"""Parts of a value that a name in a pattern may get; of more it may get anything."""
 
 
 def _execute_match(m: Machine, node: ast.Match) -> Flow:

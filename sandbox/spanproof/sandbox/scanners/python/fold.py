@@ -34,8 +34,8 @@ from spanproof.sandbox.scanners.reader.values import (
 )
 
 _MAX_ITEMS = 4096
+# Bytes a decompressor may use; the header of a hostile stream requests gigabytes.
 _MAX_MEMORY = 128 << 20
-"""Bytes a decompressor may use; the header of a hostile stream requests gigabytes."""
 
 _LONG_NUMBER = re.compile(r"\d{5}")
 _ATOMS = (str, bytes, int, float, bool, complex, type(None))

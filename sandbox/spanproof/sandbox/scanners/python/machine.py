@@ -81,8 +81,7 @@ class Machine(Reader):
         self.tables = tables
         self.parse = parse
         self.text = text
-        self.raised: list[Value] = []
-        """What the program raises, which a handler may get."""
+        self.raised: list[Value] = []  # What the program raises, which a handler may get
         self.classes: list[Klass] = []
         self.overrides: dict[str, Value] = {}
         self.imported_all: list[str] = []

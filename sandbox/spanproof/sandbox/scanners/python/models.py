@@ -426,8 +426,8 @@ def _list_combinations(values: list[Value]) -> list[list[Value]]:
     return rows
 
 
+# Combinations of alternatives that are joined; a path that is not known takes the place of the rest.
 _MAX_ROWS: Final = 36
-"""Combinations of alternatives that are joined; a path that is not known takes the place of the rest."""
 
 
 _DIRECTIVE: Final = re.compile(r"%[-_0^#]?[A-Za-z%]")
@@ -722,6 +722,7 @@ def _model_call_method(m: Machine, function: Ref, arguments: Arguments, node: as
     return m.call(Ref(name, function.taint, function.owner), arguments, node)
 
 
+# What the kinds in `data/python.txt` mean.
 _MODELS: Final[dict[str, Model]] = {
     "absolute": _model_abspath, "attribute": _model_getattr, "attribute-of": _model_attrgetter_call,
     "base": _model_basename, "container": _model_container, "date": _model_date_text, "dict": _model_dict,
@@ -737,7 +738,6 @@ _MODELS: Final[dict[str, Model]] = {
     "super": _model_super, "temporary": _model_temporary_file, "text": _model_str, "type": _model_type,
     "vars": _model_vars, "zip": _model_zip,
 }  # fmt: skip
-"""What the kinds in `data/python.txt` mean."""
 
 MODELS: Final[dict[str, Model]] = {
     **{name: _MODELS[kind] for name, kind in index_words(KNOWLEDGE["models"]).items()},

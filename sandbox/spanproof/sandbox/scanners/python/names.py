@@ -47,8 +47,8 @@ SENSITIVE: Final = split_entry(KNOWLEDGE["known"], "sensitive")
 LEAKED_MODULES: Final = split_entry(KNOWLEDGE["known"], "leaked")
 """Modules that other modules hold as an attribute (`glob.os`), which is a way around an import list."""
 
+# Attributes of every module that load others and read files.
 _LOADERS: Final = frozenset({"__loader__", "__spec__"})
-"""Attributes of every module that load others and read files."""
 
 
 @lru_cache(maxsize=4096)

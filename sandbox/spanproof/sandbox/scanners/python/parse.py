@@ -14,26 +14,27 @@ from dataclasses import dataclass, field
 from typing import Final
 
 _MAGIC = re.compile(r"^[ \t]*(?:[\w, ]+=[ \t]*)?([!%]{1,2})(.*)$")
+# Magics that make a shell script of the rest of the cell.
 _CELL_MAGICS = re.compile(r"(?:bash|sh|script\s+(?:ba|z|da)?sh)\b")
-"""Magics that make a shell script of the rest of the cell."""
 
+# Magics that mean a command; others change how things are shown or timed.
 _AS_COMMANDS = {
     "sx": "", "system": "", "run": "python ", "load": "cat ", "loadpy": "cat ", "pycat": "cat ",
     "pfile": "cat ", "writefile": "tee ", "file": "tee ", "save": "tee ", "notebook": "tee ",
     "alias": "eval ", "edit": "vi -c edit ", **{name: f"{name} " for name in
        ("cat", "cd", "conda", "cp", "less", "ls", "man", "mkdir", "more", "mv", "pip", "rm", "rmdir", "uv")},
 }  # fmt: skip
-"""Magics that mean a command; others change how things are shown or timed."""
+
 _PROMPT = re.compile(r"^(?:>>>|\.\.\.)(?: |$)")
 _MAX_REPAIRS = 24
 
+# What the parser names in its warnings about a snippet; a filter keeps these, and no others, quiet.
 _FILE: Final = "<snippet under scan>"
-"""What the parser names in its warnings about a snippet; a filter keeps these, and no others, quiet."""
 
+# Fields of nodes that hold no node anyone looks for.
 _NOT_NODES: Final = frozenset(
     {"ctx", "op", "ops", "id", "attr", "kind", "conversion", "type_comment", "level", "module", "is_async"}
 )
-"""Fields of nodes that hold no node anyone looks for."""
 
 _NODE_FIELDS: Final[dict[type[ast.AST], tuple[str, ...]]] = {ast.Constant: ()}
 
@@ -115,8 +116,8 @@ def _parse_tree(text: str) -> ast.Module:
     return ast.parse(text, _FILE)
 
 
+# The entry of `warnings.filters` that holds for snippets, once it is set.
 _own_filter: list[object] = [None]
-"""The entry of `warnings.filters` that holds for snippets, once it is set."""
 
 
 def _clean(text: str) -> str:
@@ -161,8 +162,8 @@ def _parse_repaired(text: str) -> Parsed:
     return Parsed(None, commands, dropped)
 
 
+# Magics whose argument is Python.
 _TIMED = re.compile(r"(?:timeit|time|prun|debug)\b(?:\s+-\w+(?:\s+\d+)?)*\s*(.*)$")
-"""Magics whose argument is Python."""
 
 
 def _derive_command(mark: str, text: str) -> str | None:

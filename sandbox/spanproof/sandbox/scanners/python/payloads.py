@@ -44,8 +44,8 @@ _SAFE_PICKLED = re.compile(
     r"|pandas\.core\.[\w.]+|pandas\._libs\.[\w.]+|copy_reg\._reconstructor|copyreg\._reconstructor"
     r"|sklearn\.[\w.]+|scipy\.sparse\.[\w.]+|__main__\.\w+)$"
 )
+# A line of an example in a docstring.
 _EXAMPLE = re.compile(r"^[ \t]*(?:>>>|\.\.\.) ?(.*)$", re.MULTILINE)
-"""A line of an example in a docstring."""
 
 _MAX_OPCODES = 200_000
 _YAML_CODE = re.compile(r"!!python/|tag:yaml\.org,2002:python/|!<tag:yaml")

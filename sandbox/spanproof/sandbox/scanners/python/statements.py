@@ -216,8 +216,8 @@ def _execute_raise(m: Machine, node: ast.Raise) -> Flow:
     return "raise"
 
 
+# Raised objects that a handler may get; what is not kept is unknown to it in any case.
 _MOST_RAISED = 16
-"""Raised objects that a handler may get; what is not kept is unknown to it in any case."""
 
 
 def _execute_assert(m: Machine, node: ast.Assert) -> Flow:

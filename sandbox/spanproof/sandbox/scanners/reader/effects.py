@@ -39,8 +39,8 @@ NETWORK: Final = frozenset({"network"})
 ENVIRONMENT: Final = frozenset({"environment"})
 
 _OWNER, _NO_ARGUMENT = -1, -2
+# The end of a kind that counts only where the argument is given.
 _OPTIONAL: Final = "opt"
-"""The end of a kind that counts only where the argument is given."""
 
 
 class Effect(NamedTuple):

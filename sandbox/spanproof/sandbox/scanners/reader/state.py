@@ -49,11 +49,11 @@ from spanproof.sandbox.scanners.sql import Connection, is_held, scan_given, scan
 
 T = TypeVar("T")
 
+# Steps between two checks of the clock; one step may fold a text of many characters.
 _CHECK_EVERY: Final = 64
-"""Steps between two checks of the clock; one step may fold a text of many characters."""
 
+# Values that are looked at for functions; what holds more is taken to hold one.
 _MOST_HELD: Final = 20_000
-"""Values that are looked at for functions; what holds more is taken to hold one."""
 
 
 @dataclass(slots=True)
@@ -163,13 +163,15 @@ class Reader(Reporter):
         self.frames: list[Frame] = []
         self.functions: list[Function] = []
         self.called: set[object] = set()
+        # The databases that each driver's function was called for.
         self.connections: dict[str, set[Connection]] = {}
-        """The databases that each driver's function was called for."""
+        # How many branches and loops are being read that may not run, or run more than once.
         self.uncertain = 0
-        """How many branches and loops are being read that may not run, or run more than once."""
+
         self.changes = 0
+        # For each store into an object, what widens the value there to one that is not known.
         self.written: list[Callable[[], None]] = []
-        """For each store into an object, what widens the value there to one that is not known."""
+
         self.steps = 0
         self.call_limit = 0
         self._next_check = _CHECK_EVERY

@@ -39,8 +39,8 @@ MAX_BRANCHED = 512
 MAX_UNROLLED = 4096
 """Elements of a comprehension or loop that are read one by one."""
 
+# Values looked at inside a container.
 _MAX_LOOK = 128
-"""Values looked at inside a container."""
 
 MAX_ITEMS = 65_536
 """Items kept of a container."""

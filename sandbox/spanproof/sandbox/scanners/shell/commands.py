@@ -36,8 +36,8 @@ from spanproof.sandbox.scanners.shell.state import (
 )
 from spanproof.sandbox.scanners.shell.walk import NodeHandler, Shell
 
+# Variables whose text the shell expands before it shows it.
 _PROMPTS = frozenset({"PS0", "PS1", "PS2", "PS3", "PS4"})
-"""Variables whose text the shell expands before it shows it."""
 
 
 def _follow_command(shell: Shell, node: Node, stdin: Stream) -> Stream:
@@ -77,8 +77,8 @@ def _follow_command(shell: Shell, node: Node, stdin: Stream) -> Stream:
     return written
 
 
+# An operand that the grammar leaves out of the tree, where a here-document follows.
 _DROPPED_DASH = re.compile(rb"[ \t]++-(?=[ \t]*+<<)")
-"""An operand that the grammar leaves out of the tree, where a here-document follows."""
 
 
 def _collect_origins(shell: Shell, node: Node) -> frozenset[str]:
@@ -206,8 +206,8 @@ def _assign_items(shell: Shell, name: str, target: Node, value_node: Node | None
             variables[f"{name}[{key}]"] = item
 
 
+# Items of an array that are kept apart; of a longer one a subscript may be any.
 _MOST_ITEMS = 16
-"""Items of an array that are kept apart; of a longer one a subscript may be any."""
 
 
 def _read_items(shell: Shell, array: Node) -> list[tuple[str | None, Words]]:
@@ -266,8 +266,8 @@ def _follow_declaration(shell: Shell, node: Node, stdin: Stream) -> Stream:
     return NOTHING
 
 
+# The option of `declare` and `local` for a reference to a variable.
 _BY_NAME = re.compile(r"-[A-Za-z]*n")
-"""The option of `declare` and `local` for a reference to a variable."""
 
 
 def _follow_unset(shell: Shell, node: Node, stdin: Stream) -> Stream:

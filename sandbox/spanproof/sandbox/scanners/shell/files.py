@@ -243,8 +243,8 @@ def _judge_option_paths(shell: Shell, program: str, arguments: list[Words], node
         previous = text
 
 
+# Programs whose text is a pattern, which runs nothing.
 _PATTERNS = split_words("grep egrep fgrep zgrep rg ag ack")
-"""Programs whose text is a pattern, which runs nothing."""
 
 _WRITES_BY_OPTION = split_words("sort cp mv ln install tree shuf iconv gcc cc zip uniq")
 
@@ -290,8 +290,8 @@ def _find_option_texts(program: str, arguments: list[Words]) -> list[Words]:
     return found
 
 
+# Options of jq with a name and a value behind them, and whether the value is a file.
 _NAMED: Final = {"--arg": False, "--argjson": False, "--slurpfile": True, "--rawfile": True}
-"""Options of jq with a name and a value behind them, and whether the value is a file."""
 
 
 def _drop_named_arguments(shell: Shell, arguments: list[Words], node: Node) -> list[Words]:

@@ -277,17 +277,17 @@ def _judge_reaches(shell: Shell, program: str, reaches: Iterator[Reach], node: N
 
 # --- awk: texts are put aside, so that what they hold is not taken for code
 
+# A comment, a text, and a pattern where one may stand.
 _AWK_LITERAL: Final = re.compile(
     r"#[^\n]*+|(\"(?>(?:[^\"\\\n]|\\.)*)\")|(?:(?<=[(,~!&|{};\n?:=<>*%^])\s*+|\A\s*+)/(?>(?:[^/\n\\]|\\.)+)/",
     re.DOTALL,
 )
-"""A comment, a text, and a pattern where one may stand."""
 
+# A text that is the whole of an expression.
 _ALONE: Final = r"\"(\d+)\"(?=\s*(?:[;})\n&|]|$))"
-"""A text that is the whole of an expression."""
 
+# The end of a line that does not end a statement.
 _AWK_GOES_ON: Final = re.compile(r"(?<=,|&|\|)[ \t]*+\n\s*+")
-"""The end of a line that does not end a statement."""
 
 _AWK_CALL: Final = re.compile(rf"\bsystem\s*+\(\s*+(?:{_ALONE})?")
 _AWK_PIPE: Final = re.compile(

@@ -19,16 +19,16 @@ from spanproof.sandbox.scanners.sql import Connection, Database, parse_connectio
 from spanproof.sandbox.words import split_words
 
 _ANSWER: Final = Stream(HOLE, frozenset({"network"}))
+# The part before the URL of a package: an option, a name and `@`, a version control system.
 _SOURCE_PREFIX: Final = re.compile(
     r"^(?:-{1,2}[a-z-]{1,40}=)?(?:[\w.\[\],-]{1,80} ?@ ?)?(?:(?:git|hg|svn|bzr)\+)?"
 )
-"""The part before the URL of a package: an option, a name and `@`, a version control system."""
 
 _LOGINS: Final = split_words("ssh sshpass autossh mosh rsh sftp ssh-copy-id")
 _COPIES: Final = split_words("scp rsync rcp")
 _SWITCHES_OF_CURL: Final = frozenset("OisSLkfvIgG#JaP")
+# Options that take no value.
 _SWITCHES_OF_WGET: Final = split_words("-q -nc -c -r -N -nv -S -b -np -k -p -m -d")
-"""Options that take no value."""
 
 
 def reach(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:

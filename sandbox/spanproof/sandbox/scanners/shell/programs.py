@@ -54,8 +54,8 @@ from spanproof.sandbox.scanners.sql import Connection, Database
 _ABSOLUTE = re.compile(r"^(?:--?[\w-]+=)?((?:/|~/|\.\./)[\w.+@~/*?\[\]{}-]*)$")
 
 
+# Built-ins that take the names of variables, subscripts included.
 _SUBSCRIPTED: Final = frozenset({"test", "[", "printf", "read", "unset", "wait", "getopts"})
-"""Built-ins that take the names of variables, subscripts included."""
 
 
 def run(shell: Shell, fields: Sequence[Words], stdin: Stream, node: Node) -> Stream:
@@ -118,8 +118,8 @@ def _dispatch(
     return _judge_other_program(shell, name, arguments, node)
 
 
+# Programs that are known to print their version or help, and to do no more then.
 _DESCRIBED: Final = frozenset({*DENIED, *NETWORK, *INSTALLERS, *WRAPPERS})
-"""Programs that are known to print their version or help, and to do no more then."""
 
 
 def _run_options(shell: Shell, program: str, arguments: list[Words], node: Node) -> None:
@@ -144,8 +144,8 @@ def _judge_installer(shell: Shell, program: str, arguments: list[Words], node: N
     return UNKNOWN_STREAM
 
 
+# The options of `command` that print what a name means, and run nothing.
 _LOOKS_UP: Final = re.compile(r"-p?[vV]")
-"""The options of `command` that print what a name means, and run nothing."""
 
 
 def _judge_wrapper(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
@@ -367,12 +367,12 @@ def _separate_by_blanks(fields: Sequence[Words]) -> list[Words]:
     return [part for field in fields for part in (field, ((" ",),))]
 
 
+# Settings of git whose value is a command line.
 _GIT_RUNS: Final = re.compile(
     r"(?i)^(?:alias\..*|pager\..*|core\.(?:pager|editor|sshcommand|fsmonitor|askpass|gitproxy|alternaterefscommand)"
     r"|sequence\.editor|diff\.external|.*\.(?:textconv|clean|smudge|process|cmd|command|driver|helper|program"
     r"|uploadpack|receivepack|vcs|packobjectshook))$"
 )
-"""Settings of git whose value is a command line."""
 
 
 def _judge_git_setting(shell: Shell, setting: Words, node: Node) -> None:
@@ -505,6 +505,7 @@ def _judge_operands_of_unknown(shell: Shell, who: str, arguments: list[Words], n
                 shell.judge_literals((pieces,), who, node)
 
 
+# Programs whose operands need more than a role.
 _HANDLERS: Final[dict[str, Handler]] = {
     **interpreters.HANDLERS,
     **files.HANDLERS,
@@ -516,4 +517,3 @@ _HANDLERS: Final[dict[str, Handler]] = {
     **dict.fromkeys(["complete", "compgen", "bind", "fc", "mapfile", "readarray", "hash"], _judge_hook),
     "let": _judge_arithmetic, "enable": _judge_enable,
     "sqlite3": _judge_sqlite, "duckdb": _judge_sqlite, "git": _judge_git, }  # fmt: skip
-"""Programs whose operands need more than a role."""

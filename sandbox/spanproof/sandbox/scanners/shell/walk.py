@@ -39,15 +39,15 @@ from spanproof.sandbox.scanners.shell.state import (
 from spanproof.sandbox.scanners.shell.words import Expander
 from spanproof.sandbox.scanners.source import START, Place
 
+# A command that is one brace expansion, `{cat,file}`: the shell runs it, the grammar does not read it.
 _BRACED_COMMAND = re.compile(r"(?m)(?:^|(?<=[;&|(]))([ \t]{0,8}+)\{([^\s{}]{1,400}+)\}(?=[\s;&|)]|$)")
-"""A command that is one brace expansion, `{cat,file}`: the shell runs it, the grammar does not read it."""
 
+# A line that begins with an escaped name: the grammar takes it for the end of the line before.
 _ESCAPED_COMMAND = re.compile(r"\n([ \t]{0,8}+)\\(?=\w)")
-"""A line that begins with an escaped name: the grammar takes it for the end of the line before."""
 
+# Characters the grammar's own scanner hands to `isalpha`, which reads outside its table for them and may end
+# the process; each is replaced by one letter, so that columns stay.
 _WIDE = re.compile(r"[^\x00-\xff]")
-"""Characters the grammar's own scanner hands to `isalpha`, which reads outside its table for them and may end
-the process; each is replaced by one letter, so that columns stay."""
 
 
 class Script:
@@ -96,11 +96,11 @@ def _expand_braces(found: re.Match[str]) -> str:
     return f"{found[1]} {inner.replace(',', ' ')} " if "," in inner else found[0]
 
 
+# What precedes a path or URL within a word: `--file=`, `of=`, `@`, `-I`.
 _IN_OPTION = re.compile(r"-{1,2}[\w-]{1,60}=|[\w.-]{1,60}=|@|-[A-Za-z](?=[/~])|\+")
-"""What precedes a path or URL within a word: `--file=`, `of=`, `@`, `-I`."""
 
+# Options whose value is what a program does not touch.
 _LEFT_OUT = re.compile(r"-{1,2}(?:exclude|ignore|prune|include|iglob|skip|omit)")
-"""Options whose value is what a program does not touch."""
 
 _MAX_CALLS = 8
 _MAX_COMMANDS = 20_000
@@ -108,8 +108,8 @@ _CHECK_EVERY = 256
 _SECRET_NAME = re.compile(r"(?i)secret|token|passw|api_?key|access_?key|private_?key|credential|_key$")
 
 
+# A subscript with a command in it.
 _SUBSCRIPT = re.compile(r"\w\[[^\]$`]*+(?:\$\(|`)")
-"""A subscript with a command in it."""
 
 NodeHandler = Callable[["Shell", Node, Stream], Stream]
 """Follows one kind of node: the shell, the node, what it reads; gives what it writes."""
@@ -133,8 +133,9 @@ class Shell(Reporter):
         self.words = Expander(
             self.script.data, self.state, self._substitute, self._judge_unset_variable, self._expand_again
         )
+        # The sources of the last command substitution's text.
         self.substituted_from: frozenset[str] = frozenset()
-        """The sources of the last command substitution's text."""
+
         self._commands = 0
 
     def read(self, *, whole: bool = True) -> None:

@@ -334,8 +334,8 @@ def _replace_in_word(value: Words, operator: str) -> Words:
     return ((text.replace(old, new, -1 if parts[1] == "//" else 1),),)
 
 
+# `/old/new` and `//old/new`, where neither is a pattern, quoted or put together.
 _REPLACING: Final = re.compile(r"(//?)((?:\\.|[^\\/*?\[$`\"'#%])*)(?:/([^*?\[$`\"']*))?")
-"""`/old/new` and `//old/new`, where neither is a pattern, quoted or put together."""
 
 
 def _trim_word(value: Words, operator: str) -> Words:
@@ -366,8 +366,8 @@ _CASES: Final[dict[str, Callable[[str], str]]] = {
     ",,": str.lower,
 }
 
+# Characters of a text that is cut by a pattern of more than one part.
 _MAX_CUT: Final = 256
-"""Characters of a text that is cut by a pattern of more than one part."""
 
 
 def _cut_match(text: str, pattern: str, operator: str) -> str | None:

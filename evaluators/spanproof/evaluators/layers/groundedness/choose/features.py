@@ -35,8 +35,9 @@ from spanproof.evaluators.layers.groundedness.values.words import base_form
 _PAST = re.compile(r"\b(?:was|were|had|held|before|previously|earlier|formerly|from|went|used to)\b", re.I)
 _ONE_NUMBER = re.compile(r"\D*(?P<digits>\d[\d,.]*\d|\d)[^\d\w]{0,3}[^\W\d]*[^\d\w]*")
 _SCALE_WORDS = re.compile(r"\b(?:thousands?|millions?|billions?|mn|bn|000s?|k|m)\b|['’]000", re.I)
+# From which scope a record is the one that a sentence names, and from which it may be: more than a sibling's.
 _NAMED_SCOPE, _PARTLY_NAMED = 0.95, 0.55
-"""From which scope a record is the one that a sentence names, and from which it may be: more than a sibling's."""  # noqa: E501
+
 _FEWEST_DIGITS = 3
 _PREFIXED = frozenset(str.split("data mass length volume power energy frequency bitrate"))
 _COMPARED = re.compile(r"\b(?:from|than|vs\.?|versus|against|compared (?:to|with))\s+[$€£]?\Z", re.I)

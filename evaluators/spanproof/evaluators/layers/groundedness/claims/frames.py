@@ -49,8 +49,8 @@ class Bound(Enum):
 _ABOUT = re.compile(r"(?:\b(?:about|around|approximately|approx\.?|roughly|nearly|almost|some|circa|close to|ca\.?)|[~≈])\s*(?:the\s+)?[$€£]?\Z", re.IGNORECASE)  # fmt: skip  # noqa: E501
 _MORE = re.compile(r"(?:\b(?:over|more than|at least|above|greater than|exceed(?:s|ed|ing)?|no (?:less|fewer) than|minimum of|longer than|higher than|older than|after|since)|>=?|≥)\s*(?:the\s+)?[$€£]?\Z", re.IGNORECASE)  # fmt: skip  # noqa: E501
 _LESS = re.compile(r"(?:\b(?:under|less than|fewer than|at most|below|up to|no more than|within|maximum of|shorter than|lower than|before|until)|<=?|≤)\s*(?:the\s+)?[$€£]?\Z", re.IGNORECASE)  # fmt: skip  # noqa: E501
+# What a text that is no name has: `12.5, Ann: 7.25`.
 _FIELD_VALUE = re.compile(r"[:=]\s*[-+$€£]?\d")
-"""What a text that is no name has: `12.5, Ann: 7.25`."""
 
 _NAMES = re.compile(
     r"(?:\b(?:step|option|table|figure|fig|section|chapter|part|item|task|phase|level|lesson|module|version|segment|leg|"

@@ -164,8 +164,8 @@ def _trim_cell(text: str, start: int, end: int, offset: int) -> Cell:
     return offset + start, offset + end
 
 
+# A field with its value, as above and below a table of an invoice: no row of one.
 _FIELD = re.compile(r"\s*[A-Za-z][\w-]*(?: [\w-]+){0,3}: \S+(?: \S+)*\s*")
-"""A field with its value, as above and below a table of an invoice: no row of one."""
 
 
 def read_aligned(lines: list[Line]) -> tuple[list[list[Cell]], int] | None:

@@ -18,8 +18,8 @@ from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase
 from spanproof.evaluators.layers.groundedness.solve.match import compute_width
 from spanproof.evaluators.layers.groundedness.values.model import Kind, is_year
 
+# Of a range, relative to its middle: more than a comparison allows for the errors of binary fractions.
 _SLACK = 1e-9
-"""Of a range, relative to its middle: more than a comparison allows for the errors of binary fractions."""
 
 
 @dataclass(slots=True)

@@ -58,24 +58,21 @@ _KINDS = {
     Kind.TIME: ClaimKind.TIME,
     Kind.ID: ClaimKind.IDENTIFIER,
 }
-_BUDGET = 6
-"""So many claims may be judged at the plain threshold; with more, it falls in proportion."""
+_BUDGET = 6  # So many claims may be judged at the plain threshold; with more, it falls in proportion
 _OUTPUTS = (SourceKind.OUTPUT, SourceKind.ERROR)
 _CERTAIN = 0.01
 _BACKWARDS = 0.4
 _OF_A_VALUE = re.compile(r"\d\s?[^\W\d]{0,4} (?:out )?of (?:the |a total of )?[$€£]?\Z")
-_BEHIND_DENIAL = 40
-"""A state so near behind a denial is what is denied: its own claim settles it."""
+_BEHIND_DENIAL = 40  # A state so near behind a denial is what is denied: its own claim settles it
 _BY_ACCIDENT = 0.05
 _UNMISTAKABLE = 0.8
 _FEWEST_DIGITS, _MOST_TIMES, _MOST_SUMMED = 2, 20, 10
 _GIVEN = 0.7
+# An identifier that a source has is a name of something: whether it is the right one, the values by it show.
 _KNOWN_NAME = 0.9
-"""An identifier that a source has is a name of something: whether it is the right one, the values by it show."""  # noqa: E501
+# So well a result of the operation that a claim names has to fit to stand against the stated value.
 _REQUESTED = 1.5
-"""So well a result of the operation that a claim names has to fit to stand against the stated value."""
-_KNOWN_STATE = 0.75
-"""A state that the record which is named has, with no rival named better."""
+_KNOWN_STATE = 0.75  # A state that the record which is named has, with no rival named better
 _RELATION_RULES = {
     ClaimKind.SUPERLATIVE: Rule.SUPERLATIVE,
     ClaimKind.COMPARISON: Rule.COMPARISON,

@@ -34,8 +34,8 @@ print(1)
 import atexit, os, signal
 atexit.register(os.kill, os.getpid(), signal.SIGSTOP)
 """
+# In the highest byte of a page's entry in /proc/self/pagemap.
 _PRESENT, _FILE, _EXCLUSIVE = 1 << 7, 1 << 5, 1
-"""In the highest byte of a page's entry in /proc/self/pagemap."""
 
 
 def learn(serve: Callable[[socket.socket], None]) -> Ranges:

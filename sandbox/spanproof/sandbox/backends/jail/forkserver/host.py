@@ -66,8 +66,7 @@ class SupervisorLink:
     """The host's end of one supervisor. Not thread-safe: one caller at a time."""
 
     def __init__(self, stream: socket.socket) -> None:
-        self.ahead = ""
-        """The language whose interpreter its next guest is; none where that waits as Python."""
+        self.ahead = ""  # The language whose interpreter its next guest is; none where that waits as Python
         self._stream = stream
         self._decoder = Decoder(FROM_SUPERVISOR)
         self._poll = select.poll()  # select() knows no descriptor beyond 1023

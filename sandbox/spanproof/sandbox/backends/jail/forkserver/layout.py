@@ -14,18 +14,17 @@ import ctypes
 import re
 from pathlib import Path
 
+# MADV_COLLAPSE, from Linux 6.1 on.
 _COLLAPSE = 25
-"""MADV_COLLAPSE, from Linux 6.1 on."""
 LARGE = 2 * 1024 * 1024
 """Bytes of a large page."""
 _WRITABLE = re.compile(r"^([0-9a-f]+)-([0-9a-f]+) rw-p \S+ \S+ 0 +(?:\[heap\])?$", re.MULTILINE)
 _CODE = re.compile(r"^([0-9a-f]+)-([0-9a-f]+) r-xp \S+ \S+ [1-9]\d* +/", re.MULTILINE)
 _READ_ONLY_FILE = re.compile(r"^([0-9a-f]+)-([0-9a-f]+) r-([x-])p \S+ \S+ [1-9]\d* +/", re.MULTILINE)
 _READ, _WRITE, _EXECUTE = 1, 2, 4
+# MAP_PRIVATE and MAP_ANONYMOUS.
 _PRIVATE = 0x22
-"""MAP_PRIVATE and MAP_ANONYMOUS."""
-_IN_PLACE = 3
-"""MREMAP_MAYMOVE and MREMAP_FIXED."""
+_IN_PLACE = 3  # MREMAP_MAYMOVE and MREMAP_FIXED
 _FAILED = ctypes.c_void_p(-1).value
 
 _libc = ctypes.CDLL(None)

@@ -20,6 +20,7 @@ from spanproof.sandbox.backends.jail.forkserver.zygote import run_zygote
 from spanproof.sandbox.backends.jail.namespaces import root
 from spanproof.sandbox.backends.jail.namespaces.cgroup import Group
 
+# The namespaces a supervisor makes for itself, besides that of processes.
 _OWN = (
     kernel.CLONE_NEWUSER
     | kernel.CLONE_NEWNS
@@ -28,7 +29,6 @@ _OWN = (
     | kernel.CLONE_NEWNET
     | kernel.CLONE_NEWCGROUP
 )
-"""The namespaces a supervisor makes for itself, besides that of processes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,7 @@ from typing import Any, NoReturn, Protocol
 
 from spanproof.sandbox.backends.jail.namespaces import cgroup
 
-_PROCESSES = 1024
-"""Of a supervisor's group: a bound behind the program's own, which is a resource limit."""
+_PROCESSES = 1024  # Of a supervisor's group: a bound behind the program's own, which is a resource limit
 _TICK_MS = 200
 
 
@@ -89,10 +88,10 @@ class Starter:
         self._host = host
         self._factory = factory
         self._groups = groups
+        # By process, with its control group.
         self._supervisors: dict[int, tuple[PreparedSupervisor, str]] = {}
-        """By process, with its control group."""
+        # Control groups that are to be removed.
         self._left: set[str] = set()
-        """Control groups that are to be removed."""
 
     def serve(self) -> None:
         """Serve until the host closes its socket or dies; then end every supervisor."""

@@ -71,8 +71,8 @@ class Supervisor:
         self._links = Links(channel, self._decoder, isolation, group, way_out)
         self._bounds: tree.Bounds | None = None
         self._has_box = False
+        # Whether a program has begun whose result has not been sent.
         self.at_work = False
-        """Whether a program has begun whose result has not been sent."""
 
     def serve(self) -> None:
         """Arm a guest, take a job, run it, and again."""

@@ -29,10 +29,9 @@ from spanproof.sandbox.guest.main import run_guest, settle
 from spanproof.sandbox.guest.reporter import CONTROL_FD
 
 _ENDED = struct.Struct("=idq")
+# After the three a guest is given, which are free here between two guests.
 _CHANNEL_FD = 3
-"""After the three a guest is given, which are free here between two guests."""
-_PINS_FD = CONTROL_FD + 1
-"""Of what holds the pinned pages, until the supervisor has it."""
+_PINS_FD = CONTROL_FD + 1  # Of what holds the pinned pages, until the supervisor has it
 _START_S = 30.0
 _setsid, _close, _write, _getpid = os.setsid, os.close, os.write, os.getpid
 

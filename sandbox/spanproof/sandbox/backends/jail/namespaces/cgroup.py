@@ -20,16 +20,17 @@ from pathlib import Path
 from typing import Self
 
 _NAME = "spanproof-jail"
+# Where processes of a delegated group go, which cannot hand controllers down while it has any itself.
 _HOST = "spanproof-host"
-"""Where processes of a delegated group go, which cannot hand controllers down while it has any itself."""
+
 _NO_SWAP = "0"
 _KILLS = re.compile(rb"oom_kill (\d+)")
 _NO_LIMIT = 1 << 62
 _V1_TCP_LIMIT, _TCP_BYTES = "memory.kmem.tcp.limit_in_bytes", 128 * 1024 * 1024
 _ATTEMPTS = 10
 _SETTLING_TURNS, _SETTLING_TURN_S = 200, 0.005
+# Of the supervisor's own: pages it has touched meanwhile.
 _LEFT_BEHIND_BYTES = 16 * 1024 * 1024
-"""Of the supervisor's own: pages it has touched meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,8 @@ class DnsStub:
     def __init__(self) -> None:
         self._poll = select.epoll()
         self._links: dict[int, socket.socket] = {}
+        # Those it knows, with their address: where there are any, there is no other name.
         self.names: Mapping[str, str] = {}
-        """Those it knows, with their address: where there are any, there is no other name."""
 
     def fileno(self) -> int:
         """Return the descriptor for polling."""

@@ -20,18 +20,16 @@ SLACK_BYTES = 16 * 1024 * 1024
 UNIX_SOCKET_BYTES = 208 * 1024
 """net.core.wmem_default of all kernels, which bounds what a unix socket has sent."""
 _PIPE_BYTES = 64 * 1024
-_EPOLL_FACTOR = 3
-"""What epoll holds for a descriptor is so many times the line that fdinfo has on it."""
+_EPOLL_FACTOR = 3  # What epoll holds for a descriptor is so many times the line that fdinfo has on it
 _EPOLL_TEXT_BYTES = 16 * 1024 * 1024
 _BACKLOG = re.compile(rb"^(TCP6?|UDP6?): inuse (\d+)", re.MULTILINE)
+# The supervisor's resolver.
 _OWN_SOCKETS = {"UDP": 1}
-"""The supervisor's resolver."""
-_TABLE_RATIO = 512
-"""Of a mapping to its page table."""
+_TABLE_RATIO = 512  # Of a mapping to its page table
 _TABLES = re.compile(rb"VmPTE:\s+(\d+) kB")
 _TABLES_BORN_BYTES = 1024 * 1024
+# The next look comes when ten times what the last one took is past.
 _REST = 10
-"""The next look comes when ten times what the last one took is past."""
 
 
 class KernelMemory:

@@ -20,8 +20,8 @@ from spanproof.sandbox.backends.jail.namespaces.process_tree import (
     read_stat_fields,
 )
 
+# Above what an interpreter with its libraries shares with files; a closer look walks the page tables.
 _SHARED_WORTH_A_LOOK = 96 * 1024 * 1024
-"""Above what an interpreter with its libraries shares with files; a closer look walks the page tables."""
 
 _PEAK = re.compile(rb"VmHWM:\s+(\d+) kB")
 _PAGE = os.sysconf("SC_PAGE_SIZE")

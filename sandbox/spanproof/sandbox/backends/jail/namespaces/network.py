@@ -65,8 +65,8 @@ class Resolver:
     def __init__(self) -> None:
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
         self._socket.bind(("127.0.0.1", DNS_PORT))
+        # Those it knows, with their address: where there are any, there is no other name.
         self.names: Mapping[str, str] = {}
-        """Those it knows, with their address: where there are any, there is no other name."""
 
     def fileno(self) -> int:
         """Return the descriptor for polling."""

@@ -19,18 +19,17 @@ from spanproof.sandbox.guest.wire import Header
 NO_CORE_BYTES = 1
 """No core file is so small; and of all values it is the one with which the kernel starts no handler of the
 machine's (`core_pattern` with a pipe) either."""
+# Signals in queues, and timers, which take one each.
 _PENDING = 1024
-"""Signals in queues, and timers, which take one each."""
+# Of address space over the memory limit: stacks and arenas are mapped long before they are used.
 _DATA_SLACK_BYTES = 256 * 1024 * 1024
-"""Of address space over the memory limit: stacks and arenas are mapped long before they are used."""
 
 
+# Dead processes: who makes them without an end would keep the supervisor from all else.
 _REAPED_AT_ONCE = 256
-"""Dead processes: who makes them without an end would keep the supervisor from all else."""
+# Threads that run at once: more than a runtime has for itself; Node.js has eleven in all.
 _CROWD = 16
-"""Threads that run at once: more than a runtime has for itself; Node.js has eleven in all."""
-_LEVEL = 1.25
-"""What each level of niceness takes of a process's weight."""
+_LEVEL = 1.25  # What each level of niceness takes of a process's weight
 _LOWEST = 19
 
 
@@ -45,10 +44,10 @@ class Namespace:
                 its processes or threads was born last.
         """
         self._newest = newest
+        # What `read_stat_fields` gives of each at the last look.
         self.seen: dict[int, list[bytes]] = {}
-        """What `read_stat_fields` gives of each at the last look."""
+        # CPU seconds of all that were reaped here: of a main process, its source reports them.
         self.strays_cpu_s = 0.0
-        """CPU seconds of all that were reaped here: of a main process, its source reports them."""
 
     companions = 2
     """Processes that the kernel counts with the guest's: supervisor and zygote."""

@@ -27,16 +27,17 @@ GUEST_ID = 1000
 BOX_DIRECTORIES = (("work", 0o755), ("tmp", 0o1777), ("shm", 0o1777), ("code", 0o755))
 
 _LISTED = 1000
-_LISTED_CHARACTERS = 128 * 1024
-"""Of names, each of which may take six bytes in a result."""
+_LISTED_CHARACTERS = 128 * 1024  # Of names, each of which may take six bytes in a result
 _DEPTH = 32
+# Directories looked into: where no one bounds names (gVisor), a program can make more than anyone reads.
 _ENTERED = 20_000
-"""Directories looked into: where no one bounds names (gVisor), a program can make more than anyone reads."""
+
 _STAGE = "/tmp"  # noqa: S108 - any directory that exists; covered in our own namespace only
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _ETC = ("ld.so.cache", "alternatives", "ssl/certs", "ssl/openssl.cnf", "ca-certificates", "mime.types")
+# Directories of /etc without which a toolchain under /usr does not start.
 _CONFIGURED = ("java-*-openjdk", "R")
-"""Directories of /etc without which a toolchain under /usr does not start."""
+
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 _LINKS = {
     "tmp": "box/tmp",

@@ -20,16 +20,15 @@ from spanproof.sandbox.backends.jail.namespaces.process_tree import Namespace
 from spanproof.sandbox.backends.jail.reduced import calls
 
 _LEAST_NAMES = 1024
+# Of the room: a name costs a disk more than a tmpfs, when it is removed.
 _BYTES_A_NAME = 16384
-"""Of the room: a name costs a disk more than a tmpfs, when it is removed."""
+# Much may be written between two looks by the clock: each of the first names is looked at too, then every so
+# many.
 _LOOK_EACH_NAMES = 32
-"""Much may be written between two looks by the clock: each of the first names is looked at too, then every so
-many."""
-_OFTEN = 10
-"""A walk through the box is made again when ten times what the last one took is past."""
+_OFTEN = 10  # A walk through the box is made again when ten times what the last one took is past
 _BEYOND_BEARING = 2
+# Node.js looks for one in each directory from a script's up, and would otherwise leave the box for it.
 _MANIFEST, _EMPTY_MANIFEST = "package.json", b"{}\n"
-"""Node.js looks for one in each directory from a script's up, and would otherwise leave the box for it."""
 
 
 class Directory:

@@ -25,11 +25,11 @@ from spanproof.sandbox.backends.jail.run.proxied_sockets import ProxyingWatcher
 from spanproof.sandbox.backends.jail.seccomp.notifications import GO_ON, Answer, Notification, to_int
 from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
 
-_MOST = 48
-"""At once, of which the supervisor holds a descriptor each; the oldest gives way."""
+_MOST = 48  # At once, of which the supervisor holds a descriptor each; the oldest gives way
 _ANSWER_BYTES = 65536
+# A `msghdr`: address and its length, pieces and their number, control and its length, flags.
 _HEADER = struct.Struct("=QI4xQQQQi4x")
-"""A `msghdr`: address and its length, pieces and their number, control and its length, flags."""
+
 _PIECE = struct.Struct("=QQ")
 _PIECES = 64
 _DONE = Answer(value=0)
@@ -55,8 +55,8 @@ class DatagramWatcher(ProxyingWatcher):
     _tree: Spared
 
     def __init__(self, arch: Arch, boundary: ReducedBoundary, dns_stub: DnsStub) -> None:
+        # By the socket's number.
         self._datagrams: OrderedDict[int, Datagram] = OrderedDict()
-        """By the socket's number."""
         super().__init__(arch, boundary, dns_stub)
 
     def watch(self, listener: int) -> None:

@@ -49,8 +49,8 @@ class FileWatcher(ProxyingWatcher):
 
     def __init__(self, arch: Arch, boundary: ReducedBoundary, dns_stub: DnsStub) -> None:
         super().__init__(arch, boundary, dns_stub)
+        # Files of /etc that the guest reads in the place of the machine's.
         self._texts = {f"/{name}": SealedText(name, text) for name, text in _build_etc_files().items()}
-        """Files of /etc that the guest reads in the place of the machine's."""
         self._texts |= {path: SealedText("pth", text) for path, text in boundary.search_paths().items()}
 
     def _build_handlers(self) -> dict[str, Callable[[str, Notification], Answer]]:

@@ -22,8 +22,9 @@ _PATH_BENEATH = 1
 
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1, 2, 4, 8
 _MAKE_CHAR, _MAKE_BLOCK = 1 << 6, 1 << 11
+# All of ABI 1; moving between directories; truncating; ioctl on devices.
 _RIGHTS_BY_ABI = {1: (1 << 13) - 1, 2: 1 << 13, 3: 1 << 14, 5: 1 << 15}
-"""All of ABI 1; moving between directories; truncating; ioctl on devices."""
+
 _TCP_ABI, _TCP = 4, 0b11
 _SCOPE_ABI, _SCOPES = 6, 0b11
 

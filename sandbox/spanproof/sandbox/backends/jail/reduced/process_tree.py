@@ -33,8 +33,8 @@ class Spared(Namespace):
     """Processes among which is one that must live on: the zygote, a child that guests are forked from."""
 
     zygote = -1
+    # Their sessions at most: those of the last count, and all that were begun since.
     _sessions = 0
-    """Their sessions at most: those of the last count, and all that were begun since."""
 
     def _find_pids(self) -> list[int]:
         """Return all of them, without the zygote."""
@@ -106,8 +106,9 @@ class Descendants(Spared):
         super().__init__()
         self._own_user = own_user
         self._counter = Counter()
+        # Whether the kernel bounds them; the machine's root, who cannot become another, it does not.
         self.counted = own_user or self._counter.counts()
-        """Whether the kernel bounds them; the machine's root, who cannot become another, it does not."""
+
         self._most = 1 << 20
 
     def kill_children(self, *, but: Container[int]) -> None:

@@ -18,8 +18,8 @@ _NO_PROCESS = Answer(errno.ESRCH)
 _SIGNALS = ("kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_open")
 _ON_A_PROCESS = ("prlimit64", "sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler")
 _PRIORITIES = ("setpriority", "ioprio_set")
+# At most at once: where the kernel shares out processors by session, each has as much as the supervisor.
 _SESSIONS = 16
-"""At most at once: where the kernel shares out processors by session, each has as much as the supervisor."""
 SHOWN = frozenset((*_SIGNALS, *_ON_A_PROCESS, *_PRIORITIES, "setsid"))
 """Calls that it must be shown."""
 

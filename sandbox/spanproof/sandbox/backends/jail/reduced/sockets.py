@@ -28,10 +28,10 @@ _DONE = Answer(value=0)
 _ACCESS = Answer(errno.EACCES)
 _NAMES_KEPT = 1024
 _OPTION_BYTES = 256
+# Where clients bind a socket to find out (urllib3 does when it is loaded): yes, and that is no attempt.
 _HAS_IPV6 = "[::1]:0"
-"""Where clients bind a socket to find out (urllib3 does when it is loaded): yes, and that is no attempt."""
+# Where the kernel takes ports from for who names none.
 _FIRST_OWN_PORT, _OWN_PORTS = 49152, 16384
-"""Where the kernel takes ports from for who names none."""
 
 
 class SocketWatcher(DatagramWatcher):
@@ -42,8 +42,8 @@ class SocketWatcher(DatagramWatcher):
     def watch(self, listener: int) -> None:
         """See `Watcher`."""
         super().watch(listener)
+        # The address a connection leads to, as its program named it, by the socket's number.
         self._proxied: OrderedDict[int, bytes] = OrderedDict()
-        """The address a connection leads to, as its program named it, by the socket's number."""
 
     def _build_handlers(self) -> dict[str, Callable[[str, Notification], Answer]]:
         table = super()._build_handlers()

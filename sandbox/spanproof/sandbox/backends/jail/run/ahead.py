@@ -21,8 +21,7 @@ from spanproof.sandbox.guest.wire import FROM_GUEST, BadFrame, Decoder, Header
 BEGIN: Final = b"\n"
 """What an interpreter that waits is sent when its program is there."""
 _START_S = 10.0
-_PROCESSES = 4
-"""Of an interpreter that waits, at most: bash has the script checked by another."""
+_PROCESSES = 4  # Of an interpreter that waits, at most: bash has the script checked by another
 _BASH_AID = "ahead.sh"
 # bash reads this file before it opens the script. The second shell, started by the first, waits, and reads
 # the script without running it; then the first goes on to it, and has no descriptor or variable of ours left.

@@ -17,10 +17,10 @@ from spanproof.sandbox.backends.jail.seccomp.watcher import Watcher
 from spanproof.sandbox.guest.wire import FROM_GUEST, BadFrame, Decoder, Header
 
 _READ_BYTES = 65536
+# Of a guest that never stops writing, before the clock is looked at again.
 _READS_AT_ONCE = 2
-"""Of a guest that never stops writing, before the clock is looked at again."""
+# More than a socket holds.
 _LAST_READS = 16
-"""More than a socket holds."""
 
 
 class ControlChannel:

@@ -18,8 +18,8 @@ from spanproof.sandbox.guest.wire import Header
 MOST_FAILED = 1_000
 """Numbers of failed tests that are reported."""
 
+# As many as can be planned.
 _TESTS = 100_000
-"""As many as can be planned."""
 
 
 class GuestReport:

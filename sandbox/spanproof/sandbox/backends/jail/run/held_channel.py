@@ -16,8 +16,8 @@ from spanproof.sandbox.guest.wire import FROM_GUEST, BadFrame, Decoder, Header
 
 _MOST_BYTES = FROM_GUEST.header + 64
 _REPLY_BYTES = 65536
+# Of stack by which two reads of the loop may differ; a step lies at least twice as much below it.
 _LOOP_BYTES = 1024
-"""Of stack by which two reads of the loop may differ; a step lies at least twice as much below it."""
 
 
 class HeldChannel:

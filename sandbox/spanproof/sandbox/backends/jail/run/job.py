@@ -20,8 +20,8 @@ from spanproof.sandbox.model import Database, DatabaseEngine, Execution, Limits,
 from spanproof.sandbox.toolchains import TOOLCHAINS, find_toolchains
 
 _RUNNER = "node.cjs"
+# Languages that take no other program.
 _OWN = frozenset(("python", "sql"))
-"""Languages that take no other program."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,18 +30,19 @@ from spanproof.sandbox.guest.reporter import STEPS_FD
 
 BEFORE = -1
 """The step before the first one."""
-_ROUNDS = 64
-"""Of stopping processes while others are born: a stopped one forks no more."""
+_ROUNDS = 64  # Of stopping processes while others are born: a stopped one forks no more
 _STILL_S = 1.0
+# CPU time, in the kernel's ticks, after which a task has left the call by which it forked.
 _TICKS = 2
-"""CPU time, in the kernel's ticks, after which a task has left the call by which it forked."""
+# FUTEX_WAIT, FUTEX_WAIT_BITSET and FUTEX_WAIT_REQUEUE_PI, whose fourth argument is the time-out.
 _FUTEX_WAITS = frozenset((0, 9, 11))
-"""FUTEX_WAIT, FUTEX_WAIT_BITSET and FUTEX_WAIT_REQUEUE_PI, whose fourth argument is the time-out."""
+# Calls without a time-out: only another task, or a signal, ends them.
 _WAITS_FOR_OTHERS = frozenset(("pause", "rt_sigsuspend", "wait4", "waitid"))
-"""Calls without a time-out: only another task, or a signal, ends them."""
+
 _READS = frozenset(("read", "readv"))
+# What only another task makes readable; a socket may have a time-out of its own.
 _FED_BY_OTHERS = ("pipe:", "anon_inode:[eventfd]")
-"""What only another task makes readable; a socket may have a time-out of its own."""
+
 _SIGNALS = re.compile(rb"^Sig(?:Blk|Cgt):\t(\w+)", re.MULTILINE)
 _ALARM = 1 << (signal.SIGALRM - 1)
 _TIMEOUT_AT = {
@@ -75,10 +76,11 @@ class Lineage:
         self._ours = frozenset(map(int, tree.pids())) - {main}
         self.step = BEFORE
         self._has_forked = False
+        # Step by thread number, beside when the thread began: numbers come again.
         self._steps: dict[int, tuple[int, int]] = {}
-        """Step by thread number, beside when the thread began: numbers come again."""
+        # The last fork of each task, as long as what it made may be unknown.
         self._forks: dict[int, _Fork] = {}
-        """The last fork of each task, as long as what it made may be unknown."""
+
         self._deferred: list[Notification] = []
         self._stopped: list[int] = []
 

@@ -25,8 +25,8 @@ from spanproof.sandbox.backends.jail.seccomp.paths import Boundary
 from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
 from spanproof.sandbox.backends.jail.seccomp.watcher import Watcher
 
+# Of a `msghdr`: where the pieces are that it sends, and how many; and one of those.
 _MESSAGE, _PIECE = struct.Struct("=16xQQ"), struct.Struct("=QQ")
-"""Of a `msghdr`: where the pieces are that it sends, and how many; and one of those."""
 
 
 class ProxyingWatcher(Watcher):

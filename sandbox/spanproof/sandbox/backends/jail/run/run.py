@@ -25,10 +25,9 @@ from spanproof.sandbox.backends.jail.run.usage_limits import TICK_S, UsageLimits
 from spanproof.sandbox.guest.inbox import encode_message
 from spanproof.sandbox.guest.wire import Decoder, Frame, Header
 
+# So long no one looks at what a program says: most are over then, and fill no pipe.
 _MUTE_S = 0.002
-"""So long no one looks at what a program says: most are over then, and fill no pipe."""
-_LONGER = 2
-"""By so much a look may last longer than the last one."""
+_LONGER = 2  # By so much a look may last longer than the last one
 _GUEST_FIELDS = ("language", "argv", "has_tests", "entry_point", "tools", "seed", "database", "held")
 
 
@@ -80,12 +79,12 @@ class Run:
         self._ended = False
         self._held: Ended | None = None
         self._host_gone = False
+        # Whether it has left anything in the box; known at its end.
         self.touched = False
-        """Whether it has left anything in the box; known at its end."""
         self._bound_time()
         self._clock = Clock(self._limits["wall_s"])
+        # What is seen in a turn has come since the last one began.
         self._turn_began = self._last_turn_began = self._clock.started
-        """What is seen in a turn has come since the last one began."""
 
     def start(self) -> None:
         """Hand the guest its code, and turn to it: what that takes is done while the guest begins."""

@@ -24,8 +24,8 @@ from spanproof.sandbox.model import Execution, JsonValue, SessionSpec, ToolAnswe
 _GRACE_S = 15.0
 _START_S = 30.0
 _END_S = 15.0
+# Sent ahead at once: a supervisor that reports and a host that sends must not wait for each other.
 _AHEAD_BYTES = 64 * 1024
-"""Sent ahead at once: a supervisor that reports and a host that sends must not wait for each other."""
 
 
 def build_session_job(spec: SessionSpec) -> tuple[Header, list[bytes]]:
@@ -122,8 +122,9 @@ class JailSession(Session):
         self._tools = frozenset(stub.name for stub in spec.tools)
         self._coming: deque[Foreseen] = deque()
         self._sent: deque[str] = deque()
+        # Those the supervisor may answer, by their numbers.
         self._calls: list[tuple[ToolRequest, ToolAnswer]] = []
-        """Those the supervisor may answer, by their numbers."""
+
         self._executions: list[Execution] = []
         self._amended: dict[int, Execution] = {}
         try:

@@ -32,10 +32,9 @@ from spanproof.sandbox.backends.jail.seccomp.syscalls import require_arch
 from spanproof.sandbox.guest.inbox import encode_message
 from spanproof.sandbox.guest.wire import Frame, Header, encode, format_call_key
 
+# Tool calls: their time is not the step's, so their number must be bounded.
 _CALLS_A_STEP = 10_000
-"""Tool calls: their time is not the step's, so their number must be bounded."""
-_PIECE_BYTES = 4096
-"""What a host that has room at all has room for, be it a socket or a pipe."""
+_PIECE_BYTES = 4096  # What a host that has room at all has room for, be it a socket or a pipe
 _SETTLES_S = 2.0
 _SHORT_TICK_S = 0.005
 _NETWORK_CALLS = frozenset(("connect", "sendmmsg", "sendmsg", "sendto"))
@@ -52,34 +51,35 @@ class SessionRun(Run):
         self._control_channel.listen()  # the guest calls tools, and waits for answers
         self._ready = self._in_step = False
         self._step_record = self._watcher.record
+        # The secret name of the step at hand: a report made up before the step began cannot know it.
         self._step = ""
-        """The secret name of the step at hand: a report made up before the step began cannot know it."""
+        # Steps that the host has sent: source, and what is foreseen of it.
         self._coming: deque[tuple[bytes, list[Any]]] = deque()
-        """Steps that the host has sent: source, and what is foreseen of it."""
+        # Calls of the step at hand: number, key and answer.
         self._foreseen: deque[list[Any]] = deque()
-        """Calls of the step at hand: number, key and answer."""
+        # Whether those that it does not make are the next step's.
         self._lasting = False
-        """Whether those that it does not make are the next step's."""
+        # Numbers of those that were answered and that the host has not received.
         self._answered: list[int] = []
-        """Numbers of those that were answered and that the host has not received."""
+
         self._calls = 0
         self._cpu_reported = 0.0
         self._unsent = b""
+        # The thread whose call waits for its answer.
         self._caller = armed.guest.pid
-        """The thread whose call waits for its answer."""
+        # That of the step at hand, which is over when the main thread reads the next one.
         self._report: Header | None = None
-        """That of the step at hand, which is over when the main thread reads the next one."""
+        # By step, attempts since it was reported.
         self._late: dict[int, Record] = {}
-        """By step, attempts since it was reported."""
+        # Earlier ones whose tasks have used the network in the step at hand.
         self._network_steps: set[int] = set()
-        """Earlier ones whose tasks have used the network in the step at hand."""
+
         self._network_used = False
+        # When what is left running must have acted, once the session is to end.
         self._settled_at: float | None = None
-        """When what is left running must have acted, once the session is to end."""
+        # How many there were, once the interpreter ends.
         self._steps: int | None = None
-        """How many there were, once the interpreter ends."""
-        self._at_end = Record()
-        """What it attempts then."""
+        self._at_end = Record()  # What it attempts then
         job.header["held"] = self._is_held
         if self._is_held:
             pid = armed.guest.pid

@@ -13,8 +13,8 @@ from spanproof.sandbox.backends.jail.isolation import Armed
 from spanproof.sandbox.backends.jail.run.output import Stream
 
 _PIECE_BYTES = 4096
+# More than a pipe holds.
 _DRAIN_BYTES = 1 << 20
-"""More than a pipe holds."""
 
 
 class Streams:

@@ -35,8 +35,8 @@ class UsageLimits:
         self._strays_cpu_before = isolation.tree.strays_cpu_s
         self._arming_cpu_s = memory.read_cpu_s(guest.pid)
         self._own_times = OwnTimes()
+        # How long the last look took: a supervisor that is kept waiting for a processor takes long.
         self.takes_s = 0.0
-        """How long the last look took: a supervisor that is kept waiting for a processor takes long."""
 
     def is_due(self, now: float) -> bool:
         """Whether it is time to look again."""

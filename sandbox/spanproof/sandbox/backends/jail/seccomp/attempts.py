@@ -15,10 +15,10 @@ from spanproof.sandbox.guest.wire import Header
 MERGED = "(others)"
 """The target of the entry that counts those for which there was no room."""
 _TARGET_CHARACTERS = 4096
+# Distinct ones of a kind, refused or allowed.
 _ATTEMPTS = 1000
-"""Distinct ones of a kind, refused or allowed."""
+# Of their targets: a result must stay within a frame, where each may take six bytes.
 _CHARACTERS = 128 * 1024
-"""Of their targets: a result must stay within a frame, where each may take six bytes."""
 
 
 @dataclass(slots=True)

@@ -43,20 +43,25 @@ PLAIN_PROTOCOLS = (0, 6, 17)
 _PR_SET_DUMPABLE = 4
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 _FIOSETOWN, _SIOCSPGRP = 0x8901, 0x8902
+# FS_IOC_SETFLAGS of 64 and of 32 bits, and FS_IOC_FSSETXATTR, which a file's owner may, opened to read.
 _FILE_ATTRIBUTES = (0x40086602, 0x40046602, 0x401C5820)
-"""FS_IOC_SETFLAGS of 64 and of 32 bits, and FS_IOC_FSSETXATTR, which a file's owner may, opened to read."""
+
 _F_SETOWN, _F_SETOWN_EX = 8, 15
+# F_SETLEASE and F_NOTIFY reach others that have a file; for F_SETPIPE_SZ the kernel holds more.
 _SHARED_FILE_COMMANDS = (1024, 1026, 1031)
-"""F_SETLEASE and F_NOTIFY reach others that have a file; for F_SETPIPE_SZ the kernel holds more."""
+
 _RLIMIT_CORE, _RLIMIT_NPROC = 4, 6
 _SOCK_STREAM, _SOCK_SEQPACKET = 1, 5
 _INTERNET_LEVELS = (0, 6, 17, 41)  # IP, TCP, UDP, IPv6
 _SOL_SOCKET, _SO_PASSPIDFD, _SO_PEERPIDFD = 1, 76, 77
+# SO_SNDBUF, SO_RCVBUF and their FORCE: without effect, so that the kernel's own sizes bound a socket.
 _BUFFER_SIZES = dict.fromkeys((7, 8, 32, 33), _DONE)
-"""SO_SNDBUF, SO_RCVBUF and their FORCE: without effect, so that the kernel's own sizes bound a socket."""
+
 _PROT_WRITE = 2
 _S_IFMT, _S_IFCHR, _S_IFBLK = 0o170000, 0o020000, 0o060000
 _SUPERVISOR_PID = 1
+# Calls on a process named by their first argument: the supervisor shares the guest's user id, so the kernel
+# alone would let a guest slow it down.
 _ON_A_PROCESS = (
     "kill",
     "tgkill",
@@ -70,8 +75,6 @@ _ON_A_PROCESS = (
     "sched_setparam",
     "sched_setscheduler",
 )
-"""Calls on a process named by their first argument: the supervisor shares the guest's user id, so the kernel
-alone would let a guest slow it down."""
 # PDEATHSIG (1, 2), DUMPABLE (get, 3), NAME (15, 16), SECCOMP (get, 21), CAPBSET_READ, TIMERSLACK, subreaper,
 # NO_NEW_PRIVS, THP_DISABLE, and PR_SET_VMA, with which allocators name their memory
 _HARMLESS_PRCTL = (1, 2, 3, 15, 16, 21, 23, 29, 30, 36, 37, 38, 39, 41, 42, 0x53564D41)
@@ -147,8 +150,8 @@ def build_unnamespaced_rules() -> dict[str, Program]:
 
 
 _NOT_ON_THE_SUPERVISOR = [load_low(0), *jump_if_in((_SUPERVISOR_PID,), _NOTIFY, _ALLOW)]
+# Zero is the caller, or its process group, in which there are none but the guest's.
 _NOT_ON_ANOTHER = [load_low(0), *jump_if_in((0,), _ALLOW, _NOTIFY)]
-"""Zero is the caller, or its process group, in which there are none but the guest's."""
 
 
 def _test_null(argument: int, then: Program, otherwise: Program) -> Program:

@@ -34,11 +34,11 @@ from spanproof.sandbox.backends.jail.seccomp.conditions import (
 from spanproof.sandbox.backends.jail.seccomp.rules import ALLOWED, FORKS, REFUSED, WATCHED
 from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
 
+# Calls shown to be noted, measured or answered, and not to be refused.
 _FOR_THE_KERNEL = (WATCHED | {"mmap", "mremap", "prctl", "sendto"}) - build_device_rules().keys()
-"""Calls shown to be noted, measured or answered, and not to be refused."""
 
+# Shown where a program's chance is to repeat, and where each task belongs to a step of a session.
 _OBSERVED = FORKS | {"getrandom"}
-"""Shown where a program's chance is to repeat, and where each task belongs to a step of a session."""
 
 _X32_BIT = 0x40000000
 

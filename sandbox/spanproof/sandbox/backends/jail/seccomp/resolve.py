@@ -19,8 +19,8 @@ _AT_FDCWD = -100
 _MOST_LINKS = 40  # as the kernel's MAXSYMLINKS
 _MOST_STEPS = 4096
 _DELETED = " (deleted)"
+# What the kernel takes for a path, and what leaves room for links and for the slashes between names.
 _PATH_BYTES, _SHORT_BYTES = 4096, 3000
-"""What the kernel takes for a path, and what leaves room for links and for the slashes between names."""
 
 
 class TooManyLinks(Exception):  # noqa: N818 - what a path has
@@ -95,8 +95,8 @@ class _Walk:
         self._thread = thread
         self._root = root
         self._links = 0
+        # A link of /proc to a directory that has no name: it is removed, or too deep.
         self._unnamed = ""
-        """A link of /proc to a directory that has no name: it is removed, or too deep."""
 
     @cached_property
     def _process(self) -> int:

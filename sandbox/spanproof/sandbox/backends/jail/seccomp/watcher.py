@@ -43,15 +43,15 @@ from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
 from spanproof.sandbox.fixed.run_fixtures import RunFixtures
 from spanproof.sandbox.tape.target import Target
 
+# How many scripts the kernel goes through to a program, and how much of each it reads.
 _INTERPRETERS, _FIRST_LINE_BYTES = 5, 256
-"""How many scripts the kernel goes through to a program, and how much of each it reads."""
+
 _OPEN_HOW = struct.Struct("=QQQ")
+# Of a `msghdr`: where the address is, and how long.
 _MESSAGE_HEAD = struct.Struct("=QI")
-"""Of a `msghdr`: where the address is, and how long."""
+# Of an `mmsghdr`.
 _MESSAGE_BYTES = 64
-"""Of an `mmsghdr`."""
-_MESSAGES = 64
-"""Of one call, whose addresses are read."""
+_MESSAGES = 64  # Of one call, whose addresses are read
 _PATH_BYTES, _SHORT_BYTES = 4096, 3000
 WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 _AT_FDCWD = -100
@@ -90,18 +90,18 @@ class Watcher:
         self._handed = -1
         self.record = Record()
         self.memory_bytes = 1 << 62
+        # How many programs the guest's own start takes: they are no attempts of the program.
         self.own_execs = 0
-        """How many programs the guest's own start takes: they are no attempts of the program."""
+        # Whether a process that ends, by its number and its exit code, stays as it is until it is killed.
         self.is_held_at_end: Callable[[int, int], bool] = _hold_none
-        """Whether a process that ends, by its number and its exit code, stays as it is until it is killed."""
+        # What this run finds fixed.
         self.fixtures: RunFixtures | None = None
-        """What this run finds fixed."""
+        # The session whose steps are held calls, where this is one.
         self.steps: Steps | None = None
-        """The session whose steps are held calls, where this is one."""
+        # How many processes may close their memory: that of the tests, where there are any.
         self.own_hides = 0
-        """How many processes may close their memory: that of the tests, where there are any."""
+        # Who read how names are looked up: its next look at the accounts is libc's, and they are ours.
         self._looking_up: set[int] = set()
-        """Who read how names are looked up: its next look at the accounts is libc's, and they are ours."""
 
     def serve(self) -> None:
         """Take one notification and answer it; returns quietly when the caller is gone meanwhile.

@@ -15,11 +15,11 @@ from spanproof.sandbox.backends.jail.seccomp.attempts import Record
 from spanproof.sandbox.backends.remote.guest.overheard import Overheard
 from spanproof.sandbox.tape.tape import Tape
 
+# How libc finds names, whatever the template has it do.
 _NAME_SERVICES = {
     "/etc/resolv.conf": "nameserver 127.0.0.1\n",
     "/etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\n",
 }
-"""How libc finds names, whatever the template has it do."""
 
 
 class Served:

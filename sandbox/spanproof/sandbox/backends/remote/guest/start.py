@@ -19,8 +19,8 @@ from spanproof.sandbox.backends.remote.guest.workspace import Workspace
 from spanproof.sandbox.guest.descriptors import Descriptors
 from spanproof.sandbox.guest.main import begin_alone, run_guest
 
+# Of address space over the memory limit: stacks and arenas are mapped long before they are used.
 _SLACK_BYTES = 256 * 1024 * 1024
-"""Of address space over the memory limit: stacks and arenas are mapped long before they are used."""
 
 
 @dataclass(frozen=True, slots=True)

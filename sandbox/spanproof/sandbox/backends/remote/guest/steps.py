@@ -16,16 +16,14 @@ from spanproof.sandbox.backends.remote.guest import tree
 from spanproof.sandbox.backends.remote.guest.watch import Run
 from spanproof.sandbox.guest.wire import Header
 
-_CALLS_A_STEP = 10_000
-"""Tool calls: their time is not the step's, so their number must be bounded."""
+_CALLS_A_STEP = 10_000  # Tool calls: their time is not the step's, so their number must be bounded
 _OF_A_STEP = ("result", "text", "characters", "outcome")
 
 
 class SessionRun(Run):
     """One session, from its first step to its last."""
 
-    _step = ""
-    """The secret name of the step at hand: a report made up before it began cannot know it."""
+    _step = ""  # The secret name of the step at hand: a report made up before it began cannot know it
     _in_step = False
     _ready = False
     _called_at: float | None = None
