@@ -1,4 +1,4 @@
-"""What a private constant is for stands in a comment above it; only public ones have a docstring."""
+"""A private constant is explained in a comment above it; only public ones have a docstring."""
 
 from __future__ import annotations
 
