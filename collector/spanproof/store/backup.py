@@ -46,7 +46,7 @@ class Manifest:
 
     @property
     def rows(self) -> int:
-        """Of all tables."""
+        """The number of rows of all tables."""
         return sum(table.rows for table in self.tables.values())
 
 

@@ -53,7 +53,7 @@ class Drift:
 
     @property
     def code_sha256(self) -> str:
-        """Of the source, without the white space around it."""
+        """The SHA-256 of the source, without the white space around it."""
         return sha256(self.source.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -69,7 +69,7 @@ class Language(StrEnum):
 
     @property
     def suffix(self) -> str:
-        """Of a file in this language, without the dot."""
+        """The suffix of a file in this language, without the dot."""
         return _SUFFIXES.get(self, "txt")
 
 

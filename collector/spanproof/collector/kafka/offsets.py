@@ -65,7 +65,7 @@ class Offsets:
 
     @property
     def partitions(self) -> list[int]:
-        """Those of which a message was read."""
+        """The partitions of which a message was read."""
         with self._guard:
             return list(self._partitions)
 

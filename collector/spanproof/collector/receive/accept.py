@@ -107,7 +107,7 @@ class Relay(Protocol):
 
 
 class NoRelay:
-    """Has no target and no store."""
+    """The relay of a collector without targets and without a store."""
 
     def forward(self, signal: Signal, body: bytes) -> None:
         """Drop it."""

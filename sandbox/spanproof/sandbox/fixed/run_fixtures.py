@@ -32,7 +32,7 @@ def has_fixtures(job: Header) -> bool:
 
 
 class RunFixtures:
-    """Of one run, from its first moment on."""
+    """What one run finds fixed, from its first moment on."""
 
     def __init__(self, job: Frame, guest: int, lead: Lead, code: str, note: Note) -> None:
         """Fix what the job names, for a guest that waits; `lead`, `code` and `note` are for its `Tape`.

@@ -118,7 +118,7 @@ class NoResolver:
 
 
 class Led(network.Loopback):
-    """Of a container whose PID 1 may lead every address to itself, as it does for recorded calls."""
+    """The network of a container whose PID 1 leads every address to itself where calls are recorded."""
 
     def __init__(self) -> None:
         self.resolver = network.Resolver()

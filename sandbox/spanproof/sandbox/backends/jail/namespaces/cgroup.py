@@ -145,7 +145,7 @@ class Base:
 
     @property
     def version(self) -> int:
-        """Of the control groups."""
+        """The version of the control groups."""
         return 2 if self._files is _V2 else 1
 
     def make(self, processes: int) -> tuple[str, Group]:

@@ -11,7 +11,7 @@ from spanproof.sandbox.backends.jail.namespaces.memory import read_cpu_s
 
 
 class OwnTimes:
-    """Of the processes of one run."""
+    """The CPU times of the processes of one run."""
 
     def __init__(self) -> None:
         self._last: dict[int, float] = {}

@@ -34,7 +34,7 @@ _LOWEST = 19
 
 
 class Namespace:
-    """Those of the process namespace whose PID 1 is the supervisor: `kill(-1)` is all of them."""
+    """The processes of the namespace whose PID 1 is the supervisor: `kill(-1)` is all of them."""
 
     def __init__(self, newest: int | None = None) -> None:
         """Begin.

@@ -100,7 +100,7 @@ class Spared(Namespace):
 
 
 class Descendants(Spared):
-    """Those of the calling process."""
+    """The descendants of the calling process."""
 
     def __init__(self, *, own_user: bool) -> None:
         super().__init__()

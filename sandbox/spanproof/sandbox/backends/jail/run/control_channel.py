@@ -24,7 +24,7 @@ _LAST_READS = 16
 
 
 class ControlChannel:
-    """Of one run; once listened to, registered for polling until the guest closes it or makes no sense."""
+    """The guest's messages of one run, polled once listened to, until it closes or makes no sense."""
 
     def __init__(
         self, armed: Armed, watcher: Watcher, poll: select.poll, handle: Callable[[Header], None]

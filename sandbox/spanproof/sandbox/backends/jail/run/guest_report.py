@@ -23,7 +23,7 @@ _TESTS = 100_000
 
 
 class GuestReport:
-    """Of one run.
+    """What the guest of one run says of itself.
 
     Attributes:
         outcome: `finished`, `raised`, `syntax`, `fixture` (what it was to find cannot be made), or None when

@@ -21,7 +21,7 @@ _LOOP_BYTES = 1024
 
 
 class HeldChannel:
-    """Of one session."""
+    """The control channel of one session."""
 
     def __init__(self, listener: int, main: int, handle: Callable[[Header, int], bool]) -> None:
         """Open it.

@@ -50,7 +50,7 @@ class Runtimes:
 
     @property
     def languages(self) -> frozenset[str]:
-        """Those that can be run."""
+        """The languages that can be run."""
         found = _OWN | ({"bash"} | self.toolchains if self.bash is not None else set())
         return found | (self.node.languages if self.node is not None else frozenset())
 

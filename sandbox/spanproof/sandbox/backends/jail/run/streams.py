@@ -18,7 +18,7 @@ _DRAIN_BYTES = 1 << 20
 
 
 class Streams:
-    """Of one run, muted at first; polled as long as there is something to read or to write."""
+    """The standard streams of one run, muted at first; polled while there is something to read or write."""
 
     def __init__(self, armed: Armed, poll: select.poll, stdin: bytes, keep_bytes: int) -> None:
         self._armed = armed

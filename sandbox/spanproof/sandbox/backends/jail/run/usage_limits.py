@@ -17,7 +17,7 @@ TICK_S = 0.05
 
 
 class UsageLimits:
-    """Of one run."""
+    """The limits of one run, and what it has used."""
 
     def __init__(
         self, limits: Header, guest: WaitingGuest, isolation: Isolation, group: Group | None
