@@ -98,7 +98,7 @@ class Session(ABC):
         """
 
     def foresee(self, steps: Sequence[Foreseen]) -> None:  # noqa: B027 - a hint may be left
-        """Declare what will be executed next, in order, for as long as each step ends without an exception.
+        """Announce what will be executed next, in order, for as long as each step ends without an exception.
 
         A hint: a backend that takes it may start a step before it is executed, and answer a tool call that
         is made as foreseen, by the step it is foreseen for and in the order foreseen, before the caller is

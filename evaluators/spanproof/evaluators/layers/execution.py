@@ -101,9 +101,8 @@ def _judge_outcomes(evidence: RunEvidence) -> list[Judgement]:
     if known:
         layer = _with_lost_calls(evidence.account, _score_steps(evidence.account, known, "step"))
     elif steps:
-        layer = _score_outcome(
-            evidence, snippets[0]
-        )  # without any outcome, the first one's reason serves for all
+        # Without any outcome, the first one's reason serves for all.
+        layer = _score_outcome(evidence, snippets[0])
     else:
         layer = _score_calls(evidence)
     return [_make_judgement("execution", run.span_id, layer), *judgements]

@@ -160,7 +160,7 @@ class Origin(Protocol):
     """Where guests come from, one at a time: forked, under their filter, waiting for code."""
 
     def request(self, descriptors: Descriptors, *, observed: bool) -> None:
-        """Request one; where the one before is held at its end, it is made when that is gone.
+        """Request a guest; where the one before is held at its end, it is made when that is gone.
 
         Args:
             descriptors: what it is given; closed here, before anything is waited for.
@@ -168,7 +168,7 @@ class Origin(Protocol):
         """
 
     def receive(self, control: socket.socket) -> WaitingGuest:
-        """Receive the one that was requested.
+        """Receive the guest that was requested.
 
         Args:
             control: the other end of its control channel.

@@ -58,7 +58,7 @@ class Node:
 
 @cache
 def find_node() -> Node | None:
-    """Find the one to use: the wheel's, else the machine's; None where there is none."""
+    """Find the Node.js to use: the wheel's, else the machine's; None where there is none."""
     for path in (_find_in_wheel(), shutil.which("node", path=_SEARCHED)):
         version = _read_version(path) if path is not None else None
         if path is not None and version is not None:

@@ -186,7 +186,7 @@ class Pool:
 
 
 def _find_fitting(idle: list[SupervisorLink], ahead: str) -> SupervisorLink | None:
-    """Return the one given back last that has this interpreter, else one that has none.
+    """Return the supervisor given back last that has this interpreter, else one that has none.
 
     One that has another's would throw it away: another supervisor costs less.
     """

@@ -38,7 +38,7 @@ class Sysctls:
 
     @classmethod
     def read(cls, root: Path = Path("/proc/sys")) -> Sysctls:
-        """Read those of this machine."""
+        """Read the sysctls of this machine."""
         return cls(
             _read_number(root / "user/max_user_namespaces"),
             _read_number(root / "kernel/unprivileged_userns_clone"),

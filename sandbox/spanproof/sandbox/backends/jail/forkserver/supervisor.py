@@ -105,9 +105,8 @@ class Supervisor:
         """Leave nothing of a run whose result has been reported, and arm the next guest."""
         if run.leaves_one_process:
             self._isolation.tree.kill_others()
-            following = self._receive_guest(
-                self._request_guest()
-            )  # who makes it does so when that process is gone
+            # The zygote makes it when that process is gone.
+            following = self._receive_guest(self._request_guest())
             self._isolation.origin.ended()
             self._clear(armed, touched=False)
             return following
@@ -119,7 +118,7 @@ class Supervisor:
         return self._arm()
 
     def _fit_guest(self, armed: Armed, job: Header) -> Armed:
-        """Return a guest for a job, under its bounds: mostly the one at hand, as jobs resemble another."""
+        """Return a guest for a job, under its bounds: mostly the one at hand, as jobs resemble each other."""
         bounds = tree.Bounds.of(job)
         waits = self._waits(armed)
         if bounds == self._bounds and waits and ahead.serves(armed, job):
@@ -245,7 +244,7 @@ def serve_until_closed(make: Callable[[], Supervisor], channel: socket.socket) -
 
 
 def _build_isolation(inherited: SupervisorSetup, spawner: socket.socket, proc: int) -> Isolation:
-    """Build the full tier's: everything of namespaces, which this process is in already."""
+    """Build the full tier's isolation: namespaces, which this process is in already."""
     boundary = Boundary((*inherited.visible.roots, "/etc/ssl"), inherited.program_path)
     return Isolation(
         tree=tree.Namespace(_open_last_pid(proc)),

@@ -310,7 +310,7 @@ def _is_covered(path: str) -> bool:
 
 
 def keep_outermost(paths: Iterable[str]) -> list[str]:
-    """Return them without those inside another one, in order of length."""
+    """Return paths without those inside another one, in order of length."""
     kept: list[str] = []
     for path in sorted(set(paths), key=len):
         if not is_within(path, kept):

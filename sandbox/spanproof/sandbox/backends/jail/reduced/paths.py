@@ -54,7 +54,7 @@ class ReducedBoundary(Boundary):
     def __init__(
         self, box: str, directories: tuple[str, ...], program_path: str, binds: Sequence[root.Bind] = ()
     ) -> None:
-        """Build that of a box.
+        """Build the boundary of a box.
 
         Args:
             box: its path.

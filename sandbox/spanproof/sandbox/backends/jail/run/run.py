@@ -69,9 +69,8 @@ class Run:
         self._guest_report = GuestReport(armed.token, tests)
         self._usage_limits = UsageLimits(self._limits, armed.guest, isolation, links.group)
         self._poll = poll = select.poll()
-        poll.register(
-            armed.guest.listener, select.POLLIN
-        )  # first: what was tried before an end is part of it
+        # First: what was tried before an end is part of it.
+        poll.register(armed.guest.listener, select.POLLIN)
         self._control_channel = ControlChannel(armed, watcher, poll, self._handle)
         if tests is not None:
             self._control_channel.listen()  # who holds them waits for answers
