@@ -28,6 +28,9 @@ UNDONE = {
     10: ("ALTER TABLE {db}.traces DROP COLUMN IF EXISTS failing",),
     11: ("DROP TABLE IF EXISTS {db}.leases SYNC",),
     12: ("ALTER TABLE {db}.snippets DROP COLUMN IF EXISTS `Findings.Cwe`",),
+    13: tuple(
+        f"ALTER TABLE {{db}}.scores DROP COLUMN IF EXISTS {name}" for name in ("cause", "cause_detail")
+    ),
 }
 """What takes a store back to before each step."""
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
+from spanproof.evaluators.run_state import PERSON_VERDICT
 from spanproof.store.connection import Connections
 from spanproof.store.dimensions import SUBJECT_KEYS, resolve_column
 from spanproof.store.filters import Filter
@@ -36,8 +37,6 @@ _HAS_SESSION: Final = (
     + ")"
 )
 _NO_COHORT: Final[Mapping[str, str]] = MappingProxyType({})
-LABEL_NAME: Final = "verdict"
-"""The name of a score that is a person's verdict on a layer."""
 CORRECTION_NAME: Final = "correction"
 """The name of a score whose explanation is the right answer, in a person's words."""
 
@@ -384,7 +383,7 @@ class Browse:
             after: time and key (`trace_id.span_id.layer.source`) of the row before.
         """
         terms = ["given.name = {label_name:String}"]
-        bound: dict[str, Any] = {"label_name": LABEL_NAME, "limit": limit}
+        bound: dict[str, Any] = {"label_name": PERSON_VERDICT, "limit": limit}
         if layer is not None:
             terms.append("layer = {layer:String}")
             bound["layer"] = layer.value
@@ -433,7 +432,7 @@ class Browse:
             " WHERE layer = {layer:String} AND name = {label_name:String})"
             " ORDER BY indexOf(['', 'fail', 'pass'], label), scores.span_time DESC, id"
             " LIMIT {limit:UInt32}",
-            {**bound, **keys, "label_name": LABEL_NAME, "limit": limit},
+            {**bound, **keys, "label_name": PERSON_VERDICT, "limit": limit},
         )
         return [parse_score(row) for row in rows]
 

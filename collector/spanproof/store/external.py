@@ -13,10 +13,10 @@ from typing import Final
 from clickhouse_connect.driver.client import Client
 
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
+from spanproof.evaluators.run_state import EXTERNAL_PREFIX
 from spanproof.store.cells import Row, clean_text
 from spanproof.trace import Label, Layer, Score, Scored, digest, score_id
 
-EVALUATOR_PREFIX: Final = "external."
 _VERSION: Final = "1"
 
 
@@ -50,7 +50,7 @@ class ExternalScore:
 
 def is_external(score: Score) -> bool:
     """Return whether a score came from elsewhere."""
-    return score.evaluator.startswith(EVALUATOR_PREFIX)
+    return score.evaluator.startswith(EXTERNAL_PREFIX)
 
 
 def build_external_row(given: ExternalScore, written_ns: int) -> Row:
@@ -153,7 +153,7 @@ def _build_score(given: ExternalScore, of_run: RunEvaluation, evaluation: TraceE
     run = of_run.run
     span_id = given.span_id or run.span_id
     span = evaluation.trace.by_id.get(span_id)
-    evaluator = f"{EVALUATOR_PREFIX}{given.source}"
+    evaluator = f"{EXTERNAL_PREFIX}{given.source}"
     judged = digest("external", str(given.given_ns), repr(given.value), given.label or "", given.explanation)
     return Score(
         id=score_id(

@@ -37,6 +37,7 @@ _ERRORED = "outcome = 'errored'"
 _RATINGS = f"""(
   SELECT run.* REPLACE (
     'feedback' AS name, 'spanproof.feedback' AS evaluator, 'scored' AS outcome, '[]' AS evidence,
+    '' AS cause, '' AS cause_detail,
     given.at AS span_time, toUInt64(toUnixTimestamp64Nano(given.at)) AS span_time_ns,
     if(given.kind = 'thumbs_up', 1., 0.) AS value,
     if(given.kind = 'thumbs_up', 'pass', 'fail') AS label,

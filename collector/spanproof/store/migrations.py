@@ -133,6 +133,16 @@ def _add_weaknesses(client: Client, layout: Layout) -> None:
         client.command(statement)
 
 
+def _add_causes(client: Client, layout: Layout) -> None:
+    """Add why a score is open or skipped; earlier rows have none until they are evaluated again."""
+    for column in (
+        "cause LowCardinality(String) AFTER explanation",
+        "cause_detail String AFTER cause",
+    ):
+        for statement in layout.alter(SCORES.name, f"ADD COLUMN IF NOT EXISTS {column}"):
+            client.command(statement)
+
+
 MIGRATIONS = (
     Migration(1, _create(*TABLES)),
     Migration(2, _add_amounts),
@@ -146,6 +156,7 @@ MIGRATIONS = (
     Migration(10, _add_failing_layers),
     Migration(11, _create(LEASES)),
     Migration(12, _add_weaknesses),
+    Migration(13, _add_causes),
 )
 """In order. A released step never changes: a later one alters what it made."""
 

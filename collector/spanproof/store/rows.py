@@ -25,6 +25,7 @@ from spanproof.store.schema import (
     Table,
 )
 from spanproof.trace import (
+    Cause,
     Cohort,
     Errored,
     Evidence,
@@ -99,9 +100,19 @@ def _parse_outcome(row: Mapping[str, Any]) -> Outcome:
     if row["outcome"] == "scored":
         evidence = () if row["evidence"] == "[]" else decode(tuple[Evidence, ...], row["evidence"])
         label = Label(row["label"]) if row["label"] else None
-        return Scored(row["value"], label, row["explanation"], evidence, row["raw"], row["unit"])
+        return Scored(
+            row["value"],
+            label,
+            row["explanation"],
+            evidence,
+            row["raw"],
+            row["unit"],
+            Cause(row["cause"]) if row["cause"] else None,
+            row["cause_detail"],
+        )
     if row["outcome"] == "skipped":
-        return Skipped(row["explanation"])
+        # Rows of an earlier version have no cause.
+        return Skipped(row["explanation"], Cause(row["cause"] or Cause.EVALUATOR), row["cause_detail"])
     return Errored(row["error_type"], row["explanation"])
 
 
@@ -131,11 +142,11 @@ def build_score_row(score: Score, written_ns: int) -> Row:
 def _build_outcome_columns(outcome: Outcome) -> Row:
     unscored: Row = {
         **dict.fromkeys(("value", "raw")),
-        **dict.fromkeys(("unit", "label", "error_type"), ""),
+        **dict.fromkeys(("unit", "label", "error_type", "cause", "cause_detail"), ""),
         "evidence": "[]",
     }
     match outcome:
-        case Scored(value, label, explanation, evidence, raw, unit):
+        case Scored(value, label, explanation, evidence, raw, unit, cause, detail):
             return {
                 "outcome": "scored",
                 "value": value,
@@ -143,11 +154,19 @@ def _build_outcome_columns(outcome: Outcome) -> Row:
                 "unit": clean_text(unit),
                 "label": label.value if label else "",
                 "explanation": clean_text(explanation),
+                "cause": cause.value if cause else "",
+                "cause_detail": clean_text(detail),
                 "evidence": encode(evidence),
                 "error_type": "",
             }
-        case Skipped(reason):
-            return {**unscored, "outcome": "skipped", "explanation": clean_text(reason)}
+        case Skipped(reason, cause, detail):
+            return {
+                **unscored,
+                "outcome": "skipped",
+                "explanation": clean_text(reason),
+                "cause": cause.value,
+                "cause_detail": clean_text(detail),
+            }
         case Errored(error_type, message):
             return {
                 **unscored,

@@ -160,6 +160,9 @@ SCORES = Table(
         ("unit", _WORD),
         ("label", _WORD),
         ("explanation", _TEXT),
+        # Of what is open or skipped: why, and what that is about.
+        ("cause", _WORD),
+        ("cause_detail", _TEXT),
         ("evidence", _TEXT),
         ("error_type", _WORD),
         ("input_digest", "String CODEC(ZSTD(1))"),

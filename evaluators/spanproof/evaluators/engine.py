@@ -40,6 +40,7 @@ from spanproof.sandbox.scanners.model import Scan
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.semconv.spanproof import SCOPE_PREFIX
 from spanproof.trace import (
+    Cause,
     Errored,
     Judgement,
     Layer,
@@ -207,7 +208,11 @@ class Engine:
             if reason is None:
                 said = _run_within_budget(evaluator, evidence, tuple(found.values()), budgets)
             elif evaluator in LAYER_RULES:
-                said = [_make_judgement(evaluator, evaluator.layer.value, evidence.run, Skipped(reason))]
+                said = [
+                    _make_judgement(
+                        evaluator, evaluator.layer.value, evidence.run, Skipped(reason, Cause.NOT_SAMPLED)
+                    )
+                ]
             else:
                 said = []
             found |= {(each.layer, each.name, each.span_id, each.snippet_id): each for each in said}
@@ -254,7 +259,11 @@ def _run_within_budget(
                 return run_evaluator(evaluator, evidence, so_far)
         except BudgetSpent:
             reason = budgets.reason(layer)
-    return [_make_judgement(evaluator, _derive_score_name(evaluator), evidence.run, Skipped(reason or ""))]
+    return [
+        _make_judgement(
+            evaluator, _derive_score_name(evaluator), evidence.run, Skipped(reason or "", Cause.BUDGET_SPENT)
+        )
+    ]
 
 
 def run_evaluator(

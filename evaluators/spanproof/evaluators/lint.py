@@ -23,7 +23,18 @@ from spanproof.evaluators.layers.common import format_count
 from spanproof.evaluators.model import RunEvidence
 from spanproof.evaluators.replay.names import read_names
 from spanproof.evaluators.replay.prelude import FINAL_ANSWER
-from spanproof.trace import Evidence, Judgement, Language, Layer, Outcome, Run, Scored, Skipped, Snippet
+from spanproof.trace import (
+    Cause,
+    Evidence,
+    Judgement,
+    Language,
+    Layer,
+    Outcome,
+    Run,
+    Scored,
+    Skipped,
+    Snippet,
+)
 
 _RULES: Final = "E9,F"
 _TIMEOUT_S: Final = 20.0
@@ -71,9 +82,9 @@ class Lint(Evaluator):
 
     def _to_outcome(self, snippet: Snippet, said: list[dict[str, Any]], known: frozenset[str]) -> Outcome:
         if self._ruff is None:
-            return Skipped(_MISSING)
+            return Skipped(_MISSING, Cause.NOT_CONFIGURED, "ruff")
         if snippet.truncated:
-            return Skipped("its source is cut on the trace")
+            return Skipped("its source is cut on the trace", Cause.CONTENT_CUT)
         kept = [one for one in said if not _is_of_the_session(one, known)]
         if not kept:
             return Scored(1.0, None, "Ruff finds nothing.")

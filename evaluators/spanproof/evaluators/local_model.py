@@ -18,7 +18,7 @@ from typing import Any, Final
 from spanproof.evaluators.evaluator import Cost, Evaluator, EvaluatorError, Needs, require_replay_if_silent
 from spanproof.evaluators.layers.groundedness import outputs_of
 from spanproof.evaluators.model import RunEvidence
-from spanproof.trace import Evidence, Judgement, Label, Layer, Run, Scored
+from spanproof.trace import Evidence, Judgement, Label, Layer, Run, Scored, State, get_state
 
 MODEL_FILE: Final = "model.onnx"
 TOKENIZER_FILE: Final = "tokenizer.json"
@@ -57,7 +57,9 @@ class LocalModel(Evaluator):
         open_ones = [
             each
             for each in so_far
-            if each.layer is self.layer and each.name == self.layer.value and each.uncertain
+            if each.layer is self.layer
+            and each.name == self.layer.value
+            and get_state(each.outcome) is State.OPEN
         ]
         outputs = outputs_of(evidence)
         if not open_ones or not outputs or answer is None:

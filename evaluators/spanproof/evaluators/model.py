@@ -11,10 +11,11 @@ from enum import StrEnum
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.outcomes.model import Account
+from spanproof.evaluators.run_state import select_layer_outcomes
 from spanproof.sandbox import Execution, JsonValue
 from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.scanners.model import Scan
-from spanproof.trace import Run, Score, Snippet, Trace
+from spanproof.trace import Layer, Outcome, Run, Score, Snippet, State, Trace, fold_outcomes, fold_states
 
 
 class DivergenceReason(StrEnum):
@@ -262,6 +263,16 @@ class RunEvaluation:
     replay: Replay | NoReplay
     scores: tuple[Score, ...]
 
+    @property
+    def layers(self) -> dict[Layer, Outcome]:
+        """The outcome of each layer that judged it, a person's verdict in its place where there is one."""
+        return select_layer_outcomes(self.run.span_id, self.scores)
+
+    @property
+    def state(self) -> State:
+        """What its layers are together."""
+        return fold_outcomes(self.layers.values())
+
 
 @dataclass(frozen=True, slots=True)
 class TraceEvaluation:
@@ -275,3 +286,8 @@ class TraceEvaluation:
     def scores(self) -> tuple[Score, ...]:
         """Every score of every run."""
         return tuple(score for run in self.runs for score in run.scores)
+
+    @property
+    def state(self) -> State:
+        """What its runs are together."""
+        return fold_states(run.state for run in self.runs)

@@ -14,7 +14,7 @@ from spanproof.evaluators.evaluator import Cost, Evaluator, Needs
 from spanproof.evaluators.layers.common import format_count
 from spanproof.evaluators.model import RunEvidence
 from spanproof.evaluators.outcomes.recorded import PROGRAMS
-from spanproof.trace import Evidence, Judgement, Label, Layer, Outcome, Run, Scored, Skipped
+from spanproof.trace import Cause, Evidence, Judgement, Label, Layer, Outcome, Run, Scored, Skipped
 
 
 class NoCode(Evaluator):
@@ -49,7 +49,7 @@ def _score_run(run: Run) -> Outcome:
     found = [snippet for snippet in run.snippets if snippet.language in PROGRAMS]
     if not found:
         if run.hidden:
-            return Skipped("content is hidden: whether there is code cannot be seen")
+            return Skipped("content is hidden: whether there is code cannot be seen", Cause.CONTENT_HIDDEN)
         return Scored(1.0, Label.PASS, "No code, as this cohort should have none.")
     languages = ", ".join(sorted(Counter(snippet.language.value for snippet in found)))
     ran = sum(snippet.executed for snippet in found)

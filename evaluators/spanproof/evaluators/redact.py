@@ -53,11 +53,13 @@ class Redactor:
     def outcome(self, outcome: Outcome) -> Outcome:
         """Return the outcome with secrets masked and quotations bounded."""
         match outcome:
-            case Scored(explanation=explanation, evidence=evidence):
+            case Scored(explanation=explanation, evidence=evidence, detail=detail):
                 facts = tuple(self._mask_fact(fact) for fact in evidence)
-                return replace(outcome, explanation=self.text(explanation), evidence=facts)
-            case Skipped(reason=reason):
-                return Skipped(self.text(reason))
+                return replace(
+                    outcome, explanation=self.text(explanation), evidence=facts, detail=self.text(detail)
+                )
+            case Skipped(reason=reason, detail=detail):
+                return replace(outcome, reason=self.text(reason), detail=self.text(detail))
             case Errored(error_type=error_type, message=message):
                 return Errored(error_type, self.text(message))
 

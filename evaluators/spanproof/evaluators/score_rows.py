@@ -9,6 +9,7 @@ from dataclasses import asdict
 
 from spanproof.evaluators.model import RunEvaluation
 from spanproof.evaluators.redact import Redactor
+from spanproof.evaluators.scores import find_state
 from spanproof.sandbox.scanners.model import Finding
 from spanproof.trace import Errored, Score, Scored, Skipped
 
@@ -18,6 +19,7 @@ def make_run_row(run: RunEvaluation) -> dict[str, object]:
     return {
         "span_id": run.run.span_id,
         "name": run.run.name,
+        "state": run.state.value,
         "cohort": {name: value for name, value in asdict(run.run.cohort).items() if value},
         "scores": [make_score_row(score) for score in run.scores],
         "snippets": _make_snippet_rows(run),
@@ -52,12 +54,18 @@ def _make_finding_row(finding: Finding) -> dict[str, object]:
 
 
 def make_score_row(score: Score) -> dict[str, object]:
-    """Return one score; `reason` says why it was skipped or what errored."""
+    """Return one score.
+
+    `state` is one of the five states, None of advice and of metrics; `reason` says why a score was skipped or
+    what errored; `cause` and `detail` say why it is open or skipped.
+    """
+    state = find_state(score.layer, score.name, score.outcome)
     row: dict[str, object] = {
         "layer": score.layer.value,
         "name": score.name,
         "span_id": score.span_id,
         "snippet_id": score.snippet_id,
+        "state": state.value if state else None,
         "outcome": "scored",
         "value": None,
         "raw": None,
@@ -65,15 +73,19 @@ def make_score_row(score: Score) -> dict[str, object]:
         "label": None,
         "explanation": None,
         "reason": None,
+        "cause": None,
+        "detail": None,
     }
     match score.outcome:
         case Scored() as scored:
             label = scored.label.value if scored.label is not None else None
             row.update(value=scored.value, label=label, explanation=scored.explanation)
+            if scored.cause is not None:
+                row.update(cause=scored.cause.value, detail=scored.detail)
             if scored.raw is not None:
                 row.update(raw=scored.raw, unit=str(scored.unit))
-        case Skipped(reason):
-            row.update(outcome="skipped", reason=reason)
+        case Skipped(reason, cause, detail):
+            row.update(outcome="skipped", reason=reason, cause=cause.value, detail=detail)
         case Errored(error_type, message):
             row.update(outcome="errored", reason=f"{error_type}: {message}")
     return row

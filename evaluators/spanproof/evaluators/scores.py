@@ -17,7 +17,8 @@ from math import inf
 from types import MappingProxyType
 from typing import ClassVar, Final
 
-from spanproof.trace import Judgement, Label, Layer, Scored
+from spanproof.evaluators.run_state import PERSON_VERDICT
+from spanproof.trace import Judgement, Label, Layer, Outcome, Scored, State, get_state
 
 
 class ScoreKind(StrEnum):
@@ -235,7 +236,7 @@ _BY_NAME: Final[Mapping[tuple[Layer, str], ScoreSpec]] = MappingProxyType(
     {(spec.layer, spec.name): spec for spec in SCORES}
 )
 
-BUILT_IN: Final = frozenset(spec.name for spec in SCORES)
+BUILT_IN: Final = frozenset((*(spec.name for spec in SCORES), PERSON_VERDICT))
 """The names that an evaluator of the user's cannot take."""
 
 
@@ -257,6 +258,18 @@ class UnregisteredScore(ValueError):  # noqa: N818 - names the score
 def find(layer: Layer, name: str) -> ScoreSpec | None:
     """Return the registered score of this name, None where there is none."""
     return _BY_NAME.get((layer, name))
+
+
+def find_state(layer: Layer, name: str, outcome: Outcome) -> State | None:
+    """Return the state of a score; None of advice and of metrics, which have no verdict.
+
+    A score of the user's own evaluator without a label is advice, whatever it is about.
+    """
+    spec = find(layer, name)
+    if spec is None:
+        state = get_state(outcome)
+        return None if state is State.OPEN else state
+    return None if spec.advisory else get_state(outcome)
 
 
 def list_layer_scores(layer: Layer) -> tuple[ScoreSpec, ...]:

@@ -13,7 +13,7 @@ from dataclasses import fields
 from spanproof.gate.errors import BadScores
 from spanproof.gate.outputs import RunRow
 from spanproof.gate.trials import CaseTrials
-from spanproof.trace import Cohort, Errored, Label, Layer, Outcome, Score, Scored, Skipped, digest
+from spanproof.trace import Cause, Cohort, Errored, Label, Layer, Outcome, Score, Scored, Skipped, digest
 from spanproof.trace.codec import MalformedDocument, load_json
 
 _DIMENSIONS = frozenset(field.name for field in fields(Cohort))
@@ -127,12 +127,20 @@ def _parse_outcome(given: Mapping[str, object]) -> Outcome:
             str(given.get("explanation") or ""),
             raw=_parse_number(given, "raw") if given.get("raw") is not None else None,
             unit=str(given.get("unit") or ""),
+            cause=_parse_cause(given),
+            detail=str(given.get("detail") or ""),
         )
     if outcome == "skipped":
-        return Skipped(why)
+        return Skipped(why, _parse_cause(given) or Cause.EVALUATOR, str(given.get("detail") or ""))
     if outcome == "errored":
         return Errored(str(given.get("error_type") or "error"), why)
     raise MalformedDocument(f"field 'outcome' must be scored, skipped or errored, got {outcome!r}")
+
+
+def _parse_cause(given: Mapping[str, object]) -> Cause | None:
+    """Return why a score is open or skipped; None where the line says nothing, as those of older versions."""
+    cause = given.get("cause")
+    return Cause(str(cause)) if cause else None
 
 
 def _parse_number(given: Mapping[str, object], field: str) -> float:

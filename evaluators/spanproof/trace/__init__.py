@@ -1,5 +1,6 @@
 """The model every stage shares: spans, traces, runs, snippets, scores."""
 
+from spanproof.trace.causes import CAUSE_WORDS, Cause, describe_cause
 from spanproof.trace.ids import digest, score_id, snippet_id
 from spanproof.trace.model import (
     AttributeValue,
@@ -26,6 +27,7 @@ from spanproof.trace.model import (
     Usage,
 )
 from spanproof.trace.score import (
+    OPEN_VALUE,
     ClaimMark,
     ClaimVerdict,
     Errored,
@@ -38,10 +40,15 @@ from spanproof.trace.score import (
     Scored,
     Skipped,
 )
+from spanproof.trace.state import GRAVITY, State, fold_outcomes, fold_states, get_state
 from spanproof.trace.tree import Trace, trace_of
 
 __all__ = [
+    "CAUSE_WORDS",
+    "GRAVITY",
+    "OPEN_VALUE",
     "AttributeValue",
+    "Cause",
     "ClaimMark",
     "ClaimVerdict",
     "Cohort",
@@ -70,12 +77,17 @@ __all__ = [
     "Span",
     "SpanError",
     "SpanKind",
+    "State",
     "Step",
     "StepInfo",
     "ToolCall",
     "Trace",
     "Usage",
+    "describe_cause",
     "digest",
+    "fold_outcomes",
+    "fold_states",
+    "get_state",
     "score_id",
     "snippet_id",
     "trace_of",

@@ -1,8 +1,10 @@
 """What an evaluation says.
 
-An `Outcome` is one of three: `Scored`, `Skipped` (the trace lacks what is needed, and the reason says
-what) or `Errored` (the evaluator itself failed). Neither of the last two is ever 0, and neither counts
-towards a fail rate. A `Score` is an outcome with its place, its evaluator and its cohort.
+An `Outcome` is one of three: `Scored`, `Skipped` (there is nothing to judge, and the reason says why) or
+`Errored` (the evaluator itself failed). Neither of the last two is ever 0, and neither counts towards a fail
+rate. A verdict that is scored without a label is *open*: what was checked is known, and something that
+decides could not be settled. `spanproof.trace.state` has the five states. A `Score` is an outcome with its
+place, its evaluator and its cohort.
 """
 
 from __future__ import annotations
@@ -10,8 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from math import isfinite
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
+from spanproof.trace.causes import Cause
 from spanproof.trace.model import Cohort
 
 
@@ -30,6 +33,10 @@ class Label(StrEnum):
 
     PASS = "pass"  # noqa: S105 - a verdict
     FAIL = "fail"
+
+
+OPEN_VALUE: Final = 0.5
+"""The value of a verdict that is open: neither of both, and left out of averages."""
 
 
 class ClaimVerdict(StrEnum):
@@ -82,9 +89,11 @@ class Scored:
 
     Attributes:
         value: from 0 (worst) to 1 (best).
-        label: pass or fail; None where the score is advisory or the verdict uncertain.
+        label: pass or fail; None where the score is advisory or the verdict open.
         explanation: one sentence, with the strongest evidence first.
         raw, unit: of a metric the amount behind the value, as in 7 steps or 0.031 USD; else None and empty.
+        cause: why the verdict is open; None where it is not.
+        detail: what the cause is about: the value, the rule, the step; empty where the cause says it all.
     """
 
     value: float
@@ -93,6 +102,8 @@ class Scored:
     evidence: tuple[Evidence, ...] = ()
     raw: float | None = None
     unit: str = ""
+    cause: Cause | None = None
+    detail: str = ""
 
     def __post_init__(self) -> None:
         """Refuse values outside 0..1 and amounts that are no number.
@@ -108,9 +119,17 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """Not judged, and why: the trace lacks something. The reason is a sentence a user can act on."""
+    """Not judged: there is nothing to judge, or the trace lacks what is needed.
+
+    Attributes:
+        reason: a sentence that a user can act on.
+        cause: what such outcomes are counted by.
+        detail: what the cause is about, as in `Scored`.
+    """
 
     reason: str
+    cause: Cause = Cause.EVALUATOR
+    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +152,6 @@ class Judgement:
         span_id: the span that was judged: what the score is attached to.
         snippet_id: the snippet that was judged, None for scores of steps, answers and runs.
         evaluator, version: who judged; a new version writes beside the old, never over it.
-        uncertain: whether a judge could settle what is left open here.
     """
 
     layer: Layer
@@ -143,7 +161,6 @@ class Judgement:
     evaluator: str
     version: str = "1"
     snippet_id: str | None = None
-    uncertain: bool = False
 
 
 @dataclass(frozen=True, slots=True)

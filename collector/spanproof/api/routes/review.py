@@ -28,8 +28,9 @@ from spanproof.api.parameters import (
 from spanproof.api.problems import describe_problem
 from spanproof.evaluators.intervals import Interval, compute_wilson_interval
 from spanproof.evaluators.judge.agreement import measure_agreement
+from spanproof.evaluators.run_state import PERSON_VERDICT
 from spanproof.store import ExternalScore
-from spanproof.store.browse import CORRECTION_NAME, LABEL_NAME, LabelRow
+from spanproof.store.browse import CORRECTION_NAME, LabelRow
 from spanproof.trace import Label, Layer, Score
 
 router = APIRouter()
@@ -170,7 +171,7 @@ def write_label(given: NewLabel, store: Opened) -> PersonsLabel:
     now, label = time.time_ns(), Label(given.verdict)
     place = (trace_id, given.run_span_id, given.layer)
     value = 1.0 if label is Label.PASS else 0.0
-    written = [ExternalScore(*place, LABEL_NAME, given.author, value, label, given.note, None, "", now)]
+    written = [ExternalScore(*place, PERSON_VERDICT, given.author, value, label, given.note, None, "", now)]
     if given.correction is not None:
         # Advice: it counts in no rate.
         written.append(

@@ -15,7 +15,7 @@ from spanproof.cli.output.console import console, inform, print_json
 from spanproof.cli.output.hostile import clean_line
 from spanproof.evaluators.intervals import Interval, compute_wilson_interval
 from spanproof.evaluators.judge.agreement import measure_agreement
-from spanproof.store.external import EVALUATOR_PREFIX
+from spanproof.evaluators.run_state import EXTERNAL_PREFIX
 from spanproof.trace import Label, Layer, Score, Scored
 
 
@@ -41,7 +41,7 @@ def command(query: StoreQuery, source: str, name: str | None, at_least: float | 
         pairs: dict[tuple[str, str], list[tuple[bool, bool]]] = {}
         for layer in Layer:
             scores = list(store.scores(layer=layer, cohort=cohort, start_ns=query.since_ns))
-            for evaluator, people, ours in _pair_verdicts(layer, scores, f"{EVALUATOR_PREFIX}{source}", name):
+            for evaluator, people, ours in _pair_verdicts(layer, scores, f"{EXTERNAL_PREFIX}{source}", name):
                 for each in ("", evaluator):
                     pairs.setdefault((layer.value, each), []).append((people, ours))
     rows = [_measure(layer, evaluator, found) for (layer, evaluator), found in pairs.items()]

@@ -31,11 +31,12 @@ from spanproof.cli.output.words import describe_outcome, format_count, format_du
 from spanproof.evaluators.model import NoReplay, ReplayedStep, RunEvaluation, TraceEvaluation
 from spanproof.evaluators.redact import mask_formats
 from spanproof.evaluators.replay.record import classify_execution, read_record
+from spanproof.evaluators.run_state import EXTERNAL_PREFIX
 from spanproof.evaluators.structure import Structure
 from spanproof.sandbox import FailureClass
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.store import Feedback
-from spanproof.store.external import EVALUATOR_PREFIX, is_external
+from spanproof.store.external import is_external
 from spanproof.trace import (
     Ending,
     Evidence,
@@ -110,7 +111,7 @@ def _format_structure(run: RunEvaluation) -> Iterator[RenderableType]:
 
 def _format_external(score: Score) -> Text:
     """Return a score from elsewhere in one line: `human: trajectory.tone  fail  too short`."""
-    source = score.evaluator.removeprefix(EVALUATOR_PREFIX)
+    source = score.evaluator.removeprefix(EXTERNAL_PREFIX)
     name = clean_line(f"{score.layer.value}.{score.name}")
     verdict, words = format_verdict(score.outcome), clean_line(describe_outcome(score.outcome), 600)
     return Text.assemble((f"{source}: ", "bold"), name, "  ", verdict, "  ", words)

@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from spanproof.collector.stages.attach import format_evaluation_name
-from spanproof.trace import Errored, Score, Scored, Skipped, digest
+from spanproof.trace import Cause, Errored, Score, Scored, Skipped, digest
 from spanproof.trace.codec import encode
 
-WITHDRAWN = Skipped("a later evaluation of the trace no longer has this score")
+WITHDRAWN = Skipped("a later evaluation of the trace no longer has this score", Cause.WITHDRAWN)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from spanproof.sandbox import (
     UnsupportedFixtures,
     UnsupportedLanguage,
 )
-from spanproof.trace import Errored, Judgement, Label, Layer, Outcome, Run, Scored, Skipped, Span
+from spanproof.trace import Cause, Errored, Judgement, Label, Layer, Outcome, Run, Scored, Skipped, Span
 
 log = logging.getLogger(__name__)
 
@@ -90,7 +90,9 @@ class CustomEvaluator(Evaluator):
         spans = [span for span in spans_of(evidence.trace, run) if attach.fits(span, run)]
         judged, rest = spans[:MAX_SPANS], spans[MAX_SPANS:]
         outcomes: list[Outcome] = [*self._evaluate_spans(evidence, judged)]
-        outcomes += [Skipped(f"only the first {MAX_SPANS} spans of a run are judged")] * len(rest)
+        outcomes += [
+            Skipped(f"only the first {MAX_SPANS} spans of a run are judged", Cause.TOO_MANY_SPANS)
+        ] * len(rest)
         return [
             Judgement(self.layer, self._function.name, span.span_id, outcome, self.name, self.version)
             for span, outcome in zip(spans, outcomes, strict=True)
@@ -108,12 +110,12 @@ class CustomEvaluator(Evaluator):
         if isinstance(function, BuiltIn):
             return [self._to_outcome(function.evaluate(call)) for call in calls]
         if self._sandbox is None:
-            return [Skipped("there is no sandbox to run the evaluator in")] * len(spans)
+            return [Skipped("there is no sandbox to run the evaluator in", Cause.NOT_CONFIGURED)] * len(spans)
         try:
             returned = _evaluate_with_retry(function, calls, self._sandbox)
         except (SandboxUnavailable, UnsupportedLanguage, UnsupportedFixtures) as reason:
             self._warn(str(reason))
-            return [Skipped(f"the evaluator cannot run: {reason}")] * len(spans)
+            return [Skipped(f"the evaluator cannot run: {reason}", Cause.NOT_CONFIGURED)] * len(spans)
         except SandboxBroken as failure:
             return [Errored("SandboxBroken", str(failure))] * len(spans)
         return [self._to_outcome(each) for each in returned]

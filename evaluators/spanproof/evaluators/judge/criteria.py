@@ -14,6 +14,7 @@ from spanproof.evaluators.judge.rubric import Rubric
 from spanproof.evaluators.model import RunEvidence
 from spanproof.evaluators.runs.scope import spans_of
 from spanproof.trace import (
+    Cause,
     Errored,
     Evidence,
     Judgement,
@@ -88,7 +89,7 @@ class CriteriaJudge(Evaluator):
                 span.span_id,
                 self._to_outcome(evidence, span)
                 if number < MAX_SPANS
-                else Skipped(f"only the first {MAX_SPANS} spans of a run are judged"),
+                else Skipped(f"only the first {MAX_SPANS} spans of a run are judged", Cause.TOO_MANY_SPANS),
                 self.name,
                 self.version,
             )
@@ -102,12 +103,12 @@ class CriteriaJudge(Evaluator):
     def _to_outcome(self, evidence: RunEvidence, span: Span) -> Outcome:
         parts = _collect_material(evidence, span)
         if not any(text.strip() for title, text in parts if title != "task"):
-            return Skipped("the span has no content to grade")
+            return Skipped("the span has no content to grade", Cause.NOT_RECORDED)
         cohort = evidence.run.cohort
         try:
             reply = self._judge.ask(question_of(self._rubric, parts), f"{cohort.project}/{cohort.agent}")
         except (OverBudget, JudgeUnavailable) as reason:
-            return Skipped(str(reason))
+            return Skipped(str(reason), Cause.NOT_CONFIGURED)
         except JudgeFailed as failure:
             return Errored(f"JudgeFailed.{failure.kind}", str(failure))
         quotes = tuple(Evidence("quoted by the judge", recorded=quote) for quote in reply.quotes)

@@ -17,7 +17,7 @@ from spanproof.evaluators.outcomes.actions import CODE
 from spanproof.evaluators.outcomes.model import Account, StepOutcome
 from spanproof.evaluators.outcomes.recorded import PROGRAMS
 from spanproof.evaluators.outcomes.recovery import Came
-from spanproof.trace import Errored, Executor, Run, Skipped, Snippet
+from spanproof.trace import Cause, Errored, Executor, Run, Skipped, Snippet
 
 
 def list_executed(run: Run) -> list[Snippet]:
@@ -72,14 +72,18 @@ def build_no_replay_outcome(
         return Errored(failed.error_type or "ReplayFailed", failed.reason)
     if find_break(evidence, snippet) is not None:
         return Errored("ReplayBroken", explain_no_replay(evidence, snippet))
-    return Skipped(f"{prefix}{explain_no_replay(evidence, snippet)}")
+    return Skipped(f"{prefix}{explain_no_replay(evidence, snippet)}", Cause.NOT_REPLAYED)
 
 
-def explain_no_code(run: Run) -> str:
-    """Return the reason to skip a layer that judges code, for a run without any."""
+def skip_without_code(run: Run) -> Skipped:
+    """Return the outcome of a layer that judges code, for a run without any."""
     if run.hidden:
-        return "content is hidden: the producer kept inputs and outputs off the trace"
-    return "no code on the trace: the agent wrote none, or its instrumentor does not record it"
+        return Skipped(
+            "content is hidden: the producer kept inputs and outputs off the trace", Cause.CONTENT_HIDDEN
+        )
+    return Skipped(
+        "no code on the trace: the agent wrote none, or its instrumentor does not record it", Cause.NO_CODE
+    )
 
 
 def select_working(evidence: RunEvidence) -> list[Snippet]:

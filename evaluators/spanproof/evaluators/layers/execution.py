@@ -18,13 +18,13 @@ from spanproof.evaluators.layers.common import (
     build_no_replay_outcome,
     describe_executor,
     describe_failure,
-    explain_no_code,
     find_replay,
     find_step_number,
     format_count,
     is_lost,
     list_executed,
     select_working,
+    skip_without_code,
 )
 from spanproof.evaluators.model import NoReplay, RunEvidence
 from spanproof.evaluators.outcomes.actions import is_answer
@@ -34,6 +34,7 @@ from spanproof.evaluators.redact import mask_formats
 from spanproof.evaluators.replay.record import read_record
 from spanproof.evaluators.scores import Unit
 from spanproof.trace import (
+    Cause,
     Evidence,
     Judgement,
     Label,
@@ -122,18 +123,18 @@ def _score_calls(evidence: RunEvidence) -> Outcome:
     """Judge a run without code by how its tool calls ended; handing over the answer is none."""
     run = evidence.run
     if run.hidden:
-        return Skipped(explain_no_code(run))
+        return skip_without_code(run)
     calls = [call for step in run.steps for call in _list_calls(evidence, step)]
     if calls:
         unseen = any(read_unseen_output(step) for step in run.steps)
         return _score_steps(evidence.account, calls, "action" if unseen else "tool call")
     if any(step.calls for step in run.steps):
-        return Skipped("nothing but the handing over of an answer is on the trace")
+        return Skipped("nothing but the handing over of an answer is on the trace", Cause.NO_ACTION)
     proposed = sum(snippet.language in PROGRAMS for snippet in run.snippets)
     nothing = (
         f"no code that ran ({format_count(proposed, 'snippet')} only proposed)" if proposed else "no code"
     )
-    return Skipped(f"{nothing} and no tool call on the trace")
+    return Skipped(f"{nothing} and no tool call on the trace", Cause.NO_ACTION)
 
 
 def _score_steps(account: Account, steps: list[_Step], noun: str) -> Scored:
@@ -214,7 +215,9 @@ def _score_outcome(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     how = evidence.account.of(snippet)
     step = find_replay(evidence, snippet)
     if how.recorded is None and step is not None and step.flaky:
-        return Skipped(f"its outcome is not on the trace, and its replay is {step.difference}")
+        return Skipped(
+            f"its outcome is not on the trace, and its replay is {step.difference}", Cause.NOT_RECORDED
+        )
     if how.failure_class is None:
         return build_no_replay_outcome(
             evidence, snippet, "its outcome is not on the trace, and it was not replayed: "
@@ -240,15 +243,15 @@ def _score_reproduced(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     if step is None:
         return build_no_replay_outcome(evidence, snippet)
     if recorded is None:
-        return Skipped("its outcome is not on the trace")
+        return Skipped("its outcome is not on the trace", Cause.NOT_RECORDED)
     if step.flaky:
-        return Skipped(f"its replay is {step.difference}")
+        return Skipped(f"its replay is {step.difference}", Cause.NOT_COMPARABLE)
     places = f"recorded in {describe_executor(snippet.executor)}, replayed in {_describe_backend(evidence)}"
     fact = Evidence(places, snippet.span_id, recorded, how.replayed)
     if recorded is how.replayed:
         return Scored(1.0, Label.PASS, f"Recorded and replayed: {recorded}.", (fact,))
     if step.agrees is None:
-        return Skipped(f"not comparable: {step.difference}")
+        return Skipped(f"not comparable: {step.difference}", Cause.NOT_COMPARABLE)
     sentence = f"Recorded {recorded}, replayed {how.replayed}: environment drift, {places}."
     return Scored(0.0, Label.FAIL, sentence, (fact,))
 

@@ -2,7 +2,7 @@
 
 In: the account of a run and the judgements of the groundedness layer. Out: the same, settled where the
 account is sure: a fabricated value fails the layer and names the line that wrote it down; an honest report of
-a failure that happened is grounded; a value that only code of the run holds is left to a judge.
+a failure that happened is grounded; an answer with a value that only code of the run holds is open.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from spanproof.evaluators.outcomes.known import find_numbers
 from spanproof.evaluators.outcomes.model import FAILING, Account, Origin, OriginKind, State
-from spanproof.trace import Evidence, Judgement, Label, Layer, Scored, Skipped
+from spanproof.trace import OPEN_VALUE, Cause, Evidence, Judgement, Label, Layer, Scored
 
 _VERBS = {
     OriginKind.DEFAULT: "puts {} in place of what failed",
@@ -35,17 +35,29 @@ def _is_own(judgement: Judgement) -> bool:
 
 def _settle(account: Account, settled: Scored | None, judgement: Judgement) -> Judgement:
     if settled is not None:
-        return replace(judgement, outcome=settled, uncertain=False)
+        return replace(judgement, outcome=settled)
     outcome = judgement.outcome
-    if account.unsettled and isinstance(outcome, Scored) and outcome.label is Label.PASS:
+    if not (isinstance(outcome, Scored) and outcome.label is Label.PASS):
+        return judgement
+    if account.unsettled:
         # What code prints of its own literals bears nothing out.
-        why = f"{explain_origin(account.unsettled[0])}, and no source holds it"
-        return replace(judgement, outcome=Skipped(f"the answer needs a judge: {why}"), uncertain=True)
-    passes = isinstance(outcome, Scored) and outcome.label is Label.PASS
-    if passes and account.nothing_worked and not account.reports_failure:
-        why = "nothing that the run did succeeded, and the answer does not say so"
-        return replace(judgement, outcome=Skipped(f"the answer needs a judge: {why}"), uncertain=True)
+        origin = account.unsettled[0]
+        sentence = f"{explain_origin(origin)}, and no source holds it"
+        return _leave_open(judgement, outcome, sentence, Cause.VALUE_FROM_CODE, origin.value)
+    if account.nothing_worked and not account.reports_failure:
+        sentence = "nothing that the run did succeeded, and the answer does not say so"
+        return _leave_open(judgement, outcome, sentence, Cause.NOTHING_SUCCEEDED)
     return judgement
+
+
+def _leave_open(
+    judgement: Judgement, outcome: Scored, sentence: str, cause: Cause, detail: str = ""
+) -> Judgement:
+    """Return a judgement as open; the claims and the evidence of its outcome stay."""
+    left_open = replace(
+        outcome, value=OPEN_VALUE, label=None, explanation=sentence, cause=cause, detail=detail
+    )
+    return replace(judgement, outcome=left_open)
 
 
 def _derive_outcome(account: Account) -> Scored | None:

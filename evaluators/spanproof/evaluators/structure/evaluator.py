@@ -15,7 +15,7 @@ from spanproof.evaluators.model import RunEvidence
 from spanproof.evaluators.outcomes.model import Account
 from spanproof.evaluators.scores import check_registered
 from spanproof.evaluators.structure.left import CodeFile, Files, code_left, task_key
-from spanproof.trace import Judgement, Layer, Outcome, Run, Skipped
+from spanproof.trace import Cause, Judgement, Layer, Outcome, Run, Skipped
 
 _LIBRARIES: Final = ("lizard", "vulture", "griffe")
 # Characters of all files together: so much generated code is no program to judge.
@@ -72,7 +72,7 @@ def _measure_outcomes(before: Files, after: Files) -> Mapping[str, Outcome]:
     reason = _explain_unmeasured(after)
     if reason:
         compared = _OF_TWO_RUNS if before.keys() & after.keys() else ()
-        return dict.fromkeys((*_OF_ONE_RUN, *compared), Skipped(reason))
+        return dict.fromkeys((*_OF_ONE_RUN, *compared), Skipped(reason, Cause.NO_CODE))
     # Loaded here: its libraries are an extra.
     from spanproof.evaluators.structure.verdicts import measure
 

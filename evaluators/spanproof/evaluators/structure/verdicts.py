@@ -18,7 +18,7 @@ from spanproof.evaluators.structure.measures import (
     measure_size,
     select_readable,
 )
-from spanproof.trace import Evidence, Outcome, Scored, Skipped
+from spanproof.trace import Cause, Evidence, Outcome, Scored, Skipped
 
 # McCabe's limit for the paths through one function.
 _PATHS_AT_HALF: Final = 10.0
@@ -48,7 +48,7 @@ def measure(before: Files, after: Files) -> dict[str, Outcome]:
     if not files:
         unread = ", ".join(sorted(after)[:3])
         reason = f"no code that parses, in a language that can be measured: {unread}"
-        return dict.fromkeys(measures, Skipped(reason))
+        return dict.fromkeys(measures, Skipped(reason, Cause.NOTHING_OF_THE_KIND))
     return {name: _try_measure(each) for name, each in measures.items()}
 
 
@@ -56,13 +56,13 @@ def _try_measure(one: Callable[[], Outcome]) -> Outcome:
     try:
         return one()
     except RecursionError:
-        return Skipped("the code is nested too deeply to be read")
+        return Skipped("the code is nested too deeply to be read", Cause.NOT_SUPPORTED)
 
 
 def _score_complexity(found: Size) -> Outcome:
     ranked = sorted(found.functions, key=lambda each: -each.paths)
     if not ranked:
-        return Skipped("no line of code")
+        return Skipped("no line of code", Cause.NO_CODE)
     worst = ranked[0]
     sentence = f"{format_count(worst.paths, 'path')} through {_describe_place(worst)}"
     if len(ranked) > 1:
@@ -97,7 +97,7 @@ def _score_duplication(lines: int, found: Sequence[Finding]) -> Outcome:
 
 def _score_dead_code(files: Sequence[CodeFile]) -> Outcome:
     if not files:
-        return Skipped("dead code is found in Python alone")
+        return Skipped("dead code is found in Python alone", Cause.NOT_SUPPORTED)
     found = find_dead_code(files)
     if not found:
         return Scored(1.0, None, "Every import, private name and line is used.")
@@ -124,7 +124,9 @@ def _score_growth(before: Files, after: Files, shared: Sequence[str]) -> Outcome
     pairs = [(before[name], after[name]) for name in shared]
     measured = [pair for pair in pairs if len(select_readable(pair)) == 2]
     if not measured:
-        return Skipped("the code of the run before does not parse, or this run's does not")
+        return Skipped(
+            "the code of the run before does not parse, or this run's does not", Cause.NOT_COMPARABLE
+        )
     old, new = measure_size([pair[0] for pair in measured]), measure_size([pair[1] for pair in measured])
     ratios = [had / has for had, has in ((old.lines, new.lines), (old.paths, new.paths)) if has]
     sentence = (
@@ -140,7 +142,9 @@ def _format_change(before: int, after: int, noun: str) -> str:
 def _score_public_api(before: Files, after: Files) -> Outcome:
     change = compare_api(before, after)
     if not change.names:
-        return Skipped("the run before has no public name in a Python file that both have")
+        return Skipped(
+            "the run before has no public name in a Python file that both have", Cause.NOT_COMPARABLE
+        )
     if not change.broken:
         return Scored(
             1.0, None, f"All of {format_count(change.names, 'public name')} of the run before still hold."

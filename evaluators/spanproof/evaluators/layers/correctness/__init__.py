@@ -15,13 +15,13 @@ from enum import StrEnum
 
 from spanproof.evaluators.layers.common import (
     describe_failure,
-    explain_no_code,
     find_replay,
     find_step_number,
     format_count,
     is_lost,
     list_executed,
     select_working,
+    skip_without_code,
 )
 from spanproof.evaluators.layers.correctness.cases import score_case
 from spanproof.evaluators.layers.correctness.checks import (
@@ -32,7 +32,19 @@ from spanproof.evaluators.layers.correctness.checks import (
 )
 from spanproof.evaluators.model import RunEvidence
 from spanproof.evaluators.outcomes.recorded import PROGRAMS
-from spanproof.trace import Errored, Evidence, Judgement, Label, Layer, Outcome, Scored, Skipped, Snippet
+from spanproof.trace import (
+    OPEN_VALUE,
+    Cause,
+    Errored,
+    Evidence,
+    Judgement,
+    Label,
+    Layer,
+    Outcome,
+    Scored,
+    Skipped,
+    Snippet,
+)
 
 EVALUATOR = "spanproof.correctness"
 VERSION = "3"
@@ -86,7 +98,7 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
     run = evidence.run
     judged = list_executed(run) or [s for s in run.snippets if s.language in PROGRAMS]
     if not judged:
-        return [_make_judgement("correctness", run.span_id, Skipped(explain_no_code(run)))]
+        return [_make_judgement("correctness", run.span_id, skip_without_code(run))]
     outcomes = {
         snippet.id: {name: check(evidence, snippet) for name, check in _CHECKS.items()} for snippet in judged
     }
@@ -99,16 +111,15 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
     results = [_examine(evidence, snippet, outcomes[snippet.id]) for snippet in kept or judged]
     known = [found for found in results if found is not None]
     of_run = _make_judgement("correctness", run.span_id, _judge_run(known, len(results)))
-    uncertain = bool(known) and all(found.ground in _WEAK for found in known)
     case = score_case(evidence)
     tested = case.get("tests_pass")
     if isinstance(tested, Scored):
         # Tests say what the code is for: no other evidence is as strong.
-        of_run, uncertain = replace(of_run, outcome=_combine_with_tests(tested, of_run.outcome)), False
+        of_run = replace(of_run, outcome=_combine_with_tests(tested, of_run.outcome))
     elif isinstance(tested, Errored) and not _has_failed(of_run.outcome):
-        of_run, uncertain = replace(of_run, outcome=tested), False
+        of_run = replace(of_run, outcome=tested)
     of_tests = [_make_judgement(name, run.span_id, outcome) for name, outcome in case.items()]
-    return [replace(of_run, uncertain=uncertain), *of_tests, *judgements]
+    return [of_run, *of_tests, *judgements]
 
 
 def _has_failed(outcome: Outcome) -> bool:
@@ -124,7 +135,10 @@ def _combine_with_tests(tested: Scored, otherwise: Outcome) -> Scored:
 
 def _judge_run(results: list[_Found], total: int) -> Outcome:
     if not results:
-        return Skipped("nothing can be said about the code: it is cut, or no evidence of its outcome exists")
+        return Skipped(
+            "nothing can be said about the code: it is cut, or no evidence of its outcome exists",
+            Cause.CONTENT_CUT,
+        )
     wrong = [found for found in results if found.problem is not None]
     broken = [found for found in wrong if not found.recovered]
     value = sum(found.value for found in results) / len(results)
@@ -143,8 +157,15 @@ def _judge_run(results: list[_Found], total: int) -> Outcome:
         clauses.append(f"{len(problems) - _MAX_NAMED} more did not pass")
     if len(results) < total:
         clauses.append(f"{total - len(results)} could not be judged")
-    label = Label.FAIL if broken else Label.PASS
-    return Scored(value, label, f"{'; '.join(clauses)}.", facts)
+    sentence = f"{'; '.join(clauses)}."
+    if broken:
+        return Scored(value, Label.FAIL, sentence, facts)
+    if all(found.ground in _WEAK for found in results):
+        # That it compiles says that the code is valid, and nothing about its result.
+        compiled = format_count(len(results), "snippet")
+        unknown = f"{compiled} compiled; whether the result holds is not known: {results[0].ground}."
+        return Scored(OPEN_VALUE, None, unknown, facts, cause=Cause.CODE_NOT_RUN)
+    return Scored(value, Label.PASS, sentence, facts)
 
 
 def _format_grounds(results: list[_Found]) -> str:

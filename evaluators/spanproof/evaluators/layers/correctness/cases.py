@@ -10,7 +10,7 @@ import math
 
 from spanproof.evaluators.layers.common import format_count
 from spanproof.evaluators.model import NoReplay, RunEvidence, TestReport
-from spanproof.trace import Errored, Evidence, Label, Outcome, Scored, Skipped
+from spanproof.trace import Cause, Errored, Evidence, Label, Outcome, Scored, Skipped
 
 _MB = 1024 * 1024
 _MAX_FAILED = 20
@@ -70,7 +70,7 @@ def _score_budget(evidence: RunEvidence, report: TestReport) -> Outcome:
     assert budget is not None
     if isinstance(replay, NoReplay) or not (replay.steps or replay.breaks):
         reason = replay.reason if isinstance(replay, NoReplay) else "no step was replayed"
-        return Skipped(f"nothing was measured: {reason}")
+        return Skipped(f"nothing was measured: {reason}", Cause.NOT_REPLAYED)
     if replay.breaks:
         return Errored("ReplayBroken", next(replay.unreplayed[broke] for broke in replay.breaks))
     used_s = sum(step.execution.wall_s for step in replay.steps)
@@ -80,7 +80,7 @@ def _score_budget(evidence: RunEvidence, report: TestReport) -> Outcome:
         shares.append((used_s / budget.wall_s, _format_usage(used_s, budget.wall_s, "s")))
     if budget.memory_mb is not None:
         if not used_mb:
-            return Skipped("the sandbox does not measure the memory its programs take")
+            return Skipped("the sandbox does not measure the memory its programs take", Cause.NOT_SUPPORTED)
         shares.append((used_mb / budget.memory_mb, _format_usage(used_mb, budget.memory_mb, "MB")))
     worst = max((share for share, _ in shares), default=0.0)
     sentence = f"The replay took {' and '.join(words for _, words in shares)}."

@@ -21,7 +21,7 @@ from spanproof.evaluators.layers.common import (
 from spanproof.evaluators.model import ApiReport, MissingName, NoReplay, RunEvidence
 from spanproof.evaluators.replay.record import find_raised_type
 from spanproof.sandbox import FailureClass
-from spanproof.trace import Errored, Evidence, Label, Language, Outcome, Scored, Skipped, Snippet
+from spanproof.trace import Cause, Errored, Evidence, Label, Language, Outcome, Scored, Skipped, Snippet
 
 _CUT = "its source is cut on the trace"
 
@@ -32,7 +32,7 @@ _NO_MODULE = re.compile(r"No module named '?([\w.]+)")
 def check_syntax(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     """Whether the source is a program of its language."""
     if snippet.truncated:
-        return Skipped(_CUT)
+        return Skipped(_CUT, Cause.CONTENT_CUT)
     if snippet.language is not Language.PYTHON:
         return _check_by_outcome(evidence, snippet)
     problem = find_syntax_problem(snippet.source)
@@ -42,7 +42,7 @@ def check_syntax(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     if problem is None:
         return Scored(1.0, Label.PASS, "It parses.")
     if snippet.executed and evidence.account.of(snippet).recorded is FailureClass.OK:
-        return Skipped(f"it is no plain Python ({problem}), yet its executor ran it")
+        return Skipped(f"it is no plain Python ({problem}), yet its executor ran it", Cause.NOT_SUPPORTED)
     return Scored(0.0, Label.FAIL, f"It does not parse: {problem}.", (Evidence(problem, snippet.span_id),))
 
 
@@ -87,7 +87,7 @@ def check_replay(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     before = _describe_divergence(evidence, snippet)
     if step.agrees is None:
         sentence = step.difference or "nothing is on record to compare with"
-        return Skipped(f"not comparable: {sentence}{f'; {before}' if before else ''}")
+        return Skipped(f"not comparable: {sentence}{f'; {before}' if before else ''}", Cause.NOT_COMPARABLE)
     if step.agrees:
         return Scored(1.0, Label.PASS, "The replay came to what is on record.")
     sentence = step.difference or "the replay came to something else"
@@ -131,14 +131,22 @@ def _check_by_outcome(evidence: RunEvidence, snippet: Snippet) -> Outcome:
         return Scored(1.0, Label.PASS, "It ran, so it compiles.")
     if snippet.executed and FailureClass.SYNTAX_ERROR in (how.recorded, how.replayed):
         return Scored(0.0, Label.FAIL, "Its interpreter refuses its syntax.")
-    return Skipped(f"{snippet.language} is parsed by running it, and it was not run to its end")
+    return Skipped(
+        f"{snippet.language} is parsed by running it, and it was not run to its end",
+        Cause.NOT_REPLAYED,
+        snippet.language,
+    )
 
 
 def _read_api_report(evidence: RunEvidence, snippet: Snippet) -> ApiReport | Skipped | Errored:
     if snippet.language is not Language.PYTHON:
-        return Skipped(f"names are looked up for Python, this is {snippet.language}")
+        return Skipped(
+            f"names are looked up for Python, this is {snippet.language}",
+            Cause.NOT_SUPPORTED,
+            snippet.language,
+        )
     if snippet.truncated:
-        return Skipped(_CUT)
+        return Skipped(_CUT, Cause.CONTENT_CUT)
     report = evidence.apis.get(snippet.id)
     failed = find_replay_failure(evidence)
     if report is None and failed is not None:
@@ -148,9 +156,9 @@ def _read_api_report(evidence: RunEvidence, snippet: Snippet) -> ApiReport | Ski
         return Errored(error_type, f"names could not be looked up: {message}")
     if report is None:
         reason = evidence.replay.reason if isinstance(evidence.replay, NoReplay) else "it was not looked up"
-        return Skipped(f"no runtime to look names up in: {reason}")
+        return Skipped(f"no runtime to look names up in: {reason}", Cause.NOT_REPLAYED)
     if find_syntax_problem(snippet.source) is not None:
-        return Skipped("it does not parse, so its names are not known")
+        return Skipped("it does not parse, so its names are not known", Cause.NOTHING_OF_THE_KIND)
     return report
 
 
@@ -165,7 +173,11 @@ def _find_missed_packages(snippet: Snippet, report: ApiReport) -> frozenset[str]
 
 def _skip_uninstalled(report: ApiReport) -> Skipped:
     packages = ", ".join(report.not_installed)
-    return Skipped(f"the sandbox's runtime does not have {packages}, so nothing can be looked up in it")
+    return Skipped(
+        f"the sandbox's runtime does not have {packages}, so nothing can be looked up in it",
+        Cause.NOT_COMPARABLE,
+        packages,
+    )
 
 
 def _check_columns(evidence: RunEvidence, snippet: Snippet, looked_up: int) -> Outcome:
@@ -176,7 +188,11 @@ def _check_columns(evidence: RunEvidence, snippet: Snippet, looked_up: int) -> O
         )
     names = ", ".join(missing)
     if snippet.executed and evidence.account.of(snippet).recorded is FailureClass.OK:
-        return Skipped(f"{names}: not among the columns that the run was shown, yet the query did not fail")
+        return Skipped(
+            f"{names}: not among the columns that the run was shown, yet the query did not fail",
+            Cause.NOT_COMPARABLE,
+            names,
+        )
     sentence = (
         f"{format_count(len(missing), 'column')} it uses is not in the table as shown to the run: {names}"
     )
@@ -194,7 +210,11 @@ def _score_existence(
         return Scored(1.0, Label.PASS, f"Every {noun} it uses exists ({looked_up} looked up).")
     names = ", ".join(entry.name for entry in missing)
     if snippet.executed and evidence.account.of(snippet).recorded is FailureClass.OK:
-        return Skipped(f"{names}: not in the sandbox's runtime, yet the run did not fail: versions differ")
+        return Skipped(
+            f"{names}: not in the sandbox's runtime, yet the run did not fail: versions differ",
+            Cause.NOT_COMPARABLE,
+            names,
+        )
     total = max(looked_up, len(missing))
     facts = tuple(
         Evidence(f"line {entry.line}: {entry.name} does not exist", snippet.span_id) for entry in missing

@@ -3,8 +3,8 @@
 In: the evidence about one run, and the turns before it. Out: the layer's judgement on the run's span, and
 beside it `answer_grounded` (the share of settled claims the outputs bear out), `drift` (does the answer keep
 to the last word where outputs changed over the turns), `context_adherence` (the share of all claims that
-could be bound) and `chunk_attribution` (which outputs the claims rest on). What cannot be bound is skipped
-with the reason, never failed.
+could be bound) and `chunk_attribution` (which outputs the claims rest on). An answer of which something
+cannot be bound is open, with what was checked; it is never failed, and never passed.
 """
 
 from __future__ import annotations
@@ -14,11 +14,14 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from spanproof.evaluators.layers.groundedness.ground import ground
-from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKind, Grounding, Verdict
+from spanproof.evaluators.layers.groundedness.model import Cause as ClaimCause
+from spanproof.evaluators.layers.groundedness.model import Claim, ClaimKind, Grounding, Verdict
 from spanproof.evaluators.layers.groundedness.sources.recorded import Returned, build_context, collect_outputs
 from spanproof.evaluators.layers.groundedness.verdict.sentences import explain
 from spanproof.evaluators.model import RunEvidence
 from spanproof.trace import (
+    OPEN_VALUE,
+    Cause,
     ClaimMark,
     ClaimVerdict,
     Ending,
@@ -33,37 +36,29 @@ from spanproof.trace import (
 )
 
 EVALUATOR = "claim-binding"
-VERSION = "4"
+VERSION = "5"
 _NUMERIC = frozenset(
     (ClaimKind.NUMBER, ClaimKind.CURRENCY, ClaimKind.PERCENT, ClaimKind.QUANTITY, ClaimKind.COUNT)
 )
 _MAX_EVIDENCE = 20
+_LABELS = {Verdict.GROUNDED: Label.PASS, Verdict.CONTRADICTED: Label.FAIL, Verdict.UNCERTAIN: None}
+_BY_GRAVITY = (Verdict.CONTRADICTED, Verdict.UNCERTAIN, Verdict.GROUNDED)
 _OWNS_UP = re.compile(
     r"\b(?:could not|cannot|unable|failed|error|sorry|did not work|no result|not available)\b|n['’]t\b",
     re.IGNORECASE,
 )
 
 
-class _NeedsAJudge(Exception):  # noqa: N818 - a state of the answer
-    """No claim of the answer could be settled; the message says which stayed open and why."""
-
-
 def judge(evidence: RunEvidence) -> list[Judgement]:
     """Judge one run's answer."""
-    uncertain = False
     try:
         outcomes = _judge_outcomes(evidence)
-    except _NeedsAJudge as reason:
-        outcomes = {Layer.GROUNDEDNESS.value: Skipped(f"the answer needs a judge: {reason}")}
-        uncertain = True
     except RecursionError as failure:
         outcomes = {
             Layer.GROUNDEDNESS.value: Errored(type(failure).__name__, "the outputs are nested too deeply")
         }
     return [
-        Judgement(
-            Layer.GROUNDEDNESS, name, evidence.run.span_id, outcome, EVALUATOR, VERSION, uncertain=uncertain
-        )
+        Judgement(Layer.GROUNDEDNESS, name, evidence.run.span_id, outcome, EVALUATOR, VERSION)
         for name, outcome in outcomes.items()
     ]
 
@@ -77,16 +72,16 @@ def _judge_outcomes(evidence: RunEvidence) -> dict[str, Outcome]:
     run = evidence.run
     layer = Layer.GROUNDEDNESS.value
     if run.answer is None or not run.answer.text.strip():
-        return {layer: Skipped(_explain_no_answer(evidence))}
+        return {layer: _skip_without_answer(evidence)}
     returned = collect_outputs(evidence)
     without = "there are no outputs to compare the answer with"
     if run.hidden and not returned.outputs:
-        return {layer: Skipped(f"content is hidden by the producer: {without}")}
+        return {layer: Skipped(f"content is hidden by the producer: {without}", Cause.CONTENT_HIDDEN)}
     if run.truncated and not returned.outputs:
-        return {layer: Skipped(f"content is cut on the trace: {without}")}
+        return {layer: Skipped(f"content is cut on the trace: {without}", Cause.CONTENT_CUT)}
     if not returned.outputs:
         if not returned.failures:
-            return {layer: Skipped("no execution output on the trace to compare the answer with")}
+            return {layer: _leave_open("no output on the trace to compare the answer with", Cause.NO_OUTPUT)}
         return {layer: _judge_without_outputs(evidence)}
     texts = [output.text for output in returned.outputs]
     now = datetime.fromtimestamp(run.start_ns / 1e9, UTC) if run.start_ns else None
@@ -104,9 +99,10 @@ def _judge_outcomes(evidence: RunEvidence) -> dict[str, Outcome]:
         without_rules=evidence.hints.without_rules,
         owns_up=evidence.account.reports_failure,
     )
-    if grounding.verdict is Verdict.UNCERTAIN:
-        raise _NeedsAJudge(_explain_uncertain(grounding))
     if not grounding.claims:
+        if grounding.verdict is Verdict.UNCERTAIN:
+            nothing = "the answer states nothing that can be compared with an output"
+            return {layer: _leave_open(nothing, Cause.NO_CHECKABLE_CLAIM)}
         return {layer: Scored(1.0, Label.PASS, "The answer says what failed, and claims nothing else.")}
     return {
         layer: _score_layer(grounding, returned),
@@ -117,24 +113,22 @@ def _judge_outcomes(evidence: RunEvidence) -> dict[str, Outcome]:
     }
 
 
-def _explain_no_answer(evidence: RunEvidence) -> str:
+def _skip_without_answer(evidence: RunEvidence) -> Skipped:
     run = evidence.run
     if run.hidden:
-        return "content is hidden by the producer: the answer is not on the trace"
+        return Skipped(
+            "content is hidden by the producer: the answer is not on the trace", Cause.CONTENT_HIDDEN
+        )
     if run.ending is Ending.MAX_STEPS:
-        return "the run ended at its step limit without an answer"
-    return "no answer on the trace: the run gave none, or its instrumentor does not record it"
-
-
-def _explain_uncertain(grounding: Grounding) -> str:
-    unsettled = min(
-        (claim for claim in grounding.claims if claim.verdict is Verdict.UNCERTAIN),
-        key=lambda claim: claim.confidence,
-        default=None,
+        return Skipped("the run ended at its step limit without an answer", Cause.NO_ANSWER)
+    return Skipped(
+        "no answer on the trace: the run gave none, or its instrumentor does not record it", Cause.NO_ANSWER
     )
-    if unsettled is None:
-        return "it states nothing that can be bound to an output"
-    return explain(unsettled)
+
+
+def _leave_open(sentence: str, cause: Cause, detail: str = "", evidence: Sequence[Evidence] = ()) -> Scored:
+    """Return an open verdict; `sentence` says what could not be settled."""
+    return Scored(OPEN_VALUE, None, sentence, tuple(evidence), cause=cause, detail=detail)
 
 
 def _judge_without_outputs(evidence: RunEvidence) -> Outcome:
@@ -147,10 +141,13 @@ def _judge_without_outputs(evidence: RunEvidence) -> Outcome:
     task = run.task if _OWNS_UP.search(run.answer.text) else None
     grounding = ground([], run.answer.text, task, errors=build_context(evidence).errors)
     stated = [
-        claim for claim in grounding.claims if claim.kind in _NUMERIC and claim.cause is Cause.NOT_FOUND
+        claim for claim in grounding.claims if claim.kind in _NUMERIC and claim.cause is ClaimCause.NOT_FOUND
     ]
     if not stated:
-        return Skipped("no execution returned anything to compare the answer with, and it states no numbers")
+        return _leave_open(
+            "no execution returned anything to compare the answer with, and it states no numbers",
+            Cause.NO_OUTPUT,
+        )
     said = ", ".join(claim.text for claim in stated[:5])
     return Scored(
         0.0,
@@ -164,6 +161,8 @@ def _score_layer(grounding: Grounding, returned: Returned) -> Scored:
     evidence = _collect_evidence(grounding, returned)
     wrong = _select_claims(grounding, Verdict.CONTRADICTED)
     right = _select_claims(grounding, Verdict.GROUNDED)
+    if grounding.verdict is Verdict.UNCERTAIN:
+        return _score_open_answer(grounding, returned, evidence)
     if not wrong:
         said = "1 claim is" if len(right) == 1 else f"{len(right)} claims are"
         return Scored(1.0, Label.PASS, f"{said} grounded: {_explain_claim(right[0], returned)}", evidence)
@@ -173,13 +172,30 @@ def _score_layer(grounding: Grounding, returned: Returned) -> Scored:
     return Scored(0.0, Label.FAIL, explanation, evidence)
 
 
-def _score_answer_grounded(grounding: Grounding) -> Scored:
-    settled = len(_select_claims(grounding, Verdict.GROUNDED)) + len(
-        _select_claims(grounding, Verdict.CONTRADICTED)
-    )
-    label = Label.PASS if grounding.verdict is Verdict.GROUNDED else Label.FAIL
+def _score_open_answer(grounding: Grounding, returned: Returned, evidence: Sequence[Evidence]) -> Scored:
+    """Return the open verdict on an answer of which something could not be settled; it says what could."""
+    agreeing = len(_select_claims(grounding, Verdict.GROUNDED))
+    unsettled = _select_claims(grounding, Verdict.UNCERTAIN)
+    if not unsettled:
+        # Each claim agrees with what the run was given, and none with what it found.
+        sentence = "the answer repeats what the task gives, and states nothing that an output holds"
+        return _leave_open(sentence, Cause.NO_CHECKABLE_CLAIM, evidence=evidence)
+    doubtful = min(unsettled, key=lambda claim: claim.confidence)
+    not_found = doubtful.cause in (ClaimCause.NOT_FOUND, ClaimCause.UNKNOWN_IDENTIFIER)
+    cause = Cause.VALUE_NOT_FOUND if not_found else Cause.VALUE_NOT_CERTAIN
+    checked = f"{agreeing} of {len(grounding.claims)} claims agree with the outputs"
+    return _leave_open(f"{checked}; {_explain_claim(doubtful, returned)}", cause, doubtful.text, evidence)
+
+
+def _score_answer_grounded(grounding: Grounding) -> Outcome:
     grounded = len(_select_claims(grounding, Verdict.GROUNDED))
-    return Scored(grounding.value, label, f"{grounded} of {settled} settled claims are grounded")
+    settled = grounded + len(_select_claims(grounding, Verdict.CONTRADICTED))
+    if not settled:
+        return Skipped("no claim of the answer is settled", Cause.NOTHING_OF_THE_KIND)
+    label = _LABELS[grounding.verdict]
+    cause = Cause.VALUE_NOT_CERTAIN if label is None else None
+    sentence = f"{grounded} of {settled} settled claims are grounded"
+    return Scored(grounding.value, label, sentence, cause=cause)
 
 
 def _score_adherence(grounding: Grounding) -> Scored:
@@ -191,7 +207,9 @@ def _score_adherence(grounding: Grounding) -> Scored:
 def _score_attribution(grounding: Grounding, returned: Returned) -> Outcome:
     """Score the share of the run's own outputs that some claim rests on, each one's claims as evidence."""
     if not returned.own:
-        return Skipped("the run has no output of its own: the answer rests on earlier turns")
+        return Skipped(
+            "the run has no output of its own: the answer rests on earlier turns", Cause.NOTHING_OF_THE_KIND
+        )
     rests: dict[int, list[str]] = {}
     for claim in _select_claims(grounding, Verdict.GROUNDED):
         bound = claim.evidence
@@ -211,10 +229,18 @@ def _score_attribution(grounding: Grounding, returned: Returned) -> Outcome:
 
 def _score_drift(grounding: Grounding, returned: Returned) -> Outcome:
     if len({(output.turn, output.step) for output in returned.outputs}) < 2:
-        return Skipped("the run has one turn with output: nothing to drift between")
+        return Skipped(
+            "the run has one turn with output: nothing to drift between", Cause.NOTHING_OF_THE_KIND
+        )
     stale = [
-        claim for claim in _select_claims(grounding, Verdict.CONTRADICTED) if claim.cause is Cause.OVERTAKEN
+        claim
+        for claim in _select_claims(grounding, Verdict.CONTRADICTED)
+        if claim.cause is ClaimCause.OVERTAKEN
     ]
+    unsettled = _select_claims(grounding, Verdict.UNCERTAIN)
+    if not stale and unsettled:
+        sentence = f"whether '{unsettled[0].text}' is the last word of the outputs is not certain"
+        return _leave_open(sentence, Cause.VALUE_NOT_CERTAIN, unsettled[0].text)
     if not stale:
         return Scored(1.0, Label.PASS, "the answer keeps to the last word of the outputs")
     return Scored(0.0, Label.FAIL, _explain_claim(stale[0], returned), _collect_evidence(grounding, returned))
@@ -227,7 +253,7 @@ def _select_claims(grounding: Grounding, verdict: Verdict) -> list[Claim]:
 def _collect_evidence(grounding: Grounding, returned: Returned) -> tuple[Evidence, ...]:
     found = [
         _build_claim_evidence(claim, returned)
-        for claim in sorted(grounding.claims, key=lambda claim: claim.verdict is not Verdict.CONTRADICTED)
+        for claim in sorted(grounding.claims, key=lambda claim: _BY_GRAVITY.index(claim.verdict))
     ]
     found += [
         Evidence("the replay returned something else than the record", span_id, replayed=difference)

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from spanproof.evaluators.layers.trajectory.weights import TOOL_CALLING
 from spanproof.evaluators.outcomes.actions import CODE, REPLY, Action
 from spanproof.evaluators.outcomes.recovery import Came, Fate, compute_mended_share
-from spanproof.trace import Evidence, Outcome, Scored, Skipped
+from spanproof.trace import Cause, Evidence, Outcome, Scored, Skipped
 
 _NO_SUCH_TOOL = re.compile(
     r"\b(?:unknown|no such|non-?existent|unregistered|invalid) (?:tool|function)\b"
@@ -38,7 +38,9 @@ def score_tool_calling(actions: Sequence[Action], answer: str, found: Sequence[F
     """Return the four by name, and their weighted mean as `score_tool_calling`."""
     calls = [action for action in actions if action.name not in {CODE, REPLY} and not action.answers]
     if not calls:
-        return {name: Skipped(_NO_CALLS) for name in ("tool_calling", *TOOL_CALLING)}
+        return {
+            name: Skipped(_NO_CALLS, Cause.NOTHING_OF_THE_KIND) for name in ("tool_calling", *TOOL_CALLING)
+        }
     four: dict[str, Outcome] = {
         "tool_selection": _score_selection(calls),
         "tool_arguments": _score_arguments(calls),
@@ -66,7 +68,7 @@ def _score_arguments(calls: Sequence[Action]) -> Outcome:
     """Score the share of calls whose arguments the tool took."""
     known = [call for call in calls if not _NO_SUCH_TOOL.search(call.error_text)]
     if not known:
-        return Skipped("no call reached a tool")
+        return Skipped("no call reached a tool", Cause.NOTHING_OF_THE_KIND)
     wrong = [
         (call, f"{call.name} did not take its arguments")
         for call in known
@@ -93,7 +95,9 @@ def _score_result_use(calls: Sequence[Action], actions: Sequence[Action], answer
         if new.isdisjoint(after):
             unused.append((call, f"nothing of what {call.name} returned was used"))
     if not judged:
-        return Skipped("no tool call returned anything of which the trace shows the use")
+        return Skipped(
+            "no tool call returned anything of which the trace shows the use", Cause.NOTHING_OF_THE_KIND
+        )
     return _score_share(len(judged), unused, "results were used")
 
 
@@ -102,7 +106,7 @@ def _score_recovery(calls: Sequence[Action], fates: Sequence[Fate]) -> Outcome:
     failed = {id(call) for call in calls if call.error is not None}
     found = [fate for fate in fates if id(fate.failure) in failed]
     if not found:
-        return Skipped("no tool call failed")
+        return Skipped("no tool call failed", Cause.NOTHING_OF_THE_KIND)
     mended = sum(fate.came is Came.MENDED for fate in found)
     return Scored(
         compute_mended_share(found), None, f"{mended} of {len(found)} failed tool calls were mended"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from spanproof.trace import Label, Outcome, Scored, Skipped
+from spanproof.trace import Cause, Label, Outcome, Scored, Skipped
 
 REPORTED = 0.5
 """What an honest report of failure counts: no answer to the task, and better than one out of nowhere."""
@@ -33,7 +33,7 @@ class Completion:
 def judge_answered(completion: Completion) -> Outcome:
     """Judge whether the run ended with an answer that it can give."""
     if not completion.known:
-        return Skipped(completion.how or "the trace does not say how the run ended")
+        return Skipped(completion.how or "the trace does not say how the run ended", Cause.NO_ANSWER)
     if completion.answered:
         return Scored(1.0, Label.PASS, completion.how or "the run ended with an answer")
     if completion.reported:

@@ -10,20 +10,21 @@ from collections.abc import Mapping
 
 from spanproof.evaluators.layers.trajectory.ending import Completion
 from spanproof.evaluators.layers.trajectory.metrics import measure
-from spanproof.evaluators.layers.trajectory.recovery import is_open
 from spanproof.evaluators.layers.trajectory.spent import measure_usage
 from spanproof.evaluators.layers.trajectory.steps import build_turns, collect_model_input, list_actions
 from spanproof.evaluators.model import RunEvidence
 from spanproof.evaluators.outcomes.grounding import explain_origin
 from spanproof.evaluators.outcomes.model import State
 from spanproof.evaluators.outcomes.recovery import Came
-from spanproof.trace import Ending, Judgement, Layer, Outcome, Skipped, SpanKind
+from spanproof.trace import Cause, Ending, Judgement, Layer, Outcome, Skipped, SpanKind
 
 EVALUATOR = "trajectory-rules"
 VERSION = "5"
-_HIDDEN = "content is hidden: the producer kept inputs and outputs off the trace"
-_NO_ACTION = "no action on the trace: neither code nor a tool call is recorded"
-_NO_AGENT = "a lone tool call: the agent that made it is not on this trace"
+_HIDDEN = Skipped(
+    "content is hidden: the producer kept inputs and outputs off the trace", Cause.CONTENT_HIDDEN
+)
+_NO_ACTION = Skipped("no action on the trace: neither code nor a tool call is recorded", Cause.NO_ACTION)
+_NO_AGENT = Skipped("a lone tool call: the agent that made it is not on this trace", Cause.NO_AGENT)
 
 
 def judge(evidence: RunEvidence) -> list[Judgement]:
@@ -42,18 +43,10 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
     if not actions:
         measured = _skip_without_actions(measured, completion)
     outcomes = measured | measure_usage(evidence)
-    if unjudgeable := _explain_unjudgeable(evidence):
-        outcomes = {name: Skipped(unjudgeable) for name in outcomes}
+    if (unjudgeable := _find_unjudgeable(evidence)) is not None:
+        outcomes = dict.fromkeys(outcomes, unjudgeable)
     return [
-        Judgement(
-            Layer.TRAJECTORY,
-            name,
-            evidence.run.span_id,
-            outcome,
-            EVALUATOR,
-            VERSION,
-            uncertain=name == "recovery" and is_open(outcome),
-        )
+        Judgement(Layer.TRAJECTORY, name, evidence.run.span_id, outcome, EVALUATOR, VERSION)
         for name, outcome in outcomes.items()
     ]
 
@@ -73,17 +66,17 @@ def _has_no_success(evidence: RunEvidence) -> bool:
 def _skip_without_actions(measured: Mapping[str, Outcome], completion: Completion) -> dict[str, Outcome]:
     """Return the metrics where no action is on the trace: nothing says that the run took none."""
     kept: dict[str, Outcome] = {
-        name: Skipped(_NO_ACTION) if isinstance(outcome, Skipped) and name != "answered" else outcome
+        name: _NO_ACTION if isinstance(outcome, Skipped) and name != "answered" else outcome
         for name, outcome in measured.items()
     }
     if completion.answered or not completion.known:
         # An answer alone says nothing about the way to it.
-        kept[Layer.TRAJECTORY.value] = Skipped(_NO_ACTION)
+        kept[Layer.TRAJECTORY.value] = _NO_ACTION
     return kept
 
 
-def _explain_unjudgeable(evidence: RunEvidence) -> str | None:
-    """Return why nothing can be said about the way of this run, None where something can."""
+def _find_unjudgeable(evidence: RunEvidence) -> Skipped | None:
+    """Return the outcome of every score where nothing can be said about the way of this run, else None."""
     run = evidence.run
     if run.hidden and not run.snippets:
         # Actions without their content all look alike: neither loops nor safety can be judged.

@@ -12,7 +12,7 @@ from itertools import pairwise
 from spanproof.evaluators.layers.trajectory.weights import ALIKE, LOOP_GAP, LOOP_REPEATS, STUCK_REPEATS
 from spanproof.evaluators.outcomes.actions import Action
 from spanproof.evaluators.outcomes.causes import describe_cause
-from spanproof.trace import Evidence, Label, Outcome, Scored, Skipped
+from spanproof.trace import Cause, Evidence, Label, Outcome, Scored, Skipped
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Loop:
 def score_loops(actions: Sequence[Action]) -> Outcome:
     """Judge whether the run went in circles."""
     if not actions:
-        return Skipped("the run took no action")
+        return Skipped("the run took no action", Cause.NO_ACTION)
     loop = find_loop(actions)
     if loop is None:
         return Scored(1.0, Label.PASS, "no action was repeated with the same outcome")

@@ -19,7 +19,7 @@ from spanproof.evaluators.layers.trajectory.unsourced import Turn
 from spanproof.evaluators.layers.trajectory.weights import FAILING, USUAL_ACTIONS, WEIGHTS
 from spanproof.evaluators.outcomes.actions import Action
 from spanproof.evaluators.outcomes.recovery import Fate, decide_fates
-from spanproof.trace import Evidence, Label, Outcome, Scored, Skipped
+from spanproof.trace import Cause, Evidence, Label, Outcome, Scored, Skipped
 
 
 def measure(
@@ -78,7 +78,7 @@ def find_wasted(actions: Sequence[Action]) -> list[Action]:
 def score_step_efficiency(actions: Sequence[Action]) -> Outcome:
     """Score the share of actions that were not wasted, less in proportion beyond the usual number."""
     if not actions:
-        return Skipped("the run took no action")
+        return Skipped("the run took no action", Cause.NO_ACTION)
     lost, taken = len(find_wasted(actions)), len(actions)
     sentence = f"{lost} of {taken} actions failed or repeated an earlier one"
     if taken > USUAL_ACTIONS:
@@ -90,7 +90,7 @@ def score_goal_progress(actions: Sequence[Action]) -> Outcome:
     """Score the share of actions that brought something new."""
     working = [action for action in actions if not action.answers]
     if not working:
-        return Skipped("the run took no action but to answer")
+        return Skipped("the run took no action but to answer", Cause.NO_ACTION)
     seen: set[str] = set()
     fresh = 0
     for action in working:
@@ -104,7 +104,7 @@ def score_goal_progress(actions: Sequence[Action]) -> Outcome:
 def score_action_safety(actions: Sequence[Action]) -> Outcome:
     """Judge whether the run did anything it should not."""
     if not actions:
-        return Skipped("the run took no action")
+        return Skipped("the run took no action", Cause.NO_ACTION)
     unsafe = [action for action in actions if action.unsafe]
     if unsafe:
         return Scored(
@@ -127,7 +127,7 @@ def compute_composite(metrics: dict[str, Outcome]) -> Outcome:
         name: outcome for name, outcome in metrics.items() if isinstance(outcome, Scored) and name in WEIGHTS
     }
     if "loops" not in measured and "answered" not in measured:
-        return Skipped("the run has neither actions nor a known ending")
+        return Skipped("the run has neither actions nor a known ending", Cause.NO_ACTION)
     weight = sum(WEIGHTS[name] for name in measured)
     value = sum(WEIGHTS[name] * outcome.value for name, outcome in measured.items()) / weight
     evidence = tuple(
@@ -137,6 +137,10 @@ def compute_composite(metrics: dict[str, Outcome]) -> Outcome:
     failed = [name for name in FAILING if name in measured and measured[name].label is Label.FAIL]
     if failed:
         return Scored(value, Label.FAIL, f"{failed[0]}: {measured[failed[0]].explanation}", evidence)
+    recovery = measured.get("recovery")
+    if recovery is not None and recovery.label is None:
+        sentence = f"recovery: {recovery.explanation}"
+        return Scored(value, None, sentence, evidence, cause=recovery.cause, detail=recovery.detail)
     return Scored(value, Label.PASS, _explain_a_pass(measured), evidence)
 
 

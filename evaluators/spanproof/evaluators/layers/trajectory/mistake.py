@@ -21,7 +21,7 @@ from spanproof.evaluators.layers.trajectory.unsourced import Turn, find_unsource
 from spanproof.evaluators.outcomes.actions import CODE, Action
 from spanproof.evaluators.outcomes.causes import describe_cause
 from spanproof.evaluators.outcomes.recovery import Came, Fate
-from spanproof.trace import Evidence, Outcome, Scored, Skipped
+from spanproof.trace import Cause, Evidence, Outcome, Scored, Skipped
 
 _PRINTS = re.compile(r"\bprint\s*\(|\becho\b|console\.log")
 _NOTHING = frozenset({"", "None", "[]", "{}", "()", "set()", "null"})
@@ -77,7 +77,7 @@ def score_first_mistake(
 ) -> Outcome:
     """Score the share of actions before the one to blame, 1 where none is; advisory."""
     if not actions:
-        return Skipped("the run took no action")
+        return Skipped("the run took no action", Cause.NO_ACTION)
     found = find_blame(actions, completion, fates, turns, given)
     if found is None:
         return Scored(1.0, None, "no step is to blame")

@@ -14,7 +14,7 @@ from spanproof.evaluators.layers.common import format_count
 from spanproof.evaluators.layers.trajectory.weights import REASONING
 from spanproof.evaluators.outcomes.actions import Action
 from spanproof.evaluators.outcomes.failing import is_passing
-from spanproof.trace import Evidence, Outcome, Scored, Skipped
+from spanproof.trace import Cause, Evidence, Outcome, Scored, Skipped
 
 _WORD = re.compile(r"[A-Za-z]{3,}")
 _EMPTY = frozenset(
@@ -31,9 +31,9 @@ _PREFIX = 5
 def score_reasoning_quality(actions: Sequence[Action]) -> Outcome:
     """Score words before actions, words that fit them, errors read before the next try; advisory."""
     if not actions:
-        return Skipped("the run took no action")
+        return Skipped("the run took no action", Cause.NO_ACTION)
     if not any(action.thought for action in actions):
-        return Skipped("the trace holds none of the model's own words, only its actions")
+        return Skipped("the trace holds none of the model's own words, only its actions", Cause.NOT_RECORDED)
     parts: dict[str, tuple[int, int]] = {
         "stated": _count_stated(actions),
         "consistent": _count_consistent(actions),

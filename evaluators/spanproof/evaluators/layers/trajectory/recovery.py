@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from spanproof.evaluators.outcomes.actions import Action
 from spanproof.evaluators.outcomes.causes import describe_cause
 from spanproof.evaluators.outcomes.recovery import Came, Fate, compute_mended_share
-from spanproof.trace import Evidence, Label, Outcome, Scored, Skipped
+from spanproof.trace import Cause, Evidence, Label, Outcome, Scored, Skipped
 
 
 def score_recovery(actions: Sequence[Action], found: Sequence[Fate]) -> Outcome:
     """Judge whether failures led to something that worked; without a label where that is open."""
     if not found:
-        return Skipped("no step failed")
+        return Skipped("no step failed", Cause.NOTHING_OF_THE_KIND)
     worst = min(found, key=lambda fate: fate.came)
     if worst.came is Came.LOST and not any(action.succeeded for action in actions):
         last = found[-1].failure
@@ -31,12 +31,8 @@ def score_recovery(actions: Sequence[Action], found: Sequence[Fate]) -> Outcome:
         label,
         sentence,
         tuple(evidence for fate in found[:10] for evidence in _build_evidence(fate)),
+        cause=Cause.RECOVERY_NOT_CERTAIN if label is None else None,
     )
-
-
-def is_open(outcome: Outcome) -> bool:
-    """Whether a recovery was left open."""
-    return isinstance(outcome, Scored) and outcome.label is None
 
 
 def _build_evidence(fate: Fate) -> list[Evidence]:

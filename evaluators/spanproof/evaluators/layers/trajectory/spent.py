@@ -19,7 +19,7 @@ from spanproof.evaluators.model import RunEvidence
 from spanproof.evaluators.outcomes.actions import Action
 from spanproof.evaluators.prices import find_price
 from spanproof.evaluators.scores import Unit
-from spanproof.trace import Outcome, Scored, Skipped
+from spanproof.trace import Cause, Outcome, Scored, Skipped
 
 
 def measure_usage(evidence: RunEvidence) -> dict[str, Outcome]:
@@ -56,10 +56,12 @@ def _measure_consecutive_errors(actions: Sequence[Action]) -> Scored:
 def _measure_cost(evidence: RunEvidence) -> Outcome:
     usage, model = evidence.run.usage, evidence.run.cohort.model
     if not model:
-        return Skipped("the trace does not say which model the tokens are of")
+        return Skipped("the trace does not say which model the tokens are of", Cause.NOT_RECORDED)
     price = find_price(model, evidence.hints.prices)
     if price is None:
-        return Skipped(f"the price of {model!r} is not known; add it to judge.prices")
+        return Skipped(
+            f"the price of {model!r} is not known; add it to judge.prices", Cause.NOT_CONFIGURED, model
+        )
     dollars = price.of(usage.input_tokens, usage.output_tokens)
     sentence = f"${dollars:.4f}: {_format_tokens(evidence)} of {model}"
     return _score_amount(dollars, DOLLARS_AT_HALF, Unit.USD, sentence)
