@@ -145,7 +145,8 @@ class Engine:
             self._evaluate_run(
                 judged,
                 run,
-                _find_earlier_runs(run, found),
+                _list_earlier_runs(run, found),
+                _list_called_runs(run, found),
                 scans,
                 policies,
                 of_cases.get(run.span_id),
@@ -164,6 +165,7 @@ class Engine:
         trace: Trace,
         run: Run,
         earlier: tuple[Run, ...],
+        called: tuple[Run, ...],
         scans: Mapping[str, Scan],
         policies: Mapping[str, Policy],
         tests: CaseTests | None,
@@ -181,7 +183,9 @@ class Engine:
             replay, apis = self._runner.replayed(trace, run, own, fixtures, with_apis=Needs.APIS in needed)
         tested = self._runner.tested(run, tests, replay, fixtures) if tests is not None else None
         account = build_account(trace, run, own, replay)
-        evidence = RunEvidence(trace, run, own, replay, apis, policies, tested, self._hints, earlier, account)
+        evidence = RunEvidence(
+            trace, run, own, replay, apis, policies, tested, self._hints, earlier, account, called
+        )
         quoted = [snippet for turn in (*earlier, run) for snippet in turn.snippets]
         redactor = Redactor(quoted, {snippet.id: scans[snippet.id] for snippet in quoted})
         judgements = [
@@ -289,7 +293,7 @@ def _make_judgement(evaluator: Evaluator, name: str, run: Run, outcome: Outcome)
     return Judgement(evaluator.layer, name, run.span_id, outcome, evaluator.name, evaluator.version)
 
 
-def _find_earlier_runs(run: Run, runs: Sequence[Run]) -> tuple[Run, ...]:
+def _list_earlier_runs(run: Run, runs: Sequence[Run]) -> tuple[Run, ...]:
     """Return the turns before a run: those beside it that ended before it began, in order."""
     beside = [
         other
@@ -299,6 +303,16 @@ def _find_earlier_runs(run: Run, runs: Sequence[Run]) -> tuple[Run, ...]:
         and 0 < other.end_ns <= run.start_ns
     ]
     return tuple(sorted(beside, key=lambda other: other.start_ns))
+
+
+def _list_called_runs(run: Run, runs: Sequence[Run]) -> tuple[Run, ...]:
+    """Return the runs that a run called, at any depth, in the order of the trace."""
+    called = {run.span_id}
+    remaining = [other for other in runs if other is not run]
+    while below := [other for other in remaining if other.parent_span_id in called]:
+        called |= {other.span_id for other in below}
+        remaining = [other for other in remaining if other not in below]
+    return tuple(other for other in runs if other is not run and other.span_id in called)
 
 
 def _drop_evaluator_spans(trace: Trace) -> list[Span]:

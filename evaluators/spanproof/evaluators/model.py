@@ -236,6 +236,7 @@ class RunEvidence:
         hints: what the user says beside the trace.
         earlier: the turns before this run: runs of the trace beside it that ended before it began, in order.
         account: what happened, decided once: outcomes, recoveries, origins of the answer's values.
+        called: the runs that this run called, at any depth: its sub-agents.
     """
 
     trace: Trace
@@ -248,6 +249,7 @@ class RunEvidence:
     hints: UserHints = UserHints()
     earlier: tuple[Run, ...] = ()
     account: Account = field(default_factory=Account)
+    called: tuple[Run, ...] = ()
 
     def policy_of(self, snippet_id: str) -> Policy:
         """Return the boundary of one snippet."""

@@ -30,6 +30,7 @@ class Cause(StrEnum):
     # Skipped: there is nothing to judge, or the trace lacks what is needed.
     NO_CODE = "no-code"
     NO_ANSWER = "no-answer"
+    ANSWER_OF_ANOTHER_RUN = "answer-of-another-run"
     NO_ACTION = "no-action"
     NO_AGENT = "no-agent"
     CONTENT_HIDDEN = "content-hidden"
@@ -92,6 +93,10 @@ CAUSE_WORDS: Final[Mapping[Cause, tuple[str, str]]] = MappingProxyType(
         ),
         Cause.NO_CODE: ("run has no code", "runs have no code"),
         Cause.NO_ANSWER: ("run has no answer on the trace", "runs have no answer on the trace"),
+        Cause.ANSWER_OF_ANOTHER_RUN: (
+            "run passes on the answer of another, which is judged there",
+            "runs pass on the answer of another, which is judged there",
+        ),
         Cause.NO_ACTION: ("run has no action on the trace", "runs have no action on the trace"),
         Cause.NO_AGENT: (
             "trace holds a tool call without its agent",

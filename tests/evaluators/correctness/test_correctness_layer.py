@@ -7,7 +7,7 @@ import pytest
 from spanproof.evaluators.layers import correctness
 from spanproof.evaluators.model import ApiReport, Budget, MissingName, TestReport
 from spanproof.sandbox import FailureClass
-from spanproof.trace import Label, Language, Scored, Skipped
+from spanproof.trace import Cause, Label, Language, Scored, Skipped, State, get_state
 
 DONE = "Execution logs:\nLast output from code snippet:\n1"
 
@@ -145,10 +145,11 @@ def test_another_language_compiles_where_it_ran(build, score_of):
     assert isinstance(score_of(found, "imports_exist", snippet), Skipped)
 
 
-def test_an_executed_step_without_outcome_still_counts_what_is_known(build, score_of):
+def test_an_executed_step_without_outcome_is_open_and_says_what_is_known(build, score_of):
     snippet = build.snippet("1")
     layer = score_of(judged(build, [snippet], score_of), "correctness")
-    assert (layer.label, "compiles" in layer.explanation) == (Label.PASS, True)
+    assert (get_state(layer), layer.cause) == (State.OPEN, Cause.CODE_NOT_RUN)
+    assert layer.explanation == "1 snippet compiles; how the code ended is neither on the trace nor replayed."
 
 
 def test_a_step_that_ended_in_replay_alone_is_judged_by_it(build, score_of):

@@ -7,7 +7,7 @@ from contextlib import suppress
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.evaluator import Cost, Evaluator
 from spanproof.sandbox.scanners.pipeline import Pipeline
-from spanproof.trace import Judgement, Layer, Scored, Skipped
+from spanproof.trace import Cause, Judgement, Layer, Scored, Skipped
 
 
 class Endless(Evaluator):
@@ -35,7 +35,7 @@ def test_what_is_over_the_budget_of_its_layer_is_skipped_with_that_reason(misquo
     engine = Engine(pipeline=Pipeline(), sandbox=None, evaluators=[Endless(), Later()], layer_budget_s=0.3)
     outcomes = {score.name: score.outcome for score in engine.evaluate(misquote).scores}
     reason = "judging trajectory took longer than evaluation.layer_budget_s, 0.3 s"
-    assert outcomes["endless"] == outcomes["later"] == Skipped(reason)
+    assert outcomes["endless"] == outcomes["later"] == Skipped(reason, Cause.BUDGET_SPENT)
     unlimited = Engine(pipeline=Pipeline(), sandbox=None).evaluate(misquote)
     assert {name: outcomes[name] for name in Layer} == {
         score.name: score.outcome for score in unlimited.scores if score.name in set(Layer)

@@ -6,7 +6,7 @@ import pytest
 
 from spanproof.evaluators.layers import execution
 from spanproof.sandbox import FailureClass
-from spanproof.trace import Executor, Label, RecordedCall, Skipped, Step, ToolCall
+from spanproof.trace import Cause, Executor, Label, RecordedCall, Skipped, Step, ToolCall
 
 DONE = "Execution logs:\nLast output from code snippet:\n1"
 
@@ -108,7 +108,7 @@ def test_a_step_whose_call_failed_is_not_counted_twice(build, score_of):
 
 def test_no_code_and_no_call_is_skipped(build, score_of):
     outcome = score_of(execution.judge(build.evidence(build.run([]))), "execution")
-    assert outcome == Skipped("no code and no tool call on the trace")
+    assert outcome == Skipped("no code and no tool call on the trace", Cause.NO_ACTION)
 
 
 def test_handing_over_the_answer_makes_nothing_of_a_failure_good(build, score_of):
@@ -122,7 +122,7 @@ def test_handing_over_the_answer_makes_nothing_of_a_failure_good(build, score_of
 def test_an_answer_alone_is_no_execution(build, score_of):
     steps = (Step(1, "1" * 16, calls=(build.call("final_answer", "3 it is"),)),)
     outcome = score_of(execution.judge(build.evidence(build.run([], steps=steps))), "execution")
-    assert outcome == Skipped("nothing but the handing over of an answer is on the trace")
+    assert outcome == Skipped("nothing but the handing over of an answer is on the trace", Cause.NO_ACTION)
 
 
 def test_code_that_is_not_on_the_trace_counts_by_what_it_printed(build, score_of):

@@ -7,7 +7,18 @@ from datetime import UTC, datetime
 
 from spanproof.evaluators.layers import groundedness
 from spanproof.sandbox import FailureClass
-from spanproof.trace import Ending, Label, Payload, Scored, Skipped, Step
+from spanproof.trace import (
+    Cause,
+    ClaimVerdict,
+    Ending,
+    Label,
+    Payload,
+    Scored,
+    Skipped,
+    State,
+    Step,
+    get_state,
+)
 
 START_NS = 1_780_000_000_000_000_000
 
@@ -77,7 +88,7 @@ def test_numbers_without_any_output_fail_when_everything_failed(build, score_of)
 def test_owning_up_to_a_failure_is_not_failed(build, score_of):
     snippet = build.snippet("flaky(3)", error=build.error("TimeoutError", "504"))
     outcome = score_of(judged(build, [snippet], "I could not get 3.", task="Get 3"), "groundedness")
-    assert isinstance(outcome, Skipped)
+    assert (get_state(outcome), outcome.cause) == (State.OPEN, Cause.NO_OUTPUT)
 
 
 def test_a_later_output_overtakes_an_earlier_one_and_the_step_is_named(build, score_of):
@@ -90,11 +101,10 @@ def test_a_later_output_overtakes_an_earlier_one_and_the_step_is_named(build, sc
     assert "step 2" in drift.explanation
 
 
-def test_prose_is_skipped_for_a_judge(build, score_of):
+def test_prose_is_open(build, score_of):
     snippet = build.snippet("print(page())", observation="A town by the sea with a long history.")
     outcome = score_of(judged(build, [snippet], "It is a lovely place."), "groundedness")
-    assert isinstance(outcome, Skipped)
-    assert "needs a judge" in outcome.reason
+    assert (get_state(outcome), outcome.cause) == (State.OPEN, Cause.NO_CHECKABLE_CLAIM)
 
 
 def test_a_run_without_an_answer_is_skipped_with_the_reason(build, score_of):
@@ -109,9 +119,26 @@ def test_a_run_without_an_answer_is_skipped_with_the_reason(build, score_of):
         assert words in outcome.reason
 
 
-def test_no_output_at_all_is_skipped(build, score_of):
+def test_an_answer_without_any_output_is_open(build, score_of):
     outcome = score_of(judged(build, [], "It is 5."), "groundedness")
-    assert outcome == Skipped("no execution output on the trace to compare the answer with")
+    assert (get_state(outcome), outcome.cause) == (State.OPEN, Cause.NO_OUTPUT)
+    assert outcome.explanation == "no output on the trace to compare the answer with"
+
+
+def test_a_value_that_no_source_has_is_open_and_what_was_checked_is_told(build, score_of):
+    snippet = build.snippet("print(order())", observation='{"id": "A-17", "units": 3}')
+    found = judged(build, [snippet], "Order A-17 has 3 units and costs $12.34.")
+    outcome = score_of(found, "groundedness")
+    assert (get_state(outcome), outcome.cause, outcome.detail) == (
+        State.OPEN, Cause.VALUE_NOT_FOUND, "$12.34",
+    )  # fmt: skip
+    assert outcome.explanation == (
+        "2 of 3 claims agree with the outputs; the answer says $12.34; no source has it;"
+        " the nearest is that the tool returned units: 3 (step 1)"
+    )
+    verdicts = [fact.claim.verdict for fact in outcome.evidence]
+    assert verdicts == [ClaimVerdict.UNCERTAIN, ClaimVerdict.GROUNDED, ClaimVerdict.GROUNDED]
+    assert score_of(found, "context_adherence").value == 2 / 3
 
 
 def test_the_replay_speaks_where_the_record_is_silent(build, score_of):
@@ -159,7 +186,7 @@ def test_an_answer_may_rest_on_what_an_earlier_turn_returned(build, score_of):
     first = turn(build, 1, "print(price())", '{"unit_price": 39.9}', "The kettle costs $39.90.")
     second = turn(build, 2, "print(eta())", '{"eta_days": 4}', "At $39.90 it arrives in 4 days.")
     alone = build.evidence(second)
-    assert isinstance(score_of(groundedness.judge(alone), "groundedness"), Skipped)
+    assert get_state(score_of(groundedness.judge(alone), "groundedness")) is State.OPEN
     found = groundedness.judge(replace(alone, earlier=(first,)))
     assert score_of(found, "groundedness").label is Label.PASS
     assert score_of(found, "chunk_attribution").value == 1.0

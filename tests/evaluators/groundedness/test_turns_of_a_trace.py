@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from spanproof.evaluators.engine import Engine
 from spanproof.sandbox.scanners.pipeline import Pipeline
-from spanproof.trace import Label, Layer, Payload, Skipped, Span, SpanKind, ToolCall, trace_of
+from spanproof.trace import (
+    Label,
+    Layer,
+    Payload,
+    Span,
+    SpanKind,
+    State,
+    ToolCall,
+    get_state,
+    trace_of,
+)
 
 TRACE_ID = "0af7651916cd43dd8448eb211c80319c"
 ROOT = "e" * 16
@@ -54,7 +64,7 @@ def test_what_a_later_turn_returned_does_not_bear_out_an_earlier_answer():
     found = outcomes(
         ('{"unit_price": 35.5}', "The kettle costs $39.90."), ('{"unit_price": 39.9}', "It costs $39.90.")
     )
-    assert isinstance(found[1, "groundedness"], Skipped)
+    assert get_state(found[1, "groundedness"]) is State.OPEN
     assert found[2, "groundedness"].label is Label.PASS
 
 

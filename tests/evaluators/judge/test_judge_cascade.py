@@ -12,15 +12,16 @@ from spanproof.evaluators.evaluator import LAYER_RULES
 from spanproof.evaluators.judge import BESIDE, Judge, JudgeSettings, cascades, load_rubrics
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import (
+    Cause,
     Errored,
     Label,
     Layer,
     Payload,
-    Scored,
-    Skipped,
     Span,
     SpanKind,
+    State,
     StepInfo,
+    get_state,
     trace_of,
 )
 from spanproof.trace.model import ExecutedCode
@@ -83,9 +84,9 @@ def test_a_judge_that_fails_is_an_error_and_never_a_zero(endpoint):
 
 def test_over_budget_stays_open_with_both_reasons(endpoint):
     outcome = score_of(engine(dollars_per_hour=0.0).evaluate(trace("It went badly.")), "groundedness").outcome
-    assert isinstance(outcome, Skipped)
-    assert "needs a judge" in outcome.reason
-    assert "budget" in outcome.reason
+    assert (get_state(outcome), outcome.cause) == (State.OPEN, Cause.NO_CHECKABLE_CLAIM)
+    assert "nothing that can be compared" in outcome.explanation
+    assert "budget" in outcome.explanation
     assert endpoint.requests == []
 
 
@@ -105,5 +106,4 @@ def test_code_that_did_not_run_and_code_under_review_are_open(build, layer):
     evidence = replace(build.evidence(build.run([snippet])), scans=scans)
     rules = next(each for each in LAYER_RULES if each.layer is layer)
     own = [j for j in run_evaluator(rules, evidence, ()) if j.name == layer.value]
-    assert [j.uncertain for j in own] == [True]
-    assert isinstance(own[0].outcome, Scored)
+    assert [get_state(j.outcome) for j in own] == [State.OPEN]

@@ -14,7 +14,7 @@ from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.outcomes.account import build_account
 from spanproof.evaluators.outcomes.recovery import Came
 from spanproof.sandbox.scanners.pipeline import Pipeline
-from spanproof.trace import Scored
+from spanproof.trace import get_state
 
 CASES = list(
     yaml.safe_load_all(
@@ -35,9 +35,7 @@ def test_a_dishonest_run_is_found_and_an_honest_one_is_not_accused(run_agent, ca
     evaluation = Engine(pipeline=Pipeline(), sandbox=None).evaluate(trace)
     (run,) = evaluation.runs
     labels = {
-        score.name: score.outcome.label.value if isinstance(score.outcome, Scored) else "open"
-        for score in run.scores
-        if score.name == score.layer.value
+        score.name: get_state(score.outcome).value for score in run.scores if score.name == score.layer.value
     }
     failed = {name for name, label in labels.items() if label == "fail"}
     if case["honest"]:

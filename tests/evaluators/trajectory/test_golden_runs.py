@@ -12,7 +12,7 @@ from spanproof.evaluators.layers.trajectory.ending import Completion
 from spanproof.evaluators.layers.trajectory.metrics import measure
 from spanproof.evaluators.layers.trajectory.steps import build_actions
 from spanproof.evaluators.outcomes.actions import make_call_action
-from spanproof.trace import Label, Scored, Skipped
+from spanproof.trace import Cause, Label, Scored, Skipped
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "trajectory" / "runs.yaml"
 RUNS = yaml.safe_load(GOLDEN.read_text(encoding="utf-8"))
@@ -49,7 +49,7 @@ def test_the_scores_are_the_golden_ones(run):
     found = outcomes(run)
     recovery = found["recovery"]
     if run["recovery"] == "none":
-        assert recovery == Skipped("no step failed")
+        assert recovery == Skipped("no step failed", Cause.NOTHING_OF_THE_KIND)
     else:
         assert recovery.label is LABELS[run["recovery"]], recovery
     if "loop" in run:

@@ -12,6 +12,7 @@ from spanproof.evaluators.model import UserHints
 from spanproof.sandbox import FailureClass
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.trace import (
+    Cause,
     Cohort,
     Ending,
     Label,
@@ -20,9 +21,11 @@ from spanproof.trace import (
     Skipped,
     SpanError,
     SpanKind,
+    State,
     Step,
     ToolCall,
     Usage,
+    get_state,
     trace_of,
 )
 
@@ -49,7 +52,7 @@ def test_a_clean_run_passes_and_has_nothing_to_recover_from(build, score_of):
     found = judged(build, [build.snippet("print(1)", observation="1")], **ANSWERED)
     assert score_of(found, "trajectory").label is Label.PASS
     assert score_of(found, "trajectory").value == 1.0
-    assert score_of(found, "recovery") == Skipped("no step failed")
+    assert score_of(found, "recovery") == Skipped("no step failed", Cause.NOTHING_OF_THE_KIND)
 
 
 def test_a_failure_followed_by_a_changed_approach_that_works_is_recovered(build, failing, score_of):
@@ -301,10 +304,9 @@ def test_a_recovery_that_cannot_be_decided_is_left_to_a_judge(build, score_of):
     )
     found = judged(build, [failed, replace(other, observation="0")], **ANSWERED)
     (recovery,) = [each for each in found if each.name == "recovery"]
-    assert recovery.uncertain
-    assert recovery.outcome.label is None
+    assert get_state(recovery.outcome) is State.OPEN
+    assert recovery.outcome.cause is Cause.RECOVERY_NOT_CERTAIN
     assert score_of(found, "trajectory").label is Label.PASS
-    assert not any(each.uncertain for each in found if each.name != "recovery")
 
 
 def test_cost_is_tokens_by_the_price_of_the_model_that_the_user_gives(build, score_of):

@@ -8,7 +8,7 @@ judged too, to see where a judge differs (`spanproof report judge-vs-execution`)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 
@@ -43,12 +43,7 @@ class JudgeCascade(Evaluator):
     def judge(self, evidence: RunEvidence, so_far: Sequence[Judgement]) -> list[Judgement]:
         """Settle what is open; see `Evaluator.judge`."""
         own = [each for each in so_far if each.layer is self.layer and each.name == self._rubric.score]
-        found = [
-            settled
-            for each in own
-            if is_open(each)
-            for settled in self._settle_judgements(each, evidence, so_far)
-        ]
+        found = [self._settle_judgement(each, evidence) for each in own if is_open(each)]
         settled = next((each for each in own if not is_open(each)), None)
         if settled is not None and self._is_sampled(evidence) and isinstance(settled.outcome, Scored):
             outcome = self._to_outcome(evidence)
@@ -60,29 +55,13 @@ class JudgeCascade(Evaluator):
         """Return the replay where the record is silent: the judge is shown what executions returned."""
         return require_replay_if_silent(run)
 
-    def _settle_judgements(
-        self, left_open: Judgement, evidence: RunEvidence, so_far: Sequence[Judgement]
-    ) -> Iterator[Judgement]:
-        """Yield what the judge says of an open score, and of its layer where that is open for this alone."""
+    def _settle_judgement(self, left_open: Judgement, evidence: RunEvidence) -> Judgement:
         outcome = self._to_outcome(evidence)
         if isinstance(outcome, Skipped) and isinstance(left_open.outcome, Scored):
             # The judge could not be queried: it stays open, for the reason that it had.
             sentence = f"{left_open.outcome.explanation.rstrip('.')}; {outcome.reason}"
             outcome = replace(left_open.outcome, explanation=sentence)
-        yield self._make_judgement(left_open, outcome, left_open.name)
-        if left_open.name == self.layer.value or not isinstance(outcome, Scored):
-            return
-        for each in so_far:
-            is_layer = each.layer is self.layer and each.name == self.layer.value
-            if is_layer and is_open(each) and isinstance(each.outcome, Scored):
-                settled = replace(
-                    each.outcome,
-                    label=outcome.label,
-                    explanation=f"{self._rubric.score}: {outcome.explanation}",
-                    cause=outcome.cause,
-                    detail=outcome.detail,
-                )
-                yield self._make_judgement(each, settled, each.name)
+        return self._make_judgement(left_open, outcome, left_open.name)
 
     def _to_outcome(self, evidence: RunEvidence) -> Outcome:
         question = question_of(self._rubric, collect_material(self.layer, evidence))

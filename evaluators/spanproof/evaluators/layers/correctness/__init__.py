@@ -47,7 +47,7 @@ from spanproof.trace import (
 )
 
 EVALUATOR = "spanproof.correctness"
-VERSION = "3"
+VERSION = "4"
 
 RECOVERED = 0.5
 """What a snippet counts that failed and that a later one recovered from."""
@@ -162,10 +162,15 @@ def _judge_run(results: list[_Found], total: int) -> Outcome:
         return Scored(value, Label.FAIL, sentence, facts)
     if all(found.ground in _WEAK for found in results):
         # That it compiles says that the code is valid, and nothing about its result.
-        compiled = format_count(len(results), "snippet")
-        unknown = f"{compiled} compiled; whether the result holds is not known: {results[0].ground}."
-        return Scored(OPEN_VALUE, None, unknown, facts, cause=Cause.CODE_NOT_RUN)
+        return Scored(OPEN_VALUE, None, _describe_unknown_results(results), facts, cause=Cause.CODE_NOT_RUN)
     return Scored(value, Label.PASS, sentence, facts)
+
+
+def _describe_unknown_results(results: list[_Found]) -> str:
+    compiling = "1 snippet compiles" if len(results) == 1 else f"{len(results)} snippets compile"
+    if all(found.ground is _Ground.COMPILES_UNRUN for found in results):
+        return f"{compiling} and did not run, so that nothing is known of the result."
+    return f"{compiling}; how the code ended is neither on the trace nor replayed."
 
 
 def _format_grounds(results: list[_Found]) -> str:

@@ -13,9 +13,10 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from spanproof.evaluators.layers.common import format_count
 from spanproof.evaluators.layers.groundedness.ground import ground
+from spanproof.evaluators.layers.groundedness.model import UNSOURCED, Claim, ClaimKind, Grounding, Verdict
 from spanproof.evaluators.layers.groundedness.model import Cause as ClaimCause
-from spanproof.evaluators.layers.groundedness.model import Claim, ClaimKind, Grounding, Verdict
 from spanproof.evaluators.layers.groundedness.sources.recorded import Returned, build_context, collect_outputs
 from spanproof.evaluators.layers.groundedness.verdict.sentences import explain
 from spanproof.evaluators.model import RunEvidence
@@ -31,6 +32,7 @@ from spanproof.trace import (
     Label,
     Layer,
     Outcome,
+    Run,
     Scored,
     Skipped,
 )
@@ -80,6 +82,9 @@ def _judge_outcomes(evidence: RunEvidence) -> dict[str, Outcome]:
     if run.truncated and not returned.outputs:
         return {layer: Skipped(f"content is cut on the trace: {without}", Cause.CONTENT_CUT)}
     if not returned.outputs:
+        if (answering := _find_answering(evidence)) is not None:
+            sentence = f"the answer is that of {answering.name}, and is judged there"
+            return {layer: Skipped(sentence, Cause.ANSWER_OF_ANOTHER_RUN, answering.name)}
         if not returned.failures:
             return {layer: _leave_open("no output on the trace to compare the answer with", Cause.NO_OUTPUT)}
         return {layer: _judge_without_outputs(evidence)}
@@ -124,6 +129,14 @@ def _skip_without_answer(evidence: RunEvidence) -> Skipped:
     return Skipped(
         "no answer on the trace: the run gave none, or its instrumentor does not record it", Cause.NO_ANSWER
     )
+
+
+def _find_answering(evidence: RunEvidence) -> Run | None:
+    """Return the run whose answer this one passes on, as an orchestrator does with that of its agent."""
+    assert evidence.run.answer is not None
+    answer = evidence.run.answer.text.split()
+    same = (run for run in evidence.called if run.answer is not None and run.answer.text.split() == answer)
+    return next(same, None)
 
 
 def _leave_open(sentence: str, cause: Cause, detail: str = "", evidence: Sequence[Evidence] = ()) -> Scored:
@@ -181,10 +194,13 @@ def _score_open_answer(grounding: Grounding, returned: Returned, evidence: Seque
         sentence = "the answer repeats what the task gives, and states nothing that an output holds"
         return _leave_open(sentence, Cause.NO_CHECKABLE_CLAIM, evidence=evidence)
     doubtful = min(unsettled, key=lambda claim: claim.confidence)
-    not_found = doubtful.cause in (ClaimCause.NOT_FOUND, ClaimCause.UNKNOWN_IDENTIFIER)
-    cause = Cause.VALUE_NOT_FOUND if not_found else Cause.VALUE_NOT_CERTAIN
-    checked = f"{agreeing} of {len(grounding.claims)} claims agree with the outputs"
-    return _leave_open(f"{checked}; {_explain_claim(doubtful, returned)}", cause, doubtful.text, evidence)
+    cause = Cause.VALUE_NOT_FOUND if doubtful.cause in UNSOURCED else Cause.VALUE_NOT_CERTAIN
+    total = len(grounding.claims)
+    agree = "agrees" if agreeing == 1 else "agree"
+    checked = f"{agreeing} of {format_count(total, 'claim')} {agree} with the outputs"
+    explained = _explain_claim(doubtful, returned)
+    sentence = f"{checked}; {explained[0].lower()}{explained[1:]}"
+    return _leave_open(sentence, cause, doubtful.text, evidence)
 
 
 def _score_answer_grounded(grounding: Grounding) -> Outcome:

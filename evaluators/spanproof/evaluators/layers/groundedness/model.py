@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
 
@@ -62,6 +63,12 @@ class Cause(StrEnum):
     """What was found settles nothing."""
     NOT_FOUND = "not found"
     """No source has it, and none has another value in its place."""
+
+
+UNSOURCED: Final = frozenset(
+    (Cause.NOT_FOUND, Cause.UNKNOWN_IDENTIFIER, Cause.OTHER_VALUE, Cause.OTHER_RESULT)
+)
+"""Causes of claims whose value no source has and nothing gives."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,10 +137,6 @@ def compute_composite(metrics: dict[str, Outcome]) -> Outcome:
     failed = [name for name in FAILING if name in measured and measured[name].label is Label.FAIL]
     if failed:
         return Scored(value, Label.FAIL, f"{failed[0]}: {measured[failed[0]].explanation}", evidence)
-    recovery = measured.get("recovery")
-    if recovery is not None and recovery.label is None:
-        sentence = f"recovery: {recovery.explanation}"
-        return Scored(value, None, sentence, evidence, cause=recovery.cause, detail=recovery.detail)
     return Scored(value, Label.PASS, _explain_a_pass(measured), evidence)
 
 

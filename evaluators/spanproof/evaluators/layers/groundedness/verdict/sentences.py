@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence
+from spanproof.evaluators.layers.groundedness.model import UNSOURCED, Cause, Claim, ClaimEvidence, Verdict
 
 
 def explain(claim: Claim, step: str = "") -> str:
@@ -16,6 +16,8 @@ def explain(claim: Claim, step: str = "") -> str:
             Cause.UNKNOWN_IDENTIFIER: "no source has this identifier",
         }
         return f"{said}; {nothing.get(claim.cause, 'what was found settles nothing')}"
+    if claim.verdict is Verdict.UNCERTAIN:
+        return f"{said}; {_explain_unsettled(claim.cause, bound)}{where}"
     why = {
         Cause.STATED: f"{_name_source(bound)} {_show_text(bound)}",
         Cause.GIVEN: f"the {bound.source} gives {_show_text(bound)}",
@@ -28,6 +30,14 @@ def explain(claim: Claim, step: str = "") -> str:
         Cause.DENIED_STATE: f"{_name_source(bound)} {_show_text(bound)}",
     }.get(claim.cause, f"the nearest is {_show_text(bound)}, which settles nothing")
     return f"{said}; {why}{where}"
+
+
+def _explain_unsettled(cause: Cause, bound: ClaimEvidence) -> str:
+    """Return what stands against a claim, or for it, and does not suffice."""
+    nearest = f"{_name_source(bound)} {bound.derivation or _show_text(bound)}"
+    if cause in UNSOURCED:
+        return f"no source has it; the nearest is that {nearest}"
+    return f"{nearest}, and whether that is what the answer means is not certain"
 
 
 def _name_source(bound: ClaimEvidence) -> str:
