@@ -39,7 +39,7 @@ def render() -> str:
 def _row(spec: ScoreSpec) -> tuple[str, ...]:
     most = "" if isinf(spec.high) else f"{spec.high:g}"
     weight = f"{spec.weight:g} of `{spec.part_of}`" if spec.part_of else ""
-    label = "advice" if spec.advisory else "pass, fail, uncertain"
+    label = "advice" if spec.advisory else "pass, fail, open"
     needs = spec.given or (f"derived from `{spec.normalises}`" if spec.normalises else "")
     range_ = f"{spec.low:g} to {most}" if most else f"from {spec.low:g}"
     return f"`{spec.id}`", spec.kind.value, spec.unit.value, range_, weight, label, needs

@@ -263,13 +263,13 @@ def find(layer: Layer, name: str) -> ScoreSpec | None:
 def find_state(layer: Layer, name: str, outcome: Outcome) -> State | None:
     """Return the state of a score; None of advice and of metrics, which have no verdict.
 
-    A score of the user's own evaluator without a label is advice, whatever it is about.
+    A score of the user's own evaluator without a label is advice, unless it has a cause: then it is open.
     """
     spec = find(layer, name)
-    if spec is None:
-        state = get_state(outcome)
-        return None if state is State.OPEN else state
-    return None if spec.advisory else get_state(outcome)
+    if spec is not None:
+        return None if spec.advisory else get_state(outcome)
+    is_advice = isinstance(outcome, Scored) and outcome.label is None and outcome.cause is None
+    return None if is_advice else get_state(outcome)
 
 
 def list_layer_scores(layer: Layer) -> tuple[ScoreSpec, ...]:

@@ -125,7 +125,7 @@ def test_an_answer_without_any_output_is_open(build, score_of):
     assert outcome.explanation == "no output on the trace to compare the answer with"
 
 
-def test_a_value_that_no_source_has_is_open_and_what_was_checked_is_told(build, score_of):
+def test_a_value_that_no_source_has_is_open_and_the_verdict_says_what_was_checked(build, score_of):
     snippet = build.snippet("print(order())", observation='{"id": "A-17", "units": 3}')
     found = judged(build, [snippet], "Order A-17 has 3 units and costs $12.34.")
     outcome = score_of(found, "groundedness")

@@ -33,7 +33,7 @@ def explain(claim: Claim, step: str = "") -> str:
 
 
 def _explain_unsettled(cause: Cause, bound: ClaimEvidence) -> str:
-    """Return what stands against a claim, or for it, and does not suffice."""
+    """Return what speaks against a claim, or for it, and does not suffice."""
     nearest = f"{_name_source(bound)} {bound.derivation or _show_text(bound)}"
     if cause in UNSOURCED:
         return f"no source has it; the nearest is that {nearest}"
