@@ -123,7 +123,8 @@ def test_the_makefile_and_the_documentation_name_all_marks() -> None:
 
 
 def test_a_directory_of_the_programs_holds_nothing_else(tmp_path: Path) -> None:
-    link_programs(tmp_path)
-    assert sorted(link.name for link in tmp_path.iterdir()) == list_programs()
-    assert {"git", "sh"} < set(list_programs())
-    assert all(os.access(link, os.X_OK) for link in tmp_path.iterdir())
+    link_programs(tmp_path / "programs")
+    links = sorted((tmp_path / "programs").iterdir())
+    assert [link.name for link in links] == list_programs()
+    assert {"git", "sh"} < {link.name for link in links}
+    assert all(os.access(link, os.X_OK) for link in links)

@@ -1,6 +1,6 @@
 """Reads which programs the Debian packages that `make test` installs bring.
 
-`python tests/plugins/system_packages.py DIRECTORY` links them into a directory, to be the whole PATH.
+`python tests/plugins/system_packages.py DIRECTORY` links them into a new directory, to be the whole PATH.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ def list_programs() -> list[str]:
 
 
 def link_programs(directory: Path) -> None:
-    """Link each program into a directory; raises FileNotFoundError where PATH has no such program."""
+    """Link each program into a new directory; raises FileNotFoundError where PATH has no such program."""
+    directory.mkdir(parents=True)
     for name in list_programs():
         found = shutil.which(name)
         if found is None:
