@@ -37,7 +37,7 @@ _PACKAGES = {"registry", "wheels"}
 _DESCRIPTORS = 20_000
 """Files that a worker may open: tests make what a process has once for each of 100 examples."""
 
-pytest_plugins = ["component_marks", "docker_daemon", "run_once"]
+pytest_plugins = ["component_marks", "docker_daemon", "run_once", "started_programs"]
 
 # A test that takes this long hangs: pytest-timeout fails it and dumps the stacks of all threads. One that no
 # signal reaches (in native code) is ended with its process, by faulthandler_timeout in pyproject.toml.

@@ -1,11 +1,13 @@
 #!/bin/sh
-# Installs the Debian packages a list names, where their programs or files are missing: `sh … LIST`.
+# Installs the Debian packages a list names, where a program or file of theirs is missing: `sh … LIST`.
 set -eu
 
 missing=
-while read -r package program; do
+while read -r package names; do
 	case $package in '' | '#'*) continue ;; esac
-	command -v "$program" >/dev/null 2>&1 || [ -e "$program" ] || missing="$missing $package"
+	for name in $names; do
+		command -v "$name" >/dev/null 2>&1 || [ -e "$name" ] || { missing="$missing $package" && break; }
+	done
 done <"$1"
 [ -n "$missing" ] || exit 0
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import socket
 import subprocess
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from node_programs import run_node
 from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter as GrpcExporter
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter as HttpExporter
 from opentelemetry.sdk.trace import TracerProvider
@@ -42,8 +42,7 @@ def test_the_exporters_for_javascript(listen, kind) -> None:
     folder = javascript_exporters()
     with listen() as listening:
         url = f"http://{listening.endpoints.grpc}" if kind == "grpc" else listening.traces_url
-        command = [shutil.which("node") or "node", "send.js", kind, url]
-        subprocess.run(command, cwd=folder, check=True, timeout=120)
+        run_node(folder, "send.js", kind, url, timeout_s=120)
         wait_until(lambda: len(listening.span_names()) == 2, "both spans have come")
         assert sorted(listening.span_names()) == ["first", "second"]
         spans = [

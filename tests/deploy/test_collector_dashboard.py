@@ -33,6 +33,7 @@ def as_grafana_sends(expression: str) -> str:
     return filled
 
 
+@pytest.mark.peers
 def test_every_panel_is_answered(tmp_path: Path) -> None:
     port = free_port()
     directory = tmp_path / "prometheus"

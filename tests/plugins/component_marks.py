@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
+
 import pytest
+
+_PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
+COMPONENT_MARKS = tuple(
+    marker.partition(":")[0]
+    for marker in tomllib.loads(_PYPROJECT.read_text())["tool"]["pytest"]["ini_options"]["markers"]
+)
+"""The marks of components: all that pyproject.toml declares."""
 
 _current: list[pytest.Item] = []
 """The test that runs; what is started outside of tests, by benchmarks or for pictures, needs no mark."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from go_programs import SOURCES, build_sources, find_program, install_module, make_once, run
+from go_programs import SOURCES, build_sources, install_module, make_once
+from node_programs import run_npm
 
 _TELEMETRYGEN = "github.com/open-telemetry/opentelemetry-collector-contrib/cmd/telemetrygen@v0.161.0"
 
@@ -27,7 +28,7 @@ def javascript_exporters() -> Path:
         fresh = target.with_name("javascript-new")
         shutil.rmtree(fresh, ignore_errors=True)
         shutil.copytree(SOURCES / "javascript", fresh)
-        run([find_program("npm"), "install", "--no-audit", "--no-fund", "--ignore-scripts"], fresh)
+        run_npm(fresh, "install", "--no-audit", "--no-fund", "--ignore-scripts")
         fresh.rename(target)
 
     return make_once("javascript", install)
