@@ -14,8 +14,10 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from spanproof.evaluators.layers.common import (
+    add_refusals,
     describe_failure,
     explain_no_code,
+    explain_refused,
     find_replay,
     find_step_number,
     format_count,
@@ -35,7 +37,7 @@ from spanproof.evaluators.outcomes.recorded import PROGRAMS
 from spanproof.trace import Errored, Evidence, Judgement, Label, Layer, Outcome, Scored, Skipped, Snippet
 
 EVALUATOR = "spanproof.correctness"
-VERSION = "3"
+VERSION = "4"
 
 RECOVERED = 0.5
 """What a snippet counts that failed and that a later one recovered from."""
@@ -84,9 +86,12 @@ class _Found:
 def judge(evidence: RunEvidence) -> list[Judgement]:
     """Judge every program of the run, and the run."""
     run = evidence.run
-    judged = list_executed(run) or [s for s in run.snippets if s.language in PROGRAMS]
+    executed = list_executed(run)
+    refused = explain_refused(evidence)
+    proposed = [s for s in run.snippets if s.language in PROGRAMS and s.refusal is None]
+    judged = executed or ([] if refused is not None else proposed)
     if not judged:
-        return [_make_judgement("correctness", run.span_id, Skipped(explain_no_code(run)))]
+        return [_make_judgement("correctness", run.span_id, Skipped(refused or explain_no_code(run)))]
     outcomes = {
         snippet.id: {name: check(evidence, snippet) for name, check in _CHECKS.items()} for snippet in judged
     }
@@ -95,10 +100,15 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
         for snippet in judged
         for name, outcome in outcomes[snippet.id].items()
     ]
-    kept = select_working(evidence) if list_executed(run) else judged
-    results = [_examine(evidence, snippet, outcomes[snippet.id]) for snippet in kept or judged]
+    kept = select_working(evidence) if executed else judged
+    if refused is None:
+        kept = kept or judged
+    # Code that a refused call ended neither holds nor fails.
+    kept = [snippet for snippet in kept if evidence.account.of(snippet).refusal is None]
+    results = [_examine(evidence, snippet, outcomes[snippet.id]) for snippet in kept]
     known = [found for found in results if found is not None]
-    of_run = _make_judgement("correctness", run.span_id, _judge_run(known, len(results)))
+    outcome = _judge_run(known, len(results)) if kept or refused is None else Skipped(refused)
+    of_run = _make_judgement("correctness", run.span_id, add_refusals(evidence, outcome))
     uncertain = bool(known) and all(found.ground in _WEAK for found in known)
     case = score_case(evidence)
     tested = case.get("tests_pass")
