@@ -224,7 +224,7 @@ def rendered(evaluation: TraceEvaluation, layer: Layer) -> str:
             (s for run in evaluation.runs for s in run.run.snippets if s.id == score.snippet_id), None
         )
         if snippet is not None and not snippet.executed:
-            place += " (proposed)"
+            place += " (proposed)" if snippet.refusal is None else " (refused)"
         places.setdefault(place, []).extend(_lines(score))
     return "".join(f"{place}\n" + "".join(f"  {line}\n" for line in lines) for place, lines in places.items())
 

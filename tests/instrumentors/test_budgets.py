@@ -6,6 +6,8 @@ import threading
 
 import pytest
 from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from spanproof.instrumentors.budgets import Budget, BudgetProcessor, Budgets, use_key
 from spanproof.instrumentors.guard import CodeRefused, Guard
@@ -69,6 +71,20 @@ def test_tokens_and_cost_come_from_the_spans_of_model_calls() -> None:
     budgets.spend("a", cost_usd=1.5)
     with pytest.raises(CodeRefused, match=r"\$1.5 of \$1"):
         Guard(budgets=budgets, agent="a").check("x = 1")
+
+
+def test_the_event_of_a_refusal_has_the_limit_and_the_tool() -> None:
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    guard = Guard(budgets=Budgets(Budget(steps=0)))
+    for tool in ("", "shell"):
+        with provider.get_tracer("t").start_as_current_span("step"), pytest.raises(CodeRefused):
+            guard.check("x = 1", tool=tool)
+    whole, called = (dict(each.events[0].attributes or {}) for each in exporter.get_finished_spans())
+    assert whole["spanproof.guard.budget.limit"] == 0.0
+    assert "gen_ai.tool.name" not in whole
+    assert called["gen_ai.tool.name"] == "shell"
 
 
 def test_what_only_observes_refuses_nothing() -> None:

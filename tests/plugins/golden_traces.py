@@ -29,6 +29,7 @@ STEP_KEYS = frozenset(
     (
         *("ran", "language", "prints", "value", "shown", "error", "chain", "tools", "executor", "cut"),
         *("final", "said", "asked", "tool", "arguments", "result", "hidden"),
+        "refused",
     )
 )
 
@@ -44,7 +45,13 @@ class _Spans:
         self._at = start_ns
 
     def add(
-        self, span_id: str, parent: str | None, name: str, error: str | None = None, **attributes: Any
+        self,
+        span_id: str,
+        parent: str | None,
+        name: str,
+        error: str | None = None,
+        refused: str | None = None,
+        **attributes: Any,
     ) -> None:
         self._at += 1_000_000
         span = self._spans.spans.add(
@@ -55,6 +62,11 @@ class _Spans:
             start_time_unix_nano=self._at,
             end_time_unix_nano=self._at + 500_000,
         )
+        if refused is not None:
+            event = span.events.add(name=ours.GUARD_EVENT, time_unix_nano=self._at)
+            event.attributes.extend(_attributes({ours.GUARD_BLOCKED: True, ours.GUARD_RULE: refused}))
+            attributes |= {ours.GUARD_VERDICT: "deny"}
+            error = error or "CodeRefused: the code was not run"
         if error is not None:
             type_, _, message = error.partition(": ")
             event = span.events.add(name="exception", time_unix_nano=self._at)
@@ -94,7 +106,8 @@ def request_in_short(document: Mapping[str, Any]) -> ExportTraceServiceRequest:
 
 def _step(spans: _Spans, number: int, step: Mapping[str, Any]) -> None:
     span_id = f"{number:016x}"
-    spans.add(span_id, AGENT, f"step {number}", None if "tool" in step else step.get("error"), **{
+    own = {} if "tool" in step else step
+    spans.add(span_id, AGENT, f"step {number}", own.get("error"), own.get("refused"), **{
         oi.SPAN_KIND: "CHAIN",
         ours.STEP_NUMBER: number,
         ours.STEP_KIND: "action",
@@ -140,7 +153,7 @@ def _model(spans: _Spans, span_id: str, parent: str, step: Mapping[str, Any]) ->
 
 def _tool(spans: _Spans, span_id: str, parent: str, call: Mapping[str, Any]) -> None:
     arguments = call.get("arguments", {})
-    spans.add(span_id, parent, call["tool"], call.get("error"), **{
+    spans.add(span_id, parent, call["tool"], call.get("error"), call.get("refused"), **{
         oi.SPAN_KIND: "TOOL",
         genai.TOOL_NAME: call["tool"],
         genai.TOOL_CALL_ARGUMENTS: None if call.get("hidden") else json.dumps(arguments),

@@ -1166,6 +1166,11 @@ export interface components {
             result: string | null;
             /** Error */
             error: string | null;
+            /**
+             * Refused
+             * @description By which guard, budget or guardrail it was refused, and by which rule; null where it was not.
+             */
+            refused: string | null;
         };
         /**
          * CaseHistory
@@ -2891,6 +2896,11 @@ export interface components {
             replayed: components["schemas"]["Replayed"] | null;
             /** Not Replayed */
             not_replayed: string | null;
+            /**
+             * Refused
+             * @description By which guard, budget or guardrail it was refused, and by which rule; null where it was not.
+             */
+            refused: string | null;
         };
         /**
          * SpanPage
@@ -2958,6 +2968,11 @@ export interface components {
             calls: components["schemas"]["Call"][];
             /** Error */
             error: string | null;
+            /**
+             * Refused
+             * @description By which guard, budget or guardrail it was refused, and by which rule; null where it was not.
+             */
+            refused: string | null;
         };
         /**
          * StepChange

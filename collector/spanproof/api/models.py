@@ -374,6 +374,9 @@ class Replayed(Answer):
     files: dict[str, int]
 
 
+_REFUSED = "By which guard, budget or guardrail it was refused, and by which rule; null where it was not."
+
+
 class Call(Answer):
     """A tool call."""
 
@@ -382,6 +385,7 @@ class Call(Answer):
     arguments: str
     result: str | None
     error: str | None
+    refused: str | None = Field(description=_REFUSED)
 
 
 class Snippet(Answer):
@@ -398,6 +402,7 @@ class Snippet(Answer):
     recorded: Recorded | None
     replayed: Replayed | None
     not_replayed: str | None
+    refused: str | None = Field(description=_REFUSED)
 
 
 class Step(Answer):
@@ -412,6 +417,7 @@ class Step(Answer):
     snippets: list[Snippet]
     calls: list[Call]
     error: str | None
+    refused: str | None = Field(description=_REFUSED)
 
 
 class Run(Answer):

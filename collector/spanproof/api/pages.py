@@ -22,6 +22,7 @@ from spanproof.api import models
 from spanproof.evaluators.intervals import compute_wilson_interval
 from spanproof.evaluators.model import NoReplay, ReplayedStep, RunEvaluation, TraceEvaluation
 from spanproof.evaluators.redact import mask_formats
+from spanproof.evaluators.refusals import format_refusal
 from spanproof.evaluators.replay.record import read_record
 from spanproof.store import (
     CohortShare,
@@ -42,6 +43,7 @@ from spanproof.trace import (
     Outcome,
     Payload,
     RecordedCall,
+    Refusal,
     Score,
     Scored,
     Skipped,
@@ -375,6 +377,7 @@ def _build_step(evaluation: RunEvaluation, step: Step) -> models.Step:
         snippets=[_build_snippet(evaluation, snippet) for snippet in step.snippets],
         calls=[_build_call(call) for call in step.calls],
         error=clean_text(step.error.message) if step.error else None,
+        refused=_describe_refusal(step.refusal),
     )
 
 
@@ -402,7 +405,12 @@ def _build_call(call: RecordedCall) -> models.Call:
         arguments=format_arguments(call),
         result=_clean_payload(call.result),
         error=clean_text(call.error.message) if call.error else None,
+        refused=_describe_refusal(call.refusal),
     )
+
+
+def _describe_refusal(refusal: Refusal | None) -> str | None:
+    return None if refusal is None else clean_text(format_refusal(refusal))
 
 
 def _build_snippet(evaluation: RunEvaluation, snippet: Snippet) -> models.Snippet:
@@ -432,6 +440,7 @@ def _build_snippet(evaluation: RunEvaluation, snippet: Snippet) -> models.Snippe
         recorded=_build_recorded(snippet) if snippet.executed else None,
         replayed=_build_replayed(again) if again else None,
         not_replayed=None if again or reason is None else clean_text(reason),
+        refused=_describe_refusal(snippet.refusal),
     )
 
 

@@ -17,8 +17,8 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from spanproof.evaluators.layers.blocks import find_blocking_rules
 from spanproof.evaluators.model import TraceEvaluation
+from spanproof.evaluators.refusals import find_blocking_rules
 from spanproof.evaluators.runs import spans_of
 from spanproof.evaluators.scores import find, score_id
 from spanproof.trace import Cohort, Errored, Outcome, Skipped

@@ -44,6 +44,7 @@ class Cause(StrEnum):
     NOT_SAMPLED = "not-sampled"
     BUDGET_SPENT = "budget-spent"
     TOO_MANY_SPANS = "too-many-spans"
+    REFUSED = "refused"
     WITHDRAWN = "withdrawn"
     EVALUATOR = "evaluator"
     """An evaluator of the user's gave its own reason."""
@@ -133,6 +134,10 @@ CAUSE_WORDS: Final[Mapping[Cause, tuple[str, str]]] = MappingProxyType(
         Cause.TOO_MANY_SPANS: (
             "span is beyond the number that is judged",
             "spans are beyond the number that is judged",
+        ),
+        Cause.REFUSED: (
+            "step was refused by a guard or a budget",
+            "steps were refused by a guard or a budget",
         ),
         Cause.WITHDRAWN: (
             "score was withdrawn by a later evaluation",

@@ -309,6 +309,30 @@ class Defect(StrEnum):
     DROPPED_ATTRIBUTES = "dropped_attributes"
 
 
+class Refuser(StrEnum):
+    """What refused an agent's step."""
+
+    GUARD = "guard"
+    BUDGET = "budget"
+    GUARDRAIL = "guardrail"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a step, a tool call or a snippet was refused.
+
+    Attributes:
+        by: the guard, a budget, or the guardrail of a framework.
+        rule: the id of the guard's or the budget's rule, or the name of the guardrail.
+        limit: of the budget that is used up, in the unit of its kind; None where there is none, or none on
+            the trace.
+    """
+
+    by: Refuser
+    rule: str
+    limit: float | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class RecordedCall:
     """A tool call as it happened: what the tape of a replay is made of.
@@ -318,6 +342,7 @@ class RecordedCall:
         args, kwargs: positional and keyword arguments.
         result: what it returned; None with `error` set when it raised.
         replayable: False, with `reason`, where arguments or result are hidden or cut.
+        refusal: why it was refused, None where it was not.
     """
 
     tool: str
@@ -328,6 +353,7 @@ class RecordedCall:
     span_id: str | None = None
     replayable: bool = True
     reason: str | None = None
+    refusal: Refusal | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,7 +363,7 @@ class Snippet:
     Attributes:
         id: stable over runs of the evaluator: see `spanproof.trace.ids`.
         path: the place inside the span: an attribute name, with `[n]` for the n-th block of a text.
-        executed: whether it ran; else it was only proposed.
+        executed: whether it ran; else it was only proposed, or refused.
         observation: what the agent was shown after it ran, None where it is not on the trace.
         logs: what it printed, where recorded apart.
         output: the value it ended with, where recorded apart.
@@ -345,6 +371,7 @@ class Snippet:
         tape: the tool calls it made, in order.
         is_final: it ended the run.
         truncated: the source is known to be cut: it can be scanned in part, never replayed.
+        refusal: why it was refused; of code that ran, the refusal of a call that ended it.
     """
 
     id: str
@@ -362,6 +389,7 @@ class Snippet:
     is_final: bool = False
     truncated: bool = False
     executor: Executor = Executor()
+    refusal: Refusal | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,6 +405,7 @@ class Step:
         snippets: code of this step, executed before proposed.
         calls: tool calls that happened, those made by snippets included.
         observation: what the agent was shown.
+        refusal: why all that it was to do was refused, None where something ran.
     """
 
     number: int
@@ -392,6 +421,7 @@ class Step:
     start_ns: int = 0
     end_ns: int = 0
     usage: Usage = Usage()
+    refusal: Refusal | None = None
 
 
 class Ending(StrEnum):
@@ -414,6 +444,7 @@ class Run:
         steps: in order of time.
         hidden: content the evaluators would need was kept back.
         parent_span_id: the run that called this one, for managed agents and handoffs.
+        refusal: why the run as a whole was stopped: a guardrail of what goes in or out of it.
     """
 
     trace_id: str
@@ -431,6 +462,7 @@ class Run:
     hidden: bool = False
     truncated: bool = False
     parent_span_id: str | None = None
+    refusal: Refusal | None = None
 
     @property
     def snippets(self) -> tuple[Snippet, ...]:

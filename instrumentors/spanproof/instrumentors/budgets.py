@@ -74,10 +74,12 @@ class Exceeded:
     Attributes:
         kind: `tokens`, `cost_usd`, `steps` or `tool`.
         message: which limit, and what was used, as a sentence.
+        limit: that is used up; None where a tool is not allowed.
     """
 
     kind: str
     message: str
+    limit: float | None = None
 
 
 @contextmanager
@@ -148,7 +150,7 @@ class Budgets:
                 amount = (
                     f"${spent:g} of ${limit:g}" if kind == "cost_usd" else f"{spent:g} of {limit:g} {kind}"
                 )
-                return Exceeded(kind, f"the budget of {agent or 'this agent'} is used up: {amount}")
+                return Exceeded(kind, f"the budget of {agent or 'this agent'} is used up: {amount}", limit)
         return None
 
 

@@ -25,13 +25,15 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from opentelemetry import trace
+from opentelemetry.util.types import AttributeValue
 
-from spanproof.instrumentors.budgets import Budgets
+from spanproof.instrumentors.budgets import Budgets, Exceeded
 from spanproof.instrumentors.content.code_tools import bind, list_argument_names, read_parameters
 from spanproof.instrumentors.frameworks.delegate import Delegate
 from spanproof.instrumentors.spans.cohort import get_cohort_attributes
 from spanproof.instrumentors.verdict_client import VerdictClient, VerdictUnavailable, build_unscanned
 from spanproof.sandbox.scanners.model import Finding, Scan, Severity, Verdict
+from spanproof.semconv import genai
 from spanproof.semconv import spanproof as ours
 
 if TYPE_CHECKING:
@@ -133,22 +135,15 @@ class Guard:
         """
         subject = _build_subject(agent or self._agent, tool, language)
         scan = self._scan(code, language, subject)
-        if language != "text" and scan.verdict.value not in self._refused:
-            scan = self._hold_budget(agent or self._agent, tool) or scan
+        exceeded = None
+        if language != "text" and scan.verdict.value not in self._refused and self._budgets is not None:
+            exceeded = self._budgets.take_step(agent or self._agent, tool)
+            scan = scan if exceeded is None else _build_over_budget(exceeded)
         refused = scan.verdict.value in self._refused
-        self._record(scan, refused=refused)
+        self._record(scan, tool, refused=refused, limit=exceeded.limit if exceeded is not None else None)
         if refused and not self._observe:
             raise CodeRefused(scan)
         return scan
-
-    def _hold_budget(self, agent: str, tool: str) -> Scan | None:
-        """Count a step; returns a refusal where a budget does not allow it."""
-        exceeded = self._budgets.take_step(agent, tool) if self._budgets is not None else None
-        if exceeded is None:
-            return None
-        rule = f"budget.{exceeded.kind}"
-        finding = Finding(rule, Severity.HIGH, Verdict.DENY, 1, 1, 1, 1, exceeded.message)
-        return Scan(Verdict.DENY, (finding,))
 
     def _scan(self, code: str, language: str, subject: Mapping[str, str]) -> Scan:
         if self._pipeline is not None:
@@ -299,17 +294,25 @@ class Guard:
             elif isinstance(one, list | tuple | set | frozenset):
                 pending.extend(one)
 
-    def _record(self, scan: Scan, *, refused: bool) -> None:
-        """Put the verdict on the span at hand, and what it was refused for into events of it."""
+    def _record(self, scan: Scan, tool: str, *, refused: bool, limit: float | None) -> None:
+        """Put the verdict on the span at hand, and what it was refused for into events of it.
+
+        An event without a tool means that the span's own code was refused, and not a call which it made.
+        """
         span = trace.get_current_span()
         if not span.is_recording():
             return
         span.set_attribute(ours.GUARD_VERDICT, scan.verdict.value)
         span.set_attribute(ours.GUARD_RULES, [each.rule for each in scan.findings])
+        optional: dict[str, AttributeValue] = {
+            **({genai.TOOL_NAME: tool} if tool else {}),
+            **({ours.GUARD_BUDGET_LIMIT: float(limit)} if limit is not None else {}),
+        }
         for each in select_strictest(scan)[:_MAX_EVENTS] if refused else ():
             span.add_event(
                 ours.GUARD_EVENT,
                 {
+                    **optional,
                     ours.GUARD_BLOCKED: not self._observe,
                     ours.GUARD_RULE: each.rule,
                     ours.GUARD_SEVERITY: each.severity.value,
@@ -317,6 +320,13 @@ class Guard:
                     ours.GUARD_COLUMN: each.column,
                 },
             )
+
+
+def _build_over_budget(exceeded: Exceeded) -> Scan:
+    """Return the refusal of a step that a budget does not allow."""
+    rule = f"{ours.GUARD_BUDGET_RULE_PREFIX}{exceeded.kind}"
+    finding = Finding(rule, Severity.HIGH, Verdict.DENY, 1, 1, 1, 1, exceeded.message)
+    return Scan(Verdict.DENY, (finding,))
 
 
 def _check_argument(names: Collection[str], tool: str, argument: str) -> None:

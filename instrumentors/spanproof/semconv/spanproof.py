@@ -43,6 +43,9 @@ GUARD_RULE: Final = "spanproof.guard.rule"
 GUARD_SEVERITY: Final = "spanproof.guard.severity"
 GUARD_LINE: Final = "spanproof.guard.line"
 GUARD_COLUMN: Final = "spanproof.guard.column"
+GUARD_BUDGET_LIMIT: Final = "spanproof.guard.budget.limit"
+GUARD_BUDGET_RULE_PREFIX: Final = "budget."
+"""How the rules of budgets begin: `budget.steps`."""
 
 # --- the run and its steps ---
 STEP_NUMBER: Final = "spanproof.step.number"

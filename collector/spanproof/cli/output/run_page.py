@@ -30,6 +30,7 @@ from spanproof.cli.output.verdicts import (
 from spanproof.cli.output.words import describe_outcome, format_count, format_duration, format_time
 from spanproof.evaluators.model import NoReplay, ReplayedStep, RunEvaluation, TraceEvaluation
 from spanproof.evaluators.redact import mask_formats
+from spanproof.evaluators.refusals import format_refusal
 from spanproof.evaluators.replay.record import classify_execution, read_record
 from spanproof.evaluators.run_state import EXTERNAL_PREFIX
 from spanproof.evaluators.structure import Structure
@@ -58,6 +59,8 @@ _FILLERS = {
 }  # fmt: skip
 # Layers whose evidence is the findings and outcomes that the tree shows with each step.
 _SHOWN_WITH_STEPS = (Layer.BOUNDARY, Layer.EXECUTION)
+
+_REFUSED_STYLE = "yellow"
 
 _ENDINGS = {
     Ending.ANSWERED: "answered",
@@ -266,7 +269,7 @@ def _build_step_tree(evaluation: TraceEvaluation, run: RunEvaluation) -> Rendera
             if not call.tool.startswith("final_answer"):
                 branch.add(_format_call(call, spans.get(call.span_id or "")))
         if step.error is not None and not any(each.executed and each.error for each in step.snippets):
-            branch.add(clean_line(step.error.message, 300, "red"))
+            branch.add(clean_line(step.error.message, 300, "red" if step.refusal is None else _REFUSED_STYLE))
     return tree
 
 
@@ -289,7 +292,9 @@ def _describe_replay(run: RunEvaluation) -> str:
 def _format_step(step: Step) -> Text:
     outcomes = [read_record(snippet).failure_class for snippet in step.snippets if snippet.executed]
     failed = next((each for each in outcomes if each is not None and each is not FailureClass.OK), None)
-    if failed is None and step.error is not None:
+    if step.refusal is not None:
+        outcome = clean_line(format_refusal(step.refusal), style=_REFUSED_STYLE)
+    elif failed is None and step.error is not None:
         outcome = Text("failed", style="red")
     elif failed is not None:
         outcome = Text(failed.value.replace("_", " "), style="red")
@@ -306,7 +311,8 @@ def _format_snippet(run: RunEvaluation, snippet: Snippet) -> RenderableType:
     shown = "\n".join(lines[:_MAX_SOURCE_LINES])
     parts: list[RenderableType] = []
     if not snippet.executed:
-        parts.append(Text(f"{snippet.language}, proposed, did not run", style="dim"))
+        how = "proposed" if snippet.refusal is None else format_refusal(snippet.refusal)
+        parts.append(clean_line(f"{snippet.language}, {how}, did not run", style="dim"))
     parts.append(highlight(shown, snippet.language))
     if len(lines) > _MAX_SOURCE_LINES:
         more = format_count(len(lines) - _MAX_SOURCE_LINES, "more line")
@@ -376,6 +382,8 @@ def _format_call(call: RecordedCall, duration_ns: int | None) -> Text:
     line.append_text(clean_line(call.tool, 60, "bold")).append_text(clean_line(f"({', '.join(arguments)})"))
     if duration_ns is not None:
         line.append_text(Text(f"  {format_duration(duration_ns)}", style="dim"))
+    if call.refusal is not None:
+        return line.append_text(clean_line(f"  {format_refusal(call.refusal)}", style=_REFUSED_STYLE))
     if call.error is not None:
         return line.append_text(clean_line(f"  raised {call.error.type}: {call.error.message}", style="red"))
     return (

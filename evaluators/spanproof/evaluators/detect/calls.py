@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from spanproof.evaluators.refusals import find_refusal
 from spanproof.trace import JsonValue, RecordedCall, Span, SpanKind, Trace
 
 
@@ -12,7 +13,7 @@ def collect_tape(trace: Trace, span_id: str) -> tuple[RecordedCall, ...]:
 
     Calls made by tools themselves, or within agents that were called, are not the code's own.
     """
-    return tuple(to_recorded_call(span) for span in find_calls_below(trace, span_id))
+    return tuple(to_recorded_call(trace, span) for span in find_calls_below(trace, span_id))
 
 
 def find_calls_below(trace: Trace, span_id: str) -> Iterator[Span]:
@@ -24,7 +25,7 @@ def find_calls_below(trace: Trace, span_id: str) -> Iterator[Span]:
             yield from find_calls_below(trace, child.span_id)
 
 
-def to_recorded_call(span: Span) -> RecordedCall:
+def to_recorded_call(trace: Trace, span: Span) -> RecordedCall:
     """Return the call that a TOOL span records, or that a called agent's span represents."""
     if span.kind is SpanKind.AGENT:
         return _make_agent_call(span)
@@ -45,6 +46,7 @@ def to_recorded_call(span: Span) -> RecordedCall:
         span_id=span.span_id,
         replayable=reason is None,
         reason=reason,
+        refusal=find_refusal(trace, span),
     )
 
 

@@ -18,6 +18,7 @@ from spanproof.evaluators.detect.language import identify
 from spanproof.evaluators.detect.observation import split_observation
 from spanproof.evaluators.detect.steps import find_step_code
 from spanproof.evaluators.detect.text import snippets_in
+from spanproof.evaluators.refusals import find_ending_refusal, find_refusal
 from spanproof.semconv import genai
 from spanproof.semconv import openinference as oi
 from spanproof.semconv import spanproof as ours
@@ -73,7 +74,9 @@ def detect(trace: Trace) -> list[Snippet]:
 
 def _build_snippet(trace: Trace, found: _Candidate) -> Snippet:
     span = found.span
-    tape = collect_tape(trace, span.span_id) if found.executed and span.kind is not SpanKind.LLM else ()
+    refusal = find_refusal(trace, span) if found.executed else None
+    executed = found.executed and refusal is None
+    tape = collect_tape(trace, span.span_id) if executed and span.kind is not SpanKind.LLM else ()
     ended = any(call.tool == _FINAL_ANSWER and call.error is None for call in tape)
     return Snippet(
         id=snippet_id(trace.trace_id, span.span_id, found.path, found.source),
@@ -82,15 +85,16 @@ def _build_snippet(trace: Trace, found: _Candidate) -> Snippet:
         path=found.path,
         language=found.language,
         source=found.source,
-        executed=found.executed,
+        executed=executed,
         observation=found.observation,
         logs=found.logs,
         output=found.output,
         error=found.error,
         tape=tape,
-        is_final=found.is_final or (found.executed and ended),
+        is_final=found.is_final or (executed and ended),
         truncated=span.truncated and _may_be_cut(span, found),
         executor=found.executor,
+        refusal=find_ending_refusal(trace, span) if executed else refusal,
     )
 
 

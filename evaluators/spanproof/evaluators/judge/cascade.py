@@ -21,7 +21,19 @@ from spanproof.evaluators.judge.reply import Reply
 from spanproof.evaluators.judge.rubric import Rubric
 from spanproof.evaluators.model import RunEvidence
 from spanproof.evaluators.scores import find_state
-from spanproof.trace import Errored, Evidence, Judgement, Label, Layer, Outcome, Run, Scored, Skipped, State
+from spanproof.trace import (
+    Cause,
+    Errored,
+    Evidence,
+    Judgement,
+    Label,
+    Layer,
+    Outcome,
+    Run,
+    Scored,
+    Skipped,
+    State,
+)
 
 BESIDE = "judge_correctness"
 """Name of the advisory score of what the judge says beside execution."""
@@ -69,7 +81,7 @@ class JudgeCascade(Evaluator):
         try:
             reply = self._judge.ask(question, f"{cohort.project}/{cohort.agent}")
         except (OverBudget, JudgeUnavailable) as reason:
-            return Skipped(str(reason))
+            return Skipped(str(reason), Cause.NOT_CONFIGURED)
         except JudgeFailed as failure:
             return Errored(f"JudgeFailed.{failure.kind}", str(failure))
         return self._to_scored(reply)

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 
 from spanproof.evaluators.layers.common import format_count
 from spanproof.evaluators.model import RunEvidence
+from spanproof.evaluators.refusals import find_blocking_rules, is_stopping
 from spanproof.evaluators.runs import spans_of
 from spanproof.evaluators.scores import Unit
 from spanproof.semconv import spanproof as ours
-from spanproof.trace import Scored, Span, SpanKind
-from spanproof.trace.codec import MalformedDocument, load_json
+from spanproof.trace import Scored, SpanKind
 
 BLOCKS_AT_HALF = 1
 """Where `blocks_score` is 0.5."""
@@ -40,22 +40,4 @@ def _iterate_checks(evidence: RunEvidence) -> Iterator[tuple[str, bool]]:
         if ours.GUARD_VERDICT in span.attributes:
             yield next(((rule, True) for rule in find_blocking_rules(span)), (span.name, False))
         elif span.kind is SpanKind.GUARDRAIL:
-            yield span.name, span.error is not None or _is_triggered(span)
-
-
-def find_blocking_rules(span: Span) -> Iterator[str]:
-    """Yield the rules for which Spanproof's guard stopped what was to run on this span."""
-    for event in span.events:
-        if event.name == ours.GUARD_EVENT and event.attributes.get(ours.GUARD_BLOCKED) is True:
-            yield str(event.attributes.get(ours.GUARD_RULE) or span.name)
-
-
-def _is_triggered(span: Span) -> bool:
-    """Whether a framework's guardrail reports a hit, as the OpenAI Agents SDK writes it."""
-    if span.output is None:
-        return False
-    try:
-        given = load_json(span.output.text)
-    except (MalformedDocument, RecursionError):
-        return False
-    return isinstance(given, dict) and given.get("triggered") is True
+            yield span.name, is_stopping(span)

@@ -5,6 +5,8 @@ Takes the evidence about a run; gives facts. It judges nothing.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from spanproof.evaluators.model import (
     NoReplay,
     NoReplayCause,
@@ -13,11 +15,12 @@ from spanproof.evaluators.model import (
     ReplayedStep,
     RunEvidence,
 )
-from spanproof.evaluators.outcomes.actions import CODE
+from spanproof.evaluators.outcomes.actions import CODE, is_answer_only
 from spanproof.evaluators.outcomes.model import Account, StepOutcome
 from spanproof.evaluators.outcomes.recorded import PROGRAMS
 from spanproof.evaluators.outcomes.recovery import Came
-from spanproof.trace import Cause, Errored, Executor, Run, Skipped, Snippet
+from spanproof.evaluators.refusals import format_refusal, format_refuser
+from spanproof.trace import Cause, Errored, Evidence, Executor, Outcome, Run, Scored, Skipped, Snippet
 
 
 def list_executed(run: Run) -> list[Snippet]:
@@ -56,6 +59,8 @@ def find_step_number(run: Run, snippet: Snippet) -> int:
 
 def explain_no_replay(evidence: RunEvidence, snippet: Snippet) -> str:
     """Return the reason a snippet has no replay, as a clause."""
+    if snippet.refusal is not None and not snippet.executed:
+        return format_refusal(snippet.refusal)
     if isinstance(evidence.replay, NoReplay):
         return evidence.replay.reason
     if not snippet.executed:
@@ -86,16 +91,68 @@ def skip_without_code(run: Run) -> Skipped:
     )
 
 
+def describe_refusals(evidence: RunEvidence) -> list[str]:
+    """Return what was refused, and by whom, as clauses: `step 2 was refused by the guard (py.exec)`."""
+    steps = evidence.run.steps
+    whole = {step.number for step in steps if step.refusal is not None}
+    closing = {step.number for step in steps if step.kind == "final_answer"}
+    subjects: dict[str, dict[str, None]] = {}
+    for action in evidence.account.refused:
+        if action.refusal is not None and action.step not in closing:
+            part = "" if action.step in whole else f"{action.name} of "
+            subjects.setdefault(format_refuser(action.refusal), {})[f"{part}step {action.step}"] = None
+    return [f"{_join_names(list(names))} refused by {refuser}" for refuser, names in subjects.items()]
+
+
+def _join_names(names: list[str]) -> str:
+    """Return `step 2 was`, `step 2 and step 3 were`, `step 2 and 4 more were`."""
+    if len(names) == 1:
+        return f"{names[0]} was"
+    rest = names[1] if len(names) == 2 else f"{len(names) - 1} more"
+    return f"{names[0]} and {rest} were"
+
+
+def add_refusals(evidence: RunEvidence, outcome: Outcome, stop: str = ".") -> Outcome:
+    """Return a layer's value with what was refused, and is not judged, in its explanation and evidence.
+
+    Args:
+        evidence: about the run.
+        outcome: the layer's; one that is skipped has its own reason.
+        stop: what the layer's explanations end with.
+    """
+    clauses = describe_refusals(evidence)
+    if not clauses or not isinstance(outcome, Scored):
+        return outcome
+    facts = tuple(
+        Evidence(f"step {action.step} was {format_refusal(action.refusal)}", action.span_id)
+        for action in evidence.account.refused
+        if action.refusal is not None
+    )
+    sentence = f"{'; '.join((outcome.explanation.rstrip('.'), *clauses))}{stop}"
+    return replace(outcome, explanation=sentence, evidence=(*outcome.evidence, *dict.fromkeys(facts)))
+
+
+def find_all_refused(evidence: RunEvidence) -> Skipped | None:
+    """Return the outcome where a run has nothing to judge beside its refusals; None of a run without any."""
+    clauses = describe_refusals(evidence)
+    if not clauses:
+        return None
+    return Skipped(f"nothing was done beside what was refused: {'; '.join(clauses)}", Cause.REFUSED)
+
+
 def select_working(evidence: RunEvidence) -> list[Snippet]:
     """Return the programs that ran and worked for the task, in order.
 
-    Code that only hands over an answer is no execution; it is left out where anything else was done.
+    Code that only hands over an answer is no execution; it is left out where anything else was done, or was
+    refused.
     """
     ran = list_executed(evidence.run)
     account = evidence.account
     kept = [s for s in ran if s.id not in account.handed_over or account.of(s).ok is False]
     called = any(not action.answers and action.name != CODE for action in account.actions)
-    return kept if kept or called else ran
+    if kept or called:
+        return kept
+    return [s for s in ran if not is_answer_only(s.source)] if account.refused else ran
 
 
 def describe_failure(account: Account, name: str, span_id: str, outcome: StepOutcome) -> str:

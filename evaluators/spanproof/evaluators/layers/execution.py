@@ -15,9 +15,11 @@ from itertools import pairwise
 
 from spanproof.evaluators.drift import find_drifts
 from spanproof.evaluators.layers.common import (
+    add_refusals,
     build_no_replay_outcome,
     describe_executor,
     describe_failure,
+    find_all_refused,
     find_replay,
     find_step_number,
     format_count,
@@ -31,6 +33,7 @@ from spanproof.evaluators.outcomes.actions import is_answer
 from spanproof.evaluators.outcomes.model import FAILING, Account, KnownBy, State, StepOutcome
 from spanproof.evaluators.outcomes.recorded import PROGRAMS, read_unseen_output
 from spanproof.evaluators.redact import mask_formats
+from spanproof.evaluators.refusals import format_refusal
 from spanproof.evaluators.replay.record import read_record
 from spanproof.evaluators.scores import Unit
 from spanproof.trace import (
@@ -48,7 +51,7 @@ from spanproof.trace import (
 )
 
 EVALUATOR = "spanproof.execution"
-VERSION = "4"
+VERSION = "5"
 
 MAX_FAILED_SHARE = 0.5
 """A run fails when more than this share of its steps failed, even if the last one worked."""
@@ -79,10 +82,10 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
 def _judge_outcomes(evidence: RunEvidence) -> list[Judgement]:
     run = evidence.run
     snippets = list_executed(run)
+    judgements = _skip_refused_snippets(run)
     if not snippets:
-        return [_make_judgement("execution", run.span_id, _score_calls(evidence))]
+        return [_make_judgement("execution", run.span_id, _score_calls(evidence)), *judgements]
     layer: Outcome
-    judgements = []
     drifted = _find_drifted(run)
     for snippet in snippets:
         judgements.append(
@@ -101,12 +104,24 @@ def _judge_outcomes(evidence: RunEvidence) -> list[Judgement]:
     known = [step for step in steps if step is not None]
     if known:
         layer = _with_lost_calls(evidence.account, _score_steps(evidence.account, known, "step"))
-    elif steps:
+        layer = add_refusals(evidence, layer)
+    elif steps and not evidence.account.refused:
         # Without any outcome, the first one's reason serves for all.
         layer = _score_outcome(evidence, snippets[0])
     else:
         layer = _score_calls(evidence)
     return [_make_judgement("execution", run.span_id, layer), *judgements]
+
+
+def _skip_refused_snippets(run: Run) -> list[Judgement]:
+    """Return a skipped outcome for each program that was refused."""
+    return [
+        _make_judgement(
+            "outcome", each.span_id, Skipped(format_refusal(each.refusal), Cause.REFUSED), each.id
+        )
+        for each in run.snippets
+        if each.refusal is not None and not each.executed and each.language in PROGRAMS
+    ]
 
 
 def _measure_wall_time(run: Run) -> list[Judgement]:
@@ -127,7 +142,11 @@ def _score_calls(evidence: RunEvidence) -> Outcome:
     calls = [call for step in run.steps for call in _list_calls(evidence, step)]
     if calls:
         unseen = any(read_unseen_output(step) for step in run.steps)
-        return _score_steps(evidence.account, calls, "action" if unseen else "tool call")
+        noun = "action" if unseen else "tool call"
+        return add_refusals(evidence, _score_steps(evidence.account, calls, noun))
+    refused = find_all_refused(evidence)
+    if refused is not None:
+        return refused
     if any(step.calls for step in run.steps):
         return Skipped("nothing but the handing over of an answer is on the trace", Cause.NO_ACTION)
     proposed = sum(snippet.language in PROGRAMS for snippet in run.snippets)
@@ -190,17 +209,21 @@ def _make_step(evidence: RunEvidence, snippet: Snippet) -> _Step | None:
 
 
 def _list_calls(evidence: RunEvidence, step: Step) -> list[_Step]:
-    """Return a step's tool calls, code of which only the prints are known, and a call that never ran."""
+    """Return a step's tool calls, code of which only the prints are known, and a call that never ran.
+
+    A refused call neither worked nor failed: it is left out.
+    """
     account = evidence.account
     calls = [
         _make_call_step(call.tool, call.span_id or step.span_id, account.of_call(step, position))
         for position, call in enumerate(step.calls)
-        if not is_answer(call)
+        if not is_answer(call) and call.refusal is None
     ]
     own = account.steps.get(step.number)
     if own is not None and read_unseen_output(step):
         calls.append(_make_call_step(f"step {step.number}", step.span_id, own))
-    if own is not None and step.error is not None and all(call.outcome.ok for call in calls):
+    failed = own is not None and own.state in FAILING and step.error is not None
+    if own is not None and failed and all(call.outcome.ok for call in calls):
         requested = step.requested[0].name if step.requested else f"step {step.number}"
         calls.append(_make_call_step(requested, step.span_id, own))
     return calls
@@ -214,6 +237,8 @@ def _make_call_step(name: str, span_id: str, outcome: StepOutcome) -> _Step:
 def _score_outcome(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     how = evidence.account.of(snippet)
     step = find_replay(evidence, snippet)
+    if how.refusal is not None:
+        return Skipped(f"ended by a call that was {format_refusal(how.refusal)}", Cause.REFUSED)
     if how.recorded is None and step is not None and step.flaky:
         return Skipped(
             f"its outcome is not on the trace, and its replay is {step.difference}", Cause.NOT_RECORDED

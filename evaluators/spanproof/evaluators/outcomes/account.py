@@ -34,12 +34,14 @@ from spanproof.evaluators.outcomes.flow import CodeStep
 from spanproof.evaluators.outcomes.known import Known
 from spanproof.evaluators.outcomes.model import (
     FAILING,
+    NOT_DONE,
     UNKNOWN,
     Account,
     KnownBy,
     OriginKind,
     State,
     StepOutcome,
+    make_blocked_outcome,
 )
 from spanproof.evaluators.outcomes.origins import Traced, Worked, trace_back
 from spanproof.evaluators.outcomes.places import Giver, identify_giver
@@ -110,7 +112,7 @@ def _decide(
                 calls[step.number, position] = snippets[ran.id]
     steps = {step.number: _decide_step(step, snippets, calls) for step in run.steps}
     bare = Account(snippets, calls, steps)
-    actions = collect_actions(run, scans, lambda each: snippets.get(each.id, UNKNOWN), bare.of_call)
+    actions = collect_actions(run, scans, bare.of, bare.of_call)
     found = tuple(decide_fates(actions, run.task or ""))
     return _add_origins(trace, run, Account(snippets, calls, steps, actions, found))
 
@@ -123,7 +125,7 @@ def _find_defaulting_spans(run: Run, account: Account) -> Iterator[str]:
     for step in run.steps:
         for snippet in step.snippets:
             failing = [
-                outcome for _, outcome in _list_call_outcomes(step, snippet) if outcome.state in FAILING
+                outcome for _, outcome in _list_call_outcomes(step, snippet) if outcome.state in NOT_DONE
             ]
             if failing and (step.number, snippet.span_id) in blamed and account.of(snippet).ok:
                 yield snippet.span_id
@@ -139,6 +141,8 @@ def _list_call_outcomes(step: Step, snippet: Snippet) -> list[tuple[str, StepOut
 def _decide_snippet(
     step: Step, snippet: Snippet, replay: Replay | NoReplay, silent: frozenset[str]
 ) -> StepOutcome:
+    if snippet.refusal is not None:
+        return make_blocked_outcome(snippet.refusal)
     record = read_record(snippet)
     again = replay.step(snippet.id) if isinstance(replay, Replay) else None
     replayed = classify_execution(record, again.execution) if again is not None else None
@@ -162,7 +166,9 @@ def _decide_snippet(
     ended = StepOutcome(state, FailureClass.OK, KnownBy.RESULT, recorded=FailureClass.OK, replayed=replayed)
     made = _list_call_outcomes(step, snippet)
     if snippet.span_id in silent:
-        return make_swallowed_outcome(next(outcome for _, outcome in made if outcome.state in FAILING), ended)
+        return make_swallowed_outcome(
+            next(outcome for _, outcome in made if outcome.state in NOT_DONE), ended
+        )
     return find_swallowed_failure(snippet.source, made, ended) or ended
 
 
@@ -251,6 +257,8 @@ def _is_output_missing(step: Step, snippet: Snippet, record: Record) -> bool:
 
 
 def _decide_call(call: RecordedCall) -> StepOutcome:
+    if call.refusal is not None:
+        return make_blocked_outcome(call.refusal)
     if call.error is not None:
         return _decide_error(call.error)
     if call.result is None:
@@ -309,16 +317,28 @@ def _find_call_snippet(step: Step, call: RecordedCall) -> Snippet | None:
 def _decide_step(
     step: Step, snippets: Mapping[str, StepOutcome], calls: Mapping[tuple[int, int], StepOutcome]
 ) -> StepOutcome:
-    """Return the last outcome of a step's code, else of the first call that failed, else of its calls."""
+    """Return the last outcome of a step's code, else of the first call that failed, else of its calls.
+
+    A refused call counts only where nothing else was done.
+    """
+    if step.refusal is not None:
+        return make_blocked_outcome(step.refusal)
     ran = [snippets[snippet.id] for snippet in step.snippets if snippet.id in snippets]
     known = [outcome for outcome in ran if outcome.state is not State.UNKNOWN]
     if known:
         return next((outcome for outcome in known if outcome.state in FAILING), known[-1])
-    made = [calls[step.number, position] for position, call in enumerate(step.calls) if not is_answer(call)]
+    made = [
+        outcome
+        for position, call in enumerate(step.calls)
+        if not is_answer(call)
+        for outcome in (calls[step.number, position],)
+        if outcome.state is not State.BLOCKED
+    ]
     failing = next((outcome for outcome in made if outcome.state in FAILING), None)
     if failing is not None:
         return failing
-    if step.error is not None:
+    # A refused call may have left its error on the step.
+    if step.error is not None and not any(call.refusal for call in step.calls):
         return _decide_error(step.error)
     if made:
         empty = all(outcome.state is State.EMPTY for outcome in made)
@@ -339,7 +359,9 @@ def _add_origins(trace: Trace, run: Run, account: Account) -> Account:
         if snippet.id in account.snippets and _hands_over(snippet)
     }
     lacking = [fate.failure.step for fate in account.fates if fate.came is not Came.MENDED]
-    lacking += [number for number, outcome in account.steps.items() if outcome.state is State.EMPTY]
+    lacking += [
+        number for number, outcome in account.steps.items() if outcome.state in (State.EMPTY, State.BLOCKED)
+    ]
     traced, worked = Traced(), _summarise_work(run, account, set(handed_over.values()))
     if not run.hidden and not shows_pictures(trace, run):
         known = Known(run.task or "")
@@ -422,7 +444,7 @@ def _reports_ending(answer: str, task: str, account: Account) -> bool:
         return True
     found_none = any(
         outcome.state is State.EMPTY
-        or (outcome.state in FAILING and (reports_absence(outcome) or proves_absence(outcome.quote, answer)))
+        or (outcome.state in NOT_DONE and (reports_absence(outcome) or proves_absence(outcome.quote, answer)))
         for outcome in (*account.steps.values(), *account.calls.values())
     )
     return found_none and (find_absence_claim(answer) is not None or reports_nothing(answer, task))
@@ -438,7 +460,7 @@ def _find_lacks(run: Run, account: Account, worked: Worked) -> tuple[list[Lack],
     ]
     done = [lack for lack in made if lack.outcome.state is State.OK]
     names = {lack.name for lack in done}
-    failed = [lack for lack in made if lack.outcome.state in FAILING and lack.name not in names]
+    failed = [lack for lack in made if lack.outcome.state in NOT_DONE and lack.name not in names]
     undone = [] if any(lack.does for lack in done) else [lack for lack in failed if lack.does]
     absent = any(reports_absence(lack.outcome) for lack in failed)
     empty = any(outcome.state is State.EMPTY for outcome in account.steps.values())
@@ -463,7 +485,7 @@ def _collect_queries(run: Run, account: Account) -> list[Query]:
     found: list[Query] = []
     for step in run.steps:
         for snippet in step.snippets:
-            if snippet.language is Language.SQL and snippet.id in account.snippets:
+            if snippet.language is Language.SQL and (snippet.executed or snippet.refusal is not None):
                 outcome = account.of(snippet)
                 result = snippet.observation or snippet.logs or ""
                 found.append(Query(step.number, snippet.span_id, snippet.source, outcome.state, result))
@@ -488,12 +510,12 @@ def _summarise_work(run: Run, account: Account, handed_over: set[str]) -> Worked
     written = {
         each.id for each in run.snippets if each.id in account.snippets and _writes_only_literals(each)
     }
-    if any(outcome.state in {*FAILING, State.EMPTY} for outcome in account.steps.values()):
+    if any(outcome.state in {*NOT_DONE, State.EMPTY} for outcome in account.steps.values()):
         handed_over = handed_over | written
     works = [
         outcome for step in run.steps for outcome in _select_working_outcomes(step, account, handed_over)
     ]
-    nothing = bool(works) and all(outcome.state in {*FAILING, State.EMPTY} for outcome in works)
+    nothing = bool(works) and all(outcome.state in {*NOT_DONE, State.EMPTY} for outcome in works)
     sourced = any(
         outcome.state is State.OK
         for step in run.steps
@@ -522,6 +544,7 @@ def _select_working_outcomes(step: Step, account: Account, handed_over: set[str]
     for snippet in ran:
         if snippet.id not in handed_over:
             yield account.of(snippet)
+    yield from (account.of(each) for each in step.snippets if each.refusal is not None and each not in ran)
     for position, call in enumerate(step.calls):
         if not is_answer(call) and not is_within(call, ran, in_code):
             yield account.of_call(step, position)
@@ -556,7 +579,7 @@ def _code_steps(run: Run, account: Account) -> Iterator[CodeStep]:
             made = snippet.tape or tuple(call for call in step.calls if call.span_id != snippet.span_id)
             outcomes = [(call.tool, _decide_call(call)) for call in made]
             working = frozenset(tool for tool, outcome in outcomes if outcome.state is State.OK)
-            failed = frozenset(tool for tool, outcome in outcomes if outcome.state in FAILING)
+            failed = frozenset(tool for tool, outcome in outcomes if outcome.state in NOT_DONE)
             printed = "\n".join(filter(None, (snippet.logs, snippet.observation, step.observation)))
             stopped = account.of(snippet).state is State.STOPPED
             place = (step.number, snippet.span_id, snippet.source, printed)
@@ -585,6 +608,10 @@ def _collect_given_texts(trace: Trace, run: Run, account: Account) -> Iterator[s
             yield span.input.text
     for step in run.steps:
         yield account.steps[step.number].quote
+        if step.refusal is not None and step.error is not None:
+            yield step.error.message
+        # What a refused call returned is the refusal.
+        yield from (call.result.text for call in step.calls if call.refusal is not None and call.result)
         yield from (call.error.message for call in step.calls if call.error is not None)
 
 
@@ -592,7 +619,8 @@ def _collect_result_texts(run: Run) -> Iterator[str]:
     """Yield the texts of what tools returned."""
     for step in run.steps:
         for call in step.calls:
-            if call.result is not None and not is_answer(call) and _find_call_snippet(step, call) is None:
+            ran = call.refusal is None and _find_call_snippet(step, call) is None
+            if call.result is not None and not is_answer(call) and ran:
                 yield call.result.text
         for snippet in step.snippets:
             if snippet.language is not Language.PYTHON and not _is_constant_query(snippet):

@@ -10,12 +10,12 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from spanproof.evaluators.outcomes.causes import compute_signature
 from spanproof.sandbox.scanners.model import Scan, Verdict
-from spanproof.trace import JsonValue, RecordedCall, digest
+from spanproof.trace import JsonValue, RecordedCall, Refusal, digest
 
 ANSWER_TOOLS = frozenset(("final_answer", "final_result", "submit_answer"))
 """Tools that hand over the answer: calling one does nothing for the task and returns nothing new."""
@@ -67,6 +67,7 @@ class Action:
         answers: it only hands over the answer.
         unsafe: why it should not have been done, None where nothing speaks against it.
         doubtful: the scan could not settle it.
+        refusal: why it was refused, so that it did nothing; None where it was not.
     """
 
     step: int
@@ -84,11 +85,29 @@ class Action:
     answers: bool = False
     unsafe: str | None = None
     doubtful: bool = False
+    refusal: Refusal | None = None
 
     @property
     def succeeded(self) -> bool:
         """Whether it did something for the task, without an error."""
-        return self.error is None and not self.answers
+        return self.error is None and self.refusal is None and not self.answers
+
+
+def make_refused_action(action: Action, refusal: Refusal) -> Action:
+    """Make a refused action of this one: it has no error, and its outcome is the refusal."""
+    return replace(
+        action,
+        error=None,
+        error_text="",
+        outcome=digest("refusal", refusal.by.value, refusal.rule),
+        result="",
+        refusal=refusal,
+    )
+
+
+def select_allowed(actions: Sequence[Action]) -> list[Action]:
+    """Select the actions that no guard, budget or guardrail refused."""
+    return [action for action in actions if action.refusal is None]
 
 
 def is_answer(call: RecordedCall) -> bool:

@@ -14,7 +14,7 @@ from difflib import SequenceMatcher
 
 from spanproof.evaluators.outcomes.known import find_numbers, parse_numbers, rounds_to
 from spanproof.evaluators.outcomes.literals import is_specific
-from spanproof.evaluators.outcomes.model import FAILING, Origin, OriginKind, State
+from spanproof.evaluators.outcomes.model import NOT_DONE, Origin, OriginKind, State
 from spanproof.evaluators.outcomes.queries import find_dropped_values
 
 _SAYS_SO = re.compile(
@@ -68,7 +68,7 @@ def find_broader_numbers(
         return
     stated = _select_specific_numbers(answer)
     for at, narrow in enumerate(queries):
-        if narrow.state not in {State.EMPTY, *FAILING}:
+        if narrow.state not in {State.EMPTY, *NOT_DONE}:
             continue
         later = queries[at + 1 :]
         if any(
@@ -110,7 +110,7 @@ def find_swapped_numbers(calls: Sequence[Call], task: str, answer: str) -> Itera
         return
     stated = _select_specific_numbers(answer)
     for at, wanted in enumerate(calls):
-        if wanted.state not in {State.EMPTY, *FAILING}:
+        if wanted.state not in {State.EMPTY, *NOT_DONE}:
             continue
         later = [call for call in calls[at + 1 :] if call.tool == wanted.tool and call.state is State.OK]
         known = "\n".join((task, answer, *(call.result for call in calls[: at + 1])))

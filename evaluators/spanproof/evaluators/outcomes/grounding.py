@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from spanproof.evaluators.outcomes.known import find_numbers
-from spanproof.evaluators.outcomes.model import FAILING, Account, Origin, OriginKind, State
+from spanproof.evaluators.outcomes.model import NOT_DONE, Account, Origin, OriginKind, State
 from spanproof.trace import OPEN_VALUE, Cause, Evidence, Judgement, Label, Layer, Scored
 
 _VERBS = {
@@ -67,12 +67,11 @@ def _derive_outcome(account: Account) -> Scored | None:
         return Scored(0.0, Label.FAIL, f"{explain_origin(made_up[0])}.", facts)
     if not account.reports_failure or account.origins:
         return None
-    failed = next((each for each in account.steps.items() if each[1].state in FAILING), None)
+    failed = next((each for each in account.steps.items() if each[1].state in NOT_DONE), None)
     if failed is not None:
         number, outcome = failed
-        return Scored(
-            1.0, Label.PASS, f"The answer reports what happened: step {number} failed ({outcome.cause})."
-        )
+        how = f"failed ({outcome.cause})" if outcome.refusal is None else f"was {outcome.cause}"
+        return Scored(1.0, Label.PASS, f"The answer reports what happened: step {number} {how}.")
     empty = next((number for number, each in account.steps.items() if each.state is State.EMPTY), None)
     if empty is None:
         return None

@@ -12,24 +12,31 @@ from enum import StrEnum
 from spanproof.evaluators.outcomes.actions import Action
 from spanproof.evaluators.outcomes.recovery import Came, Fate
 from spanproof.evaluators.outcomes.schema import Schema
+from spanproof.evaluators.refusals import format_refusal
 from spanproof.sandbox import FailureClass
-from spanproof.trace import Snippet, Step
+from spanproof.trace import Refusal, Snippet, Step
 
 
 class State(StrEnum):
-    """How something ended. `empty`: it worked and brought nothing; `stopped`: by a limit or a signal."""
+    """How something ended.
+
+    `empty`: it worked and brought nothing; `refused`: by what it ran in; `stopped`: by a limit or a signal;
+    `blocked`: a guard, a budget or a guardrail refused it, so that it neither worked nor failed.
+    """
 
     OK = "ok"
     FAILED = "failed"
     EMPTY = "empty"
     REFUSED = "refused"
     STOPPED = "stopped"
+    BLOCKED = "blocked"
     UNKNOWN = "unknown"
 
 
 class KnownBy(StrEnum):
     """The evidence an outcome rests on, the strongest first."""
 
+    REFUSAL = "refusal"
     RAISED = "raised"
     SPAN_STATUS = "span_status"
     STRUCTURED_RESULT = "structured_result"
@@ -44,6 +51,8 @@ class KnownBy(StrEnum):
 
 WORKED = frozenset({State.OK, State.EMPTY})
 FAILING = frozenset({State.FAILED, State.REFUSED, State.STOPPED})
+NOT_DONE = FAILING | {State.BLOCKED}
+"""It did not give what it was to give: an answer cannot rest on it, even where a guard is the cause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +64,7 @@ class StepOutcome:
         error_type: the exception's name, where known.
         quote: the words that say so, as recorded; empty where no words do.
         recorded, replayed: the classes of both sides, None where that side is not known.
+        refusal: where it is blocked, what refused it.
     """
 
     state: State
@@ -64,25 +74,35 @@ class StepOutcome:
     quote: str = ""
     recorded: FailureClass | None = None
     replayed: FailureClass | None = None
+    refusal: Refusal | None = None
 
     @property
     def ok(self) -> bool | None:
-        """Whether it ended well, None where that is unknown."""
-        return None if self.state is State.UNKNOWN else self.state in WORKED
+        """Whether it ended well, None where that is unknown or it was refused."""
+        return None if self.state in (State.UNKNOWN, State.BLOCKED) else self.state in WORKED
 
     @property
     def words(self) -> str:
-        """The class, with the exception behind it: `exception (KeyError)`."""
+        """The class, with the exception behind it: `exception (KeyError)`; or the refusal."""
+        if self.refusal is not None:
+            return format_refusal(self.refusal)
         name = f" ({self.error_type})" if self.error_type is not None else ""
         return f"{self.failure_class}{name}"
 
     @property
     def cause(self) -> str:
-        """The exception's name, else the class: `KeyError`, `timeout`."""
+        """The exception's name, else the class: `KeyError`, `timeout`; or the refusal."""
+        if self.refusal is not None:
+            return format_refusal(self.refusal)
         return self.error_type or str(self.failure_class)
 
 
 UNKNOWN = StepOutcome(State.UNKNOWN, None, KnownBy.NOTHING)
+
+
+def make_blocked_outcome(refusal: Refusal) -> StepOutcome:
+    """Return the outcome of what was refused."""
+    return StepOutcome(State.BLOCKED, None, KnownBy.REFUSAL, quote=format_refusal(refusal), refusal=refusal)
 
 
 class OriginKind(StrEnum):
@@ -157,7 +177,9 @@ class Account:
     schema: Schema = field(default_factory=Schema)
 
     def of(self, snippet: Snippet) -> StepOutcome:
-        """Return the outcome of a snippet; unknown where it did not run."""
+        """Return the outcome of a snippet; unknown where it was only proposed."""
+        if snippet.refusal is not None and not snippet.executed:
+            return make_blocked_outcome(snippet.refusal)
         return self.snippets.get(snippet.id, UNKNOWN)
 
     def of_call(self, step: Step, position: int) -> StepOutcome:
@@ -167,6 +189,11 @@ class Account:
     def fate_of(self, span_id: str) -> Fate | None:
         """Return what followed the failure of the action on this span, None where it did not fail."""
         return next((fate for fate in self.fates if fate.failure.span_id == span_id), None)
+
+    @property
+    def refused(self) -> tuple[Action, ...]:
+        """The actions that were refused, in order."""
+        return tuple(action for action in self.actions if action.refusal is not None)
 
     @property
     def lost(self) -> Fate | None:

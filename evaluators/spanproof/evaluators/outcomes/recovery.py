@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import IntEnum
 
-from spanproof.evaluators.outcomes.actions import CODE, LITERAL, REPLY, Action
+from spanproof.evaluators.outcomes.actions import CODE, LITERAL, REPLY, Action, select_allowed
 from spanproof.evaluators.outcomes.dodges import explain_dodge
 from spanproof.evaluators.outcomes.failing import (
     Aim,
@@ -72,7 +72,11 @@ def select_failures(actions: Sequence[Action]) -> list[Action]:
 
 
 def decide_fates(actions: Sequence[Action], task: str = "") -> list[Fate]:
-    """Decide what became of each failure, in order; of the last `MAX_FAILURES`."""
+    """Decide what became of each failure, in order; of the last `MAX_FAILURES`.
+
+    A refused action is no failure, and no success after one.
+    """
+    actions = select_allowed(actions)
     found: list[Fate] = []
     for failure in reversed(select_failures(actions)[-MAX_FAILURES:]):
         found.insert(0, _decide_fate(failure, actions, found, task))

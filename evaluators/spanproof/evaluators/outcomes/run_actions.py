@@ -14,6 +14,7 @@ from spanproof.evaluators.outcomes.actions import (
     extract_thought,
     make_call_action,
     make_code_action,
+    make_refused_action,
     make_reply_action,
 )
 from spanproof.evaluators.outcomes.model import FAILING, StepOutcome
@@ -37,19 +38,21 @@ def collect_actions(
 def _collect_step_actions(
     step: Step, scans: Mapping[str, Scan], of_snippet: OfSnippet, of_call: OfCall
 ) -> Iterator[Action]:
-    executed = [snippet for snippet in step.snippets if snippet.executed]
+    executed = [snippet for snippet in step.snippets if snippet.executed or snippet.refusal is not None]
     in_code = {call.span_id for snippet in executed for call in snippet.tape if call.span_id}
     in_code |= {snippet.span_id for snippet in executed}
     for snippet in executed:
-        yield make_code_action(
+        outcome = of_snippet(snippet)
+        action = make_code_action(
             step.number,
             snippet.span_id,
             snippet.source,
-            error=format_error(of_snippet(snippet), snippet.error or _find_own_error(step, snippet)),
+            error=format_error(outcome, snippet.error or _find_own_error(step, snippet)),
             observation=snippet.observation or snippet.logs or step.observation,
             scan=scans.get(snippet.id),
             thought=extract_thought(step.text, snippet.source),
         )
+        yield make_refused_action(action, outcome.refusal) if outcome.refusal is not None else action
     outer = [
         (position, call)
         for position, call in enumerate(step.calls)
@@ -101,7 +104,7 @@ def _convert_call(step: Step, call: RecordedCall, outcome: StepOutcome) -> Actio
     arguments: dict[str, JsonValue] = dict(call.kwargs)
     if call.args:
         arguments["args"] = list(call.args)
-    return make_call_action(
+    action = make_call_action(
         step.number,
         call.span_id or step.span_id,
         call.tool,
@@ -110,13 +113,14 @@ def _convert_call(step: Step, call: RecordedCall, outcome: StepOutcome) -> Actio
         result=call.result.text if call.result else None,
         thought=extract_thought(step.text),
     )
+    return make_refused_action(action, outcome.refusal) if outcome.refusal is not None else action
 
 
 def _collect_unrun_calls(step: Step) -> Iterator[Action]:
     """Yield calls the model requested that never ran: they failed where the step did."""
     error = f"{step.error.type or 'error'}: {step.error.message}" if step.error is not None else None
-    for call in step.requested:
-        yield make_call_action(
+    unrun = [
+        make_call_action(
             step.number,
             step.span_id,
             call.name,
@@ -125,5 +129,9 @@ def _collect_unrun_calls(step: Step) -> Iterator[Action]:
             result=step.observation,
             thought=extract_thought(step.text),
         )
-    if not step.requested and step.error is not None:
-        yield make_reply_action(step.number, step.span_id, step.text, error=error)
+        for call in step.requested
+    ]
+    if not unrun and step.error is not None:
+        unrun = [make_reply_action(step.number, step.span_id, step.text, error=error)]
+    for action in unrun:
+        yield make_refused_action(action, step.refusal) if step.refusal is not None else action

@@ -13,7 +13,7 @@ from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS
 from spanproof.evaluators.outcomes.flow import CodeStep
 from spanproof.evaluators.outcomes.inventing import Situation
 from spanproof.evaluators.outcomes.known import find_numbers
-from spanproof.evaluators.outcomes.model import FAILING, Account, State
+from spanproof.evaluators.outcomes.model import NOT_DONE, Account, State
 from spanproof.evaluators.outcomes.topics import extract_topics, gives_leave, reports_failure
 from spanproof.evaluators.replay import tools_in
 from spanproof.evaluators.runs import spans_of
@@ -43,7 +43,7 @@ def build_situation(
             state = account.of_call(step, position).state
             if state is State.OK:
                 worked.add(call.tool)
-            elif state in FAILING:
+            elif state in NOT_DONE:
                 failed.add(call.tool)
     used = frozenset(number for each in code for number in find_numbers(each.source))
     given = [number for number in find_numbers(task) if number in used and len(number) > 1]

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from spanproof.evaluators.outcomes.claims import acts
 from spanproof.evaluators.outcomes.failing import COMMON, find_bound_names, find_called_names, parse_python
-from spanproof.evaluators.outcomes.model import FAILING, KnownBy, State, StepOutcome
+from spanproof.evaluators.outcomes.model import FAILING, NOT_DONE, KnownBy, State, StepOutcome
 
 _ABSENT_TYPE = re.compile(r"(?:Lookup|Key|Index)Error|\w*NotFound(?:Error)?|\w*DoesNotExist|\w*NoResult\w*")
 _ABSENT = re.compile(
@@ -49,16 +49,18 @@ def find_swallowed_failure(
         calls: the tools it called, without those that hand over an answer, and how each call ended.
         ended: the outcome of the code itself.
     """
-    if not calls or any(outcome.state not in {*FAILING, State.EMPTY} for _, outcome in calls):
+    if not calls or any(outcome.state not in {*NOT_DONE, State.EMPTY} for _, outcome in calls):
         return None
     tree = parse_python(source)
     if tree is None or _brings_data(tree, {tool for tool, _ in calls}):
         return None
-    failed = [(tool, outcome) for tool, outcome in calls if outcome.state in FAILING]
+    failed = [(tool, outcome) for tool, outcome in calls if outcome.state in NOT_DONE]
     if not failed:
         looked_up = not any(acts(tool) for tool, _ in calls) and _shows(tree)
         return replace(ended, state=State.EMPTY) if looked_up else None
-    last, calls = failed[-1][1], failed
+    # A failed call says more about the code than a refused one.
+    last = next((outcome for _, outcome in reversed(failed) if outcome.state in FAILING), failed[-1][1])
+    calls = failed
     if all(reports_absence(outcome) for _, outcome in calls) and not any(_puts_in_place(tree)):
         return StepOutcome(
             State.EMPTY, ended.failure_class, KnownBy.SWALLOWED, None, last.quote, ended.recorded
@@ -67,15 +69,9 @@ def find_swallowed_failure(
 
 
 def make_swallowed_outcome(failure: StepOutcome, ended: StepOutcome) -> StepOutcome:
-    """Return the outcome of code that swallowed this failure."""
-    return StepOutcome(
-        failure.state,
-        failure.failure_class,
-        KnownBy.SWALLOWED,
-        failure.error_type,
-        failure.quote,
-        failure.failure_class,
-        ended.replayed,
+    """Return the outcome of code that swallowed this failure, or this refusal."""
+    return replace(
+        failure, known_by=KnownBy.SWALLOWED, recorded=failure.failure_class, replayed=ended.replayed
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from spanproof.evaluators.refusals import find_ending_refusal, find_refusal
 from spanproof.evaluators.runs.scope import RunScope, awaits_tools, find_model_calls, find_scopes, sum_usage
 from spanproof.evaluators.runs.steps import build_steps
 from spanproof.semconv import spanproof as ours
@@ -54,6 +55,8 @@ def _build_run(trace: Trace, scope: RunScope, snippets: Sequence[Snippet]) -> Ru
     answer = _find_answer(root, calls, steps)
     steps = _with_final_step(steps, answer, stopped=bool(calls) and awaits_tools(calls[-1]))
     ending = _determine_ending(root, steps, answer)
+    if ending is Ending.MAX_STEPS:
+        steps = _with_refused_end(steps)
     return Run(
         trace_id=trace.trace_id,
         span_id=root.span_id,
@@ -70,6 +73,7 @@ def _build_run(trace: Trace, scope: RunScope, snippets: Sequence[Snippet]) -> Ru
         hidden=hidden,
         truncated=any(span.truncated for span in spans),
         parent_span_id=scope.parent_span_id,
+        refusal=find_refusal(trace, root) or find_ending_refusal(trace, root),
     )
 
 
@@ -142,6 +146,24 @@ def _determine_ending(root: Span, steps: Sequence[Step], answer: Payload | None)
     if isinstance(limit, int) and 0 < limit <= len(acted) and not any(step.is_final for step in acted):
         return Ending.MAX_STEPS
     return Ending.ANSWERED if answer is not None else Ending.UNKNOWN
+
+
+def _with_refused_end(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """Return the steps of a run that reached its step limit; the error of that limit takes over a refusal.
+
+    smolagents records the limit as the error of a last step, in which it only demands an answer. Where the
+    step before was refused, that error is no failure of its own.
+    """
+    acted = [step for step in steps if step.snippets or step.calls or step.refusal]
+    if not acted or acted[-1].refusal is None:
+        return steps
+    last = acted[-1]
+    return tuple(
+        replace(step, refusal=last.refusal)
+        if step.number > last.number and step.error is not None and step.error.type in _OUT_OF_STEPS
+        else step
+        for step in steps
+    )
 
 
 def _find_last_error(steps: Sequence[Step]) -> SpanError | None:

@@ -6,12 +6,14 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 
 from spanproof.evaluators.detect.calls import split_arguments, to_recorded_call
+from spanproof.evaluators.refusals import find_refusal
 from spanproof.evaluators.runs.scope import RunScope, find_hosted_calls, find_model_calls, sum_usage
 from spanproof.evaluators.runs.turns import Turn, find_turns
 from spanproof.trace import (
     Message,
     Payload,
     RecordedCall,
+    Refusal,
     Snippet,
     Span,
     SpanError,
@@ -53,7 +55,7 @@ def _build_step(
     hosted = (
         _make_hosted_call(call, answer) for span in turn.calls for call, answer in find_hosted_calls(span)
     )
-    recorded = _collect_calls(turn, found, hosted)
+    recorded = _collect_calls(trace, turn, found, hosted)
     return Step(
         number=number,
         span_id=turn.span.span_id,
@@ -69,14 +71,24 @@ def _build_step(
         start_ns=turn.span.start_ns,
         end_ns=max(span.end_ns for span in (turn.span, *turn.spans)),
         usage=sum_usage(trace, turn.spans),
+        refusal=find_refusal(trace, turn.span) or _find_common_refusal(found, recorded),
     )
 
 
+def _find_common_refusal(snippets: Sequence[Snippet], calls: Sequence[RecordedCall]) -> Refusal | None:
+    """Return the refusal that ended a step's code; where no code ran, that of its calls if all have one."""
+    ran = [snippet for snippet in snippets if snippet.executed]
+    if ran:
+        return ran[-1].refusal
+    refusals = [call.refusal for call in calls if call.tool != _FINAL_ANSWER]
+    return refusals[0] if refusals and None not in refusals else None
+
+
 def _collect_calls(
-    turn: Turn, snippets: Sequence[Snippet], hosted: Iterable[RecordedCall]
+    trace: Trace, turn: Turn, snippets: Sequence[Snippet], hosted: Iterable[RecordedCall]
 ) -> tuple[RecordedCall, ...]:
     """Return the calls of a step: at the provider, on the trace, and made by code given to a tool."""
-    recorded = [*hosted, *(to_recorded_call(tool) for tool in turn.tools)]
+    recorded = [*hosted, *(to_recorded_call(trace, tool) for tool in turn.tools)]
     known = {call.span_id for call in recorded}
     made = (call for snippet in snippets for call in snippet.tape)
     return (*recorded, *(call for call in made if call.span_id not in known))

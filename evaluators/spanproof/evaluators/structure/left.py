@@ -82,7 +82,7 @@ def code_left(run: Run, account: Account, before: Files) -> dict[str, CodeFile]:
 def _find_writes(steps: Sequence[Step]) -> Iterator[tuple[str, str, str | None]]:
     """Yield each write of a tool in order: the path, the text, and the text that it replaces in an edit."""
     for step in steps:
-        happened = [(dict(call.kwargs), call.error is None) for call in step.calls]
+        happened = [(dict(call.kwargs), call.error is None and call.refusal is None) for call in step.calls]
         requested = [(call.arguments, True) for call in step.requested if isinstance(call.arguments, dict)]
         for arguments, succeeded in happened or requested:
             path = find_path(arguments)

@@ -14,7 +14,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from spanproof.evaluators.layers.common import (
+    add_refusals,
     describe_failure,
+    find_all_refused,
     find_replay,
     find_step_number,
     format_count,
@@ -96,9 +98,12 @@ class _Found:
 def judge(evidence: RunEvidence) -> list[Judgement]:
     """Judge every program of the run, and the run."""
     run = evidence.run
-    judged = list_executed(run) or [s for s in run.snippets if s.language in PROGRAMS]
+    executed = list_executed(run)
+    refused = find_all_refused(evidence)
+    proposed = [s for s in run.snippets if s.language in PROGRAMS and s.refusal is None]
+    judged = executed or ([] if refused is not None else proposed)
     if not judged:
-        return [_make_judgement("correctness", run.span_id, skip_without_code(run))]
+        return [_make_judgement("correctness", run.span_id, refused or skip_without_code(run))]
     outcomes = {
         snippet.id: {name: check(evidence, snippet) for name, check in _CHECKS.items()} for snippet in judged
     }
@@ -107,10 +112,15 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
         for snippet in judged
         for name, outcome in outcomes[snippet.id].items()
     ]
-    kept = select_working(evidence) if list_executed(run) else judged
-    results = [_examine(evidence, snippet, outcomes[snippet.id]) for snippet in kept or judged]
+    kept = select_working(evidence) if executed else judged
+    if refused is None:
+        kept = kept or judged
+    # Code that a refused call ended neither holds nor fails.
+    kept = [snippet for snippet in kept if evidence.account.of(snippet).refusal is None]
+    results = [_examine(evidence, snippet, outcomes[snippet.id]) for snippet in kept]
     known = [found for found in results if found is not None]
-    of_run = _make_judgement("correctness", run.span_id, _judge_run(known, len(results)))
+    outcome = _judge_run(known, len(results)) if kept or refused is None else refused
+    of_run = _make_judgement("correctness", run.span_id, add_refusals(evidence, outcome))
     case = score_case(evidence)
     tested = case.get("tests_pass")
     if isinstance(tested, Scored):

@@ -14,6 +14,9 @@ REPORTED = 0.5
 """What an honest report of failure counts: no answer to the task, and better than one out of nowhere."""
 
 
+ENDING_UNKNOWN = "the trace does not say how the run ended"
+
+
 @dataclass(frozen=True, slots=True)
 class Completion:
     """How the run ended.
@@ -33,7 +36,7 @@ class Completion:
 def judge_answered(completion: Completion) -> Outcome:
     """Judge whether the run ended with an answer that it can give."""
     if not completion.known:
-        return Skipped(completion.how or "the trace does not say how the run ended", Cause.NO_ANSWER)
+        return Skipped(completion.how or ENDING_UNKNOWN, Cause.NO_ANSWER)
     if completion.answered:
         return Scored(1.0, Label.PASS, completion.how or "the run ended with an answer")
     if completion.reported:

@@ -8,18 +8,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from spanproof.evaluators.layers.common import add_refusals, describe_refusals, find_all_refused
 from spanproof.evaluators.layers.trajectory.ending import Completion
 from spanproof.evaluators.layers.trajectory.metrics import measure
 from spanproof.evaluators.layers.trajectory.spent import measure_usage
 from spanproof.evaluators.layers.trajectory.steps import build_turns, collect_model_input, list_actions
 from spanproof.evaluators.model import RunEvidence
+from spanproof.evaluators.outcomes.actions import select_allowed
 from spanproof.evaluators.outcomes.grounding import explain_origin
 from spanproof.evaluators.outcomes.model import State
 from spanproof.evaluators.outcomes.recovery import Came
-from spanproof.trace import Cause, Ending, Judgement, Layer, Outcome, Skipped, SpanKind
+from spanproof.evaluators.refusals import format_refuser, is_budget_used_up
+from spanproof.trace import (
+    Cause,
+    Ending,
+    Judgement,
+    Layer,
+    Outcome,
+    Refusal,
+    Skipped,
+    SpanKind,
+    get_state,
+)
+from spanproof.trace import State as Verdict
 
 EVALUATOR = "trajectory-rules"
-VERSION = "5"
+VERSION = "6"
 _HIDDEN = Skipped(
     "content is hidden: the producer kept inputs and outputs off the trace", Cause.CONTENT_HIDDEN
 )
@@ -42,7 +56,10 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
     )
     if not actions:
         measured = _skip_without_actions(measured, completion)
-    outcomes = measured | measure_usage(evidence)
+    elif not select_allowed(actions):
+        measured = _skip_all_refused(evidence, measured)
+    name = Layer.TRAJECTORY.value
+    outcomes = measured | {name: add_refusals(evidence, measured[name], stop="")} | measure_usage(evidence)
     if (unjudgeable := _find_unjudgeable(evidence)) is not None:
         outcomes = dict.fromkeys(outcomes, unjudgeable)
     return [
@@ -75,6 +92,23 @@ def _skip_without_actions(measured: Mapping[str, Outcome], completion: Completio
     return kept
 
 
+def _skip_all_refused(evidence: RunEvidence, measured: Mapping[str, Outcome]) -> dict[str, Outcome]:
+    """Return the metrics where every action was refused, with that as the reason for what is not measured."""
+    reason = find_all_refused(evidence) or _NO_ACTION
+    kept: dict[str, Outcome] = {
+        name: reason if isinstance(outcome, Skipped) and name != "answered" else outcome
+        for name, outcome in measured.items()
+    }
+    if isinstance(kept["answered"], Skipped) and not _has_failed(kept["loops"]):
+        # That one refused action is no loop says nothing of how the run went.
+        kept[Layer.TRAJECTORY.value] = reason
+    return kept
+
+
+def _has_failed(outcome: Outcome) -> bool:
+    return get_state(outcome) is Verdict.FAIL
+
+
 def _find_unjudgeable(evidence: RunEvidence) -> Skipped | None:
     """Return the outcome of every score where nothing can be said about the way of this run, else None."""
     run = evidence.run
@@ -88,6 +122,9 @@ def _find_unjudgeable(evidence: RunEvidence) -> Skipped | None:
 def _determine_completion(evidence: RunEvidence) -> Completion:
     run = evidence.run
     answered = run.answer is not None and bool(run.answer.text.strip())
+    ended_by = _find_ending_refusal(evidence)
+    if ended_by is not None:
+        return Completion(answered=False, known=False, how=f"{format_refuser(ended_by)} ended the run")
     if run.ending is Ending.MAX_STEPS:
         return Completion(answered=False, how="the run ended at its step limit")
     if run.ending is Ending.FAILED:
@@ -98,6 +135,10 @@ def _determine_completion(evidence: RunEvidence) -> Completion:
         return Completion(answered=False, how=explain_origin(made_up[0]))
     if evidence.account.reports_failure and _has_no_success(evidence):
         return Completion(answered=False, reported=True, how="the answer reports that the task was not done")
+    if evidence.account.reports_failure and _did_nothing_else(evidence):
+        why = "; ".join(describe_refusals(evidence))
+        how = f"the answer reports that the task was not done, and {why}"
+        return Completion(answered=False, known=False, how=how)
     if answered or run.ending is Ending.ANSWERED:
         return Completion(answered=True)
     if run.hidden:
@@ -107,3 +148,30 @@ def _determine_completion(evidence: RunEvidence) -> Completion:
             how="content is hidden by the producer: the answer is not on the trace",
         )
     return Completion(answered=False, known=False)
+
+
+def _did_nothing_else(evidence: RunEvidence) -> bool:
+    """Whether something was refused, and nothing that ran did anything for the task."""
+    account = evidence.account
+    return bool(account.refused) and not any(
+        outcome.state is State.OK
+        for number, outcome in account.steps.items()
+        if number != evidence.run.steps[-1].number
+    )
+
+
+def _find_ending_refusal(evidence: RunEvidence) -> Refusal | None:
+    """Return the refusal that ended the run, None where none did.
+
+    A refusal that was raised through the whole run ended it. So did a budget that is used up: it refuses
+    every later step, until the framework's own limit or the end of the record.
+    """
+    run = evidence.run
+    last = next((action for action in reversed(evidence.account.actions) if not action.answers), None)
+    refusal = last.refusal if last is not None else None
+    if run.ending is Ending.FAILED:
+        raised = {step.error.type for step in run.steps if step.refusal == refusal and step.error is not None}
+        through = run.error is not None and run.error.type in raised
+        return run.refusal or (refusal if through else None)
+    ended = run.ending is Ending.MAX_STEPS or (run.ending is Ending.UNKNOWN and run.answer is None)
+    return refusal if ended and is_budget_used_up(refusal) else None

@@ -12,6 +12,7 @@ from itertools import pairwise
 from spanproof.evaluators.layers.trajectory.weights import ALIKE, LOOP_GAP, LOOP_REPEATS, STUCK_REPEATS
 from spanproof.evaluators.outcomes.actions import Action
 from spanproof.evaluators.outcomes.causes import describe_cause
+from spanproof.evaluators.refusals import format_refuser
 from spanproof.trace import Cause, Evidence, Label, Outcome, Scored, Skipped
 
 
@@ -32,6 +33,8 @@ def score_loops(actions: Sequence[Action]) -> Outcome:
         return Scored(1.0, Label.PASS, "no action was repeated with the same outcome")
     last = loop.actions[-1]
     outcome = f"the same error ({describe_cause(last.error_text)})" if last.error else "the same observation"
+    if last.refusal is not None:
+        outcome = f"the same refusal by {format_refuser(last.refusal)}"
     return Scored(
         0.0,
         Label.FAIL,
@@ -69,7 +72,7 @@ def _find_alternation(actions: Sequence[Action]) -> Loop | None:
             _build_exact_key(one) is not None and _build_exact_key(one) == _build_exact_key(other)
             for one, other in zip(turn, again, strict=True)
         ]
-        if all(same) and any(action.error is not None for action in turn):
+        if all(same) and any(action.error is not None or action.refusal is not None for action in turn):
             return Loop((*turn, *again), "the same two actions in turn")
     return None
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from spanproof.evaluators.layers.trajectory.calling import score_tool_calling
-from spanproof.evaluators.layers.trajectory.ending import Completion, judge_answered
+from spanproof.evaluators.layers.trajectory.ending import ENDING_UNKNOWN, Completion, judge_answered
 from spanproof.evaluators.layers.trajectory.loops import score_loops
 from spanproof.evaluators.layers.trajectory.mistake import score_first_mistake
 from spanproof.evaluators.layers.trajectory.reasoning import score_reasoning_quality
@@ -17,7 +17,7 @@ from spanproof.evaluators.layers.trajectory.recovery import score_recovery
 from spanproof.evaluators.layers.trajectory.steps import convert_to_turns
 from spanproof.evaluators.layers.trajectory.unsourced import Turn
 from spanproof.evaluators.layers.trajectory.weights import FAILING, USUAL_ACTIONS, WEIGHTS
-from spanproof.evaluators.outcomes.actions import Action
+from spanproof.evaluators.outcomes.actions import Action, select_allowed
 from spanproof.evaluators.outcomes.recovery import Fate, decide_fates
 from spanproof.trace import Cause, Evidence, Label, Outcome, Scored, Skipped
 
@@ -33,6 +33,8 @@ def measure(
 ) -> dict[str, Outcome]:
     """Return every metric by its name, the composite as `trajectory` first.
 
+    Refused actions count only in `loops`: that it repeats one is the agent's own doing.
+
     Args:
         actions: what the run did, in order.
         completion: how it ended.
@@ -43,15 +45,16 @@ def measure(
         found: what followed each failure; None follows them up here.
     """
     found = decide_fates(actions, task) if found is None else found
+    allowed = select_allowed(actions)
     metrics: dict[str, Outcome] = {
-        "recovery": score_recovery(actions, found),
+        "recovery": score_recovery(allowed, found),
         "loops": score_loops(actions),
         "answered": judge_answered(completion),
-        "step_efficiency": score_step_efficiency(actions),
-        "action_safety": score_action_safety(actions),
-        "goal_progress": score_goal_progress(actions),
-        "reasoning_quality": score_reasoning_quality(actions),
-        **score_tool_calling(actions, answer, found),
+        "step_efficiency": score_step_efficiency(allowed),
+        "action_safety": score_action_safety(allowed),
+        "goal_progress": score_goal_progress(allowed),
+        "reasoning_quality": score_reasoning_quality(allowed),
+        **score_tool_calling(allowed, answer, found),
         "first_mistake": score_first_mistake(
             actions,
             completion,
@@ -137,15 +140,15 @@ def compute_composite(metrics: dict[str, Outcome]) -> Outcome:
     failed = [name for name in FAILING if name in measured and measured[name].label is Label.FAIL]
     if failed:
         return Scored(value, Label.FAIL, f"{failed[0]}: {measured[failed[0]].explanation}", evidence)
-    return Scored(value, Label.PASS, _explain_a_pass(measured), evidence)
+    answered = metrics.get("answered")
+    ending = answered.reason if isinstance(answered, Skipped) else ENDING_UNKNOWN
+    return Scored(value, Label.PASS, _explain_a_pass(measured, ending), evidence)
 
 
-def _explain_a_pass(measured: Mapping[str, Scored]) -> str:
+def _explain_a_pass(measured: Mapping[str, Scored], ending: str) -> str:
     """Return how the run ended, and what cost its value most."""
     how = measured.get("recovery") or measured.get("answered")
-    sentence = (
-        how.explanation if how else "no loop and nothing unsafe; the trace does not say how the run ended"
-    )
+    sentence = how.explanation if how else f"no loop and nothing unsafe; {ending}"
     worst = min(measured, key=lambda name: WEIGHTS[name] * (measured[name].value - 1))
     lowered = measured[worst]
     if lowered.value == 1.0 or lowered is how:

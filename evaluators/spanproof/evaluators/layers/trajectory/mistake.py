@@ -18,7 +18,7 @@ from spanproof.evaluators.detect.observation import split_observation
 from spanproof.evaluators.layers.trajectory.ending import Completion
 from spanproof.evaluators.layers.trajectory.loops import find_loop
 from spanproof.evaluators.layers.trajectory.unsourced import Turn, find_unsourced
-from spanproof.evaluators.outcomes.actions import CODE, Action
+from spanproof.evaluators.outcomes.actions import CODE, Action, select_allowed
 from spanproof.evaluators.outcomes.causes import describe_cause
 from spanproof.evaluators.outcomes.recovery import Came, Fate
 from spanproof.trace import Cause, Evidence, Outcome, Scored, Skipped
@@ -62,9 +62,10 @@ def find_blame(
     wrong, stuck = list(_find_wrong(actions, turns, given)), list(_find_stuck(actions, fates))
     if completion.answered or not completion.known:
         return _pick_earliest(wrong) or _pick_earliest(stuck)
-    found = _pick_earliest([*wrong, *stuck, *_find_fruitless(actions)])
-    if found is None and actions:
-        return _make_blame(actions, actions[-1], "the last action of a run without an answer")
+    found = _pick_earliest([*wrong, *stuck, *_find_fruitless(select_allowed(actions), actions)])
+    allowed = select_allowed(actions)
+    if found is None and allowed:
+        return _make_blame(actions, allowed[-1], "the last action of a run without an answer")
     return found
 
 
@@ -88,7 +89,7 @@ def score_first_mistake(
 def _find_wrong(actions: Sequence[Action], turns: Sequence[Turn], given: str) -> Iterator[Blame]:
     """Yield what is wrong in itself, whatever it led to."""
     for place, action in enumerate(actions):
-        if action.unsafe:
+        if action.unsafe and action.refusal is None:
             yield Blame(action.step, action.span_id, place, action.unsafe)
     invention = find_unsourced(turns, given)
     if invention is not None:
@@ -109,14 +110,14 @@ def _find_stuck(actions: Sequence[Action], fates: Sequence[Fate]) -> Iterator[Bl
         yield _make_blame(actions, loop.actions[0], f"{loop.what} {len(loop.actions)} times from here on")
 
 
-def _find_fruitless(actions: Sequence[Action]) -> Iterator[Blame]:
+def _find_fruitless(allowed: Sequence[Action], actions: Sequence[Action]) -> Iterator[Blame]:
     """Yield the first action that failed, and the first that came back with nothing."""
-    for action in actions:
+    for action in allowed:
         if action.error is not None:
             why = f"the first failure of a run without an answer ({describe_cause(action.error_text)})"
             yield _make_blame(actions, action, why)
             break
-    for action in actions:
+    for action in allowed:
         if action.error is None and _shows_nothing(action):
             yield _make_blame(
                 actions, action, "the first that came back with nothing, in a run without an answer"

@@ -16,7 +16,7 @@ from spanproof.evaluators.layers.trajectory.weights import (
     TOKENS_AT_HALF,
 )
 from spanproof.evaluators.model import RunEvidence
-from spanproof.evaluators.outcomes.actions import Action
+from spanproof.evaluators.outcomes.actions import Action, select_allowed
 from spanproof.evaluators.prices import find_price
 from spanproof.evaluators.scores import Unit
 from spanproof.trace import Cause, Outcome, Scored, Skipped
@@ -30,7 +30,7 @@ def measure_usage(evidence: RunEvidence) -> dict[str, Outcome]:
         count = len(run.steps)
         found["steps"] = _score_amount(count, STEPS_AT_HALF, Unit.STEPS, format_count(count, "step"))
     if evidence.account.actions:
-        found["consecutive_errors"] = _measure_consecutive_errors(evidence.account.actions)
+        found["consecutive_errors"] = _measure_consecutive_errors(select_allowed(evidence.account.actions))
     tokens = run.usage.input_tokens + run.usage.output_tokens
     if tokens:
         found["tokens"] = _score_amount(tokens, TOKENS_AT_HALF, Unit.TOKENS, _format_tokens(evidence))
