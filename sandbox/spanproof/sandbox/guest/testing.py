@@ -115,7 +115,7 @@ def plan_tests(text: str, entry_point: str | None, recorder: str) -> Plan:
             number = inside.next
             names += [f"check, line {line}" for line in inside.lines]
         elif isinstance(statement, ast.FunctionDef) and statement.name.startswith("test"):
-            if not _has_required_parameters(statement) or _is_given(statement):
+            if not has_required_parameters(statement) or is_given(statement):
                 functions.append((statement.name, number))
                 names.append(statement.name)
                 number += 1
@@ -141,16 +141,17 @@ def _calls_check(statement: ast.stmt) -> bool:
     )
 
 
-def _is_given(function: ast.FunctionDef) -> bool:
-    """Whether hypothesis' `@given` fills its parameters."""
-    calls = [each.func for each in function.decorator_list if isinstance(each, ast.Call)]
-    return any(getattr(each, "attr", getattr(each, "id", None)) == "given" for each in calls)
-
-
-def _has_required_parameters(function: ast.FunctionDef) -> bool:
+def has_required_parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a function cannot be called without arguments."""
     arguments = function.args
     positional = len(arguments.posonlyargs) + len(arguments.args)
     return positional > len(arguments.defaults) or None in arguments.kw_defaults
+
+
+def is_given(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether hypothesis' `@given` fills its parameters."""
+    calls = [each.func for each in function.decorator_list if isinstance(each, ast.Call)]
+    return any(getattr(each, "attr", getattr(each, "id", None)) == "given" for each in calls)
 
 
 class Tally:
