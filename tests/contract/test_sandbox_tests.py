@@ -58,7 +58,11 @@ def test_a_check_that_is_called_by_the_tests_themselves_is_not_called_again(sand
         ("print(f(7) == 9)", 0, "no test that this runner collects"),
         ("def check(c): pass", 0, "no test that this runner collects"),
         ("class TestF:\n    def test_a(self):\n        assert f(7) == 9", 0, "class TestF (line 1)"),
-        ("assert f(7) == 0\ndef test_a(tmp_path):\n    assert f(7) == 9", 1, "test_a with parameters (line 2)"),
+        (
+            "assert f(7) == 0\ndef test_a(tmp_path):\n    assert f(7) == 9",
+            1,
+            "test_a with parameters (line 2)",
+        ),
     ],
 )
 def test_tests_of_which_none_or_not_each_is_run_are_no_success(

@@ -29,6 +29,7 @@ class Plan:
         check: whether `check(entry_point)` must still be called.
         check_tests: the numbers of the asserts in `check`.
         names: of the tests, by number: the function's, or the line of an assert.
+        lacks_entry_point: whether there is a `check` that nothing calls, for want of something to hand to it.
     """
 
     code: CodeType
@@ -37,6 +38,7 @@ class Plan:
     check: bool
     check_tests: tuple[int, ...]
     names: tuple[str, ...] = ()
+    lacks_entry_point: bool = False
 
 
 class _Numbering(ast.NodeTransformer):
@@ -127,9 +129,18 @@ def plan_tests(text: str, entry_point: str | None, recorder: str) -> Plan:
         body.append(statement)
     tree.body = body
     ast.fix_missing_locations(tree)
-    needs_check = defines_check and entry_point is not None and not called
+    is_left_to_call = defines_check and not called
+    needs_check = is_left_to_call and entry_point is not None
     code = compile(tree, TESTS_FILENAME, "exec", dont_inherit=True)
-    return Plan(code, number, tuple(functions), needs_check, check_tests, tuple(names))
+    return Plan(
+        code,
+        number,
+        tuple(functions),
+        needs_check,
+        check_tests,
+        tuple(names),
+        lacks_entry_point=is_left_to_call and entry_point is None,
+    )
 
 
 def _calls_check(statement: ast.stmt) -> bool:

@@ -55,7 +55,18 @@ _RUNNERS = frozenset(("doctest.testfile", "doctest.testmod", "pytest.main", "uni
 _TEST_CASES = frozenset(("IsolatedAsyncioTestCase", "TestCase"))
 # Bases that bring no test, beside the builtin classes.
 _PLAIN_BASES = frozenset(
-    ("ABC", "BaseModel", "Enum", "Flag", "Generic", "IntEnum", "NamedTuple", "Protocol", "StrEnum", "TypedDict")
+    (
+        "ABC",
+        "BaseModel",
+        "Enum",
+        "Flag",
+        "Generic",
+        "IntEnum",
+        "NamedTuple",
+        "Protocol",
+        "StrEnum",
+        "TypedDict",
+    )
 ) | frozenset(dir(builtins))
 
 # The attribute by which a class says to pytest that it holds no tests.
