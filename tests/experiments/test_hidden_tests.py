@@ -73,7 +73,7 @@ def test_an_agent_that_does_its_task_passes(write_tested, engine, tmp_path):
     assert found.passed, found.trials
 
 
-def test_an_agent_that_leaves_no_trace_fails_and_is_told_how_to_leave_one(write_tested, engine, tmp_path):
+def test_an_agent_that_leaves_no_trace_fails_with_the_remedy(write_tested, engine, tmp_path):
     suite = write_tested(MET, double={"unit": UNIT})
     found = run_experiment(agent_program("cat"), suite, tmp_path / "x", engine, SETTINGS)
     (trial,) = found.trials
