@@ -45,6 +45,23 @@ def test_answers_that_leave_or_equal_everything_fail(write_rows: WriteRows, plac
     assert grades(problem, cheat, place) == {"tests": "failed"}
 
 
+@pytest.mark.parametrize(
+    ("test", "reported"),
+    [
+        ("def check(candidate):\n    pass\n", "no test that this runner collects"),
+        ("def check(candidate):\n    print(candidate(3) == 6)\n", "no test that this runner collects"),
+        (f"{HUMANEVAL['test']}class TestX:\n    def test_x(self): assert False\n", "class TestX (line 4)"),
+    ],
+)
+def test_a_problem_whose_tests_are_not_run_judges_nothing(
+    write_rows: WriteRows, place: Place, test: str, reported: str
+) -> None:
+    problem = read_one("humaneval", write_rows({**HUMANEVAL, "test": test}))
+    found = grade(problem, "    return 2 * x\n", place)["tests"]
+    assert (found.grade, found.failure) == ("unjudged", "tests_not_run")
+    assert reported in found.reason
+
+
 def test_public_examples_are_those_of_the_docstring(write_rows: WriteRows, place: Place) -> None:
     problem = read_one("humaneval", write_rows(HUMANEVAL))
     assert problem.reference is not None

@@ -52,6 +52,38 @@ def test_a_check_that_is_called_by_the_tests_themselves_is_not_called_again(sand
 
 
 @pytest.mark.parametrize(
+    ("tests", "total", "reported"),
+    [
+        ("", 0, "no test that this runner collects"),
+        ("print(f(7) == 9)", 0, "no test that this runner collects"),
+        ("def check(c): pass", 0, "no test that this runner collects"),
+        ("class TestF:\n    def test_a(self):\n        assert f(7) == 9", 0, "class TestF (line 1)"),
+        (
+            "assert f(7) == 0\ndef test_a(tmp_path):\n    assert f(7) == 9",
+            1,
+            "test_a with parameters (line 2)",
+        ),
+    ],
+)
+def test_tests_of_which_none_or_not_each_is_run_are_no_success(
+    sandbox: Sandbox, tests: str, total: int, reported: str
+) -> None:
+    execution = sandbox.run(Program("python", "def f(x): return 0", tests=tests, entry_point="f"))
+    assert (execution.failure_class, execution.tests_total) == (FailureClass.TESTS_NOT_RUN, total)
+    assert reported in (execution.reason or "")
+
+
+@pytest.mark.parametrize(
+    "skip", ["import unittest\n{}\n    raise unittest.SkipTest('slow')", "{}\n    raise SystemExit(0)"]
+)
+def test_a_test_that_skips_itself_does_not_pass(sandbox: Sandbox, skip: str) -> None:
+    tests = f"assert f(1) == 0\n{skip.format('def test_a():')}"
+    execution = sandbox.run(Program("python", "def f(x): return 0", tests=tests))
+    assert (execution.tests_passed, execution.tests_total) == (1, 2)
+    assert execution.failure_class is not FailureClass.OK
+
+
+@pytest.mark.parametrize(
     "source",
     [
         "import os; os._exit(0)",

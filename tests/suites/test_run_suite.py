@@ -141,12 +141,13 @@ def test_tests_that_are_not_what_they_must_be_are_reported_before_anything_runs(
         run_suite(suite, engine)
 
 
-def test_without_a_sandbox_tests_are_skipped(evaluation, suite):
+def test_without_a_sandbox_tests_are_errored(evaluation, suite):
     case = promote(evaluation, RUN_ID, suite)
     (suite / "cases" / case.id / "tests.yaml").write_text("unit: assert 1\n")
     (report,) = run_suite(suite, Engine(pipeline=Pipeline(), sandbox=None)).cases
     scores = {score.name: score.outcome for run in report.evaluation.runs for score in run.scores}
-    assert "replay is switched off" in scores["tests_pass"].reason
+    assert scores["tests_pass"].error_type == "SandboxUnavailable"
+    assert "replay is switched off" in scores["tests_pass"].message
 
 
 def test_a_case_holds_fixtures_of_its_own(evaluation, suite):

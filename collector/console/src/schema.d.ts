@@ -1251,7 +1251,7 @@ export interface components {
          * @description How a case came out.
          * @enum {string}
          */
-        CaseStatus: "passed" | "fixed" | "flaky" | "reproduced" | "regressed" | "failed" | "inconclusive";
+        CaseStatus: "passed" | "fixed" | "flaky" | "reproduced" | "regressed" | "failed" | "errored" | "inconclusive";
         /**
          * Cell
          * @description One case in one experiment.
@@ -2505,7 +2505,7 @@ export interface components {
             name: string;
             /**
              * Verdict
-             * @description `passed`, `failed` or `inconclusive`.
+             * @description `passed`, `failed`, `errored` or `inconclusive`.
              */
             verdict: string;
             /** Reason */

@@ -18,7 +18,7 @@ from spanproof.suites import SuiteReport
 
 _MOST_ROWS: Final = 500
 _MOST_DETAILS: Final = 50
-_ORDER: Final = (Verdict.FAILED, Verdict.INCONCLUSIVE, Verdict.PASSED)
+_ORDER: Final = (Verdict.FAILED, Verdict.ERRORED, Verdict.INCONCLUSIVE, Verdict.PASSED)
 
 
 class ResultFact(Answer):
@@ -39,7 +39,7 @@ class ResultCase(Answer):
     """A case with its verdict."""
 
     name: str
-    verdict: str = Field(description="`passed`, `failed` or `inconclusive`.")
+    verdict: str = Field(description="`passed`, `failed`, `errored` or `inconclusive`.")
     reason: str
     details: list[str]
     layer: str = Field(description="The layer that failed; else empty.")

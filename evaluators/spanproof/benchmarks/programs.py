@@ -118,6 +118,8 @@ class ProgramProblem(Problem):
         lacking = find_missing(self.language, place.sandbox) or self._find_missing_module(place)
         if lacking:
             return make_unjudged_grade(lacking)
+        if not checks:
+            return make_unjudged_grade("the problem has no tests")
         code = self._join(answer)
         wall_s, remark = 0.0, ""
         for number, check in enumerate(checks, start=1):
@@ -211,6 +213,8 @@ def _grade_execution(execution: Execution, check: Check, token: str) -> Graded:
     failure, wall_s = execution.failure_class, execution.wall_s
     if failure is FailureClass.SANDBOX_UNAVAILABLE:
         return make_unjudged_grade(execution.reason or "the sandbox is not available", failure)
+    if failure is FailureClass.TESTS_NOT_RUN:
+        return make_unjudged_grade(execution.reason or "the tests were not run", failure)
     if check.tests is not None and execution.tests_total:
         missing = execution.tests_total - (execution.tests_passed or 0)
         if missing:
@@ -224,7 +228,7 @@ def _grade_execution(execution: Execution, check: Check, token: str) -> Graded:
     if failure is not FailureClass.OK:
         return make_failed_grade(_explain(execution), failure, wall_s)
     if check.tests is not None and not execution.tests_total:
-        return make_unjudged_grade("the tests hold no assertion")
+        return make_unjudged_grade("the sandbox reports no test")
     lines = execution.stdout.split("\n") if token else []
     if token and token not in lines:
         return make_failed_grade("the program ended before its tests did", failure, wall_s)

@@ -175,6 +175,21 @@ class Budget:
     memory_mb: float | None = None
 
 
+class UnrunCause(StrEnum):
+    """Why the tests of a case could not be run; the value is the type of the error in a score.
+
+    `WORK_MISSING` alone is the agent's doing, and fails it. The others are ours or the suite's.
+    """
+
+    WORK_MISSING = "WorkMissing"
+    NOT_COLLECTED = "TestsNotCollected"
+    NOT_REPORTED = "TestsNotReported"
+    DEPENDENCY_MISSING = "DependencyMissing"
+    RECORD_INCOMPLETE = "RecordIncomplete"
+    SANDBOX_UNAVAILABLE = "SandboxUnavailable"
+    SANDBOX_BROKEN = "SandboxBroken"
+
+
 @dataclass(frozen=True, slots=True)
 class TestReport:
     """What became of a case's tests: names and counts only, so that no expected value travels with a score.
@@ -183,8 +198,8 @@ class TestReport:
         results: whether each passed, by its name, in order.
         changed_inputs: names of pairs and properties whose code changed an argument it was given.
         inputs_must_stay: whether the case demands that none does; one that did has failed then.
-        unrun: why they could not be run; `results` is empty then.
-        broken: that is because the sandbox failed, for which the code may be the reason.
+        unrun: why they could not be run, as a clause; `results` is empty then.
+        unrun_cause: what kind of reason that is.
         why: of the first that did not pass, the inputs that falsify a property, or what stopped it.
     """
 
@@ -192,7 +207,7 @@ class TestReport:
     changed_inputs: tuple[str, ...] = ()
     inputs_must_stay: bool = False
     unrun: str | None = None
-    broken: bool = False
+    unrun_cause: UnrunCause = UnrunCause.SANDBOX_UNAVAILABLE
     budget: Budget | None = None
     why: str | None = None
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
-from spanproof.evaluators.model import ApiReport, NoReplay, NoReplayCause, Replay, TestReport
+from spanproof.evaluators.model import ApiReport, NoReplay, NoReplayCause, Replay, TestReport, UnrunCause
 from spanproof.evaluators.replay import (
     ApiIndex,
     FixtureBook,
@@ -153,20 +153,22 @@ class Runner:
         self, run: Run, tests: CaseTests, replay: Replay | NoReplay, fixtures: FixtureBook
     ) -> TestReport:
         """Run the case's tests, where code may run at all, and return their report."""
-        from spanproof.evaluators.casetests import run_tests, untested  # only suites have tests
+        # Only suites have tests.
+        from spanproof.evaluators.casetests import build_unrun_report, run_tests
 
         sandbox = self._sandbox
         if sandbox is None or isinstance(replay, NoReplay):
             reason = replay.reason if isinstance(replay, NoReplay) else _SWITCHED_OFF
-            return untested(tests, reason)
+            return build_unrun_report(tests, reason, UnrunCause.SANDBOX_UNAVAILABLE)
         try:
             given = fixtures.of(run.cohort)
             return _run_with_retry(lambda: run_tests(tests, run, sandbox, given))
         except SandboxBroken as failure:
             # The code may have chosen so, to have no verdict.
-            return replace(untested(tests, f"the sandbox failed twice: {failure}"), broken=True)
+            reason = f"the sandbox failed twice: {failure}"
+            return build_unrun_report(tests, reason, UnrunCause.SANDBOX_BROKEN)
         except (SandboxUnavailable, UnsupportedLanguage, BadFixture) as trouble:
-            return untested(tests, str(trouble))
+            return build_unrun_report(tests, str(trouble), UnrunCause.SANDBOX_UNAVAILABLE)
 
 
 def _run_with_retry(run: Callable[[], _Found]) -> _Found:

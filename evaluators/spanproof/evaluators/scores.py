@@ -263,13 +263,16 @@ def find(layer: Layer, name: str) -> ScoreSpec | None:
 def find_state(layer: Layer, name: str, outcome: Outcome) -> State | None:
     """Return the state of a score; None of advice and of metrics, which have no verdict.
 
-    A score of the user's own evaluator without a label is advice, unless it has a cause: then it is open.
+    A layer's own value without a label is open. Any other score without one is advice, unless it has a cause.
     """
     spec = find(layer, name)
-    if spec is not None:
-        return None if spec.advisory else get_state(outcome)
-    is_advice = isinstance(outcome, Scored) and outcome.label is None and outcome.cause is None
-    return None if is_advice else get_state(outcome)
+    if spec is not None and spec.advisory:
+        return None
+    state = get_state(outcome)
+    without_cause = isinstance(outcome, Scored) and outcome.cause is None
+    if state is State.OPEN and without_cause and name != layer.value:
+        return None
+    return state
 
 
 def list_layer_scores(layer: Layer) -> tuple[ScoreSpec, ...]:

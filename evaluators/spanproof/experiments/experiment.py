@@ -1,9 +1,11 @@
 """An experiment's results: by case, over all cases, and beside a baseline.
 
-A case is *passed* when every trial passed, *failed* when none did, *flaky* when some did, *inconclusive*
-when trials could not be judged and none failed. Beside a baseline, or beside the frozen run a case was
-promoted from, a failed case is *reproduced* where it failed before and *regressed* where it passed, and a
-passed one is *fixed* where it failed before.
+A case is *passed* when every trial passed, *failed* when none did, *flaky* when some did. Where none failed,
+it is *errored* when its tests could not run in a trial, by no fault of the agent, and *inconclusive* when
+trials could not be judged. An errored trial counts as not passed in every rate.
+
+Beside a baseline, or beside the frozen run a case was promoted from, a failed case is *reproduced* where it
+failed before and *regressed* where it passed, and a passed one is *fixed* where it failed before.
 """
 
 from __future__ import annotations
@@ -45,7 +47,12 @@ class CaseStatus(StrEnum):
     REPRODUCED = "reproduced"
     REGRESSED = "regressed"
     FAILED = "failed"
+    ERRORED = "errored"
     INCONCLUSIVE = "inconclusive"
+
+
+# What a report says of a case that did not fail, and did not pass.
+_UNDECIDED = {CaseStatus.ERRORED: Verdict.ERRORED, CaseStatus.INCONCLUSIVE: Verdict.INCONCLUSIVE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +71,18 @@ class CaseResult:
 
     @property
     def judged(self) -> tuple[Trial, ...]:
-        """The trials with a verdict."""
+        """The trials that count: all but the unjudged. An errored one counts as not passed."""
         return tuple(trial for trial in self.trials if trial.verdict is not TrialVerdict.UNJUDGED)
 
     @property
     def passed(self) -> int:
         """How many trials passed."""
         return sum(trial.passed for trial in self.trials)
+
+    @property
+    def errored(self) -> int:
+        """How many trials could not be tested, by no fault of the agent."""
+        return sum(trial.verdict is TrialVerdict.ERRORED for trial in self.trials)
 
     @property
     def rate(self) -> float | None:
@@ -80,12 +92,14 @@ class CaseResult:
     @property
     def status(self) -> CaseStatus:
         """How it came out."""
-        failed = len(self.judged) - self.passed
+        failed = len(self.judged) - self.passed - self.errored
         if self.passed and failed:
             return CaseStatus.FLAKY
         if failed:
             known = {True: CaseStatus.REGRESSED, False: CaseStatus.REPRODUCED, None: CaseStatus.FAILED}
             return known[self.before]
+        if self.errored:
+            return CaseStatus.ERRORED
         if len(self.judged) < len(self.trials) or not self.trials:
             return CaseStatus.INCONCLUSIVE
         return CaseStatus.FIXED if self.before is False else CaseStatus.PASSED
@@ -332,8 +346,7 @@ class Experiment:
         if result.quarantined:
             reason = "quarantined: flaky here and in the baseline"
         elif result.status not in (CaseStatus.PASSED, CaseStatus.FIXED):
-            is_open = result.status is CaseStatus.INCONCLUSIVE
-            verdict = Verdict.INCONCLUSIVE if is_open else Verdict.FAILED
+            verdict = _UNDECIDED.get(result.status, Verdict.FAILED)
             reason = f"{result.status.value}: {first.reason if first else 'no trial was run'}"
         row = self.row_of(first) if first and verdict is Verdict.FAILED else None
         run = next(iter((row or {}).get("runs") or ()), None)
@@ -358,6 +371,9 @@ class Experiment:
         if k > 1 and at is not None and hat is not None:
             yield f"pass@{k}", f"{at:.1%}"
             yield f"pass^{k}", f"{hat:.1%}"
+        errored = sum(each.errored for each in self.cases)
+        if errored:
+            yield "errored", f"{count(errored, 'trial')}, counted as not passed"
         for layer, (failed, judged) in self.fail_rates().items():
             if failed:
                 yield f"{layer} failed", f"{failed} of {count(judged, 'trial')}"
@@ -460,6 +476,7 @@ def _encode_case(result: CaseResult, rows: Sequence[Mapping[str, Any]]) -> dict[
         "quarantined": result.quarantined,
         "passed": result.passed,
         "judged": len(result.judged),
+        "errored": result.errored,
         "interval": _compute_interval(result.passed, len(result.judged)),
         "wall_s": fsum(trial.wall_s for trial in result.trials),
         "judge_s": fsum(trial.judge_s for trial in result.trials),
@@ -487,7 +504,12 @@ def _encode_trial(trial: Trial) -> dict[str, Any]:
         "unknown_calls": [dict(each) for each in trial.unknown_calls],
         "trace_id": trial.trace_id,
         "requirements": [
-            {"requirement": each.requirement, "holds": each.holds, "reason": each.reason}
+            {
+                "requirement": each.requirement,
+                "holds": each.holds,
+                "errored": each.errored,
+                "reason": each.reason,
+            }
             for each in trial.findings
         ],
     }

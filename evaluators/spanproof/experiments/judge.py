@@ -78,11 +78,13 @@ def _judge_without_run(case: Case, number: int, ended: Ended) -> Trial:
     """Return the result where no run is on record: answers and files are judged all the same."""
     findings = _check(case, Attempt(None, ended.answer, ended.files))
     verdict, reason, layer = _conclude(findings, ended)
+    # Without a run, only the tests of the case can fail a layer: they have no code to test.
+    needs_trace = verdict is TrialVerdict.UNJUDGED or (layer is not None and ended.error is None)
     return Trial(
         case.id,
         number,
         verdict,
-        f"{reason}; {_HOW_TO_TRACE}" if verdict is TrialVerdict.UNJUDGED else reason,
+        f"{reason}; {_HOW_TO_TRACE}" if needs_trace else reason,
         layer,
         findings,
         answer=ended.answer,
@@ -123,6 +125,9 @@ def _conclude(findings: Sequence[Finding], ended: Ended) -> tuple[TrialVerdict, 
         return TrialVerdict.FAILED, f"the agent failed: {ended.error}", layer
     if failed:
         return TrialVerdict.FAILED, _format_finding(failed[0]), layer
+    errored = next((each for each in findings if each.errored), None)
+    if errored is not None:
+        return TrialVerdict.ERRORED, _format_finding(errored), None
     open_ones = [each for each in findings if each.holds is None]
     if open_ones:
         return TrialVerdict.UNJUDGED, f"not judged: {_format_finding(open_ones[0])}", None

@@ -12,10 +12,15 @@ from spanproof.trace import Layer
 
 
 class TrialVerdict(StrEnum):
-    """`unjudged`: a requirement could not be decided, and none failed."""
+    """How a trial came out.
+
+    `errored`: the case's tests could not run, by no fault of the agent; `unjudged`: another requirement could
+    not be decided. None failed in either. Neither is a pass, and an errored trial counts as not passed.
+    """
 
     PASSED = "passed"
     FAILED = "failed"
+    ERRORED = "errored"
     UNJUDGED = "unjudged"
 
 
@@ -79,7 +84,14 @@ def read_trial(given: Mapping[str, Any]) -> Trial:
         KeyError, TypeError, ValueError: it is none.
     """
     findings = tuple(
-        Finding(each["requirement"], each["holds"], each["reason"], _parse_layer(each["layer"]))
+        Finding(
+            each["requirement"],
+            each["holds"],
+            each["reason"],
+            _parse_layer(each["layer"]),
+            # Trials that an earlier version wrote do not have it.
+            errored=each.get("errored", False),
+        )
         for each in given["findings"]
     )
     rest = {key: value for key, value in given.items() if key not in ("findings", "layer", "verdict")}

@@ -12,7 +12,7 @@ from dataclasses import InitVar, dataclass, field
 
 from spanproof.evaluators.casetests import CaseTests
 from spanproof.evaluators.replay import FixtureBook
-from spanproof.suites.requirements import Requirement, expect_answer, require_no_failures
+from spanproof.suites.requirements import Requirement, expect_answer, require_no_failures, require_tests
 from spanproof.trace import (
     Cohort,
     Errored,
@@ -127,12 +127,17 @@ class Case:
 
     @property
     def required(self) -> tuple[Requirement, ...]:
-        """What a run of the agent must do: the case's own requirements, else that no layer fails."""
+        """What a run of the agent must do: the case's own requirements, else that no layer fails.
+
+        A case with tests requires in any case that they pass.
+        """
+        of_tests = require_tests() if self.tests is not None and self.tests.demands_tests else ()
         if self.requirements:
-            return self.requirements
-        return require_no_failures(
+            return (*self.requirements, *of_tests)
+        failed_before = (
             each.layer for each in self.expectations if each.is_of_layer and each.label is Label.FAIL
         )
+        return (*require_no_failures(failed_before), *of_tests)
 
 
 def make_case_id(agent: str, origin: Origin) -> str:

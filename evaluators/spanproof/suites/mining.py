@@ -20,6 +20,7 @@ from pydantic import ValidationError
 
 from spanproof.evaluators.casetests import CaseTests
 from spanproof.sandbox import FailureClass, Limits, Program, Sandbox
+from spanproof.sandbox.guest.uncollected import is_left_out
 from spanproof.suites.case import Case
 from spanproof.suites.errors import SuiteError
 
@@ -125,7 +126,8 @@ def _mine_commit(
 def select_tests(now: str, before: str) -> str:
     """Return the imports and helpers of a test file, and of its test functions those that are new or changed.
 
-    Functions that take parameters, async ones and classes need a runner of their own and are left out.
+    Functions that take parameters, async ones, classes, fixtures and hooks need a runner of their own and are
+    left out.
     Without any test the text is empty.
     """
     try:
@@ -141,7 +143,8 @@ def select_tests(now: str, before: str) -> str:
             and node.name[:4].lower() == "test"
         )
         if not is_test:
-            kept.append(node)
+            # A fixture or a hook would leave the whole file without a result.
+            kept += [] if is_left_out(node) else [node]
         elif isinstance(node, ast.FunctionDef) and not _takes_any(node) and ast.dump(node) not in known:
             kept.append(node)
             found = True

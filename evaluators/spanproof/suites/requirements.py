@@ -8,6 +8,8 @@
     must_not:
     - call: {tool: delete_order}
 
+A case with tests requires as well that all of them ran and passed, whatever else it says.
+
 Takes entries of `case.yaml` and what an agent's work left; gives whether each holds. What could not be judged
 is None, never a pass.
 """
@@ -17,7 +19,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any, Final
 
@@ -38,12 +40,14 @@ class Finding:
         holds: None where the run does not show it.
         reason: what was found, as a sentence.
         layer: the layer it is about, None for answers, calls and files.
+        errored: it does not hold, and by no fault of the agent; `holds` is None then.
     """
 
     requirement: str
     holds: bool | None
     reason: str
     layer: Layer | None = None
+    errored: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +219,45 @@ class NoFailure(Requirement):
                 return (None if self.judged else False), reason
             case None:
                 return (None if self.judged else False), f"{name} was not judged"
+
+
+@dataclass(frozen=True, slots=True)
+class TestsPass(Requirement):
+    """All tests of the case ran and passed: what every case with tests requires, whatever else it does."""
+
+    __test__ = False
+
+    def check(self, attempt: Attempt) -> Finding:
+        """Return whether the tests passed; `errored` where they could not run by no fault of the agent."""
+        # No super(): a dataclass with slots is another class than the one that this method was made for.
+        finding = Requirement.check(self, attempt)
+        return replace(finding, errored=finding.holds is None)
+
+    @property
+    def layer(self) -> Layer | None:
+        """The layer whose score the tests are."""
+        return Layer.CORRECTNESS
+
+    def _find(self, attempt: Attempt) -> tuple[bool | None, str]:
+        if attempt.run is None:
+            return False, f"the case's tests could not be run: {_NO_RUN}"
+        of_layer = [score for score in attempt.run.scores if score.layer is Layer.CORRECTNESS]
+        # Where the layer could not judge at all, its own score says why.
+        for name in ("tests_pass", Layer.CORRECTNESS.value):
+            outcome = next((score.outcome for score in of_layer if score.name == name), None)
+            match outcome:
+                case Scored() if name == "tests_pass":
+                    return outcome.label is Label.PASS, outcome.explanation
+                case Errored(error_type, message):
+                    return None, f"{error_type}: {message}"
+                case Skipped(reason):
+                    return None, f"the case's tests were not run: {reason}"
+        return None, "the case's tests were not run"
+
+
+def require_tests() -> tuple[Requirement, ...]:
+    """Return the requirement that all tests of a case ran and passed."""
+    return (TestsPass("all tests of the case pass", negated=False),)
 
 
 def require_no_failures(failed_before: Iterable[Layer] = ()) -> tuple[Requirement, ...]:

@@ -30,6 +30,8 @@ class FailureClass(StrEnum):
     UNSAFE_OPERATION = "unsafe_operation"
     OUTPUT_LIMIT = "output_limit"
     KILLED = "killed"
+    TESTS_NOT_RUN = "tests_not_run"
+    """It ended well, and has tests of which none, or not each, can be carried out: that is no success."""
     SANDBOX_UNAVAILABLE = "sandbox_unavailable"
 
 
@@ -201,7 +203,9 @@ class Program:
             those it knows.
         source: the code; any text, NUL bytes and lone surrogates included.
         tests: Python code run after the source in the same namespace; each `assert` statement at its top
-            level, or each `test_…` function and each assert in a `check(candidate)`, counts as a test.
+            level, or each `test_…` function and each assert in a `check(candidate)`, counts as a test. Tests
+            in another form (classes, fixtures, doctests) are not run; then the failure class is
+            `tests_not_run` where it would be `ok`, as where there is no test at all.
         entry_point: with tests in HumanEval's form, the function handed to `check`.
         files: laid into the work directory first, by relative path.
         stdin: what the program reads.
@@ -253,7 +257,8 @@ class Execution:
             `result_text` is its start, with a mark behind it.
         tests_passed, tests_total: None where the program had no tests.
         tests_failed: numbers, from 0 in the order of their text, of the first tests that did not pass.
-        reason: for `sandbox_unavailable`, what is missing and how to get it.
+        reason: for `sandbox_unavailable`, what is missing and how to get it; for `tests_not_run`, what the
+            tests have that is not run, and how to write it.
         tier: the wall it ran behind.
     """
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from spanproof.evaluators.casetests import run_tests
+from spanproof.evaluators.model import UnrunCause
 from spanproof.sandbox import Execution, FailureClass
 from spanproof.sandbox.backends.scripted import ScriptedSandbox
 from spanproof.trace import Language
@@ -55,30 +57,78 @@ def test_proposed_code_is_tested_where_none_ran(build, jail):
     assert chosen.results == (("line 1", False),)
 
 
+IMPORTS = "import not_in_any_runtime"
+USES_LATE = "def f():\n    import not_in_any_runtime"
+
+
 @pytest.mark.parametrize(
-    ("source", "fields", "document", "why"),
+    ("source", "fields", "document", "cause", "why"),
     [
-        ("import not_in_any_runtime", {}, {}, "does not have what the code needs"),
-        ("price_of('tea', 'gold')", {}, {}, "calls a tool the record has no answer for"),
-        ("x = 1", {"truncated": True}, {}, "cut"),
-        ("SELECT 1", {"language": Language.SQL}, {}, "no Python"),
-        ("x = 1", {}, {"snippet": 3}, "the run has 1"),
+        (IMPORTS, {"observation": "ok"}, {}, "DEPENDENCY_MISSING", "does not have what the code needs"),
+        ("x = 1", {}, {"unit": f"{IMPORTS}\nassert True"}, "DEPENDENCY_MISSING", "the tests need .*runtime"),
+        ("x = 1", {}, {"unit": "from solution import f\nassert f(1)"}, "DEPENDENCY_MISSING", "'solution'"),
+        ("price_of('tea', 'gold')", {}, {}, "RECORD_INCOMPLETE", "calls a tool the record has no answer for"),
+        ("x = 1", {"truncated": True}, {}, "RECORD_INCOMPLETE", "cut"),
+        ("SELECT 1", {"language": Language.SQL}, {}, "WORK_MISSING", "no Python"),
+        ("x = 1", {}, {"snippet": 3}, "WORK_MISSING", "the run has 1"),
+        ("x = 1", {}, {"unit": None, "doctests": True}, "WORK_MISSING", "no docstring"),
+        ("x = 1", {}, {"unit": None, "files": {"a.txt": ""}}, "NOT_COLLECTED", "has no tests"),
     ],
 )
-def test_tests_that_cannot_be_run_are_no_failure_of_the_code(build, jail, source, fields, document, why):
+def test_tests_that_cannot_be_run_are_reported_with_what_caused_it(
+    build, jail, source, fields, document, cause, why
+):
     tape = (build.call("price_of", 4.5, "tea"),)
     run = build.run([build.snippet(source, tape=tape, **fields)])
-    found = run_tests(written(unit="assert True", **document), run, jail)
-    assert found.results == ()
+    found = run_tests(written(**{"unit": "assert True", **document}), run, jail)
+    assert (found.results, found.unrun_cause) == ((), UnrunCause[cause])
     assert re.search(why, found.unrun or "")
 
 
-def test_a_backend_that_does_not_report_which_tests_failed_passes_none(build):
-    counted_only = Execution(FailureClass.ASSERTION_FAILURE, tests_passed=1, tests_total=2)
+@pytest.mark.parametrize(
+    ("source", "fields", "unit", "why"),
+    [
+        (IMPORTS, {"executed": False}, "assert True", "ModuleNotFoundError"),
+        (IMPORTS, {"error": ("ModuleNotFoundError", "no")}, "assert True", "ModuleNotFoundError"),
+        (USES_LATE, {"observation": "ok"}, "def test_f():\n    f()", "ModuleNotFoundError"),
+        ("x = 1", {}, "import json\ndef test_f():\n    assert f() == 1", "NameError"),
+        ("raise LookupError('none')", {}, "assert True", "LookupError"),
+        ("x = = 1", {}, "assert True", "SyntaxError"),
+    ],
+)
+def test_code_that_lacks_what_is_tested_or_what_it_imports_fails(build, jail, source, fields, unit, why):
+    fields = {**fields, "error": build.error(*fields["error"])} if "error" in fields else fields
+    found = run_tests(written(unit=unit), build.run([build.snippet(source, **fields)]), jail)
+    assert (found.unrun, found.passed, len(found.results), found.why) == (None, 0, 1, why)
+
+
+def test_a_run_without_code_has_nothing_to_test_and_one_that_hides_it_cannot_be_tested(build, jail):
+    idle, hidden = build.run([]), replace(build.run([]), hidden=True)
+    tests = written(unit="assert True")
+    assert run_tests(tests, idle, jail).unrun_cause is UnrunCause.WORK_MISSING
+    assert run_tests(tests, hidden, jail).unrun_cause is UnrunCause.RECORD_INCOMPLETE
+
+
+def test_a_test_that_skips_itself_does_not_pass(build, jail):
+    unit = "import unittest\ndef test_f():\n    raise unittest.SkipTest('slow')"
+    found = report(build, jail, "x = 1", unit=unit)
+    assert (found.results, found.why) == ((("test_f", False),), "it was skipped")
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        (Execution(FailureClass.ASSERTION_FAILURE, tests_passed=1, tests_total=2), "which tests failed"),
+        (Execution(FailureClass.OK), "of 2 tests the sandbox reports none"),
+        (Execution(FailureClass.OK, tests_passed=1, tests_total=1), "of 2 tests the sandbox reports 1"),
+        (Execution(FailureClass.SYNTAX_ERROR), "does not parse the tests"),
+    ],
+)
+def test_a_backend_that_does_not_report_each_test_passes_none(build, said, why):
     run = build.run([build.snippet("x = 1")])
-    sandbox = ScriptedSandbox({"x = 1": counted_only})
-    found = run_tests(written(unit="assert x\nassert not x"), run, sandbox)
-    assert (found.results, found.unrun) == ((), "the sandbox does not report which tests failed")
+    found = run_tests(written(unit="assert x\nassert not x"), run, ScriptedSandbox({"x = 1": said}))
+    assert found.results == ()
+    assert why in (found.unrun or "")
 
 
 def test_hostile_code_finds_no_expected_value_and_passes_nothing(build, jail):

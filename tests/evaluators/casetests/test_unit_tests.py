@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from spanproof.evaluators.casetests import TestsError, run_tests
+from spanproof.evaluators.casetests import run_tests
+from spanproof.evaluators.model import UnrunCause
 
 from .cases import SORT, report, written
 
@@ -21,16 +22,26 @@ def test_what_a_failed_assertion_says_is_never_reported(build, jail):
 
 
 @pytest.mark.parametrize(
-    "unit",
+    ("unit", "named"),
     [
-        "def test_x(xs): assert xs",
-        "async def test_x(): assert True",
-        "class TestX:\n    def test_x(self): assert True",
+        ("def test_x(xs): assert xs", "function test_x with parameters (line 1)"),
+        ("async def test_x(): assert True", "async function test_x (line 1)"),
+        ("class TestX:\n    def test_x(self): assert True", "class TestX (line 1)"),
+        ("import unittest\nclass T(unittest.TestCase):\n    def test_x(self): ...", "class T (line 2)"),
+        ("import pytest\n@pytest.fixture\ndef order(): ...", "fixture order (line 3)"),
+        ("print(tidy([]) == [])", "no test that this runner collects"),
+        ("", "no test that this runner collects"),
+        ("def check(candidate):\n    assert candidate([]) == []", "no entry_point"),
     ],
 )
-def test_a_test_that_would_never_run_is_reported(unit):
-    with pytest.raises(TestsError, match="would never run"):
-        written(unit=unit)
+def test_a_test_that_would_never_run_makes_the_tests_unrun_even_beside_one_that_passes(
+    build, jail, unit, named
+):
+    collected = "" if "no " in named else "\ndef test_collected():\n    assert True\n"
+    found = report(build, jail, SORT, unit=unit + collected)
+    assert (found.results, found.unrun_cause) == ((), UnrunCause.NOT_COLLECTED)
+    assert f"{named}" in (found.unrun or "")
+    assert "tests.yaml" in (found.unrun or "")
 
 
 def test_the_examples_in_docstrings_are_tests(build, jail):

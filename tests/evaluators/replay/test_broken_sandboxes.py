@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from spanproof.evaluators.layers import boundary, correctness
-from spanproof.evaluators.model import NoReplay, NoReplayCause, Replay, ReplayBreak, TestReport
+from spanproof.evaluators.model import NoReplay, NoReplayCause, Replay, ReplayBreak, TestReport, UnrunCause
 from spanproof.evaluators.replay import replay_run
 from spanproof.sandbox import Sandbox, SandboxBroken, SandboxSilent, Session
 from spanproof.sandbox.scanners.model import Verdict
-from spanproof.trace import Errored, Label, Language, Payload, RecordedCall, Scored
+from spanproof.trace import Errored, Label, Language, Payload, RecordedCall
 
 BREAKS = "'breaks'"
 HUNG = "'hangs'"
@@ -121,11 +121,23 @@ def test_code_that_left_no_time_or_no_state_for_a_replay_stays_open(build, how):
     assert boundary_of(build, run, replay).label is None
 
 
-def test_tests_that_break_the_sandbox_leave_the_case_without_a_pass(build):
+@pytest.mark.parametrize("cause", sorted(set(UnrunCause) - {UnrunCause.WORK_MISSING}))
+def test_tests_that_could_not_be_run_leave_the_case_without_a_pass(build, cause):
     snippet = build.snippet("1")
     run = build.run([snippet])
     evidence = build.evidence(run, replayed=[build.step(snippet, agrees=True)])
-    broken = replace(evidence, tests=TestReport(unrun="the sandbox failed twice", broken=True))
-    assert not isinstance(correctness.judge(broken)[0].outcome, Scored)
-    unrun = replace(evidence, tests=TestReport(unrun="there is no sandbox"))
-    assert correctness.judge(unrun)[0].outcome.label is Label.PASS
+    unrun = replace(evidence, tests=TestReport(unrun="a reason", unrun_cause=cause))
+    of_layer, of_tests = correctness.judge(unrun)[:2]
+    assert of_layer.outcome == of_tests.outcome
+    assert of_tests.outcome == Errored(cause.value, "the case's tests could not be run: a reason")
+
+
+def test_tests_without_code_to_test_fail_the_case(build):
+    tests = TestReport(unrun="the run has no Python to test", unrun_cause=UnrunCause.WORK_MISSING)
+    for snippets in ([], [build.snippet("1")]):
+        evidence = replace(build.evidence(build.run(snippets)), tests=tests)
+        of_layer, of_tests = correctness.judge(evidence)[:2]
+        assert (of_layer.name, of_tests.name) == ("correctness", "tests_pass")
+        assert (of_layer.outcome.label, of_tests.outcome.label) == (Label.FAIL, Label.FAIL)
+        assert of_tests.outcome.value == 0
+        assert "could not be run: the run has no Python to test." in of_layer.outcome.explanation

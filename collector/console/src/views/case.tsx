@@ -164,7 +164,7 @@ function History({ page }: { page: Page }) {
   );
 }
 
-const TRIALS: Record<string, [string, string]> = { passed: ["pass", "✓"], failed: ["fail", "✗"], unjudged: ["errored", "!"] };
+const TRIALS: Record<string, [string, string]> = { passed: ["pass", "✓"], failed: ["fail", "✗"], errored: ["errored", "!"], unjudged: ["errored", "!"] };
 
 function TrialMark({ trial, href }: { trial: Schema["TrialRow"]; href: string | null }) {
   const [verdict, mark] = TRIALS[trial.verdict] ?? ["open", "?"];

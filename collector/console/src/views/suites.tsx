@@ -224,7 +224,7 @@ function besideBaseline(page: Schema["SuitePage"], row: Schema["MatrixRow"], ind
 }
 
 export function OneCell({ cell, href }: { cell: Schema["Cell"]; href?: string | null }) {
-  const verdict = { passed: "pass", fixed: "pass", flaky: "open", reproduced: "fail", regressed: "fail", failed: "fail", inconclusive: "errored" }[cell.status];
+  const verdict = { passed: "pass", fixed: "pass", flaky: "open", reproduced: "fail", regressed: "fail", failed: "fail", errored: "errored", inconclusive: "errored" }[cell.status];
   const mark = { pass: "✓", open: "?", fail: "✗", errored: "!" }[verdict] ?? "";
   return (
     <>

@@ -201,6 +201,7 @@ def _to_row(row_id: object, program: Program, execution: Execution) -> dict[str,
         "peak_memory_bytes": execution.peak_memory_bytes,
         "attempts": [pick(attempt, "kind target allowed") for attempt in execution.attempts],
         **pick(execution, "tests_passed tests_total"),
+        **({"error": execution.reason} if execution.reason is not None else {}),
         **({"result": execution.result} if program.language == "sql" else {}),
     }
 
@@ -209,6 +210,8 @@ def _show(execution: Execution) -> None:
     style = "green" if execution.failure_class is FailureClass.OK else "red"
     facts = Table.grid(padding=(0, 2))
     facts.add_row("outcome", Text(execution.failure_class.value, style=f"bold {style}"))
+    if execution.reason is not None:
+        facts.add_row("reason", Text(escape_controls(execution.reason)))
     facts.add_row("exit", _format_exit(execution))
     if execution.tests_total is not None:
         facts.add_row("tests", f"{execution.tests_passed} of {execution.tests_total} passed")

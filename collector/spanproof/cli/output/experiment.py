@@ -19,9 +19,15 @@ _STYLES = {
     CaseStatus.REPRODUCED: "bold red",
     CaseStatus.REGRESSED: "bold red",
     CaseStatus.FAILED: "bold red",
+    CaseStatus.ERRORED: "bold red",
     CaseStatus.INCONCLUSIVE: "bold yellow",
 }
-_MARKS = {TrialVerdict.PASSED: "✓", TrialVerdict.FAILED: "✗", TrialVerdict.UNJUDGED: "?"}
+_MARKS = {
+    TrialVerdict.PASSED: "✓",
+    TrialVerdict.FAILED: "✗",
+    TrialVerdict.ERRORED: "!",
+    TrialVerdict.UNJUDGED: "?",
+}
 _SHOWN_TRIALS = 20
 
 

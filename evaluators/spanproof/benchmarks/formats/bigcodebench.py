@@ -21,13 +21,15 @@ from spanproof.benchmarks.formats.humaneval import (
 from spanproof.benchmarks.model import Problem
 from spanproof.benchmarks.programs import Check, ProgramProblem
 
+# The class is run by the function below it, which the sandbox's runner collects.
 _RUN: Final = """
+TestCases.__test__ = False
 def test_cases():
     import io, unittest
     cases = unittest.defaultTestLoader.loadTestsFromTestCase(TestCases)
     found = unittest.TextTestRunner(stream=io.StringIO()).run(cases)
     assert found.testsRun
-    bad = [str(case).split()[0] for case, _ in [*found.failures, *found.errors]]
+    bad = [str(case).split()[0] for case, _ in [*found.failures, *found.errors, *found.skipped]]
     assert not bad, "failed: " + ", ".join(bad)
 """
 

@@ -9,7 +9,7 @@ from spanproof.evaluators.casetests.model import (
     TestsError,
 )
 from spanproof.evaluators.casetests.reading import load_tests, read_tests
-from spanproof.evaluators.casetests.running import run_tests, untested
+from spanproof.evaluators.casetests.running import build_unrun_report, run_tests
 
 __all__ = [
     "Artifact",
@@ -18,8 +18,8 @@ __all__ = [
     "Pair",
     "Property",
     "TestsError",
+    "build_unrun_report",
     "load_tests",
     "read_tests",
     "run_tests",
-    "untested",
 ]

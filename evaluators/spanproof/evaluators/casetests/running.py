@@ -14,30 +14,39 @@ from dataclasses import dataclass, field, replace
 
 from spanproof.evaluators.casetests import artifacts
 from spanproof.evaluators.casetests.model import CaseTests, Pair
-from spanproof.evaluators.casetests.subject import Subject, build_subject
+from spanproof.evaluators.casetests.subject import CannotRun, Subject, build_subject
 from spanproof.evaluators.casetests.text import (
     CHANGES,
     FALSIFIED,
     NO_FORM,
     TestText,
+    list_imports,
     render_doctests,
     render_pair_tests,
     render_property_test,
     render_unit_tests,
 )
-from spanproof.evaluators.model import Budget, TestReport
+from spanproof.evaluators.model import Budget, TestReport, UnrunCause
 from spanproof.evaluators.replay.fixtures import NO_FIXTURES, FixtureSet
 from spanproof.evaluators.replay.plan import plan_replay
 from spanproof.evaluators.replay.tape import DIVERGED
 from spanproof.sandbox import Execution, FailureClass, Limits, Program, Sandbox, SessionSpec
 from spanproof.sandbox.guest.testing import plan_tests
+from spanproof.sandbox.guest.uncollected import HOW_TO_WRITE_TESTS, format_uncollected, list_uncollected
 from spanproof.trace import Run
+
+TESTS_FILE = "tests.yaml"
+"""Where the tests of a case are, beside its `case.yaml`."""
 
 _STOPPED = frozenset(
     {FailureClass.TIMEOUT, FailureClass.OUT_OF_MEMORY, FailureClass.OUTPUT_LIMIT, FailureClass.KILLED}
 )
-# The sandbox lacks what the run had: that says nothing about the code.
-_NOT_OURS = frozenset({FailureClass.MISSING_DEPENDENCY, FailureClass.SANDBOX_UNAVAILABLE})
+# The type of the exception is reported: it holds nothing of what a test expects.
+_ENDED_BY_EXCEPTION = frozenset(
+    {FailureClass.EXCEPTION, FailureClass.MISSING_DEPENDENCY, FailureClass.SYNTAX_ERROR}
+)
+# Exceptions by which a test says that it does not apply, by the name of their class.
+_SKIPS = frozenset({"SkipTest", "Skipped"})
 
 _MAX_WHY = 200
 
@@ -61,10 +70,6 @@ finally:
 """
 
 
-class _CannotJudge(Exception):  # noqa: N818 - not an error of ours
-    """Why the sandbox says nothing about this code."""
-
-
 def run_tests(tests: CaseTests, run: Run, sandbox: Sandbox, given: FixtureSet = NO_FIXTURES) -> TestReport:
     """Run every test of a case, in the surroundings its replay has: `given` are those of its cohort.
 
@@ -72,16 +77,14 @@ def run_tests(tests: CaseTests, run: Run, sandbox: Sandbox, given: FixtureSet = 
         SandboxUnavailable: the backend cannot run here.
         SandboxBroken: it failed; worth one retry.
     """
-    if not tests.has_any:
+    if not tests.demands_tests:
         return _build_report(tests)
-    subject = build_subject(run, tests.snippet)
-    if isinstance(subject, str):
-        return untested(tests, subject)
-    testing = _Testing(tests, subject, sandbox, plan_replay(run, given).spec)
     try:
+        subject = build_subject(run, tests.snippet)
+        testing = _Testing(tests, subject, sandbox, plan_replay(run, given).spec)
         testing.run_all()
-    except _CannotJudge as reason:
-        return untested(tests, str(reason))
+    except CannotRun as problem:
+        return build_unrun_report(tests, str(problem), problem.cause)
     return replace(
         _build_report(tests),
         results=tuple(testing.results),
@@ -90,9 +93,9 @@ def run_tests(tests: CaseTests, run: Run, sandbox: Sandbox, given: FixtureSet = 
     )
 
 
-def untested(tests: CaseTests, reason: str) -> TestReport:
-    """Build the report where nothing could be run, with the reason; a budget alone has no test to run."""
-    return replace(_build_report(tests), unrun=reason if tests.has_any else None)
+def build_unrun_report(tests: CaseTests, reason: str, cause: UnrunCause) -> TestReport:
+    """Build the report where nothing could be run; a budget alone has no test to run."""
+    return replace(_build_report(tests), unrun=reason if tests.demands_tests else None, unrun_cause=cause)
 
 
 def _build_report(tests: CaseTests) -> TestReport:
@@ -115,9 +118,13 @@ class _Testing:
     why: str | None = None
 
     def run_all(self) -> None:
+        """Run all tests.
+
+        Raises:
+            CannotRun: some cannot be run, or there are none.
+        """
         if self.tests.unit is not None:
-            names = plan_tests(self.tests.unit, self.tests.entry_point, "_").names
-            self._run_text(render_unit_tests(self.tests.unit, names))
+            self._run_text(_read_unit_tests(self.tests.unit, self.tests.entry_point))
         if self.tests.doctests:
             found = render_doctests(self.subject.own)
             if found is not None:
@@ -127,6 +134,10 @@ class _Testing:
             self._check_artifacts()
         for tested in self.tests.properties:
             self._run_text(render_property_test(tested))
+        if not self.results and self.tests.doctests:
+            raise CannotRun(UnrunCause.WORK_MISSING, "no docstring of the code has an example")
+        if not self.results:
+            raise CannotRun(UnrunCause.NOT_COLLECTED, f"{TESTS_FILE} has no tests")
 
     def _run_pairs(self) -> None:
         named = [(pair.name or f"pair {number}", pair) for number, pair in enumerate(self.tests.pairs, 1)]
@@ -148,6 +159,7 @@ class _Testing:
 
     def _run_stream_pair(self, name: str, pair: Pair) -> None:
         execution = self._execute(self.subject.source, stdin=(pair.stdin or "").encode())
+        self._check_dependencies(None, execution)
         as_expected = artifacts.is_same_text(execution.stdout, pair.stdout or "", pair.tolerance)
         ended_well = execution.failure_class is FailureClass.OK and not execution.stdout_cut
         self.results.append((name, ended_well and as_expected))
@@ -162,6 +174,7 @@ class _Testing:
             most=_MAX_ARTIFACT,
         )
         execution = self._execute(source, output_bytes=16 * 1024 * 1024)
+        self._check_dependencies(None, execution)
         found = _parse_artifacts(execution.stdout, mark)
         for artifact in wanted:
             as_expected = artifacts.matches_artifact(artifact, found.get(artifact.path))
@@ -171,13 +184,24 @@ class _Testing:
         self._record_results(text, self._execute_tests(text))
 
     def _execute_tests(self, text: TestText) -> Execution:
-        return self._execute(self.subject.source, tests=text.text)
+        execution = self._execute(self.subject.source, tests=text.text)
+        self._check_dependencies(text.text, execution)
+        return execution
 
     def _record_results(self, text: TestText, execution: Execution) -> None:
         total, passed = execution.tests_total, execution.tests_passed or 0
-        if total and passed + len(execution.tests_failed) != total:
-            raise _CannotJudge("the sandbox does not report which tests failed")
-        failed = set(execution.tests_failed) if total else set(range(len(text.names)))
+        if execution.failure_class is FailureClass.TESTS_NOT_RUN:
+            raise CannotRun(UnrunCause.NOT_COLLECTED, execution.reason or "the sandbox ran no test")
+        if total is None and execution.failure_class is FailureClass.SYNTAX_ERROR:
+            raise CannotRun(UnrunCause.NOT_COLLECTED, "the sandbox's Python does not parse the tests")
+        if total != len(text.names):
+            count = "none" if total is None else str(total)
+            raise CannotRun(
+                UnrunCause.NOT_REPORTED, f"of {len(text.names)} tests the sandbox reports {count}"
+            )
+        if passed + len(execution.tests_failed) != total:
+            raise CannotRun(UnrunCause.NOT_REPORTED, "the sandbox does not report which tests failed")
+        failed = set(execution.tests_failed)
         first = all(passed for _, passed in self.results)
         for number, name in enumerate(text.names):
             if name is not None:
@@ -217,18 +241,74 @@ class _Testing:
             )
         )
         raised = execution.raised
-        if execution.failure_class in _NOT_OURS:
-            what = raised.message if raised else execution.reason
-            raise _CannotJudge(f"the sandbox does not have what the code needs: {what or 'no further word'}")
+        if execution.failure_class is FailureClass.SANDBOX_UNAVAILABLE:
+            reason = execution.reason or "the sandbox is not available"
+            raise CannotRun(UnrunCause.SANDBOX_UNAVAILABLE, reason)
         if raised is not None and raised.type == DIVERGED:
-            raise _CannotJudge(f"the code calls a tool the record has no answer for: {raised.message}")
+            reason = f"the code calls a tool the record has no answer for: {raised.message}"
+            raise CannotRun(UnrunCause.RECORD_INCOMPLETE, reason)
         return execution
+
+    def _check_dependencies(self, tests: str | None, execution: Execution) -> None:
+        """Refuse to judge code that lacks what the sandbox ought to have.
+
+        What the agent's code imports is the agent's doing, unless that very import succeeded on record.
+
+        Raises:
+            CannotRun: the sandbox lacks what the tests import, or what the run had.
+        """
+        if execution.failure_class is not FailureClass.MISSING_DEPENDENCY:
+            return
+        imported = "\n".join(list_imports(tests or ""))
+        if imported:
+            of_tests = self._execute(imported)
+            if of_tests.failure_class is FailureClass.MISSING_DEPENDENCY:
+                reason = f"the tests need what the sandbox does not have: {_describe_missing(of_tests)}"
+                raise CannotRun(UnrunCause.DEPENDENCY_MISSING, reason)
+        if not self.subject.ran_well:
+            return
+        of_code = execution if tests is None else self._execute(self.subject.source)
+        if of_code.failure_class is FailureClass.MISSING_DEPENDENCY:
+            reason = f"the sandbox does not have what the code needs: {_describe_missing(of_code)}"
+            raise CannotRun(UnrunCause.DEPENDENCY_MISSING, reason)
+
+
+def _read_unit_tests(unit: str, entry_point: str | None) -> TestText:
+    """Return unit tests as they are run.
+
+    Raises:
+        CannotRun: part of them would not be run, or there are none.
+    """
+    where = f"`unit` of {TESTS_FILE}"
+    try:
+        plan = plan_tests(unit, entry_point, "_")
+    except (SyntaxError, ValueError) as problem:
+        raise CannotRun(UnrunCause.NOT_COLLECTED, f"{where} is no Python: {problem}") from problem
+    left_out = list_uncollected(unit)
+    if left_out:
+        raise CannotRun(UnrunCause.NOT_COLLECTED, f"{where} has {format_uncollected(left_out)}")
+    if plan.lacks_entry_point:
+        reason = f"{where} defines check(candidate), and {TESTS_FILE} has no entry_point to hand to it"
+        raise CannotRun(UnrunCause.NOT_COLLECTED, reason)
+    if not plan.names:
+        raise CannotRun(
+            UnrunCause.NOT_COLLECTED, f"{where} has no test that this runner collects: {HOW_TO_WRITE_TESTS}"
+        )
+    return render_unit_tests(unit, plan.names)
+
+
+def _describe_missing(execution: Execution) -> str:
+    return execution.raised.message if execution.raised is not None else "it does not say what"
 
 
 def _explain_failure(execution: Execution) -> str | None:
     """Return why the first of its tests failed, where that reveals nothing of what was expected."""
     if execution.failure_class in _STOPPED:
         return execution.failure_class.value
+    if execution.raised is not None and execution.raised.type in _SKIPS:
+        return "it was skipped"
+    if execution.raised is not None and execution.failure_class in _ENDED_BY_EXCEPTION:
+        return execution.raised.type
     message = execution.raised.message if execution.raised is not None else ""
     if not message.startswith((FALSIFIED, NO_FORM)):
         return None

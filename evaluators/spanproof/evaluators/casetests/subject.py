@@ -12,6 +12,7 @@ import json
 from dataclasses import dataclass
 
 from spanproof.evaluators import call_matching
+from spanproof.evaluators.model import UnrunCause
 from spanproof.evaluators.replay.names import Names, find_unbound_calls, read_names, trim_to_final_answer
 from spanproof.evaluators.replay.prelude import FINAL_ANSWER, build_prelude
 from spanproof.evaluators.replay.record import read_record
@@ -76,55 +77,75 @@ class Subject:
     Attributes:
         source: a whole program.
         own: what of it is the agent's, in order.
+        ran_well: whether part of it is recorded as successful.
     """
 
     source: str
     own: tuple[str, ...]
+    ran_well: bool = False
 
 
-def build_subject(run: Run, number: int | None) -> Subject | str:
-    """Build the code that the tests are about; return the reason where there is none.
+class CannotRun(Exception):  # noqa: N818 - no error of ours
+    """The tests of a case cannot be run; the message says why, as a clause."""
+
+    def __init__(self, cause: UnrunCause, reason: str) -> None:
+        super().__init__(reason)
+        self.cause = cause
+
+
+def build_subject(run: Run, number: int | None) -> Subject:
+    """Build the code that the tests are about.
 
     Args:
         run: with its snippets.
         number: of the one that is meant, from 1; None takes what ran, or the last that was proposed.
+
+    Raises:
+        CannotRun: there is none, or the record does not hold all of it.
     """
     chosen = _choose_snippets(run, number)
-    if isinstance(chosen, str):
-        return chosen
     cut = next((snippet for snippet in chosen if snippet.truncated), None)
     if cut is not None:
-        return "the code under test is cut on the trace"
+        raise CannotRun(UnrunCause.RECORD_INCOMPLETE, "the code under test is cut on the trace")
     hidden = next((call for snippet in chosen for call in snippet.tape if not call.replayable), None)
     if hidden is not None and hidden.tool != FINAL_ANSWER:
-        return f"its tool call {hidden.tool} cannot be answered: {hidden.reason or 'content is hidden'}"
+        why = hidden.reason or "content is hidden"
+        raise CannotRun(
+            UnrunCause.RECORD_INCOMPLETE, f"its tool call {hidden.tool} cannot be answered: {why}"
+        )
+    recorded = [read_record(snippet).failure_class if snippet.executed else None for snippet in chosen]
+    ran_well = FailureClass.OK in recorded
     own = tuple(
         trim_to_final_answer(snippet.source) if snippet.is_final else snippet.source for snippet in chosen
     )
     names = [read_names(source) for source in own]
     stubs = _build_stubs(run, names)
     if len(own) == 1 and not stubs and FINAL_ANSWER not in names[0].called:
-        return Subject(own[0], own)
+        return Subject(own[0], own, ran_well)
     steps = [
-        [source, snippet.executed and read_record(snippet).failure_class not in (FailureClass.OK, None)]
-        for source, snippet in zip(own, chosen, strict=True)
+        [source, failure_class not in (FailureClass.OK, None)]
+        for source, failure_class in zip(own, recorded, strict=True)
     ]
-    return Subject(build_prelude(own, 0) + stubs + _STEPS.format(steps=json.dumps(steps)), own)
+    whole = build_prelude(own, 0) + stubs + _STEPS.format(steps=json.dumps(steps))
+    return Subject(whole, own, ran_well)
 
 
-def _choose_snippets(run: Run, number: int | None) -> list[Snippet] | str:
-    if number is not None:
-        if number > len(run.snippets):
-            return f"the tests are for snippet {number}, and the run has {len(run.snippets)}"
-        meant = run.snippets[number - 1]
-        return (
-            [meant]
-            if meant.language is Language.PYTHON
-            else f"snippet {number} is {meant.language}, no Python"
-        )
+def _choose_snippets(run: Run, number: int | None) -> list[Snippet]:
     python = [snippet for snippet in run.snippets if snippet.language is Language.PYTHON]
-    executed = [snippet for snippet in python if snippet.executed]
-    return executed or python[-1:] or "the run has no Python to test"
+    if not python and run.hidden:
+        raise CannotRun(UnrunCause.RECORD_INCOMPLETE, "the run's content is hidden, its code too")
+    if number is None:
+        executed = [snippet for snippet in python if snippet.executed]
+        if not python:
+            raise CannotRun(UnrunCause.WORK_MISSING, "the run has no Python to test")
+        return executed or python[-1:]
+    if number > len(run.snippets):
+        reason = f"the tests are for snippet {number}, and the run has {len(run.snippets)}"
+        raise CannotRun(UnrunCause.WORK_MISSING, reason)
+    meant = run.snippets[number - 1]
+    if meant.language is not Language.PYTHON:
+        raise CannotRun(UnrunCause.WORK_MISSING, f"snippet {number} is {meant.language}, no Python")
+    return [meant]
 
 
 def _build_stubs(run: Run, names: list[Names]) -> str:

@@ -216,6 +216,19 @@ def render_unit_tests(unit: str, names: Sequence[str]) -> TestText:
     return TestText(text, tuple(names))
 
 
+def list_imports(text: str) -> list[str]:
+    """Return the absolute imports of tests as statements, wherever they are; none of what does not parse."""
+    try:
+        nodes = list(ast.walk(ast.parse(text)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    return [
+        ast.unparse(node)
+        for node in nodes
+        if isinstance(node, ast.Import) or (isinstance(node, ast.ImportFrom) and not node.level)
+    ]
+
+
 def _imports(node: ast.AST, package: str) -> bool:
     if isinstance(node, ast.ImportFrom):
         return (node.module or "").partition(".")[0] == package

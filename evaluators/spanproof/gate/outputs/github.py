@@ -13,7 +13,7 @@ from spanproof.gate.outputs.code import CodeMark
 from spanproof.gate.outputs.table import ResultRow, ResultTable, Verdict
 from spanproof.gate.outputs.text import clean, cut
 
-_COMMANDS = {Verdict.FAILED: "error", Verdict.INCONCLUSIVE: "warning"}
+_COMMANDS = {Verdict.FAILED: "error", Verdict.ERRORED: "error", Verdict.INCONCLUSIVE: "warning"}
 _MAX_MESSAGE = 4_000
 
 

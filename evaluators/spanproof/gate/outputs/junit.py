@@ -11,7 +11,7 @@ from math import fsum
 from spanproof.gate.outputs.table import ResultRow, ResultTable, Verdict
 from spanproof.gate.outputs.text import clean
 
-_ELEMENTS = {Verdict.FAILED: "failure", Verdict.INCONCLUSIVE: "error"}
+_ELEMENTS = {Verdict.FAILED: "failure", Verdict.ERRORED: "error", Verdict.INCONCLUSIVE: "error"}
 
 
 def format_junit(table: ResultTable) -> str:
@@ -20,7 +20,7 @@ def format_junit(table: ResultTable) -> str:
         "name": clean(table.title),
         "tests": str(len(table.rows)),
         "failures": str(table.count(Verdict.FAILED)),
-        "errors": str(table.count(Verdict.INCONCLUSIVE)),
+        "errors": str(table.count(Verdict.ERRORED) + table.count(Verdict.INCONCLUSIVE)),
         "time": _format_seconds(fsum(row.wall_s or 0.0 for row in table.rows)),
     }
     root = ET.Element("testsuites", about)

@@ -14,8 +14,13 @@ from spanproof.gate.outputs.text import clean, cut
 MAX_CHARACTERS = 60_000
 """Of one document: a comment on GitHub holds 65,536."""
 
-_SIGNS = {Verdict.PASSED: "✅ passed", Verdict.FAILED: "❌ failed", Verdict.INCONCLUSIVE: "⚠️ inconclusive"}
-_ORDER = (Verdict.FAILED, Verdict.INCONCLUSIVE, Verdict.PASSED)
+_SIGNS = {
+    Verdict.PASSED: "✅ passed",
+    Verdict.FAILED: "❌ failed",
+    Verdict.ERRORED: "🛑 errored",
+    Verdict.INCONCLUSIVE: "⚠️ inconclusive",
+}
+_ORDER = (Verdict.FAILED, Verdict.ERRORED, Verdict.INCONCLUSIVE, Verdict.PASSED)
 _MAX_CELL = 300
 _MAX_DETAILS = 5
 

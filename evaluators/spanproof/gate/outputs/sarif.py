@@ -19,7 +19,7 @@ from spanproof.gate.outputs.text import clean
 
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _DOCS: Final = "https://github.com/spanproof/spanproof/blob/main/docs/layers.md"
-_LEVELS: Final = {Verdict.FAILED: "error", Verdict.INCONCLUSIVE: "warning"}
+_LEVELS: Final = {Verdict.FAILED: "error", Verdict.ERRORED: "error", Verdict.INCONCLUSIVE: "warning"}
 
 
 def format_sarif(table: ResultTable) -> str:

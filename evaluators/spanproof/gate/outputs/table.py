@@ -9,10 +9,14 @@ from spanproof.gate.outputs.code import CodeMark
 
 
 class Verdict(StrEnum):
-    """Whether an assertion or a case holds; anything but `passed` fails the gate."""
+    """Whether an assertion or a case holds; anything but `passed` fails the gate.
+
+    `errored`: the tests of a case could not run, by no fault of the agent.
+    """
 
     PASSED = "passed"
     FAILED = "failed"
+    ERRORED = "errored"
     INCONCLUSIVE = "inconclusive"
 
 

@@ -159,6 +159,13 @@ def _check_unknown_language(sandbox: Sandbox) -> None:
     raise Broken(f"it ran: {execution}")
 
 
+def _check_unrun_tests(sandbox: Sandbox) -> None:
+    for tests in ("# none", f"{_CHECK}class TestF:\n    def test_f(self): assert f(1) == 9\n"):
+        execution = sandbox.run(Program("python", "def f(x): return x + 1", tests=tests, entry_point="f"))
+        require(execution.failure_class is FailureClass.TESTS_NOT_RUN, execution)
+        require(bool(execution.reason), "it does not say why")
+
+
 def _make_test_check(
     source: str, passed: int, tests: str, entry_point: str | None = None
 ) -> Callable[[Sandbox], None]:
@@ -319,6 +326,12 @@ PROMISES: tuple[Promise, ...] = (
         "one failing test does not hide the rest",
         "python",
         _make_test_check("def f(x): return 2", 1, _CHECK, "f"),
+    ),
+    Promise(
+        "tests not run",
+        "tests of which none or not each is run are no success",
+        "python",
+        _check_unrun_tests,
     ),
     Promise(
         "early exit",

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from spanproof.sandbox.guest.uncollected import explain_unrun_tests
 from spanproof.sandbox.model import Attempt, AttemptKind, Execution, FailureClass, Limits, Raised, Tier
 
 _NEAR_LIMIT = 0.5  # A program that says MemoryError is believed when its tree held this part of its limit
@@ -186,6 +187,7 @@ def build_execution(
     *,
     language: str = "python",
     may_exist: Callable[[str], bool] = lambda _path: True,
+    tests: str | None = None,
 ) -> Execution:
     """Read a supervisor's result.
 
@@ -195,12 +197,17 @@ def build_execution(
         limits: the program's.
         language: the program's.
         may_exist: whether something may lie outside the wall at a path at which the supervisor saw nothing.
+        tests: the program's; None where it has none.
     """
     facts = read_facts(header, language=language, may_exist=may_exist)
     stdout, stderr = (*parts, b"", b"")[:2]
     text, characters = _read_result_text(header)
+    failure_class, reason = classify(facts, limits), None
+    if tests is not None and failure_class is FailureClass.OK:
+        reason = explain_unrun_tests(tests, facts.tests_total)
+        failure_class = FailureClass.TESTS_NOT_RUN if reason else FailureClass.OK
     return Execution(
-        failure_class=classify(facts, limits),
+        failure_class=failure_class,
         exit_code=facts.code,
         signal=facts.number,
         stdout=stdout.decode("utf-8", "replace"),
@@ -220,6 +227,7 @@ def build_execution(
         tests_passed=facts.tests_passed,
         tests_total=facts.tests_total,
         tests_failed=_read_failed_tests(header.get("tests_failed"), facts.tests_total),
+        reason=reason,
         # A supervisor that does not say has the weaker one.
         tier=Tier.FULL if header.get("tier") == Tier.FULL else Tier.REDUCED,
     )

@@ -29,6 +29,7 @@ class Plan:
         check: whether `check(entry_point)` must still be called.
         check_tests: the numbers of the asserts in `check`.
         names: of the tests, by number: the function's, or the line of an assert.
+        lacks_entry_point: whether there is a `check` that nothing calls, for want of something to hand to it.
     """
 
     code: CodeType
@@ -37,6 +38,7 @@ class Plan:
     check: bool
     check_tests: tuple[int, ...]
     names: tuple[str, ...] = ()
+    lacks_entry_point: bool = False
 
 
 class _Numbering(ast.NodeTransformer):
@@ -115,7 +117,7 @@ def plan_tests(text: str, entry_point: str | None, recorder: str) -> Plan:
             number = inside.next
             names += [f"check, line {line}" for line in inside.lines]
         elif isinstance(statement, ast.FunctionDef) and statement.name.startswith("test"):
-            if not _has_required_parameters(statement) or _is_given(statement):
+            if not has_required_parameters(statement) or is_given(statement):
                 functions.append((statement.name, number))
                 names.append(statement.name)
                 number += 1
@@ -127,9 +129,18 @@ def plan_tests(text: str, entry_point: str | None, recorder: str) -> Plan:
         body.append(statement)
     tree.body = body
     ast.fix_missing_locations(tree)
-    needs_check = defines_check and entry_point is not None and not called
+    is_left_to_call = defines_check and not called
+    needs_check = is_left_to_call and entry_point is not None
     code = compile(tree, TESTS_FILENAME, "exec", dont_inherit=True)
-    return Plan(code, number, tuple(functions), needs_check, check_tests, tuple(names))
+    return Plan(
+        code,
+        number,
+        tuple(functions),
+        needs_check,
+        check_tests,
+        tuple(names),
+        lacks_entry_point=is_left_to_call and entry_point is None,
+    )
 
 
 def _calls_check(statement: ast.stmt) -> bool:
@@ -141,16 +152,17 @@ def _calls_check(statement: ast.stmt) -> bool:
     )
 
 
-def _is_given(function: ast.FunctionDef) -> bool:
-    """Whether hypothesis' `@given` fills its parameters."""
-    calls = [each.func for each in function.decorator_list if isinstance(each, ast.Call)]
-    return any(getattr(each, "attr", getattr(each, "id", None)) == "given" for each in calls)
-
-
-def _has_required_parameters(function: ast.FunctionDef) -> bool:
+def has_required_parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a function cannot be called without arguments."""
     arguments = function.args
     positional = len(arguments.posonlyargs) + len(arguments.args)
     return positional > len(arguments.defaults) or None in arguments.kw_defaults
+
+
+def is_given(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether hypothesis' `@given` fills its parameters."""
+    calls = [each.func for each in function.decorator_list if isinstance(each, ast.Call)]
+    return any(getattr(each, "attr", getattr(each, "id", None)) == "given" for each in calls)
 
 
 class Tally:

@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 FIELDS = [
     "id",
     "failure_class",
@@ -104,6 +106,13 @@ def test_tests_files_and_entry_point_are_taken() -> None:
     }
     (answer,) = answers(row)
     assert (answer["tests_passed"], answer["tests_total"]) == (1, 2)
+
+
+@pytest.mark.parametrize("tests", ["# none", "class TestF:\n    def test_a(self): assert f(7) == 9"])
+def test_tests_that_are_not_run_are_an_error_of_the_line(tests: str) -> None:
+    (answer,) = answers({"id": 1, "language": "python", "source": "def f(x): return 0", "tests": tests})
+    assert (answer["failure_class"], answer["tests_total"]) == ("tests_not_run", 0)
+    assert "this runner" in answer["error"]
 
 
 def test_a_file_is_run_for_people(tmp_path: Path) -> None:

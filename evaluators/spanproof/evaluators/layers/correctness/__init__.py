@@ -98,12 +98,15 @@ class _Found:
 def judge(evidence: RunEvidence) -> list[Judgement]:
     """Judge every program of the run, and the run."""
     run = evidence.run
+    case = score_case(evidence)
+    of_tests = [_make_judgement(name, run.span_id, outcome) for name, outcome in case.items()]
     executed = list_executed(run)
     refused = find_all_refused(evidence)
     proposed = [s for s in run.snippets if s.language in PROGRAMS and s.refusal is None]
     judged = executed or ([] if refused is not None else proposed)
     if not judged:
-        return [_make_judgement("correctness", run.span_id, refused or skip_without_code(run))]
+        without_code = _make_judgement("correctness", run.span_id, refused or skip_without_code(run))
+        return [_combine_with_tests(without_code, case.get("tests_pass")), *of_tests]
     outcomes = {
         snippet.id: {name: check(evidence, snippet) for name, check in _CHECKS.items()} for snippet in judged
     }
@@ -121,23 +124,28 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
     known = [found for found in results if found is not None]
     outcome = _judge_run(known, len(results)) if kept or refused is None else refused
     of_run = _make_judgement("correctness", run.span_id, add_refusals(evidence, outcome))
-    case = score_case(evidence)
-    tested = case.get("tests_pass")
+    return [_combine_with_tests(of_run, case.get("tests_pass")), *of_tests, *judgements]
+
+
+def _combine_with_tests(of_run: Judgement, tested: Outcome | None) -> Judgement:
+    """Return the layer's own judgement with what the case's tests say, where it has some.
+
+    Tests say what the code is for: no other evidence is as strong. Tests that could not be run leave a
+    failure as it is, and no pass.
+    """
     if isinstance(tested, Scored):
-        # Tests say what the code is for: no other evidence is as strong.
-        of_run = replace(of_run, outcome=_combine_with_tests(tested, of_run.outcome))
-    elif isinstance(tested, Errored) and not _has_failed(of_run.outcome):
-        of_run = replace(of_run, outcome=tested)
-    of_tests = [_make_judgement(name, run.span_id, outcome) for name, outcome in case.items()]
-    return [of_run, *of_tests, *judgements]
+        return replace(of_run, outcome=_add_facts(tested, of_run.outcome))
+    if isinstance(tested, Errored) and not _has_failed(of_run.outcome):
+        return replace(of_run, outcome=tested)
+    return of_run
 
 
 def _has_failed(outcome: Outcome) -> bool:
     return isinstance(outcome, Scored) and outcome.label is Label.FAIL
 
 
-def _combine_with_tests(tested: Scored, otherwise: Outcome) -> Scored:
-    """Return the layer's value where the case has tests; what else was found is added."""
+def _add_facts(tested: Scored, otherwise: Outcome) -> Scored:
+    """Return the outcome of the tests; what else was found is added."""
     facts = otherwise.evidence if isinstance(otherwise, Scored) else ()
     beside = f" Beside: {otherwise.explanation}" if isinstance(otherwise, Scored) else ""
     return replace(tested, explanation=f"{tested.explanation}{beside}", evidence=(*tested.evidence, *facts))

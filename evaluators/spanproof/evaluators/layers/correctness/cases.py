@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from spanproof.evaluators.layers.common import format_count
-from spanproof.evaluators.model import NoReplay, RunEvidence, TestReport
+from spanproof.evaluators.model import NoReplay, RunEvidence, TestReport, UnrunCause
 from spanproof.trace import Cause, Errored, Evidence, Label, Outcome, Scored, Skipped
 
 _MB = 1024 * 1024
@@ -33,7 +33,7 @@ def score_case(evidence: RunEvidence) -> dict[str, Outcome]:
 
 def _score_tests(report: TestReport) -> Outcome:
     if report.unrun is not None:
-        return _make_unrun_outcome(report.unrun, broken=report.broken)
+        return _make_unrun_outcome(report.unrun, report.unrun_cause)
     total = len(report.results)
     value = report.passed / total
     if report.first_failure is None:
@@ -50,15 +50,21 @@ def _score_tests(report: TestReport) -> Outcome:
     return Scored(value, Label.FAIL, f"{sentence}; first to fail: {report.first_failure}{why}.", facts)
 
 
-def _make_unrun_outcome(reason: str, *, broken: bool) -> Skipped | Errored:
+def _make_unrun_outcome(reason: str, cause: UnrunCause) -> Scored | Errored:
+    """Return a failure where the agent's work is missing, an error where ours is; never a skip.
+
+    A run whose tests did not run has not passed them.
+    """
     sentence = f"the case's tests could not be run: {reason}"
-    return Errored("SandboxBroken", sentence) if broken else Skipped(sentence)
+    if cause is UnrunCause.WORK_MISSING:
+        return Scored(0.0, Label.FAIL, f"{sentence[0].upper()}{sentence[1:]}.")
+    return Errored(cause.value, sentence)
 
 
 def _score_inputs(report: TestReport) -> Outcome:
     """Return a verdict where the case demands it, else advice: functions may mean to change arguments."""
     if report.unrun is not None:
-        return _make_unrun_outcome(report.unrun, broken=report.broken)
+        return _make_unrun_outcome(report.unrun, report.unrun_cause)
     if not report.changed_inputs:
         return Scored(1.0, Label.PASS, "It changes no argument it is given.")
     sentence = f"It changes an argument it is given, seen in {', '.join(report.changed_inputs[:3])}."

@@ -118,9 +118,8 @@ def score_action_safety(actions: Sequence[Action]) -> Outcome:
         )
     doubtful = sum(action.doubtful for action in actions)
     if doubtful:
-        return Scored(
-            1 - doubtful / len(actions) / 2, None, f"{doubtful} of {len(actions)} actions need a review"
-        )
+        sentence = f"{doubtful} of {len(actions)} actions need a review"
+        return Scored(1 - doubtful / len(actions) / 2, None, sentence, cause=Cause.CODE_UNDER_REVIEW)
     return Scored(1.0, Label.PASS, "no action is denied or destructive")
 
 

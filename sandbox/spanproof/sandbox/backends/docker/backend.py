@@ -135,6 +135,7 @@ class DockerSandbox(Sandbox):
             program.limits,
             language=program.language,
             may_exist=self._may_exist_on_daemon_host,
+            tests=program.tests,
         )
         check_database(answer.header, execution, program)
         return execution

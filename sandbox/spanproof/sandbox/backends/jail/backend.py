@@ -85,6 +85,7 @@ class JailSandbox(Sandbox):
             program.limits,
             language=program.language,
             may_exist=may_exist_on_host,
+            tests=program.tests,
         )
         check_database(answer.header, execution, program)
         return execution

@@ -201,7 +201,9 @@ class RemoteSandbox(Sandbox):
             conversation.allow(program.limits.output_bytes)
             said = conversation.next(program.limits.wall_s + _GRACE_S)
             reusable = separated and said.get("clean") is True
-            execution = build_execution(said, decode_output(said), program.limits, language=program.language)
+            execution = build_execution(
+                said, decode_output(said), program.limits, language=program.language, tests=program.tests
+            )
         except TimeoutError:  # the machine's clock did not stop it, so ours does
             execution = Execution(FailureClass.TIMEOUT, wall_s=time.monotonic() - began)
         finally:
