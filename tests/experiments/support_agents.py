@@ -83,7 +83,7 @@ def wavering() -> CodeAgent:
 
 
 class Clerk(Model):
-    """A model that adds up the refunds of the order of its task, and invents the amount of every third one."""
+    """A model that adds up the refunds of the order of its task, and invents every third amount."""
 
     def __init__(self) -> None:
         super().__init__(model_id="scripted-clerk")

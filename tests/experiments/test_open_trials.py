@@ -50,8 +50,7 @@ def test_an_agent_that_invents_three_of_nine_answers_passes_six(write_suite, tmp
     assert (head["passed"], head["open_counts_as"]) == (False, "not-passed")
     missed = {each["id"] for each in head["cases"] if each["status"] != "passed"}
     assert missed == {"q3", "q6", "q9"}
-    assert head["passed"] is False
-    assert head["open"] + head["failed"] == 3
+    assert (head["passed_cases"], head["open"] + head["failed"]) == (6, 3)
     assert head["pass_at"]["2"] == pytest.approx(6 / 9)
     assert head["pass_hat"]["2"] == pytest.approx(6 / 9)
     root = check_junit(junit.read_text())
@@ -78,9 +77,8 @@ PASSED, FAILED, OPEN, UNJUDGED = (
 
 def build_trial(case: str, number: int, verdict: TrialVerdict) -> Trial:
     is_open = verdict is OPEN
-    finding = Finding(
-        "groundedness", None, "no source has 12.34", Layer.GROUNDEDNESS, True, Cause.VALUE_NOT_FOUND
-    )
+    cause = Cause.VALUE_NOT_FOUND
+    finding = Finding("groundedness", None, "no source has 12.34", Layer.GROUNDEDNESS, True, cause)
     state = {PASSED: State.PASS, FAILED: State.FAIL, OPEN: State.OPEN, UNJUDGED: State.SKIPPED}[verdict]
     return Trial(
         case,

@@ -383,7 +383,9 @@ class Experiment:
             "interval": [self.interval.low, self.interval.high] if self.interval else None,
             "step_success": self.step_success,
             "run_success_by_steps": self.run_success_by_steps,
-            **{status.value: self.count(status) for status in CaseStatus},
+            **{status.value: self.count(status) for status in CaseStatus if status is not CaseStatus.PASSED},
+            # `passed` is whether all of it passed.
+            "passed_cases": self.count(CaseStatus.PASSED),
             "wall_s": fsum(trial.wall_s for trial in self.trials),
             "judge_s": fsum(trial.judge_s for trial in self.trials),
             "cost_usd": self.cost_usd,
