@@ -1,4 +1,4 @@
-"""Frozen runs whose answer nobody could settle, and what a case requires of a layer that is open."""
+"""Frozen runs whose answer could not be settled, and what a case requires of a layer that is open."""
 
 from __future__ import annotations
 
