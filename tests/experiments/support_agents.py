@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from typing import Any
 
 from smolagents import ChatMessage, CodeAgent, MessageRole, Model, tool
@@ -79,6 +80,33 @@ def rambling() -> CodeAgent:
 
 def wavering() -> CodeAgent:
     return _coder(f"The refund of order A-17 is ${random.choice(['45', '54'])}.00.")
+
+
+class Clerk(Model):
+    """A model that adds up the refunds of the order of its task, and invents every third amount."""
+
+    def __init__(self) -> None:
+        super().__init__(model_id="scripted-clerk")
+        self._turn = 0
+
+    def generate(self, messages: list[Any], **_options: Any) -> ChatMessage:
+        number = int(re.search(r"refund of order Q-(\d)", str(messages))[1])
+        said = INVENTED if number % 3 == 0 else f"{10 * number + 5}.00"
+        turns = [
+            turn("I look them up.", f"lines = refund_lines(order_id='Q-{number}')\nprint(lines)"),
+            turn("I add.", "total = sum(line['cents'] for line in lines)\nprint(total, total / 100)"),
+            turn("Done.", f"final_answer('The refund of order Q-{number} is ${said}.')"),
+        ]
+        self._turn += 1
+        usage = TokenUsage(input_tokens=10, output_tokens=10)
+        return ChatMessage(role=MessageRole.ASSISTANT, content=turns[self._turn - 1], token_usage=usage)
+
+
+INVENTED = "12.34"
+
+
+def inventing() -> CodeAgent:
+    return CodeAgent(tools=[refund_lines], model=Clerk(), verbosity_level=0)
 
 
 def curious() -> CodeAgent:

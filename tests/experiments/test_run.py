@@ -246,7 +246,7 @@ def test_stored_trials_are_judged_by_what_the_suite_requires_today(write_suite, 
     statuses = {each.case.id: each.status for each in again.cases}
     assert statuses == {"refund": CaseStatus.REPRODUCED, "second": CaseStatus.FIXED}
     assert again.trials[0].answer == ran.trials[0].answer
-    assert list(again.groups) == [("tag", "risky", 1, 1), ("tag", "safe", 0, 1)]
+    assert list(again.groups) == [("tag", "risky", (1, 1, 0)), ("tag", "safe", (0, 1, 0))]
     head = again.json_head()
     assert [each["interval"] is not None for each in head["groups"]] == [True, True]
     assert head["judge_s"] > 0

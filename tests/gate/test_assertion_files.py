@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from spanproof.gate import GateError, parse, read_assertions
+from spanproof.gate import GateError, OpenPolicy, parse, read_assertions, read_gate_file
 
 FIELD = """
 assertions:
@@ -44,6 +44,11 @@ def test_yaml_says_the_same_as_the_grammar(tmp_path):
     ]
 
 
+def test_a_file_says_what_open_counts_as(tmp_path):
+    assert read_gate_file(written(tmp_path, FIELD)).open_policy is None
+    assert read_gate_file(written(tmp_path, f"{FIELD}open: ignore\n")).open_policy is OpenPolicy.IGNORE
+
+
 def test_a_file_of_another_suffix_holds_an_assertion_a_line(tmp_path):
     path = written(tmp_path, "# release\nboundary.score == pass for all\n", "gate.txt")
     assert read_assertions(path) == [parse("boundary.score == pass for all")]
@@ -53,7 +58,7 @@ def test_a_file_of_another_suffix_holds_an_assertion_a_line(tmp_path):
     ("text", "words"),
     [
         ("[", "not YAML"),
-        ("- a", "expected a mapping with assertions and required_sandbox_pass_rate"),
+        ("- a", "expected a mapping with assertions, required_sandbox_pass_rate or open"),
         ("asserts: []", "expected a mapping with assertions"),
         ("assertions: text", "assertions must be a list"),
         ("assertions: [{metric: groundedness}]", "entry 1: expected an assertion as text, or metric and"),
@@ -64,6 +69,7 @@ def test_a_file_of_another_suffix_holds_an_assertion_a_line(tmp_path):
         ("assertions: [{metric: groundedness, threshold: 85, for: all}]", "write 85% or 0.85"),
         ("required_sandbox_pass_rate: 95", "write 95% or 0.95"),
         ("required_sandbox_pass_rate: yes", "expected a number"),
+        ("open: maybe", "open must be one of not-passed, pass, fail, ignore, got 'maybe'"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_is_named_with_its_file(tmp_path, text, words):

@@ -12,9 +12,21 @@ from hypothesis import strategies as st
 from spanproof.evaluators.intervals import compute_wilson_interval
 from spanproof.gate import BadScores, CaseState, NoBaseline, Verdict, check, parse, read_scores
 from spanproof.gate.outputs import format_junit
-from spanproof.trace import Cohort, Errored, Label, Layer, Outcome, Score, Scored, Skipped
+from spanproof.trace import (
+    OPEN_VALUE,
+    Cause,
+    Cohort,
+    Errored,
+    Label,
+    Layer,
+    Outcome,
+    Score,
+    Scored,
+    Skipped,
+)
 
 PASS, FAIL = Scored(1.0, Label.PASS, "fine"), Scored(0.2, Label.FAIL, "$54.00 is said, 45.00 was returned")
+OPEN = Scored(OPEN_VALUE, None, "$12.34 is in no output", cause=Cause.VALUE_NOT_FOUND, detail="$12.34")
 
 
 def score(case: int, outcome: Outcome, name: str = "groundedness", agent: str = "a", part: int = 0) -> Score:
@@ -135,15 +147,16 @@ def test_a_verdict_of_advice_is_reported_with_what_to_write():
 
 
 def test_an_open_verdict_is_distinguished_from_a_skipped_one():
-    undecided = score(1, Scored(0.5, None, "free prose"))
-    assert verdict("groundedness.score == pass for all cases", undecided)[1] == (
-        "no case could be judged: 1 has a value and no verdict"
+    undecided = score(1, OPEN)
+    assert verdict("groundedness.score == pass for all cases", undecided) == (
+        Verdict.INCONCLUSIVE,
+        "no case could be judged: 1 open: 1 answer holds a value that no source has",
     )
     assert verdict("groundedness.score == pass for all cases", undecided, score(2, PASS)) == (
-        Verdict.PASSED,
+        Verdict.INCONCLUSIVE,
         (
-            "1 of 1 judged cases satisfy it, 1 must; 100.0%, 95% interval 20.7% to 100.0%;"
-            " 1 has a value and no verdict"
+            "1 open: 1 answer holds a value that no source has; 1 of 2 cases satisfy it, 2 must; 50.0%, 95%"
+            " interval 9.5% to 90.5%"
         ),
     )
 
@@ -182,10 +195,9 @@ def test_a_case_satisfies_with_every_one_of_its_scores():
 
 
 def test_no_verdict_is_neither_pass_nor_fail():
-    undecided = score(1, Scored(0.5, None, "free prose"))
-    for text in ("groundedness.score == pass for all cases", "groundedness.score != fail for all cases"):
-        assert verdict(text, undecided)[0] is Verdict.INCONCLUSIVE
-    assert verdict("groundedness.score >= 0.5 for all cases", undecided)[0] is Verdict.PASSED
+    for text in ("== pass", "!= fail", ">= 0.5", ">= 0.4", "< 0.6"):
+        found = verdict(f"groundedness.score {text} for all cases", score(1, OPEN))
+        assert found[0] is Verdict.INCONCLUSIVE, text
 
 
 def test_the_report_says_which_layer_fails_and_why():
@@ -265,11 +277,21 @@ def test_an_aggregate_is_compared(text, expected):
 
 def test_a_fail_rate_counts_verdicts_with_its_interval():
     runs = [score(number, FAIL if number < 2 else PASS) for number in range(20)]
-    undecided = score(30, Scored(0.5, None, "free prose"))
-    assert verdict("fail_rate(groundedness.score) <= 10%", *runs, undecided) == (
+    assert verdict("fail_rate(groundedness.score) <= 10%", *runs) == (
         Verdict.PASSED,
         "fail_rate is 10.0% over 20 verdicts, 95% interval 2.8% to 30.1%",
     )
+    undecided = score(30, OPEN)
+    left_open = (
+        "fail_rate is 10.0% over 20 verdicts, 95% interval 2.8% to 30.1%; fails 2 of 20, 1 open:"
+        " 1 answer holds a value that no source has"
+    )
+    assert verdict("fail_rate(groundedness.score) <= 15%", *runs, undecided) == (Verdict.PASSED, left_open)
+    assert verdict("fail_rate(groundedness.score) <= 10%", *runs, undecided) == (
+        Verdict.INCONCLUSIVE,
+        f"what is open would decide; {left_open}",
+    )
+    assert verdict("fail_rate(groundedness.score) <= 5%", *runs, undecided)[0] is Verdict.FAILED
     assert verdict("fail_rate(groundedness.score) < 10%", *runs)[0] is Verdict.FAILED
 
 

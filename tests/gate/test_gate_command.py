@@ -76,6 +76,53 @@ def test_a_junit_file_is_written(scores, tmp_path, capfd):
 
 
 @pytest.fixture
+def unsettled(tmp_path: Path) -> Path:
+    """Four runs; one answer holds a value that no source has."""
+    path = tmp_path / "unsettled.jsonl"
+    rows = []
+    for number in range(4):
+        found = line(f"trace-{number}", "groundedness", 1.0)
+        if number == 3:
+            cause = {"cause": "value-not-found", "detail": "12.34", "state": "open"}
+            found |= {"value": 0.5, "label": None, "explanation": "no source has 12.34", **cause}
+        about = {"span_id": "r", "name": "pricer", "scores": [found]}
+        rows.append({"trace_id": f"trace-{number}", "runs": [about]})
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+PASSES = "groundedness.score == pass for all cases"
+
+
+def test_what_is_open_does_not_pass_and_is_shown(unsettled, tmp_path, capfd):
+    files = {name: tmp_path / f"gate.{name}" for name in ("junit", "html", "markdown", "sarif")}
+    options = [word for name, path in files.items() for word in (f"--{name}", str(path))]
+    assert run(["gate", "--scores", str(unsettled), "--assert", PASSES, *options]) == 1
+    out = " ".join(capfd.readouterr().out.split())
+    assert f"OPEN {PASSES} 1 open: 1 answer holds a value that no source has; 3 of 4 cases satisfy it" in out
+    assert "open 0.50 pricer trace-3 no source has 12.34" in out
+    assert check_junit(files["junit"].read_text()).find("testsuite").get("errors") == "1"
+    page = files["html"].read_text()
+    held = json.loads(page.partition('id="report">')[2].partition("</script>")[0])["answers"]["gates/report"]
+    assert (held["open_counts_as"], held["assertions"][0]["open"]) == ("not-passed", 1)
+    assert "- <code>open</code>: <code>1</code>" in files["markdown"].read_text()
+
+
+def test_open_counts_otherwise_by_the_option_or_by_the_file(unsettled, tmp_path, capfd):
+    gate = ["gate", "--scores", str(unsettled)]
+    for given, code in (("pass", 0), ("ignore", 0), ("fail", 1), ("not-passed", 1)):
+        assert run([*gate, "--assert", PASSES, "--open", given, "--json"]) == code
+        document = json.loads(capfd.readouterr().out)
+        assert (document["open_counts_as"], document["open"]) == (given, 1)
+    file = tmp_path / "gate.yaml"
+    file.write_text(f"assertions: ['{PASSES}']\nopen: ignore\n")
+    assert run([*gate, "--assertions", str(file)]) == 0
+    assert "open is left out (--open ignore)" in capfd.readouterr().out
+    assert run([*gate, "--assertions", str(file), "--open", "fail"]) == 1
+    assert run([*gate, "--assert", PASSES, "--open", "maybe"]) == 2
+
+
+@pytest.fixture
 def coded(tmp_path: Path) -> Path:
     """One run whose only snippet reads a file outside its directory, and has a test."""
     finding = {"rule": "python.file", "severity": "high", "verdict": "deny", "line": 2, "end_line": 2}

@@ -28,7 +28,9 @@ class Element:
 
 JUNIT = {
     "testsuites": Element({"name": r"(?s).*", **_COUNTS}, {}, ("testsuite*",)),
-    "testsuite": Element({"name": r"(?s).*", **_COUNTS}, {"skipped": _COUNT}, ("testcase*",)),
+    "testsuite": Element({"name": r"(?s).*", **_COUNTS}, {"skipped": _COUNT}, ("properties", "testcase*")),
+    "properties": Element({}, {}, ("property*",)),
+    "property": Element({"name": r".+", "value": r"(?s).*"}, {}),
     "testcase": Element(
         {"name": r"(?s).+", "classname": r"(?s).+"},
         {"file": r"(?s).+", "time": _SECONDS},
@@ -93,6 +95,7 @@ _LOCATION = _object(
     ),
     logicalLocations={"type": "array", "items": _object(["name"], name=_TEXT, kind=_TEXT)},
 )
+_BAG = _object(["open"], open={"type": "integer", "minimum": 0}, openRemark={"type": "string"})
 SARIF: dict[str, Any] = _object(
     ["version", "runs", "$schema"],
     **{"$schema": _URI},
@@ -128,6 +131,7 @@ SARIF: dict[str, Any] = _object(
                     contents=_object(["text"], text={"type": "string"}),
                 ),
             },
+            properties=_BAG,
             columnKind={"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
             results={
                 "type": "array",
@@ -137,6 +141,7 @@ SARIF: dict[str, Any] = _object(
                     level={"enum": ["none", "note", "warning", "error"]},
                     message=_MESSAGE,
                     locations={"type": "array", "items": _LOCATION},
+                    properties=_BAG,
                     partialFingerprints={"type": "object", "additionalProperties": _TEXT},
                 ),
             },

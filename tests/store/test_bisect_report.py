@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from golden_traces import trace_in_short
@@ -11,6 +12,7 @@ from spanproof.cli.app import run
 from spanproof.evaluators.engine import Engine
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.store import open_store
+from spanproof.trace import Cause, Layer, Scored
 
 
 def ended(number, digest, *, error=None):
@@ -76,3 +78,25 @@ def test_a_score_without_a_verdict_is_misuse(report):
     code, said = report("trajectory.cost_usd")
     assert code == 2
     assert "has no verdict" in said.err
+
+
+def test_runs_that_are_open_are_counted_and_in_no_rate(tmp_path, capsys):
+    def settle(evaluation, outcome):
+        scores = evaluation.runs[0].scores
+        changed = tuple(
+            replace(score, outcome=outcome) if score.name == Layer.EXECUTION.value else score
+            for score in scores
+        )
+        return replace(evaluation, runs=(replace(evaluation.runs[0], scores=changed),))
+
+    unsettled = Scored(0.5, None, "it is not known", cause=Cause.CODE_NOT_RUN)
+    evaluations = [ended(number, "sha256:aa11") for number in range(1, 7)]
+    evaluations[4:] = [settle(each, unsettled) for each in evaluations[4:]]
+    with open_store(tmp_path / "store") as store:
+        store.write(evaluations)
+    options = ["report", "bisect", "--store", str(tmp_path / "store")]
+    assert run([*options, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["runs"], found["open"]) == (4, {"total": 2, "before": None, "after": None})
+    assert run(options) == 0
+    assert "2 runs are open and not in these rates" in capsys.readouterr().err

@@ -132,6 +132,7 @@ UNREADABLE = {
     "assert_='groundedness.score => 1'": "column 20: expected a comparison",
     "agent='a:b'": "agent goes with suite",
     "suite='x', tools='dead'": "'dead' is not a valid Tools",
+    "open='yes'": "open must be one of not-passed, pass, fail, ignore, got 'yes'",
 }
 
 
@@ -152,6 +153,9 @@ def test_a_marker_that_cannot_be_read_is_an_error(run_pytest):
 def test_a_function_that_traces_nothing_is_judged_by_its_answer(run_pytest):
     code, out = run_pytest(
         """
+import pytest
+
+@pytest.mark.spanproof(open="ignore")
 def test_it(spanproof):
     spanproof.run(lambda task: "forty-two", "How many?")
     (evaluation,) = spanproof.evaluations
@@ -160,6 +164,42 @@ def test_it(spanproof):
 """
     )
     assert code == 0, out
+
+
+def test_a_run_that_is_open_fails_the_test_and_says_why_and_how_to_settle_it(run_pytest):
+    code, out = run_pytest(
+        """
+import pytest
+
+def answer(task):
+    return "forty-two"
+
+def test_default(spanproof):
+    spanproof.run(answer, "How many?")
+
+@pytest.mark.spanproof(assert_="groundedness.score == pass")
+def test_asserted(spanproof):
+    spanproof.run(answer, "How many?")
+
+@pytest.mark.spanproof(open="fail")
+def test_failing(spanproof):
+    spanproof.run(answer, "How many?")
+
+@pytest.mark.spanproof(open="pass", assert_="groundedness.score == pass")
+def test_passing(spanproof):
+    spanproof.run(answer, "How many?")
+"""
+    )
+    assert code == 1
+    assert "3 failed, 1 passed" in out
+    assert "PASSED test_it.py::test_passing" in out
+    assert "groundedness is open: no output on the trace to compare the answer with" in out
+    assert (
+        "inconclusive: groundedness.score == pass for all cases: no case could be judged: 1 open: 1 answer"
+        " has no output to be compared with" in out
+    )
+    assert "open='ignore' in the marker leaves it out" in out
+    assert "open counts as passed (--open pass)" in out
 
 
 def test_pytest_finds_the_plug_in_and_loads_nothing_else_with_it():

@@ -1251,7 +1251,7 @@ export interface components {
          * @description How a case came out.
          * @enum {string}
          */
-        CaseStatus: "passed" | "fixed" | "flaky" | "reproduced" | "regressed" | "failed" | "errored" | "inconclusive";
+        CaseStatus: "passed" | "fixed" | "flaky" | "reproduced" | "regressed" | "failed" | "errored" | "open" | "inconclusive";
         /**
          * Cell
          * @description One case in one experiment.
@@ -1849,6 +1849,11 @@ export interface components {
             judged: number;
             /** Satisfied */
             satisfied: number;
+            /**
+             * Open
+             * @description Cases, scores or trials that are open.
+             */
+            open: number;
             /** Share */
             share: number | null;
             /** Low */
@@ -1924,6 +1929,11 @@ export interface components {
             name: string;
             /** Passed */
             passed: boolean;
+            /**
+             * Open Counts As
+             * @description `not-passed`, `pass`, `fail` or `ignore`.
+             */
+            open_counts_as: string;
             /**
              * Cut
              * @description Whether there were more scores than are read.

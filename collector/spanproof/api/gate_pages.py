@@ -9,6 +9,7 @@ from pydantic import Field
 
 from spanproof.api import pages
 from spanproof.api.models import Answer
+from spanproof.gate import OpenPolicy
 from spanproof.gate.outputs import CodeMark
 from spanproof.trace import Language
 
@@ -50,6 +51,7 @@ class GateAssertion(Answer):
     reason: str
     judged: int
     satisfied: int
+    open: int = Field(description="Cases, scores or trials that are open.")
     share: float | None
     low: float | None
     high: float | None
@@ -62,6 +64,7 @@ class GatePage(Answer):
 
     name: str
     passed: bool
+    open_counts_as: str = Field(description="`not-passed`, `pass`, `fail` or `ignore`.")
     cut: bool = Field(description="Whether there were more scores than are read.")
     assertions: list[GateAssertion]
 
@@ -84,6 +87,7 @@ def build_gate_page(
     return GatePage(
         name=name,
         passed=bool(report["passed"]),
+        open_counts_as=str(report.get("open_counts_as") or OpenPolicy.NOT_PASSED),
         cut=cut,
         assertions=[
             _build_assertion(each, marks[index] if index < len(marks) else ())
@@ -101,6 +105,7 @@ def _build_assertion(given: Mapping[str, Any], marks: Sequence[CodeMark]) -> Gat
         reason=pages.clean_text(str(given.get("reason", ""))),
         judged=given.get("judged", 0),
         satisfied=given.get("satisfied", 0),
+        open=given.get("open", 0),
         share=given.get("share"),
         low=low,
         high=high,

@@ -79,7 +79,7 @@ def build_result_page(
         command=pages.clean_text(command),
         facts=[
             ResultFact(name=pages.clean_text(name), value=pages.clean_text(value))
-            for name, value in table.facts
+            for name, value in table.all_facts
         ],
         cases=[_build_case(row, runs.get(row.name, ())) for row in rows[:_MOST_ROWS]],
         left_out=max(0, len(rows) - _MOST_ROWS),

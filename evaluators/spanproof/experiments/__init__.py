@@ -15,6 +15,8 @@ from spanproof.experiments.experiment import (
     CaseStatus,
     Comparison,
     Experiment,
+    GroupCount,
+    LayerCount,
     read_baseline,
 )
 from spanproof.experiments.launch import AgentServers
@@ -35,6 +37,8 @@ __all__ = [
     "Comparison",
     "Experiment",
     "ExperimentError",
+    "GroupCount",
+    "LayerCount",
     "Settings",
     "Tools",
     "Trial",

@@ -1,8 +1,9 @@
 """An experiment's results: by case, over all cases, and beside a baseline.
 
 A case is *passed* when every trial passed, *failed* when none did, *flaky* when some did. Where none failed,
-it is *errored* when its tests could not run in a trial, by no fault of the agent, and *inconclusive* when
-trials could not be judged. An errored trial counts as not passed in every rate.
+it is *errored* when its tests could not run in a trial, by no fault of the agent, *inconclusive* when trials
+could not be judged, and *open* when some are open. Errored trials count as not passed in every rate, and so
+do open ones unless the user says otherwise.
 
 Beside a baseline, or beside the frozen run a case was promoted from, a failed case is *reproduced* where it
 failed before and *regressed* where it passed, and a passed one is *fixed* where it failed before.
@@ -13,23 +14,25 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from functools import cached_property
 from math import fsum, prod
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spanproof.evaluators.intervals import Interval, compute_wilson_interval
 from spanproof.experiments.errors import ExperimentError
 from spanproof.experiments.folder import ExperimentFolder
 from spanproof.experiments.statistics import bootstrap_difference, mcnemar
 from spanproof.experiments.trial import Trial, TrialVerdict
+from spanproof.gate import OpenPolicy, describe_gravest_cause
 from spanproof.gate.outputs import ResultRow, ResultTable, Verdict, count, mark_code
 from spanproof.gate.pass_rates import pass_at_k, pass_hat_k
 from spanproof.suites import Case
-from spanproof.trace import Cohort, Label, Layer
+from spanproof.trace import Cause, Cohort, Label, Layer, State
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,11 +51,32 @@ class CaseStatus(StrEnum):
     REGRESSED = "regressed"
     FAILED = "failed"
     ERRORED = "errored"
+    OPEN = "open"
     INCONCLUSIVE = "inconclusive"
 
 
 # What a report says of a case that did not fail, and did not pass.
-_UNDECIDED = {CaseStatus.ERRORED: Verdict.ERRORED, CaseStatus.INCONCLUSIVE: Verdict.INCONCLUSIVE}
+_UNDECIDED = {
+    CaseStatus.ERRORED: Verdict.ERRORED,
+    CaseStatus.OPEN: Verdict.INCONCLUSIVE,
+    CaseStatus.INCONCLUSIVE: Verdict.INCONCLUSIVE,
+}
+
+
+class LayerCount(NamedTuple):
+    """How many trials failed a layer, had a verdict on it, and left it open."""
+
+    failed: int
+    judged: int
+    open: int
+
+
+class GroupCount(NamedTuple):
+    """How many trials passed, of those that count, and how many of these are open."""
+
+    passed: int
+    counted: int
+    open: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,21 +86,23 @@ class CaseResult:
     Attributes:
         before: whether it passed before, by the baseline or by the frozen run; None where that is not known.
         quarantined: it was flaky in the baseline, too, and does not decide.
+        open_policy: what open trials count as.
     """
 
     case: Case
     trials: tuple[Trial, ...]
     before: bool | None = None
     quarantined: bool = False
+    open_policy: OpenPolicy = OpenPolicy.NOT_PASSED
 
     @property
     def judged(self) -> tuple[Trial, ...]:
-        """The trials that count: all but the unjudged. An errored one counts as not passed."""
-        return tuple(trial for trial in self.trials if trial.verdict is not TrialVerdict.UNJUDGED)
+        """The trials with a verdict: passed or failed."""
+        return tuple(trial for trial in self.trials if trial.verdict.is_judged)
 
     @property
     def passed(self) -> int:
-        """How many trials passed."""
+        """How many trials passed; open ones are not among them."""
         return sum(trial.passed for trial in self.trials)
 
     @property
@@ -85,29 +111,67 @@ class CaseResult:
         return sum(trial.verdict is TrialVerdict.ERRORED for trial in self.trials)
 
     @property
+    def open(self) -> int:
+        """How many trials are open."""
+        return sum(trial.verdict is TrialVerdict.OPEN for trial in self.trials)
+
+    @property
+    def counted(self) -> int:
+        """How many trials rates are over: all but unjudged ones, and open ones where they are left out."""
+        ignored = self.open_policy is OpenPolicy.IGNORE
+        return len(self.judged) + self.errored + (0 if ignored else self.open)
+
+    @property
+    def counted_passed(self) -> int:
+        """How many of the counted trials count as passed."""
+        return self.passed + (self.open if self.open_policy is OpenPolicy.PASS else 0)
+
+    @property
     def rate(self) -> float | None:
-        """The share of the judged trials that passed, None where none was judged."""
-        return self.passed / len(self.judged) if self.judged else None
+        """The share of the counted trials that count as passed, None where none counts."""
+        return self.counted_passed / self.counted if self.counted else None
+
+    @property
+    def open_share(self) -> float:
+        """The share of the counted trials that may still turn out either way."""
+        is_undecided = self.open_policy is OpenPolicy.NOT_PASSED and self.open > 0
+        return self.open / self.counted if is_undecided else 0.0
 
     @property
     def status(self) -> CaseStatus:
         """How it came out."""
-        failed = len(self.judged) - self.passed - self.errored
-        if self.passed and failed:
+        failed = len(self.judged) - self.passed
+        failed += self.open if self.open_policy is OpenPolicy.FAIL else 0
+        if self.counted_passed and failed:
             return CaseStatus.FLAKY
         if failed:
             known = {True: CaseStatus.REGRESSED, False: CaseStatus.REPRODUCED, None: CaseStatus.FAILED}
             return known[self.before]
         if self.errored:
             return CaseStatus.ERRORED
-        if len(self.judged) < len(self.trials) or not self.trials:
+        if len(self.judged) + self.open < len(self.trials) or not self.counted:
             return CaseStatus.INCONCLUSIVE
+        if self.open and self.open_policy is OpenPolicy.NOT_PASSED:
+            return CaseStatus.OPEN
         return CaseStatus.FIXED if self.before is False else CaseStatus.PASSED
 
     @property
     def first_failure(self) -> Trial | None:
-        """The first trial that did not pass."""
-        return next((trial for trial in self.trials if not trial.passed), None)
+        """The first trial that did not pass; one that failed comes before one that is open."""
+        order = (TrialVerdict.FAILED, *(each for each in TrialVerdict if each is not TrialVerdict.FAILED))
+        missed = [trial for trial in self.trials if not trial.passed]
+        return min(missed, key=lambda trial: order.index(trial.verdict), default=None)
+
+    @property
+    def open_causes(self) -> tuple[Cause | None, ...]:
+        """Why its open trials are open: of each the causes of the findings that are."""
+        return tuple(
+            finding.cause
+            for trial in self.trials
+            if trial.verdict is TrialVerdict.OPEN
+            for finding in trial.findings
+            if finding.is_open
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +182,9 @@ class Comparison:
         difference: of the mean pass rates, now less before; None where no case is in both.
         low, high: its 95 % interval, by resampling the cases.
         p_value: of McNemar's exact test over the cases that flipped.
-        fixed, regressed: ids of the cases that flipped: by the majority of their trials.
+        fixed, regressed: ids of the cases that flipped: by the majority of their trials, however their open
+            ones turn out.
+        opened, closed: ids of the cases that had no open trial and have one now, and the other way round.
     """
 
     cases: int
@@ -128,11 +194,18 @@ class Comparison:
     p_value: float
     fixed: tuple[str, ...]
     regressed: tuple[str, ...]
+    opened: tuple[str, ...] = ()
+    closed: tuple[str, ...] = ()
 
     @property
     def flipped(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """The cases that flipped, by how."""
-        return ("fixed", self.fixed), ("regressed", self.regressed)
+        """The cases that came out differently, by how."""
+        return (
+            ("fixed", self.fixed),
+            ("regressed", self.regressed),
+            ("were judged, are open now", self.opened),
+            ("were open, are judged now", self.closed),
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return the comparison as JSON data."""
@@ -143,13 +216,21 @@ class Comparison:
             "mcnemar_p": self.p_value,
             "fixed": list(self.fixed),
             "regressed": list(self.regressed),
+            "opened": list(self.opened),
+            "closed": list(self.closed),
         }
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return the cases that flipped as a table: `case` and `change`."""
+        """Return the cases that came out differently as a table: `case` and `change`."""
         import pandas as pd
 
-        rows = [(case, "fixed") for case in self.fixed] + [(case, "regressed") for case in self.regressed]
+        changes = {
+            "fixed": self.fixed,
+            "regressed": self.regressed,
+            "opened": self.opened,
+            "closed": self.closed,
+        }
+        rows = [(case, change) for change, cases in changes.items() for case in cases]
         return pd.DataFrame(rows, columns=["case", "change"])
 
 
@@ -165,6 +246,7 @@ class Experiment:
         quarantine: whether cases that are flaky in both do not decide.
         suite: folder of the suite, as it was given.
         results: the folder's files, which hold the runs; None of trials that hold theirs themselves.
+        open_policy: what open trials count as.
     """
 
     folder: str
@@ -177,6 +259,7 @@ class Experiment:
     quarantine: bool = False
     suite: str = ""
     results: ExperimentFolder | None = None
+    open_policy: OpenPolicy = OpenPolicy.NOT_PASSED
 
     @cached_property
     def cases(self) -> tuple[CaseResult, ...]:
@@ -197,15 +280,20 @@ class Experiment:
         """Return how many cases came out like this."""
         return sum(each.status is status for each in self.cases)
 
+    @property
+    def open_trials(self) -> int:
+        """How many trials are open."""
+        return sum(each.open for each in self.cases)
+
     def pass_at(self, k: int) -> float | None:
-        """Return the mean pass@k of the cases with at least `k` judged trials; None where there is none."""
-        rates = [pass_at_k(len(each.judged), each.passed, k) for each in self.cases if len(each.judged) >= k]
-        return fmean(rates) if rates else None
+        """Return the mean pass@k of the cases with at least `k` counted trials; None where there is none."""
+        cases = [each for each in self.cases if each.counted >= k]
+        return fmean(pass_at_k(each.counted, each.counted_passed, k) for each in cases) if cases else None
 
     def pass_hat(self, k: int) -> float | None:
-        """Return the mean pass^k of the cases with at least `k` judged trials; None where there is none."""
-        rates = [pass_hat_k(len(each.judged), each.passed, k) for each in self.cases if len(each.judged) >= k]
-        return fmean(rates) if rates else None
+        """Return the mean pass^k of the cases with at least `k` counted trials; None where there is none."""
+        cases = [each for each in self.cases if each.counted >= k]
+        return fmean(pass_hat_k(each.counted, each.counted_passed, k) for each in cases) if cases else None
 
     @property
     def interval(self) -> Interval | None:
@@ -231,35 +319,38 @@ class Experiment:
         costs = [trial.cost_usd for trial in self.trials if trial.cost_usd is not None]
         return fsum(costs) if costs else None
 
-    def fail_rates(self) -> dict[str, tuple[int, int]]:
-        """Return for each layer how many trials failed it, and how many it judged."""
+    def fail_rates(self) -> dict[str, LayerCount]:
+        """Return the counts of each layer."""
         found = {}
         for layer in Layer:
-            verdicts = Counter(trial.layers.get(layer.value, "skipped") for trial in self.trials)
-            found[layer.value] = (verdicts["fail"], verdicts["fail"] + verdicts["pass"])
+            states = Counter(trial.layers.get(layer.value, State.SKIPPED) for trial in self.trials)
+            judged = states[State.FAIL] + states[State.PASS]
+            found[layer.value] = LayerCount(states[State.FAIL], judged, states[State.OPEN])
         return found
 
-    def rates_by(self, group: str) -> dict[str, tuple[int, int]]:
-        """Return passed and judged trials for each value of a group.
+    def rates_by(self, group: str) -> dict[str, GroupCount]:
+        """Return the counts for each value of a group.
 
         Args:
             group: `tag`, or a dimension of the cohort of the cases.
         """
-        found: dict[str, tuple[int, int]] = {}
+        found: dict[str, GroupCount] = {}
         for each in self.cases:
             values = each.case.tags if group == "tag" else (getattr(each.case.cohort, group),)
             for value in filter(None, values):
-                passed, judged = found.get(value, (0, 0))
-                found[value] = (passed + each.passed, judged + len(each.judged))
+                passed, counted, unsettled = found.get(value, (0, 0, 0))
+                found[value] = GroupCount(
+                    passed + each.counted_passed, counted + each.counted, unsettled + each.open
+                )
         return found
 
     @property
-    def groups(self) -> Iterator[tuple[str, str, int, int]]:
-        """Yield dimension, value, passed and judged trials, of tags and of dimensions with several values."""
-        for dimension in ("tag", *(field.name for field in fields(Cohort))):
+    def groups(self) -> Iterator[tuple[str, str, GroupCount]]:
+        """Yield dimension, value and counts, of tags and of dimensions with several values."""
+        for dimension in ("tag", *(each.name for each in fields(Cohort))):
             rates = self.rates_by(dimension)
             if len(rates) > 1 or (rates and dimension == "tag"):
-                yield from ((dimension, value, *counts) for value, counts in sorted(rates.items()))
+                yield from ((dimension, value, counts) for value, counts in sorted(rates.items()))
 
     @property
     def floating_models(self) -> tuple[str, ...]:
@@ -269,17 +360,25 @@ class Experiment:
 
     def compare(self, baseline: Experiment) -> Comparison:
         """Return this experiment beside another one on the same cases."""
-        now = {each.case.id: each.rate for each in self.cases if each.rate is not None}
-        before = {each.case.id: each.rate for each in baseline.cases if each.rate is not None}
-        return compare_rates(now, before)
+        return compare_rates(self.rates, baseline.rates, self.open_shares, baseline.open_shares)
 
     @property
     def comparison(self) -> Comparison | None:
         """The experiment beside its baseline, None where it has none."""
         if self.baseline is None:
             return None
-        now = {each.case.id: each.rate for each in self.cases if each.rate is not None}
-        return compare_rates(now, self.baseline.rates)
+        before = self.baseline
+        return compare_rates(self.rates, before.rates, self.open_shares, before.open_shares)
+
+    @property
+    def rates(self) -> dict[str, float]:
+        """The pass rate of each case that has trials that count."""
+        return {each.case.id: each.rate for each in self.cases if each.rate is not None}
+
+    @property
+    def open_shares(self) -> dict[str, float]:
+        """The share of each case's trials that are open and undecided."""
+        return {each.case.id: each.open_share for each in self.cases}
 
     def to_json(self) -> dict[str, Any]:
         """Return the experiment as JSON data, which `spanproof gate --scores` reads; docs/experiments.md."""
@@ -294,29 +393,39 @@ class Experiment:
             "folder": self.folder,
             "passed": self.passed,
             "stopped": self.stopped or None,
+            "open_counts_as": self.open_policy.value,
+            "open_trials": self.open_trials,
             "trials_per_case": self.wanted,
             "pass_at": {str(k): self.pass_at(k) for k in ks},
             "pass_hat": {str(k): self.pass_hat(k) for k in ks},
             "interval": [self.interval.low, self.interval.high] if self.interval else None,
             "step_success": self.step_success,
             "run_success_by_steps": self.run_success_by_steps,
-            **{status.value: self.count(status) for status in CaseStatus},
+            **{status.value: self.count(status) for status in CaseStatus if status is not CaseStatus.PASSED},
+            # `passed` is whether all of it passed.
+            "passed_cases": self.count(CaseStatus.PASSED),
             "wall_s": fsum(trial.wall_s for trial in self.trials),
             "judge_s": fsum(trial.judge_s for trial in self.trials),
             "cost_usd": self.cost_usd,
             "layers": {
-                name: {"failed": failed, "judged": judged, "interval": _compute_interval(failed, judged)}
-                for name, (failed, judged) in self.fail_rates().items()
+                name: {
+                    "failed": counts.failed,
+                    "judged": counts.judged,
+                    "open": counts.open,
+                    "interval": _compute_interval(counts.failed, counts.judged),
+                }
+                for name, counts in self.fail_rates().items()
             },
             "groups": [
                 {
                     "dimension": dimension,
                     "value": value,
-                    "passed": passed,
-                    "judged": judged,
-                    "interval": _compute_interval(passed, judged),
+                    "passed": counts.passed,
+                    "counted": counts.counted,
+                    "open": counts.open,
+                    "interval": _compute_interval(counts.passed, counts.counted),
                 }
-                for dimension, value, passed, judged in self.groups
+                for dimension, value, counts in self.groups
             ],
             "floating_models": list(self.floating_models),
             "baseline": comparison.to_json() if comparison else None,
@@ -335,14 +444,24 @@ class Experiment:
     def to_table(self) -> ResultTable:
         """Return the experiment as the rows of a report, one per case."""
         passed = self.count(CaseStatus.PASSED) + self.count(CaseStatus.FIXED)
+        unsettled = sum(each.open > 0 for each in self.cases)
         headline = f"{passed} of {count(len(self.cases), 'case')} passed in every trial"
+        headline += f", {unsettled} open" if unsettled else ""
         rows = tuple(self._build_row(each) for each in self.cases)
         return ResultTable(
-            f"spanproof experiment {self.agent}", self.passed, headline, rows, tuple(self._list_facts())
+            f"spanproof experiment {self.agent}",
+            self.passed,
+            headline,
+            rows,
+            tuple(self._list_facts()),
+            open=unsettled,
+            open_remark=self.open_policy.remark,
         )
 
     def _build_row(self, result: CaseResult) -> ResultRow:
         first, verdict, reason = result.first_failure, Verdict.PASSED, ""
+        if result.status in (CaseStatus.PASSED, CaseStatus.FIXED):
+            first = None
         if result.quarantined:
             reason = "quarantined: flaky here and in the baseline"
         elif result.status not in (CaseStatus.PASSED, CaseStatus.FIXED):
@@ -360,6 +479,7 @@ class Experiment:
             layer=first.layer.value if first and first.layer else "",
             file=f"{self.suite}/cases/{result.case.id}/case.yaml" if self.suite else "",
             wall_s=fsum(trial.wall_s for trial in result.trials),
+            open=result.open,
             marks=mark_code(run, first.layer, place) if run and first else (),
         )
 
@@ -374,9 +494,13 @@ class Experiment:
         errored = sum(each.errored for each in self.cases)
         if errored:
             yield "errored", f"{count(errored, 'trial')}, counted as not passed"
-        for layer, (failed, judged) in self.fail_rates().items():
-            if failed:
-                yield f"{layer} failed", f"{failed} of {count(judged, 'trial')}"
+        for layer, counts in self.fail_rates().items():
+            if counts.failed or counts.open:
+                unsettled = f", {counts.open} open" if counts.open else ""
+                yield f"{layer} failed", f"{counts.failed} of {count(counts.judged, 'trial')}{unsettled}"
+        cause = describe_gravest_cause(cause for each in self.cases for cause in each.open_causes)
+        if cause:
+            yield "gravest cause of open trials", cause
         found = self.comparison
         if found is not None and found.difference is not None:
             interval = f"95% interval {found.low:+.1%} to {found.high:+.1%}"
@@ -412,48 +536,77 @@ class Experiment:
         before = (
             _has_passed_before(case) if self.baseline is None else (None if rate is None else rate >= 0.5)
         )
-        result = CaseResult(case, trials, before)
+        result = CaseResult(case, trials, before, open_policy=self.open_policy)
         flaky_before = rate is not None and 0 < rate < 1
         if self.quarantine and flaky_before and result.status is CaseStatus.FLAKY:
-            return CaseResult(case, trials, before, quarantined=True)
+            return replace(result, quarantined=True)
         return result
 
 
 @dataclass(frozen=True, slots=True)
 class BaselineRates:
-    """The pass rate of each case of an earlier experiment."""
+    """The pass rate of each case of an earlier experiment.
+
+    Attributes:
+        open_shares: by case the share of its trials that are open and undecided.
+    """
 
     origin: str
     rates: Mapping[str, float]
+    open_shares: Mapping[str, float] = field(default_factory=dict)
 
 
-def read_baseline(folder: Path) -> BaselineRates:
+def read_baseline(folder: Path, open_policy: OpenPolicy = OpenPolicy.NOT_PASSED) -> BaselineRates:
     """Return the pass rates of the experiment in a folder.
+
+    Args:
+        folder: of the experiment.
+        open_policy: what open trials count as.
 
     Raises:
         ExperimentError: there is none, or none of its trials was judged.
     """
     results = ExperimentFolder(folder)
     results.read_head()
-    judged: dict[str, list[bool]] = {}
+    trials: dict[str, list[Trial]] = {}
     for trial in results.read_trials():
-        if trial.verdict is not TrialVerdict.UNJUDGED:
-            judged.setdefault(trial.case, []).append(trial.passed)
-    if not judged:
+        trials.setdefault(trial.case, []).append(trial)
+    found = {
+        case: CaseResult(Case(case), tuple(of_case), open_policy=open_policy)
+        for case, of_case in trials.items()
+    }
+    rates = {case: result.rate for case, result in found.items() if result.rate is not None}
+    if not rates:
         raise ExperimentError(f"{folder} has no judged trial to compare with")
-    return BaselineRates(str(folder), {case: fmean(passed) for case, passed in judged.items()})
+    return BaselineRates(str(folder), rates, {case: result.open_share for case, result in found.items()})
 
 
-def compare_rates(now: Mapping[str, float], before: Mapping[str, float]) -> Comparison:
-    """Return the comparison of pass rates by case; cases that are in one of both only are left out."""
+def compare_rates(
+    now: Mapping[str, float],
+    before: Mapping[str, float],
+    open_now: Mapping[str, float] = MappingProxyType({}),
+    open_before: Mapping[str, float] = MappingProxyType({}),
+) -> Comparison:
+    """Return the comparison of pass rates by case; cases that are in one of both only are left out.
+
+    Args:
+        now: pass rates, open trials counted as not passed.
+        before: those of the baseline.
+        open_now: the share of open trials, by case.
+        open_before: those of the baseline.
+    """
     both = sorted(now.keys() & before.keys())
-    fixed = tuple(case for case in both if now[case] >= 0.5 > before[case])
-    regressed = tuple(case for case in both if before[case] >= 0.5 > now[case])
+    most_now = {case: now[case] + open_now.get(case, 0.0) for case in both}
+    most_before = {case: before[case] + open_before.get(case, 0.0) for case in both}
+    fixed = tuple(case for case in both if now[case] >= 0.5 > most_before[case])
+    regressed = tuple(case for case in both if before[case] >= 0.5 > most_now[case])
+    opened = tuple(case for case in both if open_now.get(case) and not open_before.get(case))
+    closed = tuple(case for case in both if open_before.get(case) and not open_now.get(case))
     difference = low = high = None
     if both:
         difference, low, high = bootstrap_difference([before[c] for c in both], [now[c] for c in both])
     p_value = mcnemar(len(regressed), len(fixed))
-    return Comparison(len(both), difference, low, high, p_value, fixed, regressed)
+    return Comparison(len(both), difference, low, high, p_value, fixed, regressed, opened, closed)
 
 
 def _has_passed_before(case: Case) -> bool | None:
@@ -475,9 +628,11 @@ def _encode_case(result: CaseResult, rows: Sequence[Mapping[str, Any]]) -> dict[
         "status": result.status.value,
         "quarantined": result.quarantined,
         "passed": result.passed,
+        "open": result.open,
         "judged": len(result.judged),
         "errored": result.errored,
-        "interval": _compute_interval(result.passed, len(result.judged)),
+        "counted": result.counted,
+        "interval": _compute_interval(result.counted_passed, result.counted),
         "wall_s": fsum(trial.wall_s for trial in result.trials),
         "judge_s": fsum(trial.judge_s for trial in result.trials),
         "cost_usd": fsum(costs) if costs else None,
@@ -508,6 +663,8 @@ def _encode_trial(trial: Trial) -> dict[str, Any]:
                 "requirement": each.requirement,
                 "holds": each.holds,
                 "errored": each.errored,
+                "open": each.is_open,
+                "cause": each.cause.value if each.cause else None,
                 "reason": each.reason,
             }
             for each in trial.findings
@@ -516,7 +673,8 @@ def _encode_trial(trial: Trial) -> dict[str, Any]:
 
 
 def _describe_trials(result: CaseResult) -> Iterator[str]:
-    yield f"{result.passed} of {count(len(result.trials), 'trial')} passed"
+    unsettled = f", {result.open} open" if result.open else ""
+    yield f"{result.passed} of {count(len(result.trials), 'trial')} passed{unsettled}"
     for trial in result.trials:
         trace = f"trace {trial.trace_id}" if trial.trace_id else "no trace"
         yield f"trial {trial.number}: {trial.verdict.value} {trial.reason}".rstrip() + f"; {trace}"

@@ -9,14 +9,14 @@ from pathlib import Path
 
 from spanproof.evaluators.detect import detect
 from spanproof.evaluators.engine import Engine
-from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
+from spanproof.evaluators.model import TraceEvaluation
 from spanproof.evaluators.runs import runs_of
 from spanproof.evaluators.score_rows import make_run_row
 from spanproof.experiments.launch import Ended
 from spanproof.experiments.trial import Trial, TrialVerdict
 from spanproof.suites import Case
 from spanproof.suites.requirements import Attempt, Finding
-from spanproof.trace import Errored, Label, Layer, Run, Scored, Skipped, Span, SpanKind, Trace, trace_of
+from spanproof.trace import Cause, Layer, Run, Scored, Span, SpanKind, Trace, get_state, trace_of
 from spanproof.trace.dialects import normalise
 from spanproof.trace.otlp import MalformedOtlp, read_file
 
@@ -56,7 +56,7 @@ def _judge(case: Case, number: int, ended: Ended, trace_file: Path, engine: Engi
         reason=reason,
         layer=layer,
         findings=findings,
-        layers={each.value: _read_verdict(run, each) for each in Layer},
+        layers={each.value: get_state(run.layers.get(each)) for each in Layer},
         answer=ended.answer,
         error=ended.error,
         wall_s=ended.wall_s,
@@ -128,29 +128,24 @@ def _conclude(findings: Sequence[Finding], ended: Ended) -> tuple[TrialVerdict, 
     errored = next((each for each in findings if each.errored), None)
     if errored is not None:
         return TrialVerdict.ERRORED, _format_finding(errored), None
-    open_ones = [each for each in findings if each.holds is None]
-    if open_ones:
-        return TrialVerdict.UNJUDGED, f"not judged: {_format_finding(open_ones[0])}", None
+    undecided = [each for each in findings if each.holds is None]
+    unjudged = [each for each in undecided if not each.is_open]
+    if unjudged:
+        return TrialVerdict.UNJUDGED, f"not judged: {_format_finding(unjudged[0])}", None
+    if undecided:
+        gravest = min(undecided, key=_rank_cause)
+        return TrialVerdict.OPEN, _format_finding(gravest), gravest.layer
     return TrialVerdict.PASSED, "", None
+
+
+def _rank_cause(finding: Finding) -> int:
+    """Return the place of a cause among all, which are listed from the gravest on."""
+    causes = list(Cause)
+    return causes.index(finding.cause) if finding.cause is not None else len(causes)
 
 
 def _format_finding(finding: Finding) -> str:
     return finding.reason if finding.layer else f"{finding.requirement}: {finding.reason}"
-
-
-def _read_verdict(run: RunEvaluation, layer: Layer) -> str:
-    for score in run.scores:
-        if score.layer is layer and score.name == layer.value:
-            match score.outcome:
-                case Scored(label=Label() as label):
-                    return label.value
-                case Scored():
-                    return "uncertain"
-                case Errored():
-                    return "errored"
-                case Skipped():
-                    return "skipped"
-    return "skipped"
 
 
 def _count_tokens(run: Run) -> int:

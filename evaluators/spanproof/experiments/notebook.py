@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from spanproof.experiments.agents import agent_in_module
 from spanproof.experiments.experiment import Experiment
 from spanproof.experiments.run import run_experiment
 from spanproof.experiments.settings import Settings, Tools
+from spanproof.gate import OpenPolicy, parse_open_policy
 from spanproof.sandbox.registry import open_sandbox
 from spanproof.sandbox.scanners.pipeline import Pipeline
 
@@ -27,6 +29,7 @@ def run(
     timeout_s: float = 120.0,
     tools: str = Tools.LIVE,
     backend: str = "jail",
+    open_policy: str = OpenPolicy.NOT_PASSED,
 ) -> Experiment:
     """Run an agent on every case of a suite and judge each run.
 
@@ -41,15 +44,19 @@ def run(
         timeout_s: of one trial.
         tools: `live`, or `recorded`: answered from the case.
         backend: the sandbox in which the agent's code is replayed; without one here, nothing is replayed.
+        open_policy: what open trials count as: `not-passed`, `pass`, `fail` or `ignore`.
 
     Raises:
         ExperimentError: the agent cannot be made, or the folder holds another experiment.
         SuiteError: the suite cannot be read.
+        ValueError: `open_policy` is none of its values.
     """
     settings = Settings(trials, jobs, seed, timeout_s, Tools(tools))
     place = Path(folder) if folder else choose_folder()
+    policy = parse_open_policy("spanproof.experiments.run", open_policy)
     with open_engine(backend) as engine:
-        return run_experiment(agent_in_module(agent), Path(suite), place, engine, settings)
+        found = run_experiment(agent_in_module(agent), Path(suite), place, engine, settings)
+    return replace(found, open_policy=policy)
 
 
 @contextmanager

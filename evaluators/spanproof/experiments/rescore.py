@@ -18,6 +18,7 @@ from spanproof.experiments.folder import ExperimentFolder
 from spanproof.experiments.judge import judge_trial
 from spanproof.experiments.launch import Ended
 from spanproof.experiments.trial import Trial, TrialVerdict
+from spanproof.gate import OpenPolicy
 from spanproof.suites import load_suite
 
 
@@ -28,6 +29,7 @@ def rescore_experiment(
     engine: Engine,
     jobs: int = 2,
     report: Callable[[Trial], None] = lambda _trial: None,
+    open_policy: OpenPolicy = OpenPolicy.NOT_PASSED,
 ) -> Experiment:
     """Judge the trials of an experiment again.
 
@@ -38,6 +40,7 @@ def rescore_experiment(
         engine: judges the runs.
         jobs: trials at once.
         report: called with each trial as it is judged.
+        open_policy: what open trials count as.
 
     Raises:
         ExperimentError: there is no experiment, none of its cases is in the suite, or `folder` holds another.
@@ -72,14 +75,15 @@ def rescore_experiment(
             found.append(results.append(trial))
             report(trial)
     tried = {trial.case for trial in trials}
-    is_judged = any(trial.verdict is not TrialVerdict.UNJUDGED for trial in trials)
+    is_counted = any(trial.verdict.is_judged or trial.verdict is TrialVerdict.OPEN for trial in trials)
     return Experiment(
         str(folder),
         known["agent"]["target"],
         tuple(case for case in cases.values() if case.id in tried),
         tuple(found),
         max(trial.number for trial in trials),
-        baseline=read_baseline(origin) if is_judged else None,
+        baseline=read_baseline(origin, open_policy) if is_counted else None,
         suite=str(suite),
         results=results,
+        open_policy=open_policy,
     )

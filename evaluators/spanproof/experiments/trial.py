@@ -5,23 +5,31 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from spanproof.suites.requirements import Finding
-from spanproof.trace import Layer
+from spanproof.trace import Cause, Layer, State
+
+# What an older Spanproof wrote of a layer that is open.
+_FORMER_STATES: Final = {"uncertain": State.OPEN}
 
 
 class TrialVerdict(StrEnum):
-    """How a trial came out.
-
-    `errored`: the case's tests could not run, by no fault of the agent; `unjudged`: another requirement could
-    not be decided. None failed in either. Neither is a pass, and an errored trial counts as not passed.
-    """
+    """Whether a trial met what its case requires. Only a passed one did."""
 
     PASSED = "passed"
     FAILED = "failed"
     ERRORED = "errored"
+    """None failed, and the case's tests could not run, by no fault of the agent."""
+    OPEN = "open"
+    """None failed, and what is not decided hangs on verdicts that are open."""
     UNJUDGED = "unjudged"
+    """A requirement could not be decided, and none failed."""
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether the trial passed or failed."""
+        return self in (TrialVerdict.PASSED, TrialVerdict.FAILED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +39,9 @@ class Trial:
     Attributes:
         number: from 1.
         reason: why it did not pass, as a sentence; empty where it did.
-        layer: the first layer that failed, None where none did.
+        layer: the first layer that failed, else the one that is open for the gravest cause; None of others.
         findings: each requirement of the case with what was found.
-        layers: verdict by layer: pass, fail, uncertain, skipped or errored.
+        layers: the state of each layer.
         answer: the agent's, None where it gave none.
         error: why the agent gave no answer, as a sentence; None where it gave one.
         wall_s: of the agent's process.
@@ -51,7 +59,7 @@ class Trial:
     reason: str = ""
     layer: Layer | None = None
     findings: tuple[Finding, ...] = ()
-    layers: Mapping[str, str] = field(default_factory=dict)
+    layers: Mapping[str, State] = field(default_factory=dict)
     answer: str | None = None
     error: str | None = None
     wall_s: float = 0.0
@@ -89,12 +97,17 @@ def read_trial(given: Mapping[str, Any]) -> Trial:
             each["holds"],
             each["reason"],
             _parse_layer(each["layer"]),
+            is_open=bool(each.get("is_open")),
+            cause=Cause(each["cause"]) if each.get("cause") else None,
             # Trials that an earlier version wrote do not have it.
             errored=each.get("errored", False),
         )
         for each in given["findings"]
     )
     rest = {key: value for key, value in given.items() if key not in ("findings", "layer", "verdict")}
+    rest["layers"] = {
+        layer: _FORMER_STATES.get(state) or State(state) for layer, state in given["layers"].items()
+    }
     rest["models"] = tuple(rest["models"])
     rest["unknown_calls"] = tuple(rest["unknown_calls"])
     return Trial(

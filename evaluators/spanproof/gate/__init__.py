@@ -26,8 +26,9 @@ from spanproof.gate.errors import (
     GateError,
     NoBaseline,
 )
-from spanproof.gate.files import read_assertions
+from spanproof.gate.files import GateFile, read_assertions, read_gate_file
 from spanproof.gate.grammar import parse, parse_lines, parse_query, parse_score
+from spanproof.gate.open_policy import OpenPolicy, describe_gravest_cause, parse_open_policy
 from spanproof.gate.outputs import Verdict
 from spanproof.gate.query import ScoreQuery
 from spanproof.gate.reading import read_scores
@@ -54,10 +55,12 @@ __all__ = [
     "Condition",
     "Function",
     "GateError",
+    "GateFile",
     "GateReport",
     "Match",
     "NoBaseline",
     "NoWorse",
+    "OpenPolicy",
     "Quantifier",
     "RunRows",
     "ScoreQuery",
@@ -65,10 +68,13 @@ __all__ = [
     "TrialsAssertion",
     "Verdict",
     "check",
+    "describe_gravest_cause",
     "parse",
     "parse_lines",
+    "parse_open_policy",
     "parse_query",
     "parse_score",
     "read_assertions",
+    "read_gate_file",
     "read_scores",
 ]

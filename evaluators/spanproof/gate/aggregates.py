@@ -2,6 +2,9 @@
 
 Numbers and rates are over scores, one per score of the name; `presence_rate` is over cases. Skipped scores
 are left out. A score that errored makes every aggregate but `error_rate` and `presence_rate` inconclusive.
+
+An open verdict has no number of its own. The aggregate is over the others, and the assertion is decided only
+where it comes out the same whether all open verdicts were fail or pass.
 """
 
 from __future__ import annotations
@@ -10,13 +13,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from spanproof.evaluators.intervals import Interval, compute_wilson_interval
+from spanproof.evaluators.scores import find_state
 from spanproof.gate.assertion import AggregateAssertion, Bound, Function, compare
+from spanproof.gate.open_policy import OpenPolicy
 from spanproof.gate.outputs import Verdict
 from spanproof.gate.report import AssertionReport
 from spanproof.gate.statistics import aggregate
-from spanproof.trace import Errored, Label, Score, Scored
+from spanproof.trace import Cause, Errored, Label, Score, Scored, State, fold_outcomes
 
 _Cases = Sequence[Sequence[Score]]
+
+_VALUES = {OpenPolicy.FAIL: 0.0, OpenPolicy.PASS: 1.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +31,7 @@ class _Found:
     """An aggregate: its value (None of nothing), over how many, with the interval of a rate.
 
     Attributes:
+        ends: its values if all open verdicts were fail, and if all were pass; the same where none is open.
         remark: what was left out, as a clause.
     """
 
@@ -33,18 +41,31 @@ class _Found:
     errored: int = 0
     interval: Interval | None = None
     remark: str = ""
+    open: int = 0
+    ends: tuple[float | None, float | None] = (None, None)
+
+    @property
+    def possible(self) -> tuple[float | None, ...]:
+        """The values that it may have, in an order that is the same for every aggregate."""
+        return (self.value, *self.ends)
 
 
-def report_aggregate(assertion: AggregateAssertion, cases: _Cases, before: _Cases | None) -> AssertionReport:
+def report_aggregate(
+    assertion: AggregateAssertion,
+    cases: _Cases,
+    before: _Cases | None,
+    open_policy: OpenPolicy = OpenPolicy.NOT_PASSED,
+) -> AssertionReport:
     """Report on one aggregate.
 
     Args:
         assertion: what is checked.
         cases: the scores it is about, case by case.
         before: those of the baseline; needed where the assertion compares with it.
+        open_policy: what open verdicts count as.
     """
-    found = _compute(assertion, cases)
-    baseline = _compute(assertion, before) if before is not None else None
+    found = _compute(assertion, cases, open_policy)
+    baseline = _compute(assertion, before, open_policy) if before is not None else None
     verdict, reason = _conclude(assertion, found, baseline)
     return AssertionReport(
         assertion,
@@ -54,75 +75,170 @@ def report_aggregate(assertion: AggregateAssertion, cases: _Cases, before: _Case
         total=found.total,
         interval=found.interval,
         baseline=baseline.value if baseline else None,
+        open=found.open,
+        open_policy=open_policy,
     )
 
 
-def _compute(assertion: AggregateAssertion, cases: _Cases) -> _Found:
+def _compute(assertion: AggregateAssertion, cases: _Cases, policy: OpenPolicy) -> _Found:
     scores = [score for case in cases for score in case]
     scored = [score.outcome for score in scores if isinstance(score.outcome, Scored)]
     errored = sum(isinstance(score.outcome, Errored) for score in scores)
     match assertion.function:
         case Function.FAIL_RATE:
-            failed = sum(outcome.label is Label.FAIL for outcome in scored)
+            return _compute_fail_rate(scores, errored, policy)
+        case Function.OPEN_RATE:
+            open_ones = _select_open(scores)
             judged = sum(outcome.label is not None for outcome in scored)
-            return _compute_rate(failed, judged, "verdicts", errored)
+            remark = policy.format_open(len(open_ones), _list_causes(open_ones)) if open_ones else ""
+            noun = "verdicts, open ones among them"
+            found = _compute_rate(len(open_ones), judged + len(open_ones), noun, errored)
+            return replace(found, open=len(open_ones), remark=remark)
         case Function.ERROR_RATE:
             return _compute_rate(errored, errored + len(scored), "scores that were not skipped")
         case Function.PRESENCE_RATE:
             present = sum(any(isinstance(score.outcome, Scored) for score in case) for case in cases)
             return _compute_rate(present, len(cases), "cases")
         case Function.SANDBOX_PASS_RATE:
-            return _compute_sandbox_pass_rate(cases)
+            return _compute_sandbox_pass_rate(cases, policy)
         case _:
-            numbers = [
-                number for outcome in scored if (number := assertion.score.number_of(outcome)) is not None
-            ]
-            value = aggregate(assertion.function, numbers) if numbers else None
-            return _Found(value, len(numbers), "scores", errored)
+            return _compute_number(assertion, scores, errored, policy)
 
 
-def _compute_sandbox_pass_rate(cases: _Cases) -> _Found:
+def _compute_fail_rate(scores: Sequence[Score], errored: int, policy: OpenPolicy) -> _Found:
+    open_ones = _select_open(scores)
+    labels = [score.outcome.label for score in scores if isinstance(score.outcome, Scored)]
+    failed, passed = labels.count(Label.FAIL), labels.count(Label.PASS)
+    found = _compute_partly_open_rate(failed, passed, _list_causes(open_ones), policy, OpenPolicy.FAIL)
+    if open_ones:
+        remark = policy.format_open(len(open_ones), _list_causes(open_ones))
+        found = replace(found, remark=f"fails {failed} of {failed + passed}, {remark}")
+    return replace(found, noun="verdicts", errored=errored)
+
+
+def _compute_sandbox_pass_rate(cases: _Cases, policy: OpenPolicy) -> _Found:
     """Return the share of the tested cases whose tests passed; tests that were not run count as errored."""
     tested = [case for case in cases if case]
     judged = [case for case in tested if all(isinstance(score.outcome, Scored) for score in case)]
-    passed = sum(all(_passes(score) for score in case) for case in judged)
+    states = [fold_outcomes(score.outcome for score in case) for case in judged]
+    unsettled = [case for case, state in zip(judged, states, strict=True) if state is State.OPEN]
+    causes = _list_causes([_select_open(case)[0] for case in unsettled])
     untested = len(cases) - len(tested)
-    remark = f"{untested} more {'bears' if untested == 1 else 'bear'} code and no tests" if untested else ""
-    found = _compute_rate(passed, len(judged), "cases with code and tests", len(tested) - len(judged))
-    return replace(found, remark=remark)
+    remarks = (
+        [f"{untested} more {'bears' if untested == 1 else 'bear'} code and no tests"] if untested else []
+    )
+    remarks += [policy.format_open(len(causes), causes)] if causes else []
+    passed, failed = states.count(State.PASS), states.count(State.FAIL)
+    found = _compute_partly_open_rate(passed, failed, causes, policy, OpenPolicy.PASS)
+    return replace(
+        found,
+        noun="cases with code and tests",
+        errored=len(tested) - len(judged),
+        remark="; ".join(remarks),
+    )
 
 
-def _passes(score: Score) -> bool:
-    return isinstance(score.outcome, Scored) and score.outcome.label is Label.PASS
+def _compute_number(
+    assertion: AggregateAssertion, scores: Sequence[Score], errored: int, policy: OpenPolicy
+) -> _Found:
+    """Return a mean, a percentile or the largest number; open verdicts are left out of it."""
+    open_ones = _select_open(scores)
+    judged = [score.outcome for score in scores if isinstance(score.outcome, Scored) and not _is_open(score)]
+    numbers = [number for outcome in judged if (number := assertion.score.number_of(outcome)) is not None]
+    if policy in _VALUES:
+        numbers += [_VALUES[policy]] * len(open_ones)
+
+    def compute(*more: float) -> float | None:
+        return aggregate(assertion.function, [*numbers, *more]) if numbers or more else None
+
+    is_undecided = policy is OpenPolicy.NOT_PASSED
+    fillings = ([value] * len(open_ones) if is_undecided else [] for value in _VALUES.values())
+    low, high = (compute(*filling) for filling in fillings)
+    remark = policy.format_open(len(open_ones), _list_causes(open_ones)) if open_ones else ""
+    return _Found(
+        compute(), len(numbers), "scores", errored, remark=remark, open=len(open_ones), ends=(low, high)
+    )
+
+
+def _select_open(scores: Sequence[Score]) -> list[Score]:
+    return [score for score in scores if _is_open(score)]
+
+
+def _is_open(score: Score) -> bool:
+    return find_state(score.layer, score.name, score.outcome) is State.OPEN
+
+
+def _list_causes(scores: Sequence[Score]) -> list[Cause | None]:
+    return [score.outcome.cause if isinstance(score.outcome, Scored) else None for score in scores]
+
+
+def _compute_partly_open_rate(
+    part: int, rest: int, causes: Sequence[Cause | None], policy: OpenPolicy, joins: OpenPolicy
+) -> _Found:
+    """Return the rate of a part of what has a verdict.
+
+    Args:
+        part: how many verdicts are of it.
+        rest: how many are not.
+        causes: of what is open, one each.
+        policy: what open ones count as.
+        joins: by which policy an open one is of the part.
+    """
+    unsettled = len(causes)
+    if policy is OpenPolicy.NOT_PASSED:
+        whole = part + rest + unsettled
+        ends = (part / whole, (part + unsettled) / whole) if whole else (None, None)
+        # The end at which all open ones failed comes first.
+        ends = ends if joins is OpenPolicy.PASS else ends[::-1]
+        return replace(_compute_rate(part, part + rest, ""), open=unsettled, ends=ends)
+    counted = unsettled if policy in (OpenPolicy.PASS, OpenPolicy.FAIL) else 0
+    joined = counted if policy is joins else 0
+    return replace(_compute_rate(part + joined, part + rest + counted, ""), open=unsettled)
 
 
 def _compute_rate(part: int, total: int, noun: str, errored: int = 0) -> _Found:
-    return _Found(part / total if total else None, total, noun, errored, compute_wilson_interval(part, total))
+    value = part / total if total else None
+    return _Found(value, total, noun, errored, compute_wilson_interval(part, total), ends=(value, value))
 
 
 def _conclude(assertion: AggregateAssertion, found: _Found, baseline: _Found | None) -> tuple[Verdict, str]:
-    limit = assertion.limit
     if found.value is None:
-        errors = f"; {found.errored} errored" if found.errored else ""
+        left_out = "".join(
+            [f"; {found.remark}" if found.open else "", f"; {found.errored} errored" if found.errored else ""]
+        )
         return (
             Verdict.INCONCLUSIVE,
-            f"there is nothing to compute {assertion.function} of: no {found.noun}{errors}",
+            f"there is nothing to compute {assertion.function} of: no {found.noun}{left_out}",
         )
     text = _format_found(assertion, found)
+    limit = assertion.limit
     if isinstance(limit, Bound):
-        holds = compare(found.value, limit.comparison, limit.threshold)
+        holds = {
+            compare(value, limit.comparison, limit.threshold) for value in found.possible if value is not None
+        }
     elif baseline is None or baseline.value is None:
         return Verdict.INCONCLUSIVE, f"{text}; the baseline has no {found.noun} of {assertion.score}"
     else:
         text += f"; baseline {_format_found(assertion, baseline)}"
         if baseline.errored:
             return Verdict.INCONCLUSIVE, f"{baseline.errored} scores of the baseline errored; {text}"
-        # Rounded: 0.81 is not worse than 0.83 by more than 0.02, whatever binary fractions make of it.
-        loss = baseline.value - found.value if assertion.larger_is_better else found.value - baseline.value
-        holds = round(loss, 12) <= limit.by
+        holds = {loss <= limit.by for loss in _compute_losses(assertion, found, baseline)}
     if found.errored:
         return Verdict.INCONCLUSIVE, f"{_count_errored(found)}; {text}"
-    return (Verdict.PASSED if holds else Verdict.FAILED), text
+    if len(holds) > 1:
+        return Verdict.INCONCLUSIVE, f"what is open would decide; {text}"
+    return (Verdict.PASSED if holds == {True} else Verdict.FAILED), text
+
+
+def _compute_losses(assertion: AggregateAssertion, found: _Found, baseline: _Found) -> list[float]:
+    """Return how much worse it is than the baseline: as it is, and where open ones count alike in both."""
+    sign = 1 if assertion.larger_is_better else -1
+    # Rounded: 0.81 is not worse than 0.83 by more than 0.02, whatever binary fractions make of it.
+    return [
+        round(sign * (before - now), 12)
+        for now, before in zip(found.possible, baseline.possible, strict=True)
+        if now is not None and before is not None
+    ]
 
 
 def _count_errored(found: _Found) -> str:

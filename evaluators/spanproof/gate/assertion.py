@@ -256,6 +256,7 @@ class Function(StrEnum):
     P95 = "p95"
     MAX = "max"
     FAIL_RATE = "fail_rate"
+    OPEN_RATE = "open_rate"
     ERROR_RATE = "error_rate"
     PRESENCE_RATE = "presence_rate"
     SANDBOX_PASS_RATE = "sandbox_pass_rate"  # noqa: S105 - a share, no password

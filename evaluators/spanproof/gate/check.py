@@ -2,18 +2,21 @@
 
 A case is a run. It satisfies an assertion when every score of that name it has satisfies it; so a run whose
 snippets are judged one by one must have them all right. What could not be judged is never counted as right
-or as wrong: skipped cases are shown and left out of the count, errored ones make the assertion inconclusive,
-and an assertion over no judged case does not pass. What every case must have, the own value of a layer,
-counts as wrong where it is missing; a sub-score that no case has fails the assertion.
+or as wrong: open cases count as not passed, skipped ones are shown and left out of the count, errored ones
+make the assertion inconclusive, and an assertion over no judged case does not pass. What every case must
+have, the own value of a layer, counts as wrong where it is missing; a sub-score that no case has fails the
+assertion. A person's verdict on a layer takes the place of the layer's own value.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from spanproof.evaluators.intervals import compute_wilson_interval
+from spanproof.evaluators.run_state import is_person_verdict
+from spanproof.evaluators.scores import find_state
 from spanproof.gate.aggregates import report_aggregate
 from spanproof.gate.assertion import (
     AggregateAssertion,
@@ -23,15 +26,17 @@ from spanproof.gate.assertion import (
     Function,
     NoWorse,
     ScoreAssertion,
+    ScoreRef,
     TrialsAssertion,
     is_about,
 )
 from spanproof.gate.errors import NoBaseline
 from spanproof.gate.missing import explain_missing
+from spanproof.gate.open_policy import OpenPolicy
 from spanproof.gate.outputs import Verdict
 from spanproof.gate.report import AssertionReport, CaseResult, CaseState, GateReport
 from spanproof.gate.trials import CaseTrials, report_trials
-from spanproof.trace import Errored, Label, Layer, Score, Scored, Skipped
+from spanproof.trace import Cause, Errored, Label, Layer, Score, Scored, Skipped, State
 
 _Case = tuple[str, str]
 _Name = tuple[Layer, str]
@@ -39,17 +44,43 @@ _Name = tuple[Layer, str]
 # Every snippet has it: scores that were read from an older file do not name their snippet.
 _OF_SNIPPETS = (Layer.CORRECTNESS, "compiles")
 
-# Which of a case's scores decides: one that is wrong settles it, one that errored leaves it open.
-_PRECEDENCE = (CaseState.VIOLATED, CaseState.ERRORED, CaseState.SATISFIED, CaseState.SKIPPED)
+# Which of a case's scores decides: one that is wrong settles it, as `spanproof.trace.state.GRAVITY` has it.
+_PRECEDENCE = (
+    CaseState.VIOLATED,
+    CaseState.ERRORED,
+    CaseState.OPEN,
+    CaseState.SATISFIED,
+    CaseState.SKIPPED,
+)
+
+# The same where open scores are left out: another score of the case comes first.
+_PRECEDENCE_WITHOUT_OPEN = (
+    CaseState.VIOLATED,
+    CaseState.ERRORED,
+    CaseState.SATISFIED,
+    CaseState.OPEN,
+    CaseState.SKIPPED,
+)
 
 
 @dataclass(slots=True)
 class CaseScores:
-    """The scores of one case that some assertion needs; `first` has its ids and its cohort."""
+    """The scores of one case that some assertion needs; `first` has its ids and its cohort.
+
+    Attributes:
+        by_person: the last verdict of a person on each layer.
+    """
 
     first: Score
     bears_code: bool = False
     scores: dict[_Name, list[Score]] = field(default_factory=dict)
+    by_person: dict[Layer, Score] = field(default_factory=dict)
+
+    def select_scores(self, score: ScoreRef) -> Sequence[Score]:
+        """Return the scores that an assertion is about; a person's verdict settles a layer's own value."""
+        if score.is_own_value and score.layer in self.by_person:
+            return (self.by_person[score.layer],)
+        return self.scores.get((score.layer, score.row_name), ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +96,7 @@ def check(
     assertions: Sequence[Assertion],
     scores: Iterable[Score | CaseTrials],
     baseline: Iterable[Score | CaseTrials] | None = None,
+    open_policy: OpenPolicy = OpenPolicy.NOT_PASSED,
 ) -> GateReport:
     """Check every assertion over these scores, which are read once.
 
@@ -72,6 +104,7 @@ def check(
         assertions: what is checked.
         scores: of the runs that are judged, with the trials of cases where an agent was run on a suite.
         baseline: scores to compare with, for assertions with `no_worse_than baseline`.
+        open_policy: what open verdicts count as.
 
     Raises:
         NoBaseline: an assertion needs one and there is none.
@@ -81,7 +114,8 @@ def check(
         raise NoBaseline(f"assertion {str(compared[0])!r} compares with a baseline, and none is given")
     found = _gather(assertions, scores)
     before = _gather(compared, baseline) if compared and baseline is not None else None
-    return GateReport(tuple(_report(assertion, found, before) for assertion in assertions))
+    reports = (_report(assertion, found, before, open_policy) for assertion in assertions)
+    return GateReport(tuple(reports), open_policy)
 
 
 def _needs_baseline(assertion: Assertion) -> bool:
@@ -107,12 +141,16 @@ def _gather(assertions: Sequence[Assertion], scores: Iterable[Score | CaseTrials
         case.bears_code |= score.snippet_id is not None or name == _OF_SNIPPETS
         if name in wanted:
             case.scores.setdefault(name, []).append(score)
+        if is_person_verdict(score):
+            case.by_person[score.layer] = score
     return _Gathered(tuple(cases.values()), names, trials)
 
 
-def _report(assertion: Assertion, found: _Gathered, before: _Gathered | None) -> AssertionReport:
+def _report(
+    assertion: Assertion, found: _Gathered, before: _Gathered | None, policy: OpenPolicy
+) -> AssertionReport:
     if isinstance(assertion, TrialsAssertion):
-        return report_trials(assertion, found.trials, before.trials if before else None)
+        return report_trials(assertion, found.trials, before.trials if before else None, policy)
     cases = _select_cases(assertion, found)
     if not cases:
         code = " that bears code" if _needs_code(assertion) else ""
@@ -121,32 +159,39 @@ def _report(assertion: Assertion, found: _Gathered, before: _Gathered | None) ->
     if not any(cases):
         return AssertionReport(assertion, Verdict.FAILED, explain_missing(assertion.score, found.names))
     if isinstance(assertion, AggregateAssertion):
-        return report_aggregate(assertion, cases, _select_cases(assertion, before) if before else None)
+        return report_aggregate(
+            assertion, cases, _select_cases(assertion, before) if before else None, policy
+        )
     firsts = [case.first for case in found.cases if is_about(assertion, case.first.cohort)]
     return _report_cases(
         assertion,
-        tuple(_judge_case(assertion, first, scores) for first, scores in zip(firsts, cases, strict=True)),
+        tuple(
+            _judge_case(assertion, first, scores, policy) for first, scores in zip(firsts, cases, strict=True)
+        ),
+        policy,
     )
 
 
 def _select_cases(assertion: ScoreAssertion, gathered: _Gathered) -> list[Sequence[Score]]:
     """Return the scores that the assertion is about, case by case; empty for a case that has none."""
-    name = (assertion.score.layer, assertion.score.row_name)
     about = (case for case in gathered.cases if is_about(assertion, case.first.cohort))
     needs_code = _needs_code(assertion)
-    return [case.scores.get(name, ()) for case in about if case.bears_code or not needs_code]
+    return [case.select_scores(assertion.score) for case in about if case.bears_code or not needs_code]
 
 
 def _needs_code(assertion: Assertion) -> bool:
     return isinstance(assertion, AggregateAssertion) and assertion.function is Function.SANDBOX_PASS_RATE
 
 
-def _judge_case(assertion: CaseAssertion, first: Score, scores: Sequence[Score]) -> CaseResult:
-    answers = sorted(
-        (_judge_score(assertion, score) for score in scores), key=lambda answer: _PRECEDENCE.index(answer[0])
+def _judge_case(
+    assertion: CaseAssertion, first: Score, scores: Sequence[Score], policy: OpenPolicy
+) -> CaseResult:
+    order = _PRECEDENCE_WITHOUT_OPEN if policy is OpenPolicy.IGNORE else _PRECEDENCE
+    judged = sorted(
+        ((*_judge_score(assertion, score), score) for score in scores), key=lambda each: order.index(each[0])
     )
     lacking = CaseState.MISSING if assertion.score.is_own_value else CaseState.SKIPPED
-    state, value, explanation = answers[0] if answers else (lacking, None, f"no {assertion.score} score")
+    state, value, explanation = judged[0][:3] if judged else (lacking, None, f"no {assertion.score} score")
     return CaseResult(
         first.trace_id,
         first.run_span_id,
@@ -155,7 +200,12 @@ def _judge_case(assertion: CaseAssertion, first: Score, scores: Sequence[Score])
         value,
         explanation,
         tuple(score.id for score in scores),
+        _find_cause(judged[0][3]) if state is CaseState.OPEN else None,
     )
+
+
+def _find_cause(score: Score) -> Cause | None:
+    return score.outcome.cause if isinstance(score.outcome, Scored) else None
 
 
 def _judge_score(assertion: CaseAssertion, score: Score) -> tuple[CaseState, float | None, str]:
@@ -163,6 +213,9 @@ def _judge_score(assertion: CaseAssertion, score: Score) -> tuple[CaseState, flo
     match score.outcome:
         case Scored(explanation=explanation):
             number = assertion.score.number_of(score.outcome)
+            # The number of an open verdict says nothing, whatever it is compared with.
+            if find_state(score.layer, score.name, score.outcome) is State.OPEN:
+                return CaseState.OPEN, number, explanation
             satisfies = assertion.satisfied_by(score.outcome)
             if satisfies is None and number is None:
                 return CaseState.SKIPPED, None, "stored without its raw value: evaluate the trace again"
@@ -175,50 +228,111 @@ def _judge_score(assertion: CaseAssertion, score: Score) -> tuple[CaseState, flo
             return CaseState.ERRORED, None, f"{error_type}: {message}"
 
 
-def _report_cases(assertion: CaseAssertion, cases: tuple[CaseResult, ...]) -> AssertionReport:
-    states = [case.state for case in cases]
-    satisfied, errored = states.count(CaseState.SATISFIED), states.count(CaseState.ERRORED)
-    judged = sum(state not in (CaseState.SKIPPED, CaseState.ERRORED) for state in states)
-    verdict, reason = _conclude(assertion, cases, satisfied, errored, judged)
-    return AssertionReport(
-        assertion,
-        verdict,
-        reason,
-        needed=assertion.quantifier.needed(judged),
-        cases=cases,
-        share=satisfied / judged if judged else None,
-        interval=compute_wilson_interval(satisfied, judged),
+@dataclass(frozen=True, slots=True)
+class _Tally:
+    """How many cases of an assertion satisfy it, do not, and may turn out either way.
+
+    Attributes:
+        unsettled: open ones that count as neither.
+    """
+
+    satisfied: int
+    violated: int
+    unsettled: int
+    errored: int
+
+    @property
+    def counted(self) -> int:
+        """How many cases the share is of."""
+        return self.satisfied + self.violated + self.unsettled
+
+
+def _count_cases(report: AssertionReport) -> _Tally:
+    """Return the tally of a report's cases, open ones counted as its policy says."""
+    satisfied, unsettled = report.satisfied, report.open
+    violated = report.judged - satisfied
+    errored = report.count(CaseState.ERRORED)
+    match report.open_policy:
+        case OpenPolicy.NOT_PASSED:
+            return _Tally(satisfied, violated, unsettled, errored)
+        case OpenPolicy.PASS:
+            return _Tally(satisfied + unsettled, violated, 0, errored)
+        case OpenPolicy.FAIL:
+            return _Tally(satisfied, violated + unsettled, 0, errored)
+        case OpenPolicy.IGNORE:
+            return _Tally(satisfied, violated, 0, errored)
+
+
+def _report_cases(
+    assertion: CaseAssertion, cases: tuple[CaseResult, ...], policy: OpenPolicy
+) -> AssertionReport:
+    unsettled = sum(case.state is CaseState.OPEN for case in cases)
+    blank = AssertionReport(
+        assertion, Verdict.INCONCLUSIVE, "", cases=cases, open=unsettled, open_policy=policy
+    )
+    tally = _count_cases(blank)
+    verdict = _conclude(assertion, tally)
+    return replace(
+        blank,
+        verdict=verdict,
+        reason=_explain(blank, assertion, tally, verdict),
+        needed=assertion.quantifier.needed(tally.counted),
+        share=tally.satisfied / tally.counted if tally.counted else None,
+        interval=compute_wilson_interval(tally.satisfied, tally.counted),
     )
 
 
-def _conclude(
-    assertion: CaseAssertion, cases: Sequence[CaseResult], satisfied: int, errored: int, judged: int
-) -> tuple[Verdict, str]:
+def _conclude(assertion: CaseAssertion, tally: _Tally) -> Verdict:
     needed = assertion.quantifier.needed
-    counted = f"{satisfied} of {judged} judged cases satisfy it, {needed(judged)} must"
-    interval = compute_wilson_interval(satisfied, judged)
-    details = [f"{satisfied / judged:.1%}, {interval}" if interval else "", _explain_share(assertion, judged)]
-    left_out = _format_left_out(cases) + ("" if judged else _advise(assertion, cases))
-    counted = "; ".join(filter(None, [counted, *details, left_out]))
-    # Though every errored case were right it would not pass: so it fails for certain.
-    if satisfied + errored < needed(judged + errored):
-        return Verdict.FAILED, counted + (f"; {errored} errored" if errored else "")
-    if errored:
-        return Verdict.INCONCLUSIVE, f"{errored} of {len(cases)} cases errored; {counted}"
-    if not judged:
-        return Verdict.INCONCLUSIVE, f"no case could be judged: {left_out}"
-    return Verdict.PASSED, counted
+    may_satisfy = tally.satisfied + tally.unsettled + tally.errored
+    if may_satisfy < needed(tally.counted + tally.errored):
+        return Verdict.FAILED
+    is_judged = tally.satisfied + tally.violated > 0
+    if tally.errored or not is_judged or tally.satisfied < needed(tally.counted):
+        return Verdict.INCONCLUSIVE
+    return Verdict.PASSED
 
 
-def _explain_share(assertion: CaseAssertion, judged: int) -> str:
+def _explain(report: AssertionReport, assertion: CaseAssertion, tally: _Tally, verdict: Verdict) -> str:
+    """Return why the verdict is what it is, what decides first."""
+    counted, errored = tally.counted, tally.errored
+    unsettled = _format_open(report)
+    left_out = "; ".join(filter(None, [unsettled, _format_left_out(report.cases)]))
+    is_judged = tally.satisfied + tally.violated > 0
+    if verdict is Verdict.INCONCLUSIVE and not (errored or is_judged):
+        return f"no case could be judged: {left_out}{_advise(assertion, report.cases)}"
+    of = "cases" if report.open and report.open_policy is not OpenPolicy.IGNORE else "judged cases"
+    interval = compute_wilson_interval(tally.satisfied, counted)
+    parts = [
+        f"{tally.satisfied} of {counted} {of} satisfy it, {assertion.quantifier.needed(counted)} must",
+        f"{tally.satisfied / counted:.1%}, {interval}" if interval else "",
+        _explain_share(assertion, counted),
+    ]
+    if verdict is Verdict.INCONCLUSIVE and not errored:
+        parts = [unsettled, *parts, _format_left_out(report.cases)]
+    else:
+        parts.append(left_out + ("" if is_judged else _advise(assertion, report.cases)))
+    text = "; ".join(filter(None, parts))
+    if verdict is Verdict.INCONCLUSIVE and errored:
+        return f"{errored} of {len(report.cases)} cases errored; {text}"
+    return text + (f"; {errored} errored" if errored else "")
+
+
+def _format_open(report: AssertionReport) -> str:
+    """Return how many cases are open and why; empty where none is."""
+    causes = [case.cause for case in report.cases if case.state is CaseState.OPEN]
+    return report.open_policy.format_open(len(causes), causes) if causes else ""
+
+
+def _explain_share(assertion: CaseAssertion, counted: int) -> str:
     """Return a remark where a share below 100 % of so few cases is all, and from how many it is not."""
     quantifier = assertion.quantifier
-    if not isinstance(quantifier, AtLeastShare) or not judged or quantifier.needed(judged) < judged:
+    if not isinstance(quantifier, AtLeastShare) or not counted or quantifier.needed(counted) < counted:
         return ""
     slack = quantifier.first_with_slack
     if slack is None:
         return ""
-    return f"{float(quantifier.percent):g}% of {judged} is all of them: one may fail from {slack} cases on"
+    return f"{float(quantifier.percent):g}% of {counted} is all of them: one may fail from {slack} cases on"
 
 
 def _has_no_verdict(case: CaseResult) -> bool:
@@ -236,7 +350,7 @@ def _format_left_out(cases: Sequence[CaseResult]) -> str:
 
 
 def _advise(assertion: CaseAssertion, cases: Sequence[CaseResult]) -> str:
-    """Return what to write where a user's score never has a verdict; a layer's value may be open today."""
+    """Return what to write where a user's score never has a verdict."""
     if assertion.score.is_own_value or not isinstance(assertion.threshold, Label):
         return ""
     if not any(_has_no_verdict(case) for case in cases):

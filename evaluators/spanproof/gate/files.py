@@ -7,6 +7,7 @@
       for: at_least 90% of cases
     - {metric: execution.wall_s, aggregation: p95, operator: "<=", threshold: 10s}
     required_sandbox_pass_rate: 0.95
+    open: ignore
 
 An entry with keys is the same assertion spelt out: it is put together as text and read by the one grammar.
 """
@@ -15,12 +16,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from spanproof.gate.assertion import Assertion, Function
 from spanproof.gate.errors import BadAssertions, GateError
 from spanproof.gate.grammar import parse, parse_lines
+from spanproof.gate.open_policy import OpenPolicy, parse_open_policy
 from spanproof.sandbox.untrusted_files import (
     MAX_DOCUMENT_BYTES,
     MalformedYamlError,
@@ -31,11 +34,24 @@ from spanproof.sandbox.untrusted_files import (
 from spanproof.trace import Layer
 
 _KEYS: Final = ("metric", "aggregation", "operator", "threshold", "for", "where")
-_TOP: Final = ("assertions", "required_sandbox_pass_rate")
+_TOP: Final = ("assertions", "required_sandbox_pass_rate", "open")
+
+
+@dataclass(frozen=True, slots=True)
+class GateFile:
+    """What a file says: its assertions, and what open verdicts count as (None where it leaves that out)."""
+
+    assertions: tuple[Assertion, ...]
+    open_policy: OpenPolicy | None = None
 
 
 def read_assertions(path: Path) -> list[Assertion]:
-    """Return the assertions of a file; its suffix `.yaml` or `.yml` says that it is YAML.
+    """Return the assertions of a file; see `read_gate_file`."""
+    return list(read_gate_file(path).assertions)
+
+
+def read_gate_file(path: Path) -> GateFile:
+    """Return what a file says; its suffix `.yaml` or `.yml` says that it is YAML.
 
     Raises:
         BadAssertions: the file is none; names the entry and what is expected.
@@ -47,14 +63,15 @@ def read_assertions(path: Path) -> list[Assertion]:
     except UnsafeFileError as problem:
         raise BadAssertions(str(problem)) from problem
     if path.suffix not in (".yaml", ".yml"):
-        return parse_lines(content.decode("utf-8"))
+        return GateFile(tuple(parse_lines(content.decode("utf-8"))))
     try:
         given = load_yaml(content)
     except MalformedYamlError as problem:
         raise BadAssertions(f"{path}: not YAML: {problem}") from problem
     if not isinstance(given, dict) or set(given) - set(_TOP):
         raise BadAssertions(
-            f"{path}: expected a mapping with {' and '.join(_TOP)}, got {_shorten_value(given)}"
+            f"{path}: expected a mapping with {', '.join(_TOP[:-1])} or {_TOP[-1]},"
+            f" got {_shorten_value(given)}"
         )
     entries = given.get("assertions") or []
     if not isinstance(entries, list):
@@ -71,7 +88,16 @@ def read_assertions(path: Path) -> list[Assertion]:
             found.append(parse(each))
         except GateError as problem:
             raise BadAssertions(f"{path}: {problem}") from problem
-    return found
+    return GateFile(tuple(found), _read_open_policy(path, given))
+
+
+def _read_open_policy(path: Path, given: Mapping[str, Any]) -> OpenPolicy | None:
+    if given.get("open") is None:
+        return None
+    try:
+        return parse_open_policy(str(path), given["open"])
+    except ValueError as problem:
+        raise BadAssertions(str(problem)) from problem
 
 
 def _format_entry(place: str, entry: object) -> str:

@@ -6,7 +6,7 @@
     trials     = ( "pass@" | "pass^" ) integer ( comparison amount | no_worse ) [ where ]
     no_worse   = "no_worse_than" "baseline" [ "by" amount ]
     score      = alias [ "." "score" ] | layer "." ( "score" | name | string )
-    function   = "avg" | "p50" | "p95" | "max" | "fail_rate" | "error_rate" | "presence_rate"
+    function   = "avg" | "p50" | "p95" | "max" | "fail_rate" | "open_rate" | "error_rate" | "presence_rate"
     comparison = ">=" | ">" | "<=" | "<" | "==" | "!="
     value      = amount | "pass" | "fail"
     amount     = number [ unit ] | "$" number

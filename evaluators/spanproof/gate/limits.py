@@ -89,9 +89,16 @@ def refuse_margin(assertion: AggregateAssertion | TrialsAssertion, by: float) ->
 
 def refuse_function(function: Function, score: ScoreRef) -> str | None:
     """Return why this function cannot be computed over the score; None where it can."""
-    if function is not Function.FAIL_RATE or score.spec is None or not score.spec.advisory:
+    if function not in (Function.FAIL_RATE, Function.OPEN_RATE):
         return None
-    return f"{score} has no verdict and never fails: compare avg({score}), p95({score}) or max({score})"
+    if score.spec is not None and score.spec.advisory:
+        never = "fails" if function is Function.FAIL_RATE else "is open"
+        return f"{score} has no verdict and never {never}: compare avg({score}), p95({score}) or max({score})"
+    if score.spec is None and function is Function.OPEN_RATE:
+        return (
+            f"{score} is a score of your own evaluator, which is never open; compare presence_rate({score})"
+        )
+    return None
 
 
 def _explain_own(score: ScoreRef) -> str:

@@ -13,13 +13,13 @@ from difflib import get_close_matches
 from typing import Final
 
 from spanproof.gate.assertion import Condition, Match
-from spanproof.trace import Errored, Layer, Score, Scored, Skipped
+from spanproof.trace import Layer, Score, State, get_state
 
 OF_SCORES: Final = ("layer", "name", "label")
 """The dimensions of a score itself; the others are those of its cohort."""
 
-LABELS: Final = ("pass", "fail", "open", "skipped", "errored")
-"""`open`: scored without a verdict."""
+LABELS: Final = tuple(each.value for each in State)
+"""The states; of advice, `open` means that it was scored."""
 
 _KNOWN: Final = {"layer": tuple(each.value for each in Layer), "label": LABELS}
 
@@ -56,13 +56,7 @@ class ScoreQuery:
 
 def label_of(score: Score) -> str:
     """Return one of `LABELS`."""
-    match score.outcome:
-        case Scored(label=label):
-            return label.value if label is not None else "open"
-        case Skipped():
-            return "skipped"
-        case Errored():
-            return "errored"
+    return get_state(score.outcome).value
 
 
 def refuse_condition(condition: Condition) -> str | None:

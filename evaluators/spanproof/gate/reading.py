@@ -86,6 +86,7 @@ def _parse_trials(case: Mapping[str, object]) -> CaseTrials:
         verdicts.count("passed"),
         verdicts.count("unjudged"),
         _parse_cohort(_expect_object(first)) if first is not None else None,
+        verdicts.count("open"),
     )
 
 

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from spanproof.evaluators.intervals import Interval
 from spanproof.gate.assertion import Assertion, TrialsAssertion
+from spanproof.gate.open_policy import OpenPolicy
 from spanproof.gate.outputs import ResultRow, ResultTable, RunRow, Verdict, count, mark_code
-from spanproof.trace import Layer
+from spanproof.trace import Cause, Layer
 
 RunRows: TypeAlias = Mapping[tuple[str, str], RunRow]
 """Runs in the form of `spanproof eval --json`, by the ids of their trace and their span."""
@@ -25,9 +26,13 @@ class CaseState(StrEnum):
 
     SATISFIED = "satisfied"
     VIOLATED = "violated"
+    OPEN = "open"
     SKIPPED = "skipped"
     ERRORED = "errored"
     MISSING = "missing"
+
+
+_WRONG: Final = (CaseState.VIOLATED, CaseState.MISSING, CaseState.ERRORED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +43,7 @@ class CaseResult:
         value: the compared number of the deciding score, None where there is none.
         explanation: why, in the words of the evaluator.
         score_ids: the scores behind it.
+        cause: why it is open; None of others, and where the scores do not state it.
     """
 
     trace_id: str
@@ -47,6 +53,7 @@ class CaseResult:
     value: float | None
     explanation: str
     score_ids: tuple[str, ...] = ()
+    cause: Cause | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +64,12 @@ class AssertionReport:
         reason: why the verdict is what it is, in one sentence.
         needed: how many cases must satisfy it; 0 of an aggregate.
         cases: every case it is about, in the order of the scores; none of an aggregate.
-        share: of the judged cases that satisfy it, from 0 to 1; None where none was judged.
+        share: of the cases that count, those that satisfy it, from 0 to 1; None where none counts.
         interval: of the share, or of an aggregate that is a rate.
         value, total: of an aggregate, and over how many scores or cases it is.
         baseline: the aggregate over the baseline, where the assertion compares with it.
+        open: how many cases, scores or trials are open.
+        open_policy: what those count as.
     """
 
     assertion: Assertion
@@ -73,6 +82,8 @@ class AssertionReport:
     value: float | None = None
     total: int | None = None
     baseline: float | None = None
+    open: int = 0
+    open_policy: OpenPolicy = OpenPolicy.NOT_PASSED
 
     @property
     def layer(self) -> Layer | None:
@@ -90,14 +101,19 @@ class AssertionReport:
 
     @property
     def judged(self) -> int:
-        """How many cases count: those that satisfy it, violate it, or lack what every case must have."""
+        """How many cases have a verdict: they satisfy it, violate it, or lack what every case must have."""
         return self.count(CaseState.SATISFIED, CaseState.VIOLATED, CaseState.MISSING)
 
     @property
     def failing(self) -> tuple[CaseResult, ...]:
-        """The cases that speak against it."""
-        against = (CaseState.VIOLATED, CaseState.MISSING, CaseState.ERRORED)
-        return tuple(case for case in self.cases if case.state in against)
+        """The cases that speak against it; open ones come last."""
+        wrong = [case for case in self.cases if case.state in _WRONG]
+        return (*wrong, *(case for case in self.cases if self._counts_as_open(case)))
+
+    def _counts_as_open(self, case: CaseResult) -> bool:
+        """Whether a case is open, and so not passed."""
+        is_against = self.open_policy in (OpenPolicy.NOT_PASSED, OpenPolicy.FAIL)
+        return is_against and case.state is CaseState.OPEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +121,18 @@ class GateReport:
     """The results of all assertions."""
 
     assertions: tuple[AssertionReport, ...]
+    open_policy: OpenPolicy = OpenPolicy.NOT_PASSED
+
+    @property
+    def open(self) -> int:
+        """How many runs are open by some assertion over cases, each counted once."""
+        runs = {
+            (case.trace_id, case.run_span_id)
+            for report in self.assertions
+            for case in report.cases
+            if case.state is CaseState.OPEN
+        }
+        return len(runs)
 
     @property
     def passed(self) -> bool:
@@ -122,6 +150,8 @@ class GateReport:
         return {
             "passed": self.passed,
             "failed_layers": list(self.failed_layers),
+            "open": self.open,
+            "open_counts_as": self.open_policy.value,
             "assertions": [_build_assertion_json(report) for report in self.assertions],
         }
 
@@ -136,13 +166,17 @@ class GateReport:
         assertions = count(len(self.assertions), "assertion")
         headline = f"{passed} of {assertions} {'holds' if passed == 1 else 'hold'}{layers}"
         rows = tuple(_build_row(each, runs) for each in self.assertions)
-        return ResultTable("spanproof gate", self.passed, headline, rows)
+        return ResultTable(
+            "spanproof gate", self.passed, headline, rows, open=self.open, open_remark=self.open_policy.remark
+        )
 
 
 def _build_row(report: AssertionReport, runs: RunRows) -> ResultRow:
     layer = report.layer
     failed = () if report.verdict is Verdict.PASSED else report.failing
-    keys = [(case.trace_id, case.run_span_id) for case in failed[:_MAX_MARKED]]
+    # No code is to blame for what is open.
+    blamed = [case for case in failed if case.state is not CaseState.OPEN]
+    keys = [(case.trace_id, case.run_span_id) for case in blamed[:_MAX_MARKED]]
     return ResultRow(
         group=f"spanproof.gate.{layer.value if layer else 'trials'}",
         name=str(report.assertion),
@@ -150,6 +184,7 @@ def _build_row(report: AssertionReport, runs: RunRows) -> ResultRow:
         reason=report.reason,
         details=tuple(_format_case(case) for case in failed),
         layer=layer.value if layer else "",
+        open=report.open,
         marks=tuple(
             mark
             for key in dict.fromkeys(keys)
@@ -177,6 +212,7 @@ def _build_assertion_json(report: AssertionReport) -> dict[str, object]:
         "needed": report.needed,
         "judged": report.judged,
         **{state.value: report.count(state) for state in CaseState},
+        "open": report.open,
         "share": report.share,
         "interval": [report.interval.low, report.interval.high] if report.interval else None,
         "value": report.value,
@@ -190,6 +226,7 @@ def _build_assertion_json(report: AssertionReport) -> dict[str, object]:
                 "state": case.state.value,
                 "value": case.value,
                 "explanation": case.explanation,
+                "cause": case.cause.value if case.cause else None,
                 "score_ids": list(case.score_ids),
             }
             for case in report.failing

@@ -1,17 +1,19 @@
 """Checks an assertion over trials: `pass@5 >= 0.8`, `pass^3 >= 0.5`.
 
-In: the trials of each case, as `spanproof suite run --agent` counts them. Out: a report. A trial without a
-verdict counts as failed; where the assertion came out otherwise had it passed, it is inconclusive.
+In: the trials of each case, as `spanproof suite run --agent` counts them. Out: a report. A trial that is open
+or without a verdict counts as not passed; where the assertion came out otherwise had it passed, it is
+inconclusive.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import fsum
 
 from spanproof.evaluators.intervals import compute_wilson_interval
 from spanproof.gate.assertion import Bound, TrialsAssertion, compare
+from spanproof.gate.open_policy import OpenPolicy
 from spanproof.gate.outputs import Verdict, count
 from spanproof.gate.pass_rates import pass_at_k, pass_hat_k
 from spanproof.gate.report import AssertionReport
@@ -23,7 +25,7 @@ class CaseTrials:
     """How often one case was run, and how often it passed.
 
     Attributes:
-        passed, unjudged: of the trials.
+        passed, unjudged, open: of the trials.
         cohort: of its runs; None of a case that left none, which counts under every condition.
     """
 
@@ -32,14 +34,30 @@ class CaseTrials:
     passed: int
     unjudged: int = 0
     cohort: Cohort | None = None
+    open: int = 0
 
     def is_about(self, assertion: TrialsAssertion) -> bool:
         """Whether it is one of the assertion's cases."""
         return self.cohort is None or all(each.holds_for(self.cohort) for each in assertion.where)
 
+    def count_open(self, policy: OpenPolicy) -> CaseTrials:
+        """Return the trials, open ones counted as the policy says; those it leaves undecided stay open."""
+        match policy:
+            case OpenPolicy.NOT_PASSED:
+                return self
+            case OpenPolicy.PASS:
+                return replace(self, passed=self.passed + self.open, open=0)
+            case OpenPolicy.FAIL:
+                return replace(self, open=0)
+            case OpenPolicy.IGNORE:
+                return replace(self, trials=self.trials - self.open, open=0)
+
 
 def report_trials(
-    assertion: TrialsAssertion, cases: Sequence[CaseTrials], before: Sequence[CaseTrials] | None
+    assertion: TrialsAssertion,
+    cases: Sequence[CaseTrials],
+    before: Sequence[CaseTrials] | None,
+    open_policy: OpenPolicy = OpenPolicy.NOT_PASSED,
 ) -> AssertionReport:
     """Report on one assertion over trials.
 
@@ -47,29 +65,47 @@ def report_trials(
         assertion: what is checked.
         cases: the trials of every case there is.
         before: those of the baseline; needed where the assertion compares with it.
+        open_policy: what open trials count as.
     """
-    meant = [case for case in cases if case.is_about(assertion)]
+    about = [case for case in cases if case.is_about(assertion)]
+    meant = [case.count_open(open_policy) for case in about]
+    unsettled = sum(case.open for case in about)
+    blank = AssertionReport(assertion, Verdict.INCONCLUSIVE, "", open=unsettled, open_policy=open_policy)
     if problem := _refuse(assertion, cases, meant):
-        return AssertionReport(assertion, Verdict.FAILED, problem)
-    low, high = _compute_rates(assertion, meant)
+        return replace(blank, verdict=Verdict.FAILED, reason=problem)
+    rates = _compute_rates(assertion, meant)
+    low = rates[0][0]
     interval = compute_wilson_interval(low * len(meant), len(meant))
-    text = f"{assertion.subject} is {low:.1%} over {_describe(meant)}, {interval}"
+    text = f"{assertion.subject} is {low:.1%} over {_describe(about, open_policy)}, {interval}"
     limit, compared = assertion.limit, None
     if isinstance(limit, Bound):
-        ends = {compare(each, limit.comparison, limit.threshold) for each in (low, high)}
+        ends = {compare(each, limit.comparison, limit.threshold) for pair in rates for each in pair}
     else:
         old = [case for case in before or () if case.is_about(assertion)]
-        if problem := _refuse(assertion, before or (), old):
-            return AssertionReport(assertion, Verdict.INCONCLUSIVE, f"{text}; of the baseline: {problem}")
-        compared, best = _compute_rates(assertion, old)
-        text += f"; baseline {compared:.1%} over {_describe(old)}"
+        then = [case.count_open(open_policy) for case in old]
+        if problem := _refuse(assertion, before or (), then):
+            return replace(blank, reason=f"{text}; of the baseline: {problem}")
+        rates_then = _compute_rates(assertion, then)
+        compared = rates_then[0][0]
+        text += f"; baseline {compared:.1%} over {_describe(old, open_policy)}"
+        losses = (
+            loss
+            for (worst, best), (worst_then, best_then) in zip(rates, rates_then, strict=True)
+            for loss in (best_then - worst, worst_then - best)
+        )
         # Rounded: 0.81 is not worse than 0.83 by more than 0.02, whatever binary fractions make of it.
-        ends = {round(loss, 12) <= limit.by for loss in (best - low, compared - high)}
+        ends = {round(loss, 12) <= limit.by for loss in losses}
     verdict = Verdict.INCONCLUSIVE
     if len(ends) == 1:
         verdict = Verdict.PASSED if ends.pop() else Verdict.FAILED
-    return AssertionReport(
-        assertion, verdict, text, value=low, total=len(meant), interval=interval, baseline=compared
+    return replace(
+        blank,
+        verdict=verdict,
+        reason=text,
+        value=low,
+        total=len(meant),
+        interval=interval,
+        baseline=compared,
     )
 
 
@@ -87,15 +123,33 @@ def _refuse(assertion: TrialsAssertion, cases: Sequence[CaseTrials], meant: Sequ
     return ""
 
 
-def _compute_rates(assertion: TrialsAssertion, cases: Sequence[CaseTrials]) -> tuple[float, float]:
-    """Return the mean over cases where every trial without a verdict failed, and where every one passed."""
+def _compute_rates(
+    assertion: TrialsAssertion, cases: Sequence[CaseTrials]
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return the mean over cases where every trial without a verdict failed, and where every one passed.
+
+    The first pair counts open trials as not passed, the second as passed: an open trial of the baseline
+    counts as one of today does.
+    """
     estimate, k = pass_hat_k if assertion.all_of else pass_at_k, assertion.k
-    low = fsum(estimate(case.trials, case.passed, k) for case in cases)
-    high = fsum(estimate(case.trials, case.passed + case.unjudged, k) for case in cases)
-    return low / len(cases), high / len(cases)
+
+    def average(*, unjudged_pass: bool, open_pass: bool) -> float:
+        passed = (case.passed + case.unjudged * unjudged_pass + case.open * open_pass for case in cases)
+        rates = (estimate(case.trials, each, k) for case, each in zip(cases, passed, strict=True))
+        return fsum(rates) / len(cases)
+
+    return (
+        (average(unjudged_pass=False, open_pass=False), average(unjudged_pass=True, open_pass=False)),
+        (average(unjudged_pass=False, open_pass=True), average(unjudged_pass=True, open_pass=True)),
+    )
 
 
-def _describe(cases: Sequence[CaseTrials]) -> str:
+def _describe(cases: Sequence[CaseTrials], policy: OpenPolicy) -> str:
     unjudged = sum(case.unjudged for case in cases)
-    left = f" ({count(unjudged, 'trial')} without a verdict counted as failed)" if unjudged else ""
+    unsettled = sum(case.open for case in cases)
+    remarks = [f"{count(unjudged, 'trial')} without a verdict counted as failed"] if unjudged else []
+    if unsettled:
+        counted = " counted as not passed" if policy is OpenPolicy.NOT_PASSED else ""
+        remarks.append(f"{policy.format_open(unsettled)}{counted}")
+    left = f" ({'; '.join(remarks)})" if remarks else ""
     return f"{count(len(cases), 'case')}{left}"

@@ -14,6 +14,7 @@ from spanproof.evaluators.casetests import CaseTests
 from spanproof.evaluators.replay import FixtureBook
 from spanproof.suites.requirements import Requirement, expect_answer, require_no_failures, require_tests
 from spanproof.trace import (
+    Cause,
     Cohort,
     Errored,
     JsonValue,
@@ -24,6 +25,7 @@ from spanproof.trace import (
     Scored,
     Skipped,
     Snippet,
+    State,
     Trace,
     digest,
 )
@@ -49,6 +51,7 @@ class Expectation:
         label: pass or fail, None where there was no verdict.
         value: from 0 to 1, to four digits, where scored; for the reader, it is not compared.
         explanation: why, in the words of the evaluator; for the reader, it is not compared.
+        cause: why it is open or skipped; None of others, and of what an older Spanproof froze.
     """
 
     layer: Layer
@@ -59,6 +62,7 @@ class Expectation:
     label: Label | None
     value: float | None
     explanation: str
+    cause: Cause | None = None
 
     @property
     def key(self) -> tuple[Layer, str, str, int | None]:
@@ -71,11 +75,11 @@ class Expectation:
         return self.name == self.layer.value
 
     @property
-    def verdict(self) -> str:
-        """`pass`, `fail`, `open` (scored without a verdict), `skipped` or `errored`: what is compared."""
+    def verdict(self) -> State:
+        """What is compared; of advice, `open` means that it was scored."""
         if self.outcome != "scored":
-            return self.outcome
-        return self.label.value if self.label else "open"
+            return State(self.outcome)
+        return State(self.label.value) if self.label else State.OPEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,11 +155,12 @@ def to_expectation(score: Score, snippets: tuple[Snippet, ...]) -> Expectation:
     numbers = {snippet.id: number for number, snippet in enumerate(snippets, start=1)}
     label: Label | None = None
     value: float | None = None
+    cause: Cause | None = None
     match score.outcome:
         case Scored():
-            outcome, explanation = "scored", score.outcome.explanation
+            outcome, explanation, cause = "scored", score.outcome.explanation, score.outcome.cause
             label, value = score.outcome.label, round(score.outcome.value, 4)
-        case Skipped(reason):
+        case Skipped(reason, cause):
             outcome, explanation = "skipped", reason
         case Errored(error_type, message):
             outcome, explanation = "errored", f"{error_type}: {message}"
@@ -168,6 +173,7 @@ def to_expectation(score: Score, snippets: tuple[Snippet, ...]) -> Expectation:
         label,
         value,
         explanation,
+        cause,
     )
 
 

@@ -29,6 +29,7 @@ import yaml
 
 from spanproof.evaluators.casetests import CaseTests, TestsError, load_tests
 from spanproof.evaluators.replay import FixtureBook, parse_fixtures
+from spanproof.gate import OpenPolicy, parse_open_policy
 from spanproof.sandbox import BadFixture
 from spanproof.sandbox.untrusted_files import (
     MAX_DOCUMENT_BYTES,
@@ -41,7 +42,7 @@ from spanproof.sandbox.untrusted_files import (
 from spanproof.suites.case import Case, Expectation, Origin
 from spanproof.suites.errors import SuiteError
 from spanproof.suites.records import OF_PEOPLE, read_cohort, read_people, write_people
-from spanproof.trace import Label, Layer, Snippet, Trace
+from spanproof.trace import Cause, Label, Layer, Snippet, State, Trace
 from spanproof.trace.codec import MalformedDocument, dump_json, from_plain, load_json, to_plain
 
 T = TypeVar("T")
@@ -127,6 +128,22 @@ def load_suite(suite: Path) -> list[Case]:
     _check_format(suite / "suite.yaml", head)
     folders = sorted(path.parent for path in (suite / "cases").glob("*/case.yaml"))
     return [load_case(folder) for folder in folders]
+
+
+def read_suite_policy(suite: Path) -> OpenPolicy | None:
+    """Return what open counts as by `suite.yaml`; None where it leaves that out.
+
+    Raises:
+        SuiteError: `open` is none of the values.
+    """
+    path = suite / "suite.yaml"
+    head = _load_yaml(path) if path.is_file() else {}
+    if head.get("open") is None:
+        return None
+    try:
+        return parse_open_policy(str(path), head["open"])
+    except ValueError as problem:
+        raise SuiteError(str(problem)) from problem
 
 
 def load_case(folder: Path) -> Case:
@@ -234,10 +251,12 @@ def _encode_expectation(expectation: Expectation, run_span_id: str) -> dict[str,
         entry["snippet"] = expectation.snippet
     elif expectation.span_id != run_span_id:
         entry["span_id"] = expectation.span_id
-    entry["verdict"] = expectation.verdict
+    entry["verdict"] = expectation.verdict.value
     if expectation.value is not None:
         entry["value"] = expectation.value
-    if expectation.is_of_layer or expectation.verdict == "fail":
+    if expectation.cause is not None:
+        entry["cause"] = expectation.cause.value
+    if expectation.is_of_layer or expectation.verdict is State.FAIL:
         entry["explanation"] = expectation.explanation
     return entry
 
@@ -268,8 +287,9 @@ def _parse_expectation(
     entry: Mapping[str, Any], run_span_id: str, snippets: tuple[Snippet, ...]
 ) -> Expectation:
     layer, verdict, snippet = Layer(entry["layer"]), entry["verdict"], entry.get("snippet")
-    if verdict not in ("pass", "fail", "open", "skipped", "errored"):
-        raise ValueError(f"verdict must be pass, fail, open, skipped or errored, got {verdict!r}")
+    if verdict not in list(State):
+        *others, last = State
+        raise ValueError(f"verdict must be {', '.join(others)} or {last}, got {verdict!r}")
     if snippet is not None and (not isinstance(snippet, int) or not 1 <= snippet <= len(snippets)):
         raise ValueError(f"snippet must be a number from 1 to {len(snippets)}, got {snippet!r}")
     span_id = snippets[snippet - 1].span_id if snippet else entry.get("span_id", run_span_id)
@@ -278,10 +298,11 @@ def _parse_expectation(
         name=str(entry.get("name", layer.value)),
         span_id=str(span_id),
         snippet=snippet,
-        outcome=verdict if verdict in ("skipped", "errored") else "scored",
-        label=Label(verdict) if verdict in ("pass", "fail") else None,
+        outcome=verdict if verdict in (State.SKIPPED, State.ERRORED) else "scored",
+        label=Label(verdict) if State(verdict).is_judged else None,
         value=None if entry.get("value") is None else float(entry["value"]),
         explanation=str(entry.get("explanation") or ""),
+        cause=Cause(entry["cause"]) if entry.get("cause") else None,
     )
 
 

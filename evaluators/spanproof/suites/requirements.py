@@ -11,7 +11,7 @@
 A case with tests requires as well that all of them ran and passed, whatever else it says.
 
 Takes entries of `case.yaml` and what an agent's work left; gives whether each holds. What could not be judged
-is None, never a pass.
+is None, never a pass; it is open where it was scored and what decides could not be settled.
 """
 
 from __future__ import annotations
@@ -24,10 +24,22 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from spanproof.evaluators.model import RunEvaluation
+from spanproof.evaluators.scores import find_state
 from spanproof.gate import CaseAssertion, GateError, Verdict, check, parse
 from spanproof.suites.conditions import Condition, read_condition, shorten
 from spanproof.suites.errors import SuiteError
-from spanproof.trace import Errored, JsonValue, Label, Layer, Payload, Scored, Skipped
+from spanproof.trace import (
+    Cause,
+    Errored,
+    JsonValue,
+    Layer,
+    Outcome,
+    Payload,
+    Scored,
+    Skipped,
+    State,
+    get_state,
+)
 
 _NO_RUN: Final = "it left no trace of an agent's run"
 
@@ -40,6 +52,8 @@ class Finding:
         holds: None where the run does not show it.
         reason: what was found, as a sentence.
         layer: the layer it is about, None for answers, calls and files.
+        is_open: whether it hangs on a verdict that is open; `holds` is None then.
+        cause: why that is open, where its score states it.
         errored: it does not hold, and by no fault of the agent; `holds` is None then.
     """
 
@@ -47,6 +61,8 @@ class Finding:
     holds: bool | None
     reason: str
     layer: Layer | None = None
+    is_open: bool = False
+    cause: Cause | None = None
     errored: bool = False
 
 
@@ -76,7 +92,11 @@ class Requirement(ABC):
     def check(self, attempt: Attempt) -> Finding:
         """Return whether this attempt meets it."""
         met, reason = self._find(attempt)
-        return Finding(str(self), met if met is None else met is not self.negated, reason, self.layer)
+        if met is not None:
+            return Finding(str(self), met is not self.negated, reason, self.layer)
+        unsettled = self._find_open(attempt)
+        cause = unsettled.cause if unsettled is not None else None
+        return Finding(str(self), None, reason, self.layer, unsettled is not None, cause)
 
     @property
     def layer(self) -> Layer | None:
@@ -86,6 +106,10 @@ class Requirement(ABC):
     @abstractmethod
     def _find(self, attempt: Attempt) -> tuple[bool | None, str]:
         """Whether the attempt does what the entry describes, and what was found."""
+
+    def _find_open(self, attempt: Attempt) -> Scored | None:
+        """Return the open verdict that it hangs on; None where what is missing is another thing."""
+        return None
 
     def __str__(self) -> str:
         entry = self.entry if isinstance(self.entry, str) else json.dumps(self.entry, ensure_ascii=False)
@@ -117,6 +141,16 @@ class ScoreRequirement(Requirement):
                 return False, reason
             case _:
                 return None, reason
+
+    def _find_open(self, attempt: Attempt) -> Scored | None:
+        name = (self.assertion.score.layer, self.assertion.score.row_name)
+        scores = attempt.run.scores if attempt.run is not None else ()
+        mine = [score for score in scores if (score.layer, score.name) == name]
+        # What errored is graver: it is not the open one alone that is missing.
+        if any(isinstance(score.outcome, Errored) for score in mine):
+            return None
+        unsettled = (score for score in mine if find_state(*name, score.outcome) is State.OPEN)
+        return next((score.outcome for score in unsettled if isinstance(score.outcome, Scored)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,8 +225,10 @@ class CallRequirement(Requirement):
 class NoFailure(Requirement):
     """A layer must not *fail*: what a case requires where it has no `must` and no `must_not`.
 
+    A layer that is open does not meet it: whether it fails is not known.
+
     Attributes:
-        judged: whether the layer must be judged; it was, when the case was promoted as a failure of it.
+        judged: whether the layer may not be skipped; it was judged when the case was promoted as a failure.
     """
 
     about: Layer
@@ -206,19 +242,31 @@ class NoFailure(Requirement):
     def _find(self, attempt: Attempt) -> tuple[bool | None, str]:
         if attempt.run is None:
             return None, _NO_RUN
-        name = self.about.value
-        outcome = next(
-            (s.outcome for s in attempt.run.scores if s.layer is self.about and s.name == name), None
-        )
-        match outcome:
-            case Scored(label=label, explanation=explanation):
-                return label is Label.FAIL, explanation
-            case Errored(error_type, message):
-                return None, f"{error_type}: {message}"
-            case Skipped(reason):
+        outcome = attempt.run.layers.get(self.about)
+        reason = _explain(outcome) if outcome is not None else f"{self.about.value} was not judged"
+        match get_state(outcome):
+            case State.FAIL:
+                return True, reason
+            case State.PASS:
+                return False, reason
+            case State.SKIPPED:
                 return (None if self.judged else False), reason
-            case None:
-                return (None if self.judged else False), f"{name} was not judged"
+            case State.OPEN | State.ERRORED:
+                return None, reason
+
+    def _find_open(self, attempt: Attempt) -> Scored | None:
+        outcome = attempt.run.layers.get(self.about) if attempt.run is not None else None
+        return outcome if isinstance(outcome, Scored) and get_state(outcome) is State.OPEN else None
+
+
+def _explain(outcome: Outcome) -> str:
+    match outcome:
+        case Scored(explanation=explanation):
+            return explanation
+        case Skipped(reason):
+            return reason
+        case Errored(error_type, message):
+            return f"{error_type}: {message}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +295,7 @@ class TestsPass(Requirement):
             outcome = next((score.outcome for score in of_layer if score.name == name), None)
             match outcome:
                 case Scored() if name == "tests_pass":
-                    return outcome.label is Label.PASS, outcome.explanation
+                    return get_state(outcome) is State.PASS, outcome.explanation
                 case Errored(error_type, message):
                     return None, f"{error_type}: {message}"
                 case Skipped(reason):
@@ -261,7 +309,7 @@ def require_tests() -> tuple[Requirement, ...]:
 
 
 def require_no_failures(failed_before: Iterable[Layer] = ()) -> tuple[Requirement, ...]:
-    """Return the requirements that no layer fails; those that failed before must be judged."""
+    """Return the requirements that no layer fails or is open; those that failed before must be judged."""
     before = set(failed_before)
     return tuple(
         NoFailure(f"{layer.value}.score == fail", negated=True, about=layer, judged=layer in before)

@@ -2,7 +2,8 @@
 
 A case passes when its run gets every verdict that was frozen: a run that failed in production must be found
 failing again, in the same way. Anything else has a status of its own: judged better, worse, differently, or
-not judged at all (where this machine has no sandbox), which never counts as a pass.
+not judged at all (where this machine has no sandbox, or what decides is open now), which never counts as a
+pass.
 """
 
 from __future__ import annotations
@@ -17,12 +18,15 @@ from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
 from spanproof.evaluators.score_rows import make_run_row
 from spanproof.evaluators.scores import BUILT_IN
+from spanproof.gate import OpenPolicy
 from spanproof.gate.outputs import ResultRow, ResultTable, Verdict, count, mark_code
 from spanproof.suites.case import Case, Expectation, to_expectation
 from spanproof.suites.errors import SuiteError
 from spanproof.suites.files import load_suite
+from spanproof.trace import Layer, State, get_state
 
-_UNJUDGED = ("skipped", "errored", "missing")
+MISSING = "missing"
+"""How a verdict is written that is no longer there."""
 
 
 class CaseStatus(StrEnum):
@@ -40,13 +44,18 @@ class Difference:
     """One verdict that is not the frozen one.
 
     Attributes:
-        found: today's verdict; `missing` where there is none.
+        found: today's verdict; None where there is none.
         explanation: today's, in the words of the evaluator.
     """
 
     expected: Expectation
-    found: str
+    found: State | None
     explanation: str
+
+    @property
+    def found_word(self) -> str:
+        """Today's verdict as it is written."""
+        return self.found or MISSING
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +73,17 @@ class CaseReport:
         """Whether every frozen verdict was found again."""
         return self.status is CaseStatus.REPRODUCED
 
+    @property
+    def opened(self) -> int:
+        """How many verdicts are open now that were not."""
+        return sum(each.found is State.OPEN for each in self.differences)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a layer of the run is open today."""
+        run = find_run(self.evaluation, self.case.origin.run_span_id) if self.case.origin else None
+        return run is not None and any(get_state(each) is State.OPEN for each in run.layers.values())
+
 
 @dataclass(frozen=True, slots=True)
 class SuiteReport:
@@ -73,12 +93,14 @@ class SuiteReport:
         suite: its name.
         unfrozen: ids of the cases without a frozen run.
         folder: of the suite, as it was given.
+        open_policy: what a verdict counts as that is open now.
     """
 
     suite: str
     cases: tuple[CaseReport, ...]
     unfrozen: tuple[str, ...] = ()
     folder: str = ""
+    open_policy: OpenPolicy = OpenPolicy.NOT_PASSED
 
     @property
     def passed(self) -> bool:
@@ -89,11 +111,18 @@ class SuiteReport:
         """Return how many cases have this status."""
         return sum(report.status is status for report in self.cases)
 
+    @property
+    def open(self) -> int:
+        """How many cases have a layer that is open today."""
+        return sum(report.is_open for report in self.cases)
+
     def to_json(self) -> dict[str, object]:
         """Return the report as JSON data; docs/suites.md describes it."""
         return {
             "suite": self.suite,
             "passed": self.passed,
+            "open": self.open,
+            "open_counts_as": self.open_policy.value,
             "unfrozen": list(self.unfrozen),
             **{status.value: self.count(status) for status in CaseStatus},
             "cases": [_encode_case(report) for report in self.cases],
@@ -104,11 +133,21 @@ class SuiteReport:
         counts = [f"{self.count(each)} {each.value}" for each in CaseStatus if self.count(each)]
         headline = f"{count(len(self.cases), 'frozen run')} judged again: {', '.join(counts) or 'none'}"
         rows = tuple(_build_row(report, self.folder) for report in self.cases)
-        return ResultTable(f"spanproof suite {self.suite}", self.passed, headline, rows)
+        return ResultTable(
+            f"spanproof suite {self.suite}",
+            self.passed,
+            headline,
+            rows,
+            open=self.open,
+            open_remark=self.open_policy.remark,
+        )
 
 
 def run_suite(
-    suite: Path, engine: Engine, track: Callable[[Sequence[Case]], Iterable[Case]] = iter
+    suite: Path,
+    engine: Engine,
+    track: Callable[[Sequence[Case]], Iterable[Case]] = iter,
+    open_policy: OpenPolicy = OpenPolicy.NOT_PASSED,
 ) -> SuiteReport:
     """Evaluate every case of a suite again.
 
@@ -116,6 +155,7 @@ def run_suite(
         suite: its folder.
         engine: today's.
         track: gives the cases on as they are taken, so that progress can be shown.
+        open_policy: what a verdict counts as that is open now.
 
     Raises:
         SuiteError: no suite, or a case that cannot be read; nothing is run then.
@@ -123,11 +163,11 @@ def run_suite(
     cases = load_suite(suite)
     frozen = [case for case in cases if case.trace is not None]
     unfrozen = tuple(case.id for case in cases if case.trace is None)
-    reports = tuple(run_case(case, engine) for case in track(frozen))
-    return SuiteReport(suite.resolve().name, reports, unfrozen, str(suite))
+    reports = tuple(run_case(case, engine, open_policy) for case in track(frozen))
+    return SuiteReport(suite.resolve().name, reports, unfrozen, str(suite), open_policy)
 
 
-def run_case(case: Case, engine: Engine) -> CaseReport:
+def run_case(case: Case, engine: Engine, open_policy: OpenPolicy = OpenPolicy.NOT_PASSED) -> CaseReport:
     """Evaluate the frozen run of one case again.
 
     Raises:
@@ -146,10 +186,21 @@ def run_case(case: Case, engine: Engine) -> CaseReport:
     for expected in case.expectations:
         now = by_key.get(expected.key)
         if now is None:
-            differences.append(Difference(expected, "missing", _explain_missing(expected)))
-        elif now.verdict != expected.verdict:
+            differences.append(Difference(expected, None, _explain_missing(expected)))
+        elif now.verdict is not expected.verdict and not _is_renamed(expected, now):
             differences.append(Difference(expected, now.verdict, now.explanation))
-    return CaseReport(case, _derive_status(differences), tuple(differences), evaluation, wall_s)
+    status = _derive_status(differences, open_policy)
+    return CaseReport(case, status, tuple(differences), evaluation, wall_s)
+
+
+def _is_renamed(expected: Expectation, now: Expectation) -> bool:
+    """Whether an older Spanproof froze as skipped what is called open today: an answer that needs a judge.
+
+    It froze no cause with it, which each skipped verdict has since.
+    """
+    is_old = expected.verdict is State.SKIPPED and expected.cause is None
+    is_of_groundedness = expected.layer is Layer.GROUNDEDNESS and expected.is_of_layer
+    return is_old and is_of_groundedness and now.verdict is State.OPEN
 
 
 def find_run(evaluation: TraceEvaluation, span_id: str) -> RunEvaluation | None:
@@ -162,17 +213,24 @@ def _explain_missing(expected: Expectation) -> str:
     return missing if expected.name in BUILT_IN else f"{missing}: nothing that is configured here gives it"
 
 
-def _derive_status(differences: Sequence[Difference]) -> CaseStatus:
-    if not differences:
-        return CaseStatus.REPRODUCED
+def _derive_status(differences: Sequence[Difference], open_policy: OpenPolicy) -> CaseStatus:
     moves = {(each.expected.verdict, each.found) for each in differences}
-    if any(found == "fail" for _, found in moves):
+    if open_policy in (OpenPolicy.PASS, OpenPolicy.IGNORE):
+        moves = {(expected, found) for expected, found in moves if found is not State.OPEN}
+    if not moves:
+        return CaseStatus.REPRODUCED
+    worse = (State.FAIL, State.OPEN) if open_policy is OpenPolicy.FAIL else (State.FAIL,)
+    if any(found in worse for _, found in moves):
         return CaseStatus.REGRESSED
-    if any(found in _UNJUDGED and expected not in _UNJUDGED for expected, found in moves):
+    if any(expected.is_judged and not _is_judged(found) for expected, found in moves):
         return CaseStatus.INCONCLUSIVE
-    if all(expected == "fail" and found == "pass" for expected, found in moves):
+    if moves == {(State.FAIL, State.PASS)}:
         return CaseStatus.FIXED
     return CaseStatus.CHANGED
+
+
+def _is_judged(found: State | None) -> bool:
+    return found is not None and found.is_judged
 
 
 def _build_row(report: CaseReport, suite: str) -> ResultRow:
@@ -182,7 +240,8 @@ def _build_row(report: CaseReport, suite: str) -> ResultRow:
         unjudged = report.status is CaseStatus.INCONCLUSIVE
         verdict = Verdict.INCONCLUSIVE if unjudged else Verdict.FAILED
         differ = "verdict differs" if len(report.differences) == 1 else "verdicts differ"
-        reason = f"{report.status.value}: {len(report.differences)} {differ}"
+        opened = f", {report.opened} open now" if report.opened else ""
+        reason = f"{report.status.value}: {len(report.differences)} {differ}{opened}"
     layer = report.differences[0].expected.layer if report.differences else None
     run = find_run(report.evaluation, report.case.origin.run_span_id) if report.case.origin else None
     return ResultRow(
@@ -194,6 +253,7 @@ def _build_row(report: CaseReport, suite: str) -> ResultRow:
         layer=layer.value if layer else "",
         file=f"{folder}/case.yaml",
         wall_s=report.wall_s,
+        open=report.opened,
         marks=mark_code(make_run_row(run), layer, f"{folder}/snippets") if run and layer else (),
     )
 
@@ -203,7 +263,7 @@ def _format_difference(difference: Difference) -> str:
     snippet = f" of snippet {expected.snippet}" if expected.snippet else ""
     return (
         f"{expected.layer.value}.{expected.name}{snippet}: {expected.verdict} frozen"
-        f" ({expected.explanation}), {difference.found} now ({difference.explanation})"
+        f" ({expected.explanation}), {difference.found_word} now ({difference.explanation})"
     )
 
 
@@ -225,7 +285,7 @@ def _encode_case(report: CaseReport) -> dict[str, object]:
                 "name": each.expected.name,
                 "snippet": each.expected.snippet,
                 "expected": each.expected.verdict,
-                "found": each.found,
+                "found": each.found_word,
                 "explanation": each.explanation,
             }
             for each in report.differences

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 _SESSION = pytest.StashKey["AgentSession"]()
 _MARKER = (
-    "spanproof(suite=None, agent=None, assert_=(), trials=1, tools='live', jobs=2, timeout_s=120,"
-    " backend='jail'): run an agent on a suite, or judge what the test runs, and check assertions over the"
-    " scores."
+    "spanproof(suite=None, agent=None, assert_=(), open='not-passed', trials=1, tools='live', jobs=2,"
+    " timeout_s=120, backend='jail'): run an agent on a suite, or judge what the test runs, and check"
+    " assertions over the scores."
 )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from opentelemetry import trace
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
@@ -16,6 +16,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, Sp
 from spanproof.agent_process.child import call_agent, make_agent
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.experiments import (
+    CaseStatus,
     Experiment,
     ExperimentError,
     Settings,
@@ -24,7 +25,16 @@ from spanproof.experiments import (
     run_experiment,
 )
 from spanproof.experiments.notebook import choose_folder, open_engine
-from spanproof.gate import CaseTrials, GateError, Verdict, check, parse
+from spanproof.gate import (
+    CaseTrials,
+    GateError,
+    GateReport,
+    OpenPolicy,
+    Verdict,
+    check,
+    parse,
+    parse_open_policy,
+)
 from spanproof.instrumentors import (
     instrument_langchain,
     instrument_openai_agents,
@@ -34,10 +44,15 @@ from spanproof.instrumentors import (
 from spanproof.instrumentors.spans.ids import UnseededIdGenerator
 from spanproof.semconv import openinference
 from spanproof.suites import SuiteError
-from spanproof.suites.requirements import Attempt, require_no_failures
+from spanproof.suites.requirements import Attempt, Finding, require_no_failures
 from spanproof.trace import Score, Span, trace_of
 from spanproof.trace.dialects import normalise
 from spanproof.trace.otlp import decode_protobuf
+
+_HOW_TO_SETTLE: Final = (
+    "what is open has not passed; a judge (docs/judge.md) or a review settles it, and open='ignore' in the"
+    " marker leaves it out"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +62,8 @@ class Plan:
     Attributes:
         suite: folder of the suite that the agent is run on; empty where the test runs the agent itself.
         agent: `package.module:name`; it may be given to `AgentSession.run_suite` instead.
-        assert_: assertions of the gate; without any no layer may fail, or every case must pass.
+        assert_: assertions of the gate; without any no layer may fail or be open, or every case must pass.
+        open: what open verdicts count as, as of `--open`.
         trials, tools, jobs, seed, timeout_s: of a suite, see `spanproof.experiments.run`.
         folder: where the results of a suite are written; empty: a new one below `.spanproof/experiments`.
         backend: the sandbox in which code is replayed; where it cannot run, nothing is replayed.
@@ -56,6 +72,7 @@ class Plan:
     suite: str | Path = ""
     agent: str = ""
     assert_: tuple[str, ...] = ()
+    open: str = OpenPolicy.NOT_PASSED
     trials: int = 1
     tools: str = Tools.LIVE
     jobs: int = 2
@@ -63,6 +80,11 @@ class Plan:
     timeout_s: float = 120.0
     folder: str | Path = ""
     backend: str = "jail"
+
+    @property
+    def open_policy(self) -> OpenPolicy:
+        """What open verdicts count as."""
+        return OpenPolicy(self.open)
 
 
 def read_marker(given: Mapping[str, Any]) -> Plan:
@@ -81,6 +103,7 @@ def read_marker(given: Mapping[str, Any]) -> Plan:
         raise ValueError("agent goes with suite; without a suite the test itself runs the agent")
     try:
         Tools(plan.tools)
+        parse_open_policy("the marker", plan.open)
         for text in plan.assert_:
             parse(text)
     except GateError as problem:
@@ -143,7 +166,8 @@ class AgentSession:
         folder = Path(plan.folder) if plan.folder else choose_folder()
         target = agent_in_module(plan.agent)
         with open_engine(plan.backend) as engine:
-            self.experiment = run_experiment(target, Path(plan.suite), folder, engine, settings)
+            found = run_experiment(target, Path(plan.suite), folder, engine, settings)
+        self.experiment = replace(found, open_policy=plan.open_policy)
         return self.experiment
 
     @property
@@ -179,13 +203,14 @@ class AgentSession:
         if self.experiment is not None:
             table = self.experiment.to_table()
             rows = (f"{row.verdict.value:12} {row.name}  {row.reason}".rstrip() for row in table.rows)
-            facts = (f"{name}: {value}" for name, value in table.facts)
+            facts = (f"{name}: {value}" for name, value in table.all_facts)
             return "\n".join([table.headline, *facts, *rows, f"results: {self.experiment.folder}"])
         runs = [(each, run) for each in self.evaluations for run in each.runs]
-        return "\n".join(
+        lines = [
             f"{run.run.name}  trace {each.trace.trace_id}: {_format_verdicts(run.scores)}"
             for each, run in runs
-        )
+        ]
+        return "\n".join(filter(None, [*lines, self.plan.open_policy.remark]))
 
     def _check_experiment(self, experiment: Experiment) -> str:
         if self.plan.assert_:
@@ -194,28 +219,33 @@ class AgentSession:
             return self._check_assertions(collect_scores(experiment))
         failing = [f"{row.name}: {row.reason}" for row in experiment.to_table().failing]
         stopped = [experiment.stopped] if experiment.stopped else []
-        return "\n".join([*stopped, *failing]) if not experiment.passed else ""
+        how = [_HOW_TO_SETTLE] if experiment.count(CaseStatus.OPEN) else []
+        return "\n".join([*stopped, *failing, *how]) if not experiment.passed else ""
 
     def _check_assertions(self, scores: Sequence[Score | CaseTrials]) -> str:
-        report = check([parse(text) for text in self.plan.assert_], scores)
-        lines = []
+        report: GateReport = check(
+            [parse(text) for text in self.plan.assert_], scores, open_policy=self.plan.open_policy
+        )
+        lines: list[str] = []
+        is_open = False
         for each in report.assertions:
             if each.verdict is not Verdict.PASSED:
                 lines.append(f"{each.verdict.value}: {each.assertion}: {each.reason}")
                 lines += [f"  {case.agent}: {case.explanation}" for case in each.failing[:5]]
-        return "\n".join(lines)
+                is_open |= each.open > 0
+        return "\n".join([*lines, *([_HOW_TO_SETTLE] if is_open else [])])
 
     def _check_layers(self) -> str:
-        """Return which layers fail; a test that ran no agent does not hold."""
+        """Return which layers fail, are open or errored; a test that ran no agent does not hold."""
         runs = [run for each in self.evaluations for run in each.runs]
         if not runs:
             return "no agent left a run: nothing was judged"
         found = [requirement.check(Attempt(run)) for run in runs for requirement in require_no_failures()]
-        return "\n".join(
-            f"{each.layer.value if each.layer else ''}: {each.reason}"
-            for each in found
-            if each.holds is False
-        )
+        if self.plan.open_policy in (OpenPolicy.PASS, OpenPolicy.IGNORE):
+            found = [each for each in found if not each.is_open]
+        missed = [each for each in found if each.holds is not True]
+        lines = [_format_finding(each) for each in missed]
+        return "\n".join([*lines, *([_HOW_TO_SETTLE] if any(each.is_open for each in missed) else [])])
 
     def _receive(self, spans: Sequence[ReadableSpan]) -> None:
         self._spans += spans
@@ -230,6 +260,14 @@ class AgentSession:
             traces.setdefault(span.trace_id, []).append(span)
         with open_engine(self.plan.backend) as engine:
             return tuple(engine.evaluate(trace_of(spans)) for spans in traces.values())
+
+
+def _format_finding(finding: Finding) -> str:
+    """Return a layer with why it does not hold: it fails, it is open, or it was not judged."""
+    layer = finding.layer.value if finding.layer else finding.requirement
+    if finding.holds is False:
+        return f"{layer}: {finding.reason}"
+    return f"{layer} is {'open' if finding.is_open else 'not judged'}: {finding.reason}"
 
 
 class _Exporter(SpanExporter):

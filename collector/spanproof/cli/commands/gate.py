@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
+from spanproof.cli.options.open_policy import choose_open_policy, open_policy_option
 from spanproof.cli.options.outputs import Outputs, with_output_options
 from spanproof.cli.options.store import StoreQuery, opened_store, with_store_query_options
 from spanproof.cli.output.console import console, print_json
@@ -23,12 +24,13 @@ from spanproof.gate import (
     AssertionReport,
     CaseState,
     CaseTrials,
+    GateFile,
     GateReport,
     NoBaseline,
     Verdict,
     check,
     parse,
-    read_assertions,
+    read_gate_file,
     read_scores,
 )
 from spanproof.gate.outputs import ResultTable, RunRow
@@ -75,6 +77,7 @@ _STYLES = {
     type=click.Path(path_type=Path),
     help="File of the same form, for assertions with `no_worse_than baseline`.",
 )
+@open_policy_option
 @with_output_options
 @click.option("--json", "as_json", is_flag=True, help="The report as JSON on stdout.")
 def command(
@@ -83,6 +86,7 @@ def command(
     query: StoreQuery,
     scores_file: Path | None,
     baseline: Path | None,
+    open_as: str | None,
     outputs: Outputs,
     as_json: bool,
 ) -> int:
@@ -94,11 +98,13 @@ def command(
         raise UsageProblem(
             "--scores is given with --store, --project or --since", "Those are for scores out of a store."
         )
-    assertions = _parse_assertions(texts, file)
+    given = _parse_assertions(texts, file)
+    open_policy = choose_open_policy(open_as, given.open_policy)
     runs: _Runs = {}
     try:
         with _open_scores(query, scores_file, runs if outputs.needs_code else None) as scores:
-            report = check(assertions, scores, _read_file(baseline) if baseline else None)
+            before = _read_file(baseline) if baseline else None
+            report = check(given.assertions, scores, before, open_policy)
     except NoBaseline as problem:
         raise UsageProblem(
             str(problem), "Add --baseline FILE, written by `spanproof eval --json` or `suite run --json`."
@@ -132,6 +138,8 @@ def print_report(report: GateReport) -> None:
         for case in _format_failing(each):
             # Cases against an assertion that holds all the same are printed dim.
             console.print(Padding(case, (0, 0, 0, 6)), style="dim" if each.verdict is Verdict.PASSED else "")
+    if report.open_policy.remark:
+        console.print(Text(report.open_policy.remark, style="yellow"))
     if not report.passed:
         failed = ", ".join(report.failed_layers)
         console.print(Text(f"gate failed: {failed}" if failed else "gate failed", style="bold red"))
@@ -147,11 +155,15 @@ def _format_failing(report: AssertionReport) -> Iterator[Text]:
         yield Text(f"and {more} more (--json shows all)", style="dim")
 
 
-def _parse_assertions(texts: tuple[str, ...], file: Path | None) -> list[Assertion]:
-    found = [parse(text) for text in texts]
+def _parse_assertions(texts: tuple[str, ...], file: Path | None) -> GateFile:
+    """Return the assertions of the options and of the file, with what the file says of open verdicts."""
+    found: list[Assertion] = [parse(text) for text in texts]
+    open_policy = None
     if file:
         try:
-            found += read_assertions(file)
+            of_file = read_gate_file(file)
+            found += of_file.assertions
+            open_policy = of_file.open_policy
         except (OSError, UnicodeDecodeError) as problem:
             raise UsageProblem(
                 f"{file}: {problem}", "Give a file of assertions: one a line, or YAML."
@@ -161,7 +173,7 @@ def _parse_assertions(texts: tuple[str, ...], file: Path | None) -> list[Asserti
             "no assertion is given: a gate that checks nothing would pass",
             "Add --assert 'groundedness.score >= 0.85 for at_least 90% of cases' or --assertions FILE.",
         )
-    return found
+    return GateFile(tuple(found), open_policy)
 
 
 @contextmanager

@@ -167,18 +167,21 @@ def command(
 
 def _report(measured: Measured) -> None:
     score = "unjudged" if measured.score is None else f"{measured.score:.2f}"
-    inform(f"{measured.candidate.strategy:9} {measured.candidate.id}  validation {score}")
+    unsettled = f", {measured.open} open" if measured.open else ""
+    inform(f"{measured.candidate.strategy:9} {measured.candidate.id}  validation {score}{unsettled}")
 
 
 def _print(found: Optimised, folder: Path) -> None:
     table = Table(box=None, padding=(0, 2, 0, 0))
-    for name in ("held-out cases", "before", "after", "difference, 95 % interval"):
+    for name in ("held-out cases", "before", "after", "difference, 95 % interval", "open"):
         table.add_column(name)
-    table.add_row("all that is required", *_format_row(found.before.rates, found.after.rates))
+    unsettled = f"{found.before.open} → {found.after.open}"
+    table.add_row("all that is required", *_format_row(found.before.rates, found.after.rates), unsettled)
     for layer in Layer:
         before, after = (each.layers.get(layer, {}) for each in (found.before, found.after))
-        if before or after:
-            table.add_row(layer.value, *_format_row(before, after))
+        counts = [each.open_layers.get(layer, 0) for each in (found.before, found.after)]
+        if before or after or any(counts):
+            table.add_row(layer.value, *_format_row(before, after), " → ".join(map(str, counts)))
     console.print(table)
     for identity, reason in found.rejected.items():
         console.print(Text(f"{identity} was rejected: {reason}", style="yellow"), soft_wrap=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -28,9 +28,10 @@ from spanproof.evaluators.bisect_drop import (
     observe,
 )
 from spanproof.evaluators.intervals import Interval
+from spanproof.evaluators.model import RunEvaluation
 from spanproof.gate import ScoreRef, parse_score
 from spanproof.store import Store
-from spanproof.trace import Label, Scored
+from spanproof.trace import State, fold_outcomes, get_state
 
 _BATCH = 32
 _WORDS = {
@@ -73,34 +74,63 @@ def command(
         rows = store.traces(project=query.project, since_ns=query.since_ns, cohort=cohort, limit=limit)
         task = bar.add_task("reading traces", total=len(rows))
         ids = [row.trace_id for row in rows]
-        observations: list[Observation] = []
+        read = _Read([], [])
         for first in range(0, len(ids), _BATCH):
-            observations += _read_observations(store, ids[first : first + _BATCH], wanted, cohort)
+            _read_runs(store, ids[first : first + _BATCH], wanted, cohort, read)
             bar.advance(task, _BATCH)
-        found = bisect(observations)
+        found = bisect(read.observations)
     if as_json:
-        print_json({"score": score, **_to_row(found)})
+        print_json({"score": score, **_to_row(found), "open": read.count_open(found)})
     else:
         _show(score, found)
+        _show_open(read.count_open(found))
     has_fallen = found.drop is not None and found.drop.is_certain
     return EXIT_GATE_FAILED if check and has_fallen else EXIT_PASS
 
 
-def _read_observations(
-    store: Store, ids: list[str], wanted: ScoreRef, cohort: dict[str, str]
-) -> Iterator[Observation]:
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """The runs that were read: those with a verdict, and when the open ones began (Unix nanoseconds)."""
+
+    observations: list[Observation]
+    open_times_ns: list[int]
+
+    def count_open(self, found: Bisection) -> dict[str, int | None]:
+        """Return how many runs are open, and how many of them before the drop and after it."""
+        total = len(self.open_times_ns)
+        if found.drop is None:
+            return {"total": total, "before": None, "after": None}
+        before = sum(time_ns < found.drop.time_ns for time_ns in self.open_times_ns)
+        return {"total": total, "before": before, "after": total - before}
+
+
+def _read_runs(store: Store, ids: list[str], wanted: ScoreRef, cohort: dict[str, str], read: _Read) -> None:
     for evaluation in store.evaluations(ids):
         for each in evaluation.runs:
             fits = all(getattr(each.run.cohort, name, value) == value for name, value in cohort.items())
-            labels = {
-                score.outcome.label
-                for score in each.scores
-                if (score.layer, score.name) == (wanted.layer, wanted.row_name)
-                and isinstance(score.outcome, Scored)
-                and score.outcome.label is not None
-            }
-            if fits and labels & {Label.PASS, Label.FAIL}:
-                yield observe(evaluation.trace, each.run, passed=Label.FAIL not in labels)
+            state = _find_state(each, wanted)
+            if fits and state.is_judged:
+                passed = state is State.PASS
+                read.observations.append(observe(evaluation.trace, each.run, passed=passed))
+            elif fits and state is State.OPEN:
+                read.open_times_ns.append(each.run.start_ns)
+
+
+def _find_state(evaluation: RunEvaluation, wanted: ScoreRef) -> State:
+    """Return the state of a run by one score; a person's verdict settles a layer's own value."""
+    if wanted.is_own_value:
+        return get_state(evaluation.layers.get(wanted.layer))
+    name = (wanted.layer, wanted.row_name)
+    outcomes = (score.outcome for score in evaluation.scores if (score.layer, score.name) == name)
+    return fold_outcomes(outcomes)
+
+
+def _show_open(counted: dict[str, int | None]) -> None:
+    if not counted["total"]:
+        return
+    split = "" if counted["before"] is None else f": {counted['before']} before, {counted['after']} after"
+    runs = format_count(counted["total"], "run")
+    inform(f"{runs} {'is' if counted['total'] == 1 else 'are'} open and not in these rates{split}")
 
 
 def _to_row(found: Bisection) -> dict[str, Any]:

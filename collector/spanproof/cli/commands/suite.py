@@ -17,6 +17,7 @@ from spanproof.cli.engine import opened_engine
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.options.agent import AgentOptions, with_agent_options
 from spanproof.cli.options.config import with_sandbox_config_options
+from spanproof.cli.options.open_policy import choose_open_policy, open_policy_option
 from spanproof.cli.options.outputs import Outputs, with_output_options
 from spanproof.cli.options.policy import policy_option
 from spanproof.cli.output.console import console, inform, make_progress, print_json, print_json_list
@@ -34,7 +35,15 @@ from spanproof.experiments import (
     rescore_experiment,
     run_experiment,
 )
-from spanproof.suites import CaseReport, CaseStatus, SuiteReport, load_suite, run_suite
+from spanproof.gate import OpenPolicy
+from spanproof.suites import (
+    CaseReport,
+    CaseStatus,
+    SuiteReport,
+    load_suite,
+    read_suite_policy,
+    run_suite,
+)
 
 _STYLES = {
     CaseStatus.REPRODUCED: "green",
@@ -58,6 +67,7 @@ for _each in (*COMMANDS, mine_cases):
 @click.argument("suite", type=click.Path(path_type=Path))
 @policy_option
 @with_sandbox_config_options
+@open_policy_option
 @with_output_options
 @click.option("--json", "as_json", is_flag=True, help="The report as JSON on stdout.")
 @with_agent_options
@@ -65,6 +75,7 @@ def run(
     suite: Path,
     policy_file: Path | None,
     config: Config,
+    open_as: str | None,
     outputs: Outputs,
     as_json: bool,
     trials: AgentOptions,
@@ -72,10 +83,11 @@ def run(
     """Replay every case of a suite offline, or run an agent on it.
 
     Without an agent, exit code 0 means that each frozen run gets the verdicts of its expectation. With one,
-    that each case passes in every trial. Else it is 1.
+    that each case passes in every trial; an open trial has not passed. Else it is 1.
 
     The same sections of the configuration apply as for `spanproof eval`.
     """
+    open_policy = choose_open_policy(open_as, read_suite_policy(suite))
     baseline = trials.baseline if config.evaluation.structure else None
     earlier = read_earlier_code(baseline) if baseline else {}
     with (
@@ -84,11 +96,12 @@ def run(
     ):
         report: SuiteReport | Experiment
         if trials.rescore is not None:
-            report = rescore_trials(suite, trials.rescore, trials, engine, bar)
+            report = rescore_trials(suite, trials.rescore, trials, engine, bar, open_policy)
         elif trials.agent is None:
-            report = run_suite(suite, engine, partial(bar.track, description="evaluating"))
+            track = partial(bar.track, description="evaluating")
+            report = run_suite(suite, engine, track, open_policy)
         else:
-            report = run_trials(suite, trials, engine, bar)
+            report = run_trials(suite, trials, engine, bar, open_policy)
     if isinstance(report, Experiment) and trials.send_to:
         inform(f"{format_count(send_trials(report, trials.send_to), 'trial')} sent to {trials.send_to}")
     outputs.write(report.to_table(), as_json=as_json, format_page=lambda _: _format_page(report))
@@ -110,22 +123,25 @@ def _format_page(report: SuiteReport | Experiment) -> str:
     return format_suite_report(report)
 
 
-def run_trials(suite: Path, options: AgentOptions, engine: Engine, bar: Progress) -> Experiment:
+def run_trials(
+    suite: Path, options: AgentOptions, engine: Engine, bar: Progress, open_policy: OpenPolicy
+) -> Experiment:
     """Run an agent on a suite, with a line on the terminal for each trial that does not pass."""
     assert options.agent is not None, "an agent is given"
-    baseline = read_baseline(options.baseline) if options.baseline else None
+    baseline = read_baseline(options.baseline, open_policy) if options.baseline else None
     task = bar.add_task("running the agent", total=len(load_suite(suite)) * options.settings.trials)
     report = partial(report_trial, bar, task)
     found = run_experiment(options.agent, suite, options.folder, engine, options.settings, report)
-    return replace(found, baseline=baseline, quarantine=options.quarantine)
+    return replace(found, baseline=baseline, quarantine=options.quarantine, open_policy=open_policy)
 
 
 def rescore_trials(
-    suite: Path, origin: Path, options: AgentOptions, engine: Engine, bar: Progress
+    suite: Path, origin: Path, options: AgentOptions, engine: Engine, bar: Progress, open_policy: OpenPolicy
 ) -> Experiment:
     """Judge the trials of an experiment again, with a line for each that does not pass."""
     report = partial(report_trial, bar, bar.add_task("judging", total=None))
-    found = rescore_experiment(origin, suite, options.folder, engine, options.settings.jobs, report)
+    jobs = options.settings.jobs
+    found = rescore_experiment(origin, suite, options.folder, engine, jobs, report, open_policy)
     return replace(found, quarantine=options.quarantine)
 
 
@@ -145,7 +161,7 @@ def print_report(report: SuiteReport) -> None:
             expected = difference.expected
             snippet = f" of snippet {expected.snippet}" if expected.snippet else ""
             name = f"{expected.layer.value}.{expected.name}{snippet}"
-            found = f"{name}: expected {expected.verdict}, found {difference.found}: "
+            found = f"{name}: expected {expected.verdict}, found {difference.found_word}: "
             line = Text.assemble(found, clean_line(difference.explanation))
             console.print(Padding(line, (0, 0, 0, 6)))
     if report.unfrozen:
@@ -156,8 +172,11 @@ def print_report(report: SuiteReport) -> None:
     if not report.cases:
         console.print(Text("the suite has no frozen runs: nothing was checked", style="bold yellow"))
     counts = [f"{report.count(status)} {status.value}" for status in CaseStatus if report.count(status)]
+    counts += [f"{report.open} with an open layer"] if report.open else []
     cases = format_count(len(report.cases), "case")
     console.print(Text(f"{cases}: {', '.join(counts)}" if counts else cases))
+    if report.open_policy.remark:
+        console.print(Text(report.open_policy.remark, style="yellow"))
 
 
 def _format_case(report: CaseReport) -> Text:

@@ -11,6 +11,7 @@ from spanproof.cli.output.hostile import clean_line
 from spanproof.cli.output.words import format_count
 from spanproof.evaluators.intervals import compute_wilson_interval
 from spanproof.experiments import CaseResult, CaseStatus, Experiment, TrialVerdict
+from spanproof.gate import describe_gravest_cause
 
 _STYLES = {
     CaseStatus.PASSED: "green",
@@ -20,12 +21,14 @@ _STYLES = {
     CaseStatus.REGRESSED: "bold red",
     CaseStatus.FAILED: "bold red",
     CaseStatus.ERRORED: "bold red",
+    CaseStatus.OPEN: "bold yellow",
     CaseStatus.INCONCLUSIVE: "bold yellow",
 }
 _MARKS = {
     TrialVerdict.PASSED: "✓",
     TrialVerdict.FAILED: "✗",
     TrialVerdict.ERRORED: "!",
+    TrialVerdict.OPEN: "○",
     TrialVerdict.UNJUDGED: "?",
 }
 _SHOWN_TRIALS = 20
@@ -52,7 +55,10 @@ def _print_rates(experiment: Experiment) -> None:
     passed = experiment.count(CaseStatus.PASSED) + experiment.count(CaseStatus.FIXED)
     cases = format_count(len(experiment.cases), "case")
     style = "bold green" if experiment.passed else "bold red"
+    unsettled = sum(each.open > 0 for each in experiment.cases)
     line = Text(f"{passed} of {cases} passed in every trial", style=style)
+    if unsettled:
+        line.append(f", {unsettled} open", style="bold yellow")
     if rate is not None:
         line.append(f"; pass@1 {rate:.1%}, {interval}", style="not bold")
     k = experiment.wanted
@@ -60,6 +66,10 @@ def _print_rates(experiment: Experiment) -> None:
     if k > 1 and at is not None and hat is not None:
         line.append(f"; pass@{k} {at:.1%}; pass^{k} {hat:.1%}", style="not bold")
     console.print(line, soft_wrap=True)
+    causes = [cause for each in experiment.cases for cause in each.open_causes]
+    remarks = filter(None, [describe_gravest_cause(causes), experiment.open_policy.remark])
+    if remark := "; ".join(remarks):
+        console.print(Text(remark, style="yellow"), soft_wrap=True)
 
 
 def _print_case(result: CaseResult) -> None:
@@ -69,7 +79,8 @@ def _print_case(result: CaseResult) -> None:
         (f"{status:12}", _STYLES[result.status]), "  ", (result.case.id, "bold"), f"  {marks}"
     )
     if len(result.trials) > 1:
-        line.append(f"  {result.passed} of {len(result.trials)}")
+        unsettled = f", {result.open} open" if result.open else ""
+        line.append(f"  {result.passed} of {len(result.trials)}{unsettled}")
     console.print(line, soft_wrap=True)
     first = result.first_failure
     if first is not None:
@@ -103,15 +114,15 @@ def _print_comparison(experiment: Experiment) -> None:
 
 
 def _print_rates_of_parts(experiment: Experiment) -> None:
-    """Print the layers that failed, and passed trials by tag and cohort."""
-    table = Table("", "trials", "rate", "95%", box=None, pad_edge=False)
-    for layer, (failed, judged) in experiment.fail_rates().items():
-        if failed:
-            table.add_row(f"{layer} failed", *_format_cells(failed, judged))
-    for dimension, value, passed, judged in experiment.groups:
-        table.add_row(
-            Text.assemble(f"{dimension} ", clean_line(value, 60), " passed"), *_format_cells(passed, judged)
-        )
+    """Print the layers that failed or are open, and passed trials by tag and cohort."""
+    table = Table("", "trials", "rate", "95%", "open", box=None, pad_edge=False)
+    for layer, counts in experiment.fail_rates().items():
+        if counts.failed or counts.open:
+            cells = _format_cells(counts.failed, counts.judged)
+            table.add_row(f"{layer} failed", *cells, str(counts.open))
+    for dimension, value, group in experiment.groups:
+        name = Text.assemble(f"{dimension} ", clean_line(value, 60), " passed")
+        table.add_row(name, *_format_cells(group.passed, group.counted), str(group.open))
     if table.row_count:
         console.print(table)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import unified_diff
 from statistics import fmean
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 from spanproof.experiments.errors import ExperimentError
 from spanproof.experiments.experiment import Experiment
 from spanproof.experiments.statistics import bootstrap_difference
-from spanproof.trace import Layer
+from spanproof.trace import Layer, State
 
 _LEAST_CASES = 6
 
@@ -73,8 +73,11 @@ class Measured:
     """How a candidate did on some cases.
 
     Attributes:
-        rates: share of the judged trials that passed, by case; a case without a judged trial is left out.
-        layers: the same by layer: share of the trials with a verdict whose verdict is not fail.
+        rates: share of the trials that passed, by case, open ones counted as not passed; a case without a
+            verdict and without an open trial is left out.
+        layers: by layer the share of the trials with a verdict whose verdict is not fail.
+        open: how many trials are open.
+        open_layers: by layer how many trials left it open.
         steps, tokens, cost_usd: means over trials; the cost is None where a model has no known price.
     """
 
@@ -84,6 +87,8 @@ class Measured:
     steps: float
     tokens: float
     cost_usd: float | None
+    open: int = 0
+    open_layers: Mapping[Layer, int] = field(default_factory=dict)
 
     @property
     def score(self) -> float | None:
@@ -98,17 +103,19 @@ def measure(candidate: Candidate, experiment: Experiment) -> Measured:
     layers: dict[Layer, dict[str, float]] = {}
     for layer in Layer:
         for result in experiment.cases:
-            found = [trial.layers.get(layer.value) for trial in result.trials]
-            judged = [label != "fail" for label in found if label in ("pass", "fail")]
+            found = [trial.layers.get(layer.value, State.SKIPPED) for trial in result.trials]
+            judged = [state is not State.FAIL for state in found if state.is_judged]
             if judged:
                 layers.setdefault(layer, {})[result.case.id] = fmean(judged)
     return Measured(
         candidate,
-        {each.case.id: each.rate for each in experiment.cases if each.rate is not None},
+        experiment.rates,
         layers,
         steps=fmean([trial.steps for trial in trials]) if trials else 0.0,
         tokens=fmean([trial.tokens for trial in trials]) if trials else 0.0,
         cost_usd=fmean(costs) if costs and len(costs) == len(trials) else None,
+        open=experiment.open_trials,
+        open_layers={Layer(name): counts.open for name, counts in experiment.fail_rates().items()},
     )
 
 
@@ -189,6 +196,8 @@ class Optimised:
                 "before": self.before.score,
                 "after": self.after.score,
                 "gain": _write_difference(self.gain),
+                "open_before": self.before.open,
+                "open_after": self.after.open,
                 "layers": {
                     layer.value: _write_difference(
                         compare(self.before.layers.get(layer, {}), self.after.layers.get(layer, {}))
@@ -203,6 +212,7 @@ class Optimised:
                     "strategy": each.candidate.strategy,
                     "parent": each.candidate.parent,
                     "validation": each.score,
+                    "open": each.open,
                     "tokens": each.tokens,
                     "steps": each.steps,
                     "cost_usd": each.cost_usd,

@@ -1,4 +1,4 @@
-"""Workflow commands of GitHub Actions: an annotation for each row that did not pass.
+"""Workflow commands of GitHub Actions: an annotation for each row that did not pass, and one for open ones.
 
 The runner reads them off the output of a step. It shows ten errors and ten warnings of a step at most, so
 what decides comes first.
@@ -18,9 +18,16 @@ _MAX_MESSAGE = 4_000
 
 
 def format_annotations(table: ResultTable) -> str:
-    """Return the annotations, a line each; empty where every row passed."""
+    """Return the annotations, a line each; empty where every row passed and nothing is open."""
     lines = [line for row in table.failing for line in _annotate_row(row)]
+    if table.open:
+        lines.append(_annotate_open(table))
     return "".join(f"{line}\n" for line in lines)
+
+
+def _annotate_open(table: ResultTable) -> str:
+    remark = table.open_remark or "open counts as not passed"
+    return f"::notice title={_escape_property(table.title)}::{table.open:,} open; {_escape(remark)}"
 
 
 def _annotate_row(row: ResultRow) -> Iterator[str]:

@@ -1,6 +1,8 @@
 """JUnit XML, the form in which CI systems read results: a test for each row.
 
-`time` is in seconds, to the millisecond; `file` is what GitLab and CircleCI link a test with.
+`time` is in seconds, to the millisecond; `file` is what GitLab and CircleCI link a test with. JUnit has
+no word for what is open: a property of the suite counts it, and a test that does not pass for it is an
+`error`.
 """
 
 from __future__ import annotations
@@ -25,10 +27,19 @@ def format_junit(table: ResultTable) -> str:
     }
     root = ET.Element("testsuites", about)
     suite = ET.SubElement(root, "testsuite", {**about, "skipped": "0"})
+    if table.open or table.open_remark:
+        _add_properties(suite, table)
     for row in table.rows:
         _add_test(suite, row)
     ET.indent(root)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _add_properties(suite: ET.Element, table: ResultTable) -> None:
+    properties = ET.SubElement(suite, "properties")
+    ET.SubElement(properties, "property", name="open", value=str(table.open))
+    if table.open_remark:
+        ET.SubElement(properties, "property", name="open_remark", value=clean(table.open_remark))
 
 
 def _add_test(suite: ET.Element, row: ResultRow) -> None:

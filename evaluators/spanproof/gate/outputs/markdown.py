@@ -29,7 +29,7 @@ def format_markdown(table: ResultTable) -> str:
     """Return the document: the result, the numbers, then a table of the rows, those that fail first."""
     sign = "✅" if table.passed else "❌"
     head = [f"### {sign} {_format_code(table.title)}", "", _format_code(table.headline, 1_000), ""]
-    head += [f"- {_format_code(name)}: {_format_code(value)}" for name, value in table.facts]
+    head += [f"- {_format_code(name)}: {_format_code(value)}" for name, value in table.all_facts]
     head += ["", "| verdict | what | why |", "|---|---|---|"]
     lines, length, left_out = list(head), sum(len(line) + 1 for line in head), 0
     for row in sorted(table.rows, key=lambda each: _ORDER.index(each.verdict)):

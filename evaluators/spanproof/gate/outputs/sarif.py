@@ -26,7 +26,7 @@ def format_sarif(table: ResultTable) -> str:
     """Return the text of a SARIF file with one run."""
     results = [result for row in table.failing for result in _build_results(row)]
     marks = {mark.uri: mark for row in table.failing for mark in row.marks}
-    run = {
+    run: dict[str, Any] = {
         "tool": {
             "driver": {
                 "name": "Spanproof",
@@ -40,10 +40,19 @@ def format_sarif(table: ResultTable) -> str:
         "results": results,
         "columnKind": "unicodeCodePoints",
     }
+    if table.open or table.open_remark:
+        run["properties"] = {"open": table.open, "openRemark": clean(table.open_remark)}
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"
 
 
 def _build_results(row: ResultRow) -> Iterable[dict[str, Any]]:
+    """Yield a result for each mark of a row, with how many are open where some are."""
+    more = {"properties": {"open": row.open}} if row.open else {}
+    for result in _build_marked_results(row):
+        yield {**result, **more}
+
+
+def _build_marked_results(row: ResultRow) -> Iterable[dict[str, Any]]:
     """Yield a result for each mark of a row; one without a place in code where it has none."""
     text = clean(f"{row.name}: {row.reason}" if row.reason else row.name)
     level = _LEVELS[row.verdict]

@@ -32,6 +32,7 @@ class ResultRow:
         file: the file that defines it, relative to where the command ran; empty where there is none.
         wall_s: how long it took; None where that was not measured.
         marks: the places in the code that are to blame.
+        open: how many of its cases, scores, trials or verdicts are open.
     """
 
     group: str
@@ -43,6 +44,7 @@ class ResultRow:
     file: str = ""
     wall_s: float | None = None
     marks: tuple[CodeMark, ...] = ()
+    open: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,8 @@ class ResultTable:
     Attributes:
         headline: the result in one sentence.
         facts: further numbers, each with its name.
+        open: how many runs, trials or cases are open.
+        open_remark: what those count as, where the user changed it.
     """
 
     title: str
@@ -59,10 +63,19 @@ class ResultTable:
     headline: str
     rows: tuple[ResultRow, ...]
     facts: tuple[tuple[str, str], ...] = ()
+    open: int = 0
+    open_remark: str = ""
 
     def count(self, verdict: Verdict) -> int:
         """Return how many rows have this verdict."""
         return sum(row.verdict is verdict for row in self.rows)
+
+    @property
+    def all_facts(self) -> tuple[tuple[str, str], ...]:
+        """The facts, with how many are open where some are."""
+        remark = f"; {self.open_remark}" if self.open_remark else ""
+        is_shown = self.open or self.open_remark
+        return (*self.facts, ("open", f"{self.open:,}{remark}")) if is_shown else self.facts
 
     @property
     def failing(self) -> tuple[ResultRow, ...]:
