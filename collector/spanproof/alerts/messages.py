@@ -42,7 +42,7 @@ def summarise(
     who = describe_cohort(reading.cohort)
     window = describe_span(rule.longest_s)
     why = f": {', '.join(cause.words for cause in causes)}" if causes else ""
-    now = f"{_describe_measure(reading)}{why} over the last {window}; {describe_bound(rule, reading)}."
+    now = f"{_describe_measure(reading)} over the last {window}{why}; {describe_bound(rule, reading)}."
     if status is Status.FIRING:
         return f"{rule.metric} of {who}: {now}"
     lasted = describe_span((at_ns - since_ns) / 1e9)

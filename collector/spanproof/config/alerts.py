@@ -209,6 +209,8 @@ class AlertRule(Section):
                 raise ValueError(f"{score} is never open: open_rate is for scores that have a verdict")
             if measure.needs_verdicts and not has_verdict:
                 raise ValueError(f"{score} has no verdict: set fails_when, as in '{_format_example(score)}'")
+        elif measure is Measure.OPEN_RATE:
+            raise ValueError(f"{measure.value} needs no fails_when: what is open has no value to compare")
         elif not measure.needs_verdicts:
             raise ValueError(f"{measure.value} needs no verdict: leave fails_when out")
         else:

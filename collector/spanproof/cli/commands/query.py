@@ -147,9 +147,7 @@ def command(
     if rows:
         console.print(_build_table(rows, by, wanted, Rate(rate), timed=step is not None, compare=compare))
         for cause in causes[:_MOST_CAUSES]:
-            console.print(
-                f"  {cause.state.value}: {clean_line(cause.words, 100)}", markup=False, highlight=False
-            )
+            console.print(Text(f"  {cause.state.value}: {clean_line(cause.words, 100)}"))
     else:
         inform(f"no {wanted} in the last {since}")
     return EXIT_PASS
