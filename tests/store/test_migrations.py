@@ -98,6 +98,9 @@ def test_answers_that_an_earlier_store_skipped_for_want_of_a_judge_are_open(tmp_
     with open_store(tmp_path) as store:
         run = stored[0].runs[0]
         store.write([replace(stored[0], runs=(replace(run, scores=(*run.scores, advice)),)), stored[1]])
+        with store._connections.lease() as client:
+            # An earlier step marked the hours as well, and they were counted.
+            MIGRATIONS[8].apply(client, store._connections.layout)
         while store.refresh_rollups():
             pass
         with store._connections.lease() as client:

@@ -89,12 +89,16 @@ def _order_spans_by_identity(client: Client, layout: Layout) -> None:
     client.command(f"RENAME TABLE {database}.{fresh.name} TO {database}.otel_traces")
 
 
-def _mark_every_hour(client: Client, layout: Layout) -> None:
-    """Mark every hour that has scores, so that it is counted."""
+def _mark_every_hour(client: Client, layout: Layout, mark: str = "migration") -> None:
+    """Mark every hour that has scores, so that it is counted.
+
+    Each step has a mark of its own: one that was removed does not come back.
+    """
     database = layout.database
     client.command(
         f"INSERT INTO {database}.{ROLLUP_MARKS.name} (hour, mark, marked, evaluated_ns)"  # noqa: S608
-        f" SELECT DISTINCT toStartOfHour(span_time), 'migration', now(), 1 FROM {database}.{SCORES.name}"
+        f" SELECT DISTINCT toStartOfHour(span_time), {{mark:String}}, now(), 1 FROM {database}.{SCORES.name}",
+        parameters={"mark": mark},
     )
 
 
@@ -142,7 +146,7 @@ def _add_states(client: Client, layout: Layout) -> None:
         _open_unsettled_answers(client, layout.database, day)
     for (day,) in _list_days(client, layout, TRACES):
         _settle_day(client, layout.database, day)
-    _mark_every_hour(client, layout)
+    _mark_every_hour(client, layout, "states")
 
 
 def _split_undecided(client: Client, layout: Layout) -> None:

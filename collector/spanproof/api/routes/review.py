@@ -55,7 +55,7 @@ class Waiting(Answer):
     state: State
     cause: Cause | None = Field(description="Why it is open; null where it is not.")
     cause_words: str = Field(description="The cause in words, with what it is about; empty where none is.")
-    task: str | None = Field(description="What the run was asked; null where the trace does not say.")
+    task: str | None = Field(description="The task of the run; null where the trace does not say.")
     answer: str | None = Field(description="What the run answered; null where the trace does not say.")
     evidence: list[models.Fact] = Field(description="The facts behind the verdict, the strongest first.")
 
