@@ -448,7 +448,9 @@ class Browse:
             f"SELECT {', '.join(list_score_columns())} FROM {source} WHERE {condition}"
             f" AND name = layer AND ({IS_OPEN} OR label = 'fail' OR label = 'pass' AND {_IS_IN_SAMPLE})"
             " AND (trace_id, run_span_id, layer) NOT IN ("
-            "SELECT trace_id, run_span_id, layer FROM {db}.scores FINAL WHERE current = 1"
+            # A step begins after its run, and so within the window as well.
+            "SELECT trace_id, run_span_id, layer FROM {db}.scores FINAL"
+            f" WHERE current = 1 AND span_time >= {_FROM}"
             " AND name = {label_name:String} AND startsWith(evaluator, {external:String}))"
             " ORDER BY indexOf(['', 'fail', 'pass'], label), scores.span_time DESC, layer, id"
             " LIMIT {limit:UInt32}",
