@@ -24,6 +24,7 @@ from spanproof.alerts import AlertEngine, AlertRule, Notification
 from spanproof.evaluators.model import NoReplay, RunEvaluation, TraceEvaluation
 from spanproof.store import Store, open_store
 from spanproof.trace import (
+    Cause,
     Cohort,
     Errored,
     Label,
@@ -46,7 +47,8 @@ OUTCOMES: dict[str, Outcome] = {
     "fail": Scored(0.0, Label.FAIL, "$54.00 is said, 4500 cents were returned"),
     "skipped": Skipped("the answer is hidden"),
     "errored": Errored("SandboxBroken", "gone"),
-    "open": Scored(0.5, None, "free prose"),
+    "open": Scored(0.5, None, "45.00 is nowhere", cause=Cause.VALUE_NOT_FOUND, detail="45.00"),
+    "uncertain": Scored(0.5, None, "45.00 may be 45", cause=Cause.VALUE_NOT_CERTAIN, detail="45.00"),
 }
 
 

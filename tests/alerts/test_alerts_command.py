@@ -40,7 +40,7 @@ def test_what_fires_is_listed_and_what_has_ended_on_request(location, capfd):
     assert (alert["state"], alert["rule"], alert["part"], alert["whole"]) == ("firing", "misquotes", 4, 4)
     assert run(["alerts", "list", "--store", location]) == 0
     out = capfd.readouterr().out
-    assert "100 % fail (4 of 4)" in " ".join(out.split())
+    assert "fails 4 of 4 (100 %)" in " ".join(out.split())
     assert "\x1b[31m" not in out
     states = [
         (each["state"], bool(each["undelivered"]))

@@ -53,7 +53,7 @@ def test_a_notification_has_the_scores_behind_it(judged, receiver, engines):
         False,
     )
     assert body["summary"] == (
-        "groundedness.score of agent pricer: 66.7 % fail (2 of 3) over the last 10 min; threshold 50 %."
+        "groundedness.score of agent pricer: fails 2 of 3 (66.7 %) over the last 10 min; threshold 50 %."
     )
     (alert,) = body["alerts"]
     assert alert["metric"] == "groundedness.score"

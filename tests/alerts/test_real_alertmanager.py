@@ -47,7 +47,7 @@ def test_alerts_reach_a_real_alertmanager_live_through_its_restart_and_end(
         labels = [alert["labels"] for alert in active(url)]
         assert {each["agent"] for each in labels} == {"buyer", 'pri{cer}"'}
         assert labels[0]["to_team"] == "payments"
-        assert "100 % fail (4 of 4)" in active(url)[0]["annotations"]["description"]
+        assert "fails 4 of 4 (100 %)" in active(url)[0]["annotations"]["description"]
         wait_until(lambda: receiver.bodies, "the webhook of Alertmanager")
         assert receiver.bodies[0]["status"] == "firing"
         assert engine.close(60)

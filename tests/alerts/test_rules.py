@@ -9,6 +9,7 @@ from spanproof.alerts.messages import summarise
 from spanproof.alerts.model import Status
 from spanproof.alerts.rules import Behind, look_behind
 from spanproof.store import Store
+from spanproof.trace import Cause
 
 from .test_engine import NOW, SECOND, rule
 
@@ -56,7 +57,8 @@ def test_what_was_not_judged_counts_neither_for_the_rate_nor_for_the_volume(stor
     found = only(rule(), store)
     assert not found.firing  # three verdicts are too few, eight scores or not
     rate = found.verdicts
-    assert (rate.failed, rate.judged, rate.skipped, rate.errored, rate.undecided) == (2, 3, 2, 2, 1)
+    assert (rate.failed, rate.judged, rate.skipped, rate.errored, rate.open) == (2, 3, 2, 2, 1)
+    assert "fails 2 of 3, 1 open (66.7 %)" in summarise(found, Status.FIRING, NOW, NOW)
 
 
 def test_a_rule_watches_its_cohort_and_its_window_alone(store, judged):
@@ -119,7 +121,8 @@ def test_a_comparison_of_raw_values_takes_the_place_of_the_verdict(store, judged
     costly = {"layer": "trajectory", "score": "cost_usd", "fails_when": "> $0.03", "min_count": 4}
     found = only(rule(**costly), store)
     rate = found.verdicts
-    assert (rate.failed, rate.passed, rate.undecided, found.firing) == (2, 2, 1, True)
+    assert (rate.failed, rate.passed, rate.open, rate.advice) == (2, 2, 0, 1)
+    assert found.firing
     assert {score.outcome.raw for score in behind(found, store).scores} == {0.031, 0.08}
     normalised = {**costly, "score": "cost_usd_score", "fails_when": "< 0.6"}
     assert only(rule(**normalised), store).verdicts.failed == 1
@@ -168,6 +171,50 @@ def test_one_of_two_fires_nothing_by_the_lower_end_of_its_interval(store, judged
     assert not only(rule(**few, lower_bound=True), store).firing
     judged("fail pass " * 30)
     assert only(rule(**few, lower_bound=True), store).firing
+
+
+def test_the_share_that_is_open_is_watched_with_its_causes(store, judged):
+    judged("open open open uncertain pass fail skipped errored")
+    found = only(rule(measure="open_rate", threshold=0.6, min_count=6), store)
+    assert (found.part, found.whole, found.firing) == (4, 6, True)
+    seen = behind(found, store)
+    assert [(cause.cause, cause.count) for cause in seen.causes] == [
+        (Cause.VALUE_NOT_FOUND, 3),
+        (Cause.VALUE_NOT_CERTAIN, 1),
+    ]
+    assert len(seen.scores) == 4
+    assert summarise(found, Status.FIRING, NOW, NOW, seen.causes) == (
+        "groundedness.score of agent pricer: 4 of 6 answers are open (66.7 %) over the last 10 min: 3 answers"
+        " hold a value that no source has, 1 answer holds a value whose source is not certain;"
+        " threshold 60 %."
+    )
+    assert not only(rule(measure="open_rate", threshold=0.6, min_count=7), store).firing
+
+
+def test_the_open_share_is_compared_with_the_week_before_and_by_group(store, judged):
+    judged("open pass pass pass", at_ns=NOW - 7 * DAY - SECOND)
+    judged("open open pass pass")
+    rise = rule(measure="open_rate", baseline={"ago_s": 604_800}, threshold=0.2)
+    found = only(rise, store)
+    assert (found.firing, found.before, found.value) == (True, 0.25, 0.5)
+    judged("open open open open", agent="buyer")
+    grouped = rule(measure="open_rate", threshold=0.9, cohort={}, group_by=["agent"])
+    assert by_group(grouped, store) == {"pricer": False, "buyer": True}
+
+
+def test_open_verdicts_make_no_volume_for_a_fail_rate(store, judged):
+    judged("fail fail fail " + "open " * 40)
+    found = only(rule(min_count=4, threshold=0.1), store)
+    assert (found.firing, found.value) == (False, 1.0)
+    assert "fails 3 of 3, 40 open (100 %)" in summarise(found, Status.FIRING, NOW, NOW)
+
+
+def test_where_all_is_open_there_is_no_fail_rate(store, judged):
+    judged("open open open open")
+    found = only(rule(min_count=1), store)
+    assert (found.firing, found.value) == (False, None)
+    assert "none judged, 4 open over the last" in summarise(found, Status.FIRING, NOW, NOW)
+    assert only(rule(min_count=1, measure="open_rate"), store).value == 1.0
 
 
 def test_errors_of_an_evaluator_have_a_rate_of_their_own(store, judged):
@@ -296,6 +343,12 @@ def test_the_commonest_failures_differ_by_more_than_numbers(store, judged):
         ({"group_by": ["attribute:"]}, "attribute:KEY for any attribute"),
         ({"group_by": ["user"], "cohort": {"user": "x"}}, "group_by: user has one value only"),
         ({"layer": "trajectory", "score": "steps"}, "trajectory.steps has no verdict: set fails_when"),
+        (
+            {"layer": "trajectory", "score": "steps", "measure": "open_rate"},
+            "trajectory.steps is never open: open_rate is for scores that have a verdict",
+        ),
+        ({"score": "mine", "measure": "open_rate"}, "groundedness.mine is never open"),
+        ({"measure": "open_rate", "fails_when": "< 0.5"}, "open_rate needs no fails_when"),
         ({"notify": [{"url": "ftp://x"}]}, "url"),
         ({"notify": [{"kind": "pigeon"}]}, "pigeon"),
         ({"notify": [{"kind": "email", "host": "h", "sender": "a@b", "to": []}]}, "to"),

@@ -167,7 +167,7 @@ def test_one_alert_at_each_target_through_a_kill_and_its_cause_promoted_and_reso
         "RESOLVED: unsafe code – service checkout",
     ]
     blocks = chat.bodies[0]["attachments"][0]["blocks"]
-    assert "boundary.score of service checkout: 66.7 % fail (4 of 6)" in blocks[1]["text"]["text"]
+    assert "boundary.score of service checkout: fails 4 of 6 (66.7 %)" in blocks[1]["text"]["text"]
     assert blocks[3]["text"]["text"].count("https://spanproof.example/traces/") == 4
     assert [body["event_action"] for body in pager.bodies] == ["trigger", "resolve"]
     assert len({body["dedup_key"] for body in pager.bodies}) == 1

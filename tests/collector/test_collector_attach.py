@@ -13,7 +13,7 @@ from spanproof.collector.stages.attach import (
     derive_span_id,
     remove_annotations,
 )
-from spanproof.trace import SpanKind
+from spanproof.trace import Cause, SpanKind
 from spanproof.trace.dialects import normalise
 from spanproof.trace.otlp import attributes_of
 
@@ -38,6 +38,21 @@ def test_a_verdict_becomes_an_evaluation_event_on_the_judged_span(evaluation_of,
     assert attributes["gen_ai.evaluation.explanation"] == "4500 is not 54"
     assert attributes["spanproof.score.outcome"] == "scored"
     assert "error.type" not in attributes
+
+
+def test_an_open_verdict_has_a_label_and_a_cause_and_no_value(evaluation_of, scored) -> None:
+    score = scored(0.5, None, "45.00 is in no output")
+    outcome = replace(score.outcome, cause=Cause.VALUE_NOT_FOUND, detail="45.00")
+    evaluation = evaluation_of(replace(score, outcome=outcome))
+    _, attributes = one_event(evaluation)
+    assert attributes["gen_ai.evaluation.score.label"] == "open"
+    assert "gen_ai.evaluation.score.value" not in attributes
+    assert attributes["gen_ai.evaluation.explanation"] == "45.00 is in no output"
+    assert attributes["spanproof.score.cause"] == "value-not-found"
+    assert attributes["spanproof.score.cause.detail"] == "45.00"
+    (span,) = build_evaluator_spans(evaluation, evaluation.scores).resource_spans[0].scope_spans[0].spans
+    assert json.loads(attributes_of(span.attributes)["output.value"])["score"] is None
+    assert json.loads(attributes_of(span.attributes)["output.value"])["label"] == "open"
 
 
 def test_the_name_of_a_sub_score_follows_its_layer(evaluation_of, scored) -> None:

@@ -71,6 +71,7 @@ def test_scores_that_only_advise_are_left_out():
     steps = Scored(0.1, None, "", raw=7.0, unit="steps")
     telemetry.verdicts.count(evaluation(steps, Cohort(), Layer.TRAJECTORY, "steps"))
     telemetry.verdicts.count(evaluation(PASS, Cohort(), Layer.TRAJECTORY, "recovery"))
+    telemetry.verdicts.count(evaluation(Scored(0.5, None, ""), Cohort(), Layer.TRAJECTORY, "of_ones_own"))
     assert verdicts(telemetry) == {("trajectory.recovery", "pass", ""): 1.0}
 
 

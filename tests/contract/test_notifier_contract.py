@@ -34,7 +34,9 @@ from spanproof.alerts.notifiers import Refreshing
 from spanproof.alerts.notifiers.registry import NOTIFIERS
 
 SECRET = "hush-hush-0123456789"
-SUMMARY = "groundedness.score of agent checkout: 15 % fail (6 of 40) over the last 1 h; threshold 10 %."
+SUMMARY = (
+    "groundedness.score of agent checkout: fails 6 of 40, 9 open (15 %) over the last 1 h; threshold 10 %."
+)
 AT = 1_790_000_000 * 10**9
 
 
@@ -214,7 +216,7 @@ def alert(
         "before": None,
         "part": 6,
         "whole": 40,
-        "not_counted": {"skipped": 0, "errored": 0, "undecided": 0},
+        "not_counted": {"skipped": 0, "errored": 0, "open": 9},
         "failures": (FailureLine(text, 4), FailureLine("a total is wrong", 2)),
         "scores": (ScoreLine("s", "0af7" * 8, "b7" * 8, "b7" * 8, "checkout", 0.0, None, "", text, ""),),
         "url": "https://spanproof.example/traces?q=label%3Afail",
@@ -243,7 +245,7 @@ def test_a_firing_alert_and_its_end_arrive(http, kind):
     assert len(http.requests) > len(first)
     text = " ".join(request.body.decode() for request in first)
     if kind != "webhook":
-        assert "15 % fail (6 of 40)" in re.sub(r"\\+", "", text)
+        assert "fails 6 of 40, 9 open (15 %)" in re.sub(r"\\+", "", text)
     assert opened.states() in ([], ["closed"])
 
 
@@ -528,7 +530,7 @@ def test_a_message_in_slack_reads_well(http):
     )
     notifier_for(target_of(settings_of("slack", http.url))).send(notification(alert(scores=(linked,))))
     body = http.requests[0].json
-    assert body["text"].startswith("groundedness.score of agent checkout: 15 % fail (6 of 40)")
+    assert body["text"].startswith("groundedness.score of agent checkout: fails 6 of 40, 9 open (15 %)")
     assert [block["type"] for block in body["attachments"][0]["blocks"]] == [
         "header", "section", "section", "section", "context",
     ]  # fmt: skip
@@ -621,7 +623,7 @@ def test_a_mail_has_the_ids_of_notification_and_episode(smtp):
     assert first["References"] == second["References"] == "<episode-1@spanproof>"
     assert second["Subject"].startswith("RESOLVED")
     text = first.get_content()
-    assert "15 % fail (6 of 40)" in text
+    assert "fails 6 of 40, 9 open (15 %)" in text
     assert "2 × a total is wrong" in text
     assert "\x1b" not in text
 

@@ -18,6 +18,7 @@ from spanproof.collector.telemetry import Telemetry
 from spanproof.config.sinks import Sink
 from spanproof.evaluators.model import NoReplay, RunEvaluation, TraceEvaluation
 from spanproof.trace import (
+    Cause,
     Cohort,
     Errored,
     Label,
@@ -143,6 +144,15 @@ def test_layer_scores_are_shown_on_the_span_that_was_judged(product, tmp_path) -
         there.send(score(GOOD), score(BAD, Layer.EXECUTION, SECOND), score(BAD, name="scan"))
         assert product.shown() == {(FIRST, NAME): 0.9375, (SECOND, "spanproof.execution"): 0.25}
         assert there.counted("sent") == 2
+
+
+def test_an_open_verdict_is_never_a_number_and_never_a_pass(product, tmp_path) -> None:
+    with connected(product, tmp_path) as there:
+        unsettled = Scored(0.5, None, "45.00 is in no output", cause=Cause.VALUE_NOT_FOUND)
+        there.send(score(unsettled), score(GOOD, Layer.EXECUTION, SECOND))
+        shown = product.shown()
+        assert shown.pop((SECOND, "spanproof.execution")) == 0.9375
+        assert set(shown.values()) <= {None}
 
 
 def test_sub_scores_are_shown_where_they_are_wanted(product, tmp_path) -> None:

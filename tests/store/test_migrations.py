@@ -10,7 +10,7 @@ from spanproof.sandbox.scanners.model import Finding, Scan, Severity, Verdict
 from spanproof.store import open_store
 from spanproof.store.breakdown import Fact
 from spanproof.store.migrations import MIGRATIONS
-from spanproof.trace import Layer
+from spanproof.trace import Cause, Label, Layer, Scored, Skipped, State
 
 UNDONE = {
     2: ("ALTER TABLE {db}.scores DROP COLUMN IF EXISTS raw, DROP COLUMN IF EXISTS unit",),
@@ -28,8 +28,14 @@ UNDONE = {
     10: ("ALTER TABLE {db}.traces DROP COLUMN IF EXISTS failing",),
     11: ("DROP TABLE IF EXISTS {db}.leases SYNC",),
     12: ("ALTER TABLE {db}.snippets DROP COLUMN IF EXISTS `Findings.Cwe`",),
-    13: tuple(
-        f"ALTER TABLE {{db}}.scores DROP COLUMN IF EXISTS {name}" for name in ("cause", "cause_detail")
+    13: (
+        "ALTER TABLE {db}.scores DROP COLUMN IF EXISTS cause, DROP COLUMN IF EXISTS cause_detail",
+        "ALTER TABLE {db}.traces DROP COLUMN IF EXISTS state",
+        *(
+            f"ALTER TABLE {{db}}.{name} {change}"
+            for name in ("verdict_hours", "verdict_days")
+            for change in ("DROP COLUMN advice", "RENAME COLUMN open TO undecided")
+        ),
     ),
 }
 """What takes a store back to before each step."""
@@ -50,6 +56,7 @@ def test_a_store_of_every_earlier_schema_is_brought_up_to_date(tmp_path, evaluat
         while store.refresh_rollups():
             pass
         assert len(store.traces(failing=Layer.GROUNDEDNESS)) == 3
+        assert len(store.traces(state=State.FAIL)) == 3
         assert store.fail_rate(Layer.GROUNDEDNESS, failing=0, start_ns=0, end_ns=2**62).failed == 3
         with store._connections.lease() as client:
             noted = client.query(f"SELECT max(version) FROM {store._database}.migrations").result_rows
@@ -77,3 +84,45 @@ def test_findings_of_an_earlier_store_have_the_weakness_of_their_rule(tmp_path, 
     with open_store(tmp_path) as store:
         counts = store.break_down(Fact.CWE, start_ns=0, end_ns=2**62)
     assert {each.item for each in counts} == {"CWE-328", "CWE-798"}
+
+
+def test_answers_that_an_earlier_store_skipped_for_want_of_a_judge_are_open(tmp_path, evaluation):
+    unsettled = Skipped("the answer needs a judge: it states nothing that can be bound to an output")
+    good = Scored(1.0, Label.PASS, "fine")
+    stored = [
+        evaluation(1, verdicts={Layer.CORRECTNESS: good, Layer.GROUNDEDNESS: unsettled}),
+        evaluation(2, verdicts={Layer.CORRECTNESS: good, Layer.GROUNDEDNESS: Skipped("no answer")}),
+    ]
+    advice = replace(stored[0].runs[0].scores[0], name="lint", outcome=Scored(0.4, None, "long lines"))
+    window = {"start_ns": 0, "end_ns": 2**62}
+    with open_store(tmp_path) as store:
+        run = stored[0].runs[0]
+        store.write([replace(stored[0], runs=(replace(run, scores=(*run.scores, advice)),)), stored[1]])
+        with store._connections.lease() as client:
+            # An earlier step marked the hours as well, and they were counted.
+            MIGRATIONS[8].apply(client, store._connections.layout)
+        while store.refresh_rollups():
+            pass
+        with store._connections.lease() as client:
+            # Counts outlive their scores, with advice and open verdicts in one number.
+            client.command(
+                f"INSERT INTO {store._database}.verdict_hours SELECT * REPLACE"
+                " (toDateTime(86400, 'UTC') AS hour, 7 AS open, 0 AS advice)"
+                f" FROM {store._database}.verdict_hours FINAL WHERE name IN ('correctness', 'lint')"
+            )
+            for statement in UNDONE[13]:
+                client.command(statement.format(db=store._database))
+            client.command(f"TRUNCATE TABLE {store._database}.migrations")
+            client.insert(f"{store._database}.migrations", [[12]], column_names=["version"])
+    with open_store(tmp_path) as store:
+        (opened,) = store.traces(state=State.OPEN)
+        assert opened.runs[0].layers[Layer.GROUNDEDNESS].cause is Cause.VALUE_NOT_CERTAIN
+        assert store.evaluation(opened.trace_id).state is State.OPEN
+        assert len(store.traces(state=State.PASS)) == 1
+        rate = store.fail_rate(Layer.GROUNDEDNESS, **window)
+        assert (rate.judged, rate.open, rate.skipped) == (0, 1, 1)
+        long_ago = {"start_ns": 86_400 * 10**9, "end_ns": 90_000 * 10**9}
+        assert store.fail_rate(Layer.CORRECTNESS, **long_ago).open == 7
+        assert store.fail_rate(Layer.CORRECTNESS, name="lint", **long_ago).advice == 7
+        (cause,) = [each for each in store.causes(**window) if each.state is State.SKIPPED]
+        assert (cause.cause, cause.words) == (None, "1 outcome without a recorded cause")

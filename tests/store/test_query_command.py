@@ -9,7 +9,7 @@ import pytest
 
 from spanproof.cli.app import run
 from spanproof.store import open_store
-from spanproof.trace import Cohort, Errored, Label, Layer, Scored
+from spanproof.trace import Cause, Cohort, Errored, Label, Layer, Scored
 
 HOUR_NS = 3_600 * 10**9
 
@@ -66,6 +66,27 @@ def test_scores_are_grouped_by_dimension_and_by_time(location, capfd):
     cohort = ["--where", f"agent={row['agent']}x"]
     assert run(["query", "groundedness.score", *cohort, "--store", location]) == 0
     assert "no groundedness.score in the last 24h" in capfd.readouterr().err
+
+
+def test_what_is_open_has_a_column_a_rate_and_its_causes(tmp_path, evaluation, capfd):
+    unsettled = Scored(0.5, None, "45.00 is nowhere", cause=Cause.VALUE_NOT_FOUND, detail="45.00")
+    with open_store(tmp_path / "store") as store:
+        store.write(
+            [
+                evaluation(number, verdicts={Layer.GROUNDEDNESS: outcome}, start_ns=time.time_ns() - 10**9)
+                for number, outcome in enumerate([unsettled, unsettled, Scored(1.0, Label.PASS, "fine")], 1)
+            ]
+        )
+    arguments = ["query", "groundedness.score", "--store", str(tmp_path / "store")]
+    assert run([*arguments, "--json"]) == 0
+    row = json.loads(capfd.readouterr().out)
+    assert (row["passed"], row["failed"], row["open"], row["advice"]) == (1, 0, 2, 0)
+    assert (row["open_rate"], row["mean"]) == (pytest.approx(2 / 3), 1.0)
+    assert run([*arguments, "--rate", "open"]) == 0
+    assert "66.7%" in capfd.readouterr().out
+    assert run(arguments) == 0
+    said = " ".join(capfd.readouterr().out.split())
+    assert "open: 2 answers hold a value that no source has" in said
 
 
 def test_rows_are_written_as_csv_that_no_spreadsheet_runs(tmp_path, evaluation, capfd):

@@ -55,7 +55,7 @@ def said(store: Store, start: int, end: int, **cohort: str) -> object:
     window = {"start_ns": start, "end_ns": end, "cohort": cohort}
     rate = store.fail_rate(Layer.GROUNDEDNESS, failing=0, **window)
     return (
-        (rate.passed, rate.failed, rate.errored, rate.skipped, rate.undecided),
+        (rate.passed, rate.failed, rate.errored, rate.skipped, rate.open),
         store.verdicts_by("agent", **window),
         store.verdict_timeline(bucket_ns=HOUR, **window),
         store.verdict_timeline(bucket_ns=DAY, **window),

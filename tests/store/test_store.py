@@ -204,7 +204,7 @@ def test_the_fail_rate_counts_verdicts_only(store, evaluation):
         ]
     )
     rate = store.fail_rate(Layer.GROUNDEDNESS, cohort={"project": "shop"}, start_ns=0, end_ns=2**62)
-    assert (rate.passed, rate.failed, rate.undecided, rate.rate) == (1, 1, 1, 0.5)
+    assert (rate.passed, rate.failed, rate.open, rate.rate) == (1, 1, 1, 0.5)
     assert [score.trace_id for score in rate.failing] == [f"{2:032x}"]
     execution = store.fail_rate(Layer.EXECUTION, start_ns=0, end_ns=2**62)
     assert (execution.judged, execution.errored, execution.rate) == (0, 3 - 1, None)

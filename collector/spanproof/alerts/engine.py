@@ -28,8 +28,9 @@ from spanproof.alerts.notifiers import Notifier, notifier_for
 from spanproof.alerts.rules import Behind, Reading, look_behind, make_empty_reading, read
 from spanproof.config.alerts import AlertRule, NoData
 from spanproof.config.targets import Target
+from spanproof.evaluators.scores import find_state
 from spanproof.store import AlertEvent, Delivery, Silence, Store, StoreError
-from spanproof.trace import Score, Scored, digest
+from spanproof.trace import Score, Scored, State, digest
 from spanproof.trace.codec import decode, encode
 
 _log = logging.getLogger(__name__)
@@ -346,9 +347,7 @@ class AlertEngine:
         rule, counted = reading.rule, reading.verdicts
         said = Status.FIRING if status in (PENDING, FIRING) else Status.RESOLVED
         not_counted = (
-            {"skipped": counted.skipped, "errored": counted.errored, "undecided": counted.undecided}
-            if counted
-            else {}
+            {"skipped": counted.skipped, "errored": counted.errored, "open": counted.open} if counted else {}
         )
         return Alert(
             id=_derive_episode_id(event),
@@ -360,7 +359,7 @@ class AlertEngine:
             cohort=reading.cohort,
             group=reading.group,
             labels=rule.labels,
-            summary=summarise(reading, said, event.episode_ns, now_ns),
+            summary=summarise(reading, said, event.episode_ns, now_ns, behind.causes),
             since_ns=event.episode_ns,
             at_ns=now_ns,
             window_s=rule.longest_s,
@@ -371,7 +370,10 @@ class AlertEngine:
             part=reading.part,
             whole=reading.whole,
             not_counted=not_counted,
-            failures=tuple(FailureLine(flatten_line(text, _EXPLANATION), n) for text, n in behind.failures),
+            failures=tuple(
+                FailureLine(flatten_line(text, _EXPLANATION), count)
+                for text, count in (*behind.failures, *((each.name, each.count) for each in behind.causes))
+            ),
             scores=tuple(self._build_score_line(score) for score in behind.scores),
             url=build_console_url(self._console_url, rule, reading.cohort),
         )
@@ -379,13 +381,15 @@ class AlertEngine:
     def _build_score_line(self, score: Score) -> ScoreLine:
         outcome = score.outcome
         scored = outcome if isinstance(outcome, Scored) else None
+        # The value of an open verdict is a placeholder.
+        is_open = find_state(score.layer, score.name, outcome) is State.OPEN
         return ScoreLine(
             score.id,
             score.trace_id,
             score.run_span_id,
             score.span_id,
             score.cohort.agent,
-            scored.value if scored else None,
+            scored.value if scored and not is_open else None,
             scored.raw if scored else None,
             scored.unit if scored else "",
             flatten_line(

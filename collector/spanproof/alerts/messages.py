@@ -7,13 +7,15 @@ and every notifier escapes them for its own markup.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from urllib.parse import quote
 
 from spanproof.alerts.model import Alert, Status
 from spanproof.alerts.rules import Reading
 from spanproof.config.alerts import AlertRule, Measure
+from spanproof.store import CauseCount
+from spanproof.trace import Layer
 from spanproof.trace.dimensions import DIMENSIONS
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]+")
@@ -21,7 +23,6 @@ _MOST_SCORES = 5
 # The console's query line has no words for other dimensions: its list then has more than the alert's runs.
 _CONSOLE_NAMES = frozenset(DIMENSIONS) - {"fixture_set"}
 _WHAT = {
-    Measure.FAIL_RATE: "fail",
     Measure.ERROR_RATE: "errored",
     Measure.ABSENCE_RATE: "without a verdict",
 }
@@ -33,12 +34,15 @@ def flatten_line(text: str, limit: int = 200) -> str:
     return flat if len(flat) <= limit else flat[: limit - 1].rstrip() + "…"
 
 
-def summarise(reading: Reading, status: Status, since_ns: int, at_ns: int) -> str:
-    """Return one sentence: what got worse for whom, or that it is over."""
+def summarise(
+    reading: Reading, status: Status, since_ns: int, at_ns: int, causes: Sequence[CauseCount] = ()
+) -> str:
+    """Return one sentence: what got worse for whom and for which causes, or that it is over."""
     rule = reading.rule
     who = describe_cohort(reading.cohort)
     window = describe_span(rule.longest_s)
-    now = f"{_describe_measure(reading)} over the last {window}; {describe_bound(rule, reading)}."
+    why = f": {', '.join(cause.words for cause in causes)}" if causes else ""
+    now = f"{_describe_measure(reading)} over the last {window}{why}; {describe_bound(rule, reading)}."
     if status is Status.FIRING:
         return f"{rule.metric} of {who}: {now}"
     lasted = describe_span((at_ns - since_ns) / 1e9)
@@ -84,15 +88,20 @@ def format_scores(alert: Alert) -> tuple[str, ...]:
 
 
 def format_failures(alert: Alert) -> tuple[str, ...]:
-    """Return the commonest failures of an alert, a line each."""
+    """Return the commonest failures of an alert, or the causes of what is open, a line each."""
     return tuple(f"{failure.count} × {flatten_line(failure.text, 160)}" for failure in alert.failures)
+
+
+def name_failures(alert: Alert) -> str:
+    """Return the heading of `format_failures`."""
+    return "Commonest causes" if alert.measure == Measure.OPEN_RATE else "Commonest failures"
 
 
 def format_plain_text(alert: Alert) -> str:
     """Return the whole message as plain text, for mail and issues."""
     parts = [alert.summary, f"Since {format_utc(alert.since_ns)}."]
     if alert.failures:
-        parts += ["", "Commonest failures:", *(f"  {line}" for line in format_failures(alert))]
+        parts += ["", f"{name_failures(alert)}:", *(f"  {line}" for line in format_failures(alert))]
     if alert.scores:
         parts += ["", "Scores:", *(f"  {line}" for line in format_scores(alert))]
     if alert.url:
@@ -114,9 +123,12 @@ def describe_span(seconds: float) -> str:
 
 
 def build_console_url(base: str | None, rule: AlertRule, cohort: Mapping[str, str]) -> str:
-    """Return the address of the console's list of traces that fail so."""
+    """Return the address of the console's list of traces that fail so, or of the queue of what is open."""
     if not base:
         return ""
+    if rule.measure is Measure.OPEN_RATE:
+        hours = max(1, round(rule.longest_s / 3600))
+        return f"{base.rstrip('/')}/review?layer={rule.layer.value}&hours={hours}"
     terms = ["label:fail", f"layer:{rule.layer.value}"]
     terms += [f"{name}:{_quote_term(value)}" for name, value in cohort.items() if name in _CONSOLE_NAMES]
     terms.append(f"since:{max(1, round(rule.longest_s / 3600))}h")
@@ -135,12 +147,18 @@ def _quote_term(value: str) -> str:
 def _describe_measure(reading: Reading) -> str:
     rule, value = reading.rule, reading.value
     if value is None:
-        return "nothing to measure"
+        counted = reading.verdicts
+        return counted.words if counted is not None and counted.open else "nothing to measure"
     if rule.limit is not None:
         unit = rule.watched.unit.value
         name = "mean" if rule.measure is Measure.MEAN else rule.measure.value
         return f"{name} {value:.4g}{' ' + unit if unit else ''} of {reading.whole}"
+    if rule.measure is Measure.FAIL_RATE and reading.verdicts is not None:
+        return f"{reading.verdicts.words} ({_format_percent(value)})"
     of = f"{reading.part} of {reading.whole}"
+    if rule.measure is Measure.OPEN_RATE:
+        what = "answers" if rule.layer is Layer.GROUNDEDNESS else "runs"
+        return f"{of} {what} are open ({_format_percent(value)})"
     if not rule.measure.is_rate:
         return f"{of} in a row {'errored' if rule.measure is Measure.CONSECUTIVE_ERRORS else 'failed'}"
     return f"{_format_percent(value)} {_WHAT[rule.measure]} ({of})"

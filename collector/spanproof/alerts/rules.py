@@ -1,20 +1,20 @@
 """What an alert rule reads from the store at one time.
 
 A rule measures one score of one cohort over a window of span times, for each group of values it groups by.
-Of verdicts only pass and fail count: what was skipped or errored is neither in the fail rate nor in its
-volume. Evaluating a rule reads and never sends.
+Of verdicts only pass and fail count: what is open, was skipped or errored is neither in the fail rate nor in
+its volume. An open rate is of what could have a verdict. Evaluating a rule reads and never sends.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from spanproof.config.alerts import AlertRule, BurnRate, Measure, NoData
 from spanproof.evaluators.intervals import compute_difference_interval, compute_wilson_interval
 from spanproof.gate.assertion import compare
-from spanproof.store import FailRate, FailsWhen, Store
+from spanproof.store import CauseCount, FailRate, FailsWhen, Store
 from spanproof.store.filters import Filter
 from spanproof.store.measures import Amount, Groups, Share, Values
 from spanproof.trace import Score
@@ -63,10 +63,17 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Behind:
-    """What is behind a reading: the newest or worst scores, and the commonest explanations with counts."""
+    """What is behind a reading.
+
+    Attributes:
+        scores: the newest or the worst.
+        failures: the commonest explanations of fails and errors, with counts.
+        causes: of what is open, the commonest first.
+    """
 
     scores: tuple[Score, ...] = ()
-    failures: tuple[tuple[str, int], ...] = field(default=())
+    failures: tuple[tuple[str, int], ...] = ()
+    causes: tuple[CauseCount, ...] = ()
 
 
 def read(rule: AlertRule, store: Store, now_ns: int) -> list[Reading]:
@@ -117,6 +124,7 @@ def _look_behind(readings: Sequence[Reading], store: Store) -> dict[Values, Behi
     chosen = _build_filter(rule, first.start_ns, first.end_ns, cohort)
     groups = Groups(tuple(first.group), [tuple(reading.group.values()) for reading in readings])
     failures: dict[Values, list[tuple[str, int]]] = {}
+    causes: dict[Values, list[CauseCount]] = {}
     if rule.limit is not None:
         highest = rule.limit.comparison.value.startswith(">")
         raw = rule.watched.is_raw
@@ -124,13 +132,20 @@ def _look_behind(readings: Sequence[Reading], store: Store) -> dict[Values, Behi
     elif rule.measure in (Measure.ERROR_RATE, Measure.CONSECUTIVE_ERRORS):
         scores = measures.errored_scores(chosen, groups, _SHOWN_SCORES)
         failures = measures.errors(chosen, groups, _SHOWN_FAILURES)
+    elif rule.measure is Measure.OPEN_RATE:
+        scores = measures.open_scores(chosen, groups, _SHOWN_SCORES)
+        causes = measures.open_causes(chosen, groups)
     elif rule.measure is Measure.ABSENCE_RATE:
         return {}
     else:
         scores = measures.failing_scores(chosen, groups, fails_when, _SHOWN_SCORES)
         failures = measures.failures(chosen, groups, fails_when, _SHOWN_FAILURES)
     return {
-        values: Behind(tuple(scores.get(values, ())), tuple(failures.get(values, ())))
+        values: Behind(
+            tuple(scores.get(values, ())),
+            tuple(failures.get(values, ())),
+            tuple(causes.get(values, ())[:_SHOWN_FAILURES]),
+        )
         for values in scores.keys() | failures.keys()
     }
 
@@ -160,7 +175,7 @@ def _measure_window(
 def _measure(rule: AlertRule, store: Store, chosen: Filter, by: tuple[str, ...]) -> _Counts:
     measures, fails_when = store.measures, _build_fails_when(rule)
     match rule.measure:
-        case Measure.FAIL_RATE | Measure.ERROR_RATE:
+        case Measure.FAIL_RATE | Measure.OPEN_RATE | Measure.ERROR_RATE:
             return measures.verdicts(chosen, by, fails_when)
         case Measure.ABSENCE_RATE:
             return measures.absences(chosen, by)
@@ -288,7 +303,9 @@ def _make_share_reading(
 def _to_share(rule: AlertRule, counted: FailRate | Share | Amount) -> Share:
     if isinstance(counted, FailRate):
         if rule.measure is Measure.ERROR_RATE:
-            return Share(counted.errored, counted.judged + counted.undecided + counted.errored)
+            return Share(counted.errored, counted.scored + counted.errored)
+        if rule.measure is Measure.OPEN_RATE:
+            return Share(counted.open, counted.judgeable)
         return Share(counted.failed, counted.judged)
     assert isinstance(counted, Share)
     return counted

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from spanproof.failures import State
-from spanproof.trace import ClaimVerdict, Layer
+from spanproof.trace import Cause, ClaimVerdict, Layer
 
 
 class Answer(BaseModel):
@@ -18,7 +18,7 @@ class Answer(BaseModel):
 
 
 class Verdict(StrEnum):
-    """How an outcome reads; `open` is scored without a verdict: uncertain, or advice."""
+    """How an outcome reads; `open` is judged in part, or advice."""
 
     PASS = "pass"  # noqa: S105 - a verdict
     FAIL = "fail"
@@ -46,12 +46,17 @@ class Rate(Answer):
     failed: int
     errored: int
     skipped: int
-    undecided: int
+    open: int = Field(description="Judged in part: neither passed nor failed.")
+    advice: int = Field(description="Of scores that have no verdict, such as metrics.")
     rate: float | None = Field(
         description="Share of the verdicts that are fail; null where nothing was judged."
     )
     low: float | None = Field(description="Lower end of the rate's 95 % Wilson interval.")
     high: float | None = Field(description="Upper end of the rate's 95 % Wilson interval.")
+    open_rate: float | None = Field(
+        description="Share that is open of those that passed, failed or are open; null where there is none."
+    )
+    words: str = Field(description="The rate in words: `fails 2 of 143, 57 open`.")
 
 
 class Bucket(Answer):
@@ -63,11 +68,16 @@ class Bucket(Answer):
 
 
 class Reason(Answer):
-    """Why layers gave no verdict."""
+    """Why outcomes of a layer have no verdict."""
 
-    outcome: Literal["skipped", "errored"]
-    reason: str
+    layer: Layer
+    outcome: Literal["open", "skipped", "errored"]
+    cause: Cause | None = Field(description="Null of errors, and of outcomes that an earlier version stored.")
+    reason: str = Field(description="The cause without its count.")
+    cause_words: str = Field(description="The cause with its count: `57 answers hold a value that …`.")
     times: int
+    detail: str = Field(description="Of the newest: what its cause is about, else its explanation.")
+    trace_id: str = Field(description="Of the newest.")
 
 
 class NewRelease(Answer):

@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from math import isfinite
-from typing import Final
+from types import MappingProxyType
+from typing import Final, Literal
 
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
@@ -25,6 +26,7 @@ from spanproof.evaluators.redact import mask_formats
 from spanproof.evaluators.refusals import format_refusal
 from spanproof.evaluators.replay.record import read_record
 from spanproof.store import (
+    CauseCount,
     CohortShare,
     FailingRun,
     FailRate,
@@ -49,6 +51,7 @@ from spanproof.trace import (
     Skipped,
     Snippet,
     Span,
+    State,
     Step,
 )
 
@@ -118,11 +121,33 @@ def build_rate(counted: FailRate) -> models.Rate:
         failed=counted.failed,
         errored=counted.errored,
         skipped=counted.skipped,
-        undecided=counted.undecided,
+        open=counted.open,
+        advice=counted.advice,
         rate=counted.rate,
         low=interval.low if interval else None,
         high=interval.high if interval else None,
+        open_rate=counted.open_rate,
+        words=counted.words,
     )
+
+
+def build_reason(found: CauseCount) -> models.Reason:
+    """Return a cause with its count."""
+    return models.Reason(
+        layer=found.layer,
+        outcome=_OUTCOMES[found.state],
+        cause=found.cause,
+        reason=clean_text(found.name),
+        cause_words=clean_text(found.words),
+        times=found.count,
+        detail=clean_text(found.detail),
+        trace_id=found.trace_id,
+    )
+
+
+_OUTCOMES: Final[Mapping[State, Literal["open", "skipped", "errored"]]] = MappingProxyType(
+    {State.OPEN: "open", State.SKIPPED: "skipped", State.ERRORED: "errored"}
+)
 
 
 def build_measured(group: Group) -> models.Measured:
@@ -337,16 +362,22 @@ def _build_score(score: Score) -> models.Score:
         outcome=build_outcome(score.outcome),
         raw=scored.raw if scored else None,
         unit=scored.unit if scored else "",
-        evidence=[
-            models.Fact(
-                what=clean_text(fact.what),
-                span_id=fact.span_id,
-                recorded=_clean_optional(fact.recorded),
-                replayed=_clean_optional(fact.replayed),
-            )
-            for fact in (scored.evidence[:_MOST_EVIDENCE] if scored else ())
-        ],
+        evidence=build_facts(score),
     )
+
+
+def build_facts(score: Score) -> list[models.Fact]:
+    """Return the facts behind a verdict, the strongest first and a bounded number."""
+    evidence = score.outcome.evidence if isinstance(score.outcome, Scored) else ()
+    return [
+        models.Fact(
+            what=clean_text(fact.what),
+            span_id=fact.span_id,
+            recorded=_clean_optional(fact.recorded),
+            replayed=_clean_optional(fact.replayed),
+        )
+        for fact in evidence[:_MOST_EVIDENCE]
+    ]
 
 
 def build_versioned_score(score: Score) -> models.VersionedScore:

@@ -20,8 +20,8 @@ from prometheus_client.registry import Collector
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.evaluators.refusals import find_blocking_rules
 from spanproof.evaluators.runs import spans_of
-from spanproof.evaluators.scores import find, score_id
-from spanproof.trace import Cohort, Errored, Outcome, Skipped
+from spanproof.evaluators.scores import find_state, score_id
+from spanproof.trace import Cohort
 
 OTHER: Final = "(other)"
 COHORT_LABELS: Final = ("agent", "model", "prompt_version", "release")
@@ -51,12 +51,12 @@ class VerdictCounts(Collector):
         """Count the verdicts of an evaluation, less those of advice, and what the guard stopped."""
         with self._guard:
             for score in evaluation.scores:
-                spec = find(score.layer, score.name)
-                if spec is not None and spec.advisory:
+                state = find_state(score.layer, score.name, score.outcome)
+                if state is None:
                     continue
                 name = score_id(score.layer, score.name)
                 labels = self._assign_cohort_labels(score.cohort)
-                self._counts[score.layer.value, name, _label_outcome(score.outcome), *labels] += 1
+                self._counts[score.layer.value, name, state.value, *labels] += 1
             for cause, cohort in _find_blocks(evaluation):
                 self._blocks[cause, *self._assign_cohort_labels(cohort)] += 1
 
@@ -64,8 +64,8 @@ class VerdictCounts(Collector):
         """Yield the counters."""
         verdicts = CounterMetricFamily(
             "spanproof_evaluation_verdicts",
-            "Verdicts stored, each run once, by score and cohort:"
-            " pass, fail, open (scored without a verdict), skipped, errored.",
+            "Verdicts stored, each run once, by score and cohort: pass, fail, open (judged in part), skipped,"
+            " errored.",
             labels=_LABELS,
         )
         folded = CounterMetricFamily(
@@ -110,14 +110,6 @@ def _find_blocks(evaluation: TraceEvaluation) -> Iterator[tuple[str, Cohort]]:
     for span_id, rule in causes.items():
         # Rules come from traces: those of the scanners are many, and one series.
         yield rule if rule in _BUDGETS else "scan", cohorts.get(span_id, otherwise)
-
-
-def _label_outcome(outcome: Outcome) -> str:
-    if isinstance(outcome, Errored):
-        return "errored"
-    if isinstance(outcome, Skipped):
-        return "skipped"
-    return outcome.label.value if outcome.label else "open"
 
 
 def _clean(text: str) -> str:

@@ -28,6 +28,8 @@ class Measure(StrEnum):
 
     FAIL_RATE = "fail_rate"
     """Share of the verdicts that are fail."""
+    OPEN_RATE = "open_rate"
+    """Share that is open of what could have a verdict: pass, fail and open."""
     ERROR_RATE = "error_rate"
     """Share of the judgements that errored; skipped ones are left out."""
     ABSENCE_RATE = "absence_rate"
@@ -43,7 +45,7 @@ class Measure(StrEnum):
     @property
     def is_rate(self) -> bool:
         """Whether it is a share, which `threshold` bounds."""
-        return self in (Measure.FAIL_RATE, Measure.ERROR_RATE, Measure.ABSENCE_RATE)
+        return self in (Measure.FAIL_RATE, Measure.OPEN_RATE, Measure.ERROR_RATE, Measure.ABSENCE_RATE)
 
     @property
     def is_amount(self) -> bool:
@@ -149,12 +151,18 @@ class AlertRule(Section):
     window_s: float = Field(
         default=3600.0, gt=0, description="How far back scores count, by the time of the judged span."
     )
-    min_count: int = Field(default=20, ge=1, description="With fewer verdicts in the window nothing fires.")
+    min_count: int = Field(
+        default=20,
+        ge=1,
+        description="With fewer verdicts in the window nothing fires; of `open_rate`, with fewer verdicts and"
+        " open ones. What was skipped or errored is no verdict.",
+    )
     threshold: float = Field(
         default=0.1,
         gt=0,
         le=1,
-        description="Fires when this share of the verdicts, or more, is fail; exact: 3 of 30 is 0.1.",
+        description="Fires when this share of the verdicts, or more, is fail, or of `open_rate` open; exact:"
+        " 3 of 30 is 0.1.",
     )
     lower_bound: bool = Field(
         default=False,
@@ -196,8 +204,13 @@ class AlertRule(Section):
             return fails_when  # their own errors are reported
         score, measure = _make_score_ref(info.data["layer"], info.data["score"]), info.data["measure"]
         if fails_when is None:
-            if measure.needs_verdicts and score.spec is not None and score.spec.advisory:
+            has_verdict = score.spec is None or not score.spec.advisory
+            if measure is Measure.OPEN_RATE and (score.spec is None or not has_verdict):
+                raise ValueError(f"{score} is never open: open_rate is for scores that have a verdict")
+            if measure.needs_verdicts and not has_verdict:
                 raise ValueError(f"{score} has no verdict: set fails_when, as in '{_format_example(score)}'")
+        elif measure is Measure.OPEN_RATE:
+            raise ValueError(f"{measure.value} needs no fails_when: what is open has no value to compare")
         elif not measure.needs_verdicts:
             raise ValueError(f"{measure.value} needs no verdict: leave fails_when out")
         else:

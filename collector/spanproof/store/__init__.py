@@ -8,12 +8,13 @@ from spanproof.store.failures import CohortShare, FailingRun, FailureCluster, Tr
 from spanproof.store.feedback import Feedback, with_feedback
 from spanproof.store.leases import Lease
 from spanproof.store.store import Store, open_store
-from spanproof.store.values import FailRate, FailsWhen, Group, RunRow, TraceRow
+from spanproof.store.values import CauseCount, FailRate, FailsWhen, Group, RunRow, TraceRow
 
 __all__ = [
     "Acknowledgement",
     "AlertEvent",
     "AlertLog",
+    "CauseCount",
     "CohortShare",
     "DeadLetter",
     "Delivery",

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
-from spanproof.evaluators.run_state import PERSON_VERDICT
+from spanproof.evaluators.run_state import EXTERNAL_PREFIX, PERSON_VERDICT
 from spanproof.store.connection import Connections
 from spanproof.store.dimensions import SUBJECT_KEYS, resolve_column
-from spanproof.store.filters import Filter
-from spanproof.store.queries import list_score_columns
+from spanproof.store.filters import IS_OPEN, Filter
+from spanproof.store.queries import fetch_runs, list_score_columns
 from spanproof.store.rows import parse_score
-from spanproof.store.values import RunRow, TraceRow
-from spanproof.trace import Label, Layer, Outcome, Score
+from spanproof.store.values import TraceRow
+from spanproof.trace import Label, Layer, Score
 from spanproof.trace.dimensions import Subject
 
 _SESSION_KEYS: Final = SUBJECT_KEYS[Subject.SESSION]
@@ -39,6 +39,12 @@ _HAS_SESSION: Final = (
 _NO_COHORT: Final[Mapping[str, str]] = MappingProxyType({})
 CORRECTION_NAME: Final = "correction"
 """The name of a score whose explanation is the right answer, in a person's words."""
+
+PASS_SAMPLE_SHARE: Final = 0.1
+"""Share of the passes that the review queue holds: enough to find out whether passes are right."""
+
+_HASH_PARTS: Final = 1000
+_IS_IN_SAMPLE: Final = f"sipHash64(trace_id, run_span_id, layer) % {_HASH_PARTS} < {{sampled:UInt32}}"
 
 Page: TypeAlias = tuple[int, str] | None
 """Time and key of the last row of the page before."""
@@ -156,7 +162,8 @@ class Browse:
             " WHERE trace_id IN {ids:Array(String)} ORDER BY start DESC, trace_id",
             {"ids": list(trace_ids)},
         )
-        runs = self._fetch_runs([row["trace_id"] for row in rows])
+        with self._connections.lease() as client:
+            runs = fetch_runs(client, self._connections.database, [row["trace_id"] for row in rows])
         return [
             TraceRow(**{**row, "defects": tuple(row["defects"])}, runs=tuple(runs.get(row["trace_id"], ())))
             for row in rows
@@ -416,43 +423,47 @@ class Browse:
         ]  # fmt: skip
 
     def unlabelled(
-        self, layer: Layer, *, start_ns: int, cohort: Mapping[str, str] = _NO_COHORT, limit: int
+        self,
+        layer: Layer | None = None,
+        *,
+        start_ns: int,
+        cohort: Mapping[str, str] = _NO_COHORT,
+        limit: int,
     ) -> list[Score]:
-        """Return verdicts on a layer that no person has judged: uncertain ones, then failed, then passed.
+        """Return verdicts of layers that no person has judged: open ones, then fails, then some passes.
 
-        Within each the newest come first.
+        Within each the newest come first. Of the passes there is a share of `PASS_SAMPLE_SHARE`, always of
+        the same runs.
+
+        Args:
+            layer: only on this one; None is on any.
+            start_ns: Unix nanoseconds of the first span time.
+            cohort: only runs of these values, by dimension.
+            limit: at most so many.
         """
-        chosen = Filter(layer, layer.value, cohort, None, start_ns)
+        chosen = Filter(layer, layer.value if layer else None, cohort, None, start_ns)
         condition, bound = chosen.where()
         source, keys = chosen.source("{db}")
         rows = self._select(
             f"SELECT {', '.join(list_score_columns())} FROM {source} WHERE {condition}"
-            " AND outcome = 'scored' AND (trace_id, span_id) NOT IN ("
-            "SELECT trace_id, span_id FROM {db}.external_scores FINAL"
-            " WHERE layer = {layer:String} AND name = {label_name:String})"
-            " ORDER BY indexOf(['', 'fail', 'pass'], label), scores.span_time DESC, id"
+            f" AND name = layer AND ({IS_OPEN} OR label = 'fail' OR label = 'pass' AND {_IS_IN_SAMPLE})"
+            " AND (trace_id, run_span_id, layer) NOT IN ("
+            # A step begins after its run, and so within the window as well.
+            "SELECT trace_id, run_span_id, layer FROM {db}.scores FINAL"
+            f" WHERE current = 1 AND span_time >= {_FROM}"
+            " AND name = {label_name:String} AND startsWith(evaluator, {external:String}))"
+            " ORDER BY indexOf(['', 'fail', 'pass'], label), scores.span_time DESC, layer, id"
             " LIMIT {limit:UInt32}",
-            {**bound, **keys, "label_name": PERSON_VERDICT, "limit": limit},
+            {
+                **bound,
+                **keys,
+                "label_name": PERSON_VERDICT,
+                "external": EXTERNAL_PREFIX,
+                "sampled": int(PASS_SAMPLE_SHARE * _HASH_PARTS),
+                "limit": limit,
+            },
         )
         return [parse_score(row) for row in rows]
-
-    def _fetch_runs(self, trace_ids: Sequence[str]) -> dict[str, list[RunRow]]:
-        rows = self._select(
-            f"SELECT {', '.join(list_score_columns())} FROM {{db}}.scores FINAL"
-            " WHERE trace_id IN {ids:Array(String)} AND name = layer AND current = 1"
-            " ORDER BY scores.span_time, run_span_id, layer",
-            {"ids": list(trace_ids)},
-        )
-        by_run: dict[tuple[str, str], list[Score]] = {}
-        for row in rows:
-            score = parse_score(row)
-            by_run.setdefault((score.trace_id, score.run_span_id), []).append(score)
-        found: dict[str, list[RunRow]] = {}
-        for (trace_id, run), scores in by_run.items():
-            layers: dict[Layer, Outcome] = {score.layer: score.outcome for score in scores}
-            cohort = scores[0].cohort
-            found.setdefault(trace_id, []).append(RunRow(run, cohort.agent, cohort.model, layers))
-        return found
 
     def _build_run_query(self, start_ns: int, cohort: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
         """Return the statement for runs with agent and release, and its parameters."""

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Final
+
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.store.errors import StoreError
+from spanproof.trace import OPEN_VALUE, Cause, Layer, Score, Scored, Skipped
 from spanproof.trace.codec import MalformedDocument, decode
 
 DOCUMENT_FORMAT = 1
 """Of `traces.document`; raised when an older reader could no longer read it."""
+
+NEEDED_A_JUDGE: Final = "the answer needs a judge: "
+"""What the reason of an open answer begins with in a store before schema 13, where it was skipped."""
 
 
 def read_document(trace_id: str, document: str, document_format: int) -> TraceEvaluation:
@@ -22,6 +29,22 @@ def read_document(trace_id: str, document: str, document_format: int) -> TraceEv
             f" {DOCUMENT_FORMAT}: upgrade spanproof"
         )
     try:
-        return decode(TraceEvaluation, document)
+        return _open_unsettled_answers(decode(TraceEvaluation, document))
     except MalformedDocument as problem:
         raise StoreError(f"trace {trace_id}: what is stored cannot be read: {problem}") from problem
+
+
+def _open_unsettled_answers(evaluation: TraceEvaluation) -> TraceEvaluation:
+    """Return the evaluation with answers that an earlier version skipped, for want of a judge, as open."""
+    runs = (replace(run, scores=tuple(map(_open_unsettled_answer, run.scores))) for run in evaluation.runs)
+    return replace(evaluation, runs=tuple(runs))
+
+
+def _open_unsettled_answer(score: Score) -> Score:
+    is_of_answer = score.layer is Layer.GROUNDEDNESS and score.name == score.layer.value
+    match score.outcome:
+        case Skipped(reason=reason) if is_of_answer and reason.startswith(NEEDED_A_JUDGE):
+            opened = Scored(OPEN_VALUE, None, reason, cause=Cause.VALUE_NOT_CERTAIN)
+            return replace(score, outcome=opened)
+        case _:
+            return score

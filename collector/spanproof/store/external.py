@@ -75,13 +75,13 @@ def build_external_row(given: ExternalScore, written_ns: int) -> Row:
 def fetch_external_scores(
     client: Client, database: str, trace_ids: Sequence[str]
 ) -> Mapping[str, list[ExternalScore]]:
-    """Return the scores from elsewhere about these traces, by trace id, in a stable order."""
+    """Return the scores from elsewhere about these traces, by trace id; what was given last comes last."""
     if not trace_ids:
         return {}
     rows = client.query(
         "SELECT trace_id, span_id, layer, name, source, value, label, explanation, raw, unit,"  # noqa: S608
         f" toUnixTimestamp64Nano(given) FROM {database}.external_scores FINAL"
-        " WHERE trace_id IN {ids:Array(String)} ORDER BY trace_id, span_id, layer, name, source",
+        " WHERE trace_id IN {ids:Array(String)} ORDER BY trace_id, given, span_id, layer, name, source",
         parameters={"ids": list(trace_ids)},
     ).result_rows
     found: dict[str, list[ExternalScore]] = {}

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
+from spanproof.evaluators.scores import SCORES
 from spanproof.store.dimensions import resolve_column, with_carried
 from spanproof.store.values import FailsWhen
 from spanproof.trace import Layer
 from spanproof.trace.dimensions import is_carried
+
+_VERDICT_NAMES: Final = ", ".join(
+    f"('{spec.layer.value}', '{spec.name}')" for spec in SCORES if not spec.advisory and not spec.normalises
+)
+
+HAS_VERDICT: Final = f"(layer, name) IN ({_VERDICT_NAMES})"
+"""The condition for scores that can have a verdict; `scores.find_state` says the same of one of them."""
+
+IS_OPEN: Final = f"(outcome = 'scored' AND label = '' AND {HAS_VERDICT})"
+"""The condition for open verdicts, whose value is a placeholder: no average and no bound takes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +81,14 @@ class Filter:
 
 
 def build_verdict_conditions(fails_when: FailsWhen | None) -> tuple[str, str, dict[str, Any]]:
-    """Return the conditions for a pass and for a fail, neither ever NULL, and their parameters."""
+    """Return the conditions for a pass and for a fail, neither ever NULL, and their parameters.
+
+    What is open is neither, whatever its value is compared with.
+    """
     if fails_when is None:
         return "label = 'pass'", "label = 'fail'", {}
     column = "raw" if fails_when.raw else "value"
     compared = f"ifNull({column} {fails_when.comparison.value} {{fails_at:Float64}}, 0)"
-    passes = f"outcome = 'scored' AND {column} IS NOT NULL AND NOT {compared}"
-    return passes, f"outcome = 'scored' AND {compared}", {"fails_at": fails_when.threshold}
+    decided = f"outcome = 'scored' AND NOT {IS_OPEN}"
+    passes = f"{decided} AND {column} IS NOT NULL AND NOT {compared}"
+    return passes, f"{decided} AND {compared}", {"fails_at": fails_when.threshold}

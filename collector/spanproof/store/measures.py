@@ -14,11 +14,18 @@ from spanproof.semconv import spanproof as ours
 from spanproof.store.connection import Connections
 from spanproof.store.dimensions import resolve_column
 from spanproof.store.feedback import SCORE_NAME as FEEDBACK
-from spanproof.store.filters import Filter, build_verdict_conditions
-from spanproof.store.queries import list_score_columns, parse_counts
+from spanproof.store.filters import IS_OPEN, Filter, build_verdict_conditions
+from spanproof.store.queries import (
+    CAUSE_COLUMNS,
+    CAUSE_KEYS,
+    list_score_columns,
+    parse_cause_count,
+    parse_counts,
+)
 from spanproof.store.rollups import SUMS, build_verdict_source
 from spanproof.store.rows import parse_score
-from spanproof.store.values import FailRate, FailsWhen
+from spanproof.store.schema import VERDICT_COUNTS
+from spanproof.store.values import CauseCount, FailRate, FailsWhen
 from spanproof.trace import Layer, Score
 
 Values = tuple[str, ...]
@@ -30,8 +37,9 @@ _AGGREGATES = {
     "p50": "quantileExactOrNull(0.5)({column})",
     "p95": "quantileExactOrNull(0.95)({column})",
 }
-_ALL = "sum(passed + failed + errored + skipped + undecided)"
+_ALL = f"sum({' + '.join(VERDICT_COUNTS)})"
 _ERRORED = "outcome = 'errored'"
+_VALUE = f"if({IS_OPEN}, NULL, value)"
 
 # Ratings by users as scores of their runs, in the columns of the table; the time is that of the rating.
 _RATINGS = f"""(
@@ -108,7 +116,7 @@ class Measures:
             passes, fails, bound = build_verdict_conditions(fails_when)
             rows = self._query_groups(
                 f"countIf({passes}), countIf({fails}), countIf({_ERRORED}), countIf(outcome = 'skipped'),"
-                f" countIf(outcome = 'scored' AND NOT ({passes}) AND NOT ({fails}))",
+                f" 0, countIf(outcome = 'scored' AND NOT ({passes}) AND NOT ({fails}))",
                 chosen,
                 by,
                 bound,
@@ -130,8 +138,11 @@ class Measures:
     def amounts(
         self, chosen: Filter, by: Sequence[str], aggregate: str, *, raw: bool
     ) -> dict[Values, Amount]:
-        """Return a mean or percentile (`mean`, `p50`, `p95`) of raw amounts or of values from 0 to 1."""
-        column = "raw" if raw else "value"
+        """Return a mean or percentile (`mean`, `p50`, `p95`) of raw amounts or of values from 0 to 1.
+
+        The placeholders that open verdicts have for a value are left out.
+        """
+        column = "raw" if raw else _VALUE
         rows = self._query_groups(
             f"{_AGGREGATES[aggregate].format(column=column)}, count({column})", chosen, by, {}
         )
@@ -204,11 +215,32 @@ class Measures:
         _, fails, bound = build_verdict_conditions(fails_when)
         return self._fetch_newest(chosen, groups, fails, bound, limit)
 
+    def open_scores(self, chosen: Filter, groups: Groups, limit: int) -> dict[Values, list[Score]]:
+        """Return the newest scores that are open."""
+        return self._fetch_newest(chosen, groups, IS_OPEN, {}, limit)
+
+    def open_causes(self, chosen: Filter, groups: Groups) -> dict[Values, list[CauseCount]]:
+        """Return why scores are open, with how many of them; the commonest first."""
+        condition, parameters = chosen.where()
+        within, chosen_groups = groups.where()
+        source, carried = self._build_source(chosen, groups.by)
+        keys = "".join(f"{column}, " for column in _list_columns(groups.by))
+        rows = self._query(
+            f"SELECT {keys}{CAUSE_COLUMNS} FROM {source}"  # noqa: S608
+            f" WHERE {condition} AND {IS_OPEN} AND {within}"
+            f" GROUP BY {keys}{CAUSE_KEYS} ORDER BY times DESC, {CAUSE_KEYS}",
+            {**parameters, **carried, **chosen_groups},
+        )
+        found: dict[Values, list[CauseCount]] = {}
+        for row in rows:
+            found.setdefault(_get_values(row, groups.by), []).append(parse_cause_count(row[len(groups.by) :]))
+        return found
+
     def extreme_scores(
         self, chosen: Filter, groups: Groups, limit: int, *, raw: bool, highest: bool
     ) -> dict[Values, list[Score]]:
         """Return the scores with the highest or the lowest amounts."""
-        column = "raw" if raw else "value"
+        column = "raw" if raw else _VALUE
         order = f"{column} {'DESC' if highest else 'ASC'}, "
         return self._fetch_newest(chosen, groups, f"{column} IS NOT NULL", {}, limit, order)
 

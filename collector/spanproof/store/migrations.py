@@ -6,14 +6,17 @@ way back is a backup.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from clickhouse_connect.driver.client import Client
 
 from spanproof.sandbox.scanners.rules import RULES
+from spanproof.store.documents import NEEDED_A_JUDGE
 from spanproof.store.errors import SchemaTooNew, StoreError
+from spanproof.store.filters import HAS_VERDICT
 from spanproof.store.layout import Layout
+from spanproof.store.queries import settle_traces
 from spanproof.store.schema import (
     ALERT_TABLES,
     DEAD_LETTERS,
@@ -32,6 +35,7 @@ from spanproof.store.schema import (
     VERDICT_HOURS,
     Table,
 )
+from spanproof.trace import OPEN_VALUE, Cause
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,38 +89,24 @@ def _order_spans_by_identity(client: Client, layout: Layout) -> None:
     client.command(f"RENAME TABLE {database}.{fresh.name} TO {database}.otel_traces")
 
 
-def _mark_every_hour(client: Client, layout: Layout) -> None:
-    """Mark every hour that has scores, so that it is counted."""
+def _mark_every_hour(client: Client, layout: Layout, mark: str = "migration") -> None:
+    """Mark every hour that has scores, so that it is counted.
+
+    Each step has a mark of its own: one that was removed does not come back.
+    """
     database = layout.database
     client.command(
         f"INSERT INTO {database}.{ROLLUP_MARKS.name} (hour, mark, marked, evaluated_ns)"  # noqa: S608
-        f" SELECT DISTINCT toStartOfHour(span_time), 'migration', now(), 1 FROM {database}.{SCORES.name}"
+        f" SELECT DISTINCT toStartOfHour(span_time), {{mark:String}}, now(), 1 FROM {database}.{SCORES.name}",
+        parameters={"mark": mark},
     )
 
 
 def _add_failing_layers(client: Client, layout: Layout) -> None:
-    """Add `traces.failing`, and fill it day by day, so that no more than a day of documents is in memory."""
-    database = layout.database
+    """Add `traces.failing`, which `_add_states` fills."""
     column = "failing Array(LowCardinality(String)) AFTER defects"
     for statement in layout.alter(TRACES.name, f"ADD COLUMN IF NOT EXISTS {column}"):
         client.command(statement)
-    traces = f"{database}.traces"
-    days = client.query(f"SELECT DISTINCT toDate(start) AS day FROM {traces} ORDER BY day").result_rows  # noqa: S608
-    names = ", ".join(TRACES.names)
-    filled = ", ".join(_FILLED.get(name, name) for name in TRACES.names)
-    for (day,) in days:
-        client.command(
-            f"INSERT INTO {traces} ({names}) SELECT {filled} FROM"  # noqa: S608
-            f" (SELECT * FROM {traces} FINAL WHERE toDate(start) = {{day:Date}} AND empty(failing)) AS traces"
-            " INNER JOIN (SELECT trace_id, arraySort(groupUniqArray(layer)) AS layers"
-            f" FROM {database}.scores FINAL WHERE label = 'fail' AND current = 1 AND name = layer"
-            " AND span_time >= toDateTime({day:Date}, 'UTC') GROUP BY trace_id) AS failed USING (trace_id)",
-            parameters={"day": day},
-        )
-
-
-# What a trace's row gets in the columns that filling it changes.
-_FILLED = {"failing": "layers", "evaluated_ns": "evaluated_ns + 1"}
 
 
 def _add_weaknesses(client: Client, layout: Layout) -> None:
@@ -133,14 +123,84 @@ def _add_weaknesses(client: Client, layout: Layout) -> None:
         client.command(statement)
 
 
-def _add_causes(client: Client, layout: Layout) -> None:
-    """Add why a score is open or skipped; earlier rows have none until they are evaluated again."""
-    for column in (
-        "cause LowCardinality(String) AFTER explanation",
-        "cause_detail String AFTER cause",
-    ):
-        for statement in layout.alter(SCORES.name, f"ADD COLUMN IF NOT EXISTS {column}"):
+# Traces whose states are computed at once.
+_SETTLED_AT_ONCE = 2_000
+
+
+def _add_states(client: Client, layout: Layout) -> None:
+    """Add causes, states of traces and counts of what is open.
+
+    Answers that were skipped for want of a judge become open; other outcomes of before have no cause until
+    they are evaluated again.
+    """
+    columns = (
+        (SCORES, "cause LowCardinality(String) AFTER explanation"),
+        (SCORES, "cause_detail String AFTER cause"),
+        (TRACES, "state LowCardinality(String) AFTER failing"),
+    )
+    for table, column in columns:
+        for statement in layout.alter(table.name, f"ADD COLUMN IF NOT EXISTS {column}"):
             client.command(statement)
+    _split_undecided(client, layout)
+    for (day,) in _list_days(client, layout, SCORES):
+        _open_unsettled_answers(client, layout.database, day)
+    for (day,) in _list_days(client, layout, TRACES):
+        _settle_day(client, layout.database, day)
+    _mark_every_hour(client, layout, "states")
+
+
+def _split_undecided(client: Client, layout: Layout) -> None:
+    """Make `undecided` of the counts `open`, and count advice apart.
+
+    Hours whose scores are there are counted again; here are the counts that outlived their scores.
+    """
+    for table in (VERDICT_HOURS, VERDICT_DAYS):
+        for clause in (
+            "RENAME COLUMN IF EXISTS undecided TO open",
+            "ADD COLUMN IF NOT EXISTS advice UInt64 AFTER open",
+        ):
+            for statement in layout.alter(table.name, clause):
+                client.command(statement)
+        name = f"{layout.database}.{table.name}"
+        client.command(
+            f"INSERT INTO {name} SELECT * EXCEPT (unlabelled)"  # noqa: S608
+            " REPLACE (0 AS open, unlabelled AS advice, evaluated_ns + 1 AS evaluated_ns)"
+            # Within: outside, `open` is what takes its place.
+            f" FROM (SELECT *, open AS unlabelled FROM {name} FINAL WHERE open > 0 AND NOT ({HAS_VERDICT}))"
+        )
+
+
+def _open_unsettled_answers(client: Client, database: str, day: object) -> None:
+    client.command(
+        f"INSERT INTO {database}.scores SELECT * REPLACE ('scored' AS outcome,"  # noqa: S608
+        " {value:Float64} AS value, {cause:String} AS cause, evaluated_ns + 1 AS evaluated_ns)"
+        f" FROM (SELECT * FROM {database}.scores FINAL WHERE toDate(span_time) = {{day:Date}}"
+        " AND outcome = 'skipped' AND layer = 'groundedness' AND name = layer"
+        " AND startsWith(explanation, {reason:String}))",
+        parameters={
+            "day": day,
+            "value": OPEN_VALUE,
+            "cause": Cause.VALUE_NOT_CERTAIN.value,
+            "reason": NEEDED_A_JUDGE,
+        },
+    )
+
+
+def _settle_day(client: Client, database: str, day: object) -> None:
+    rows = client.query(
+        f"SELECT trace_id FROM {database}.traces FINAL WHERE toDate(start) = {{day:Date}}",  # noqa: S608
+        parameters={"day": day},
+    ).result_rows
+    trace_ids = [str(row[0]) for row in rows]
+    for first in range(0, len(trace_ids), _SETTLED_AT_ONCE):
+        settle_traces(client, database, trace_ids[first : first + _SETTLED_AT_ONCE], 0)
+
+
+def _list_days(client: Client, layout: Layout, table: Table) -> Sequence[Sequence[object]]:
+    """Return the days that a table has rows of: more of them than one insert may touch partitions."""
+    return client.query(
+        f"SELECT DISTINCT toDate({table.time}) AS day FROM {layout.database}.{table.name} ORDER BY day"  # noqa: S608
+    ).result_rows
 
 
 MIGRATIONS = (
@@ -156,7 +216,7 @@ MIGRATIONS = (
     Migration(10, _add_failing_layers),
     Migration(11, _create(LEASES)),
     Migration(12, _add_weaknesses),
-    Migration(13, _add_causes),
+    Migration(13, _add_states),
 )
 """In order. A released step never changes: a later one alters what it made."""
 

@@ -7,21 +7,28 @@ read with FINAL: what a merge has not yet replaced is replaced here.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 from clickhouse_connect.driver.client import Client
 
+from spanproof.evaluators.run_state import (
+    EXTERNAL_PREFIX,
+    PERSON_VERDICT,
+    is_person_verdict,
+    select_layer_outcomes,
+)
 from spanproof.store.cells import clamp_time
 from spanproof.store.dimensions import OTHERS, resolve_column
-from spanproof.store.filters import Filter, build_verdict_conditions
+from spanproof.store.external import fetch_external_scores
+from spanproof.store.filters import IS_OPEN, Filter, build_verdict_conditions
 from spanproof.store.rollups import SUMS, VERDICT_SUMS, build_verdict_source
-from spanproof.store.rows import find_failing_layers, parse_score
-from spanproof.store.schema import ROLLUP_SUMS, SCORES
-from spanproof.store.values import FailRate, FailsWhen, Group, RunRow, TraceRow
-from spanproof.trace import Layer, Outcome, Score
+from spanproof.store.rows import list_failing_layers, parse_score
+from spanproof.store.schema import ROLLUP_SUMS, SCORES, VERDICT_COUNTS
+from spanproof.store.values import CauseCount, FailRate, FailsWhen, Group, RunRow, TraceRow
+from spanproof.trace import Cause, Layer, Score, State, fold_states
 from spanproof.trace.dimensions import is_carried
 
 MOST_VALUES = 100
@@ -206,26 +213,52 @@ def _add_percentiles(
     ]
 
 
-def count_reasons_not_judged(
-    client: Client, database: str, chosen: Filter, limit: int
-) -> list[tuple[str, str, int]]:
-    """Return why layers gave no verdict: outcome, reason, and how often; the commonest first."""
+CAUSE_KEYS: Final = "layer, outcome, cause, error_type"
+"""What outcomes without a verdict are grouped by."""
+
+# An error of an evaluator says more than its class, and rows of an earlier version have no cause.
+_DETAIL: Final = "if(cause != '' AND cause_detail != '', cause_detail, explanation)"
+_AT: Final = "(scores.span_time, id)"
+CAUSE_COLUMNS: Final = (
+    f"{CAUSE_KEYS}, count() AS times, argMax({_DETAIL}, {_AT}) AS detail, argMax(trace_id, {_AT}) AS newest"
+)
+"""What `parse_cause_count` reads."""
+
+
+def count_causes(client: Client, database: str, chosen: Filter, limit: int) -> list[CauseCount]:
+    """Return why layers gave no verdict, the commonest first; see `Store.causes`."""
     condition, bound = chosen.where()
     source, keys = chosen.source(database)
     rows = client.query(
-        "SELECT outcome, if(outcome = 'errored', error_type, explanation) AS reason, count() AS times"  # noqa: S608
-        f" FROM {source} WHERE {condition} AND name = layer"
-        " AND outcome IN ('skipped', 'errored')"
-        " GROUP BY outcome, reason ORDER BY times DESC, reason LIMIT {limit:UInt32}",
+        f"SELECT {CAUSE_COLUMNS} FROM {source} WHERE {condition} AND name = layer"  # noqa: S608
+        f" AND (outcome IN ('skipped', 'errored') OR {IS_OPEN})"
+        f" GROUP BY {CAUSE_KEYS} ORDER BY times DESC, {CAUSE_KEYS} LIMIT {{limit:UInt32}}",
         parameters={**bound, **keys, "limit": limit},
     ).result_rows
-    return [(str(row[0]), str(row[1]), int(row[2])) for row in rows]
+    return [parse_cause_count(row) for row in rows]
+
+
+_STATES: Final = {"scored": State.OPEN, "skipped": State.SKIPPED, "errored": State.ERRORED}
+
+
+def parse_cause_count(row: Sequence[Any]) -> CauseCount:
+    """Return the cause of a row of `CAUSE_COLUMNS`."""
+    layer, outcome, cause, error_type, times, detail, trace_id = row
+    return CauseCount(
+        layer=Layer(layer),
+        state=_STATES[str(outcome)],
+        cause=Cause(cause) if cause else None,
+        error_type=str(error_type),
+        count=int(times),
+        detail=str(detail),
+        trace_id=str(trace_id),
+    )
 
 
 def parse_counts(row: Sequence[Any]) -> FailRate:
     """Return the counts that a row begins with, in the order of the fields of `FailRate`."""
-    passed, failed, errored, skipped, undecided = (int(count) for count in row[:5])
-    return FailRate(passed, failed, errored, skipped, undecided)
+    passed, failed, errored, skipped, left_open, advice = map(int, row[: len(VERDICT_COUNTS)])
+    return FailRate(passed, failed, errored, skipped, left_open, advice)
 
 
 def fetch_documents(client: Client, database: str, trace_ids: Sequence[str]) -> dict[str, tuple[str, int]]:
@@ -296,12 +329,16 @@ def fetch_traces(
     project: str | None,
     since_ns: int | None,
     failing: Layer | bool | None,
+    state: State | None = None,
     limit: int,
     cohort: Mapping[str, str] = MappingProxyType({}),
     before: tuple[int, str] | None = None,
 ) -> list[TraceRow]:
     """Return traces with the verdicts of their runs; see `Store.fetch_traces`."""
     condition, bound = _build_trace_condition(project, since_ns, failing)
+    if state is not None:
+        condition += " AND state = {state:String}"
+        bound["state"] = state.value
     if cohort:
         of_cohort = Filter(cohort=cohort, start_ns=since_ns)
         chosen, values = of_cohort.where()
@@ -316,7 +353,16 @@ def fetch_traces(
         )
         bound |= {"before_ns": before[0], "before_id": before[1]}
     rows = _fetch_newest_traces(client, database, condition, bound, limit, before[0] if before else None)
-    runs = _fetch_runs(client, database, rows)
+    runs = fetch_runs(
+        client,
+        database,
+        [row["trace_id"] for row in rows],
+        # Scores are ordered by the hour of their span, which lies within its trace.
+        within_ns=(
+            min((row["start_ns"] for row in rows), default=0),
+            max((max(row["start_ns"], row["end_ns"]) for row in rows), default=0),
+        ),
+    )
     return [
         TraceRow(**{**row, "defects": tuple(row["defects"])}, runs=tuple(runs.get(row["trace_id"], ())))
         for row in rows
@@ -350,20 +396,32 @@ def _fetch_newest_traces(
     return rows
 
 
-def add_failing(client: Client, database: str, scores: Sequence[Score], written_ns: int) -> None:
-    """Note on the rows of traces the layers that these scores, written beside an evaluation, fail."""
-    by_trace: dict[str, list[Score]] = {}
-    for score in scores:
-        by_trace.setdefault(score.trace_id, []).append(score)
-    for trace_id, of_trace in by_trace.items():
-        if layers := find_failing_layers(of_trace):
-            client.command(
-                f"INSERT INTO {database}.traces SELECT * REPLACE ("  # noqa: S608
-                "arraySort(arrayDistinct(arrayConcat(failing, {layers:Array(String)}))) AS failing,"
-                f" {{written:UInt64}} AS evaluated_ns) FROM {database}.traces FINAL"
-                " WHERE trace_id = {trace_id:String}",
-                parameters={"trace_id": trace_id, "layers": layers, "written": written_ns},
-            )
+def settle_traces(client: Client, database: str, trace_ids: Sequence[str], written_ns: int) -> None:
+    """Write the state and the failing layers of these traces anew, from the scores that count now.
+
+    The rows get this version, or the one after theirs where that is later.
+    """
+    by_verdict: dict[tuple[State, tuple[str, ...]], list[str]] = {}
+    runs = fetch_runs(client, database, trace_ids)
+    for trace_id in trace_ids:
+        of_trace = runs.get(trace_id, ())
+        state = fold_states(run.state for run in of_trace)
+        failing = tuple(list_failing_layers(run.layers for run in of_trace))
+        by_verdict.setdefault((state, failing), []).append(trace_id)
+    for (state, failing), of_verdict in by_verdict.items():
+        client.command(
+            f"INSERT INTO {database}.traces SELECT * REPLACE ("  # noqa: S608
+            "{failing:Array(String)} AS failing, {state:String} AS state,"
+            " greatest({written:UInt64}, evaluated_ns + 1) AS evaluated_ns)"
+            # Within: outside, the columns are what takes their place.
+            f" FROM (SELECT * FROM {database}.traces FINAL WHERE trace_id IN {{ids:Array(String)}})",
+            parameters={
+                "ids": of_verdict,
+                "failing": list(failing),
+                "state": state.value,
+                "written": written_ns,
+            },
+        )
 
 
 def _build_trace_condition(
@@ -385,36 +443,71 @@ def _build_trace_condition(
     return " AND ".join(terms), bound
 
 
-def _fetch_runs(
-    client: Client, database: str, traces: Sequence[Mapping[str, Any]]
+def fetch_runs(
+    client: Client, database: str, trace_ids: Sequence[str], within_ns: tuple[int, int] | None = None
 ) -> dict[str, list[RunRow]]:
-    """Return runs by trace, with the own value of each layer."""
-    if not traces:
+    """Return runs by trace, with the outcome of each layer: that of a person before ours.
+
+    Args:
+        client: of the store.
+        database: of the store.
+        trace_ids: of these traces.
+        within_ns: the time that all of them lie in, Unix nanoseconds, where it is known.
+    """
+    if not trace_ids:
         return {}
+    first_ns, last_ns = within_ns or (0, 2**63 - 1)
     rows = _query_rows(
         client,
         f"SELECT {_SCORE_COLUMNS} FROM {database}.scores FINAL"  # noqa: S608
-        # Scores are ordered by the hour of their span, which lies within its trace.
-        " WHERE trace_id IN {ids:Array(String)} AND name = layer AND current = 1"
+        " WHERE trace_id IN {ids:Array(String)} AND current = 1"
+        " AND (name = layer OR name = {person:String} AND startsWith(evaluator, {external:String}))"
         " AND span_time >= fromUnixTimestamp64Nano({first:Int64}, 'UTC')"
         " AND span_time <= fromUnixTimestamp64Nano({last:Int64}, 'UTC')"
         " ORDER BY scores.span_time, run_span_id, layer",
         {
-            "ids": [row["trace_id"] for row in traces],
-            "first": clamp_time(min(row["start_ns"] for row in traces)),
-            "last": clamp_time(max(max(row["start_ns"], row["end_ns"]) for row in traces)),
+            "ids": list(trace_ids),
+            "person": PERSON_VERDICT,
+            "external": EXTERNAL_PREFIX,
+            "first": clamp_time(first_ns),
+            "last": clamp_time(last_ns),
         },
     )
     by_run: dict[tuple[str, str], list[Score]] = {}
-    for row in rows:
-        score = parse_score(row)
+    for score in _sort_by_giving(client, database, map(parse_score, rows)):
         by_run.setdefault((score.trace_id, score.run_span_id), []).append(score)
     by_trace: dict[str, list[RunRow]] = {}
     for (trace_id, run_span_id), scores in by_run.items():
-        layers: dict[Layer, Outcome] = {score.layer: score.outcome for score in scores}
+        layers = select_layer_outcomes(run_span_id, scores)
         cohort = scores[0].cohort
         by_trace.setdefault(trace_id, []).append(RunRow(run_span_id, cohort.agent, cohort.model, layers))
     return by_trace
+
+
+def _sort_by_giving(client: Client, database: str, scores: Iterable[Score]) -> list[Score]:
+    """Return the scores with people's verdicts at the end, the one that was given last as the last."""
+    ours: list[Score] = []
+    people: list[Score] = []
+    for score in scores:
+        (people if is_person_verdict(score) else ours).append(score)
+    if not people:
+        return ours
+    given = fetch_external_scores(client, database, sorted({score.trace_id for score in people}))
+    order = {
+        (each.trace_id, each.layer, f"{EXTERNAL_PREFIX}{each.source}", each.span_id or "", each.name): each
+        for of_trace in given.values()
+        for each in of_trace
+    }
+
+    def get_given_ns(score: Score) -> int:
+        # One that names no span is of the first run.
+        for span_id in (score.span_id, ""):
+            found = order.get((score.trace_id, score.layer, score.evaluator, span_id, score.name))
+            if found is not None:
+                return found.given_ns
+        return 0
+
+    return ours + sorted(people, key=get_given_ns)
 
 
 def _query_rows(client: Client, sql: str, bound: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -16,11 +16,12 @@ from typing import Any
 from clickhouse_connect.driver.client import Client
 
 from spanproof.store.dimensions import resolve_column
-from spanproof.store.filters import Filter, build_verdict_conditions
+from spanproof.store.filters import IS_OPEN, Filter, build_verdict_conditions
 from spanproof.store.schema import (
     ROLLUP_MARKS,
     ROLLUP_SUMS,
     SCORES,
+    VERDICT_COUNTS,
     VERDICT_DAYS,
     VERDICT_HOURS,
     Table,
@@ -48,7 +49,7 @@ _GROUP = ("layer", "name", *DIMENSIONS)
 SUMS = ", ".join(f"sum({name})" for name in ROLLUP_SUMS)
 """What a query over `build_verdict_source` selects, in the order of `ROLLUP_SUMS`."""
 
-VERDICT_SUMS = ", ".join(f"sum({name})" for name in ROLLUP_SUMS[:5])
+VERDICT_SUMS = ", ".join(f"sum({name})" for name in VERDICT_COUNTS)
 """The same without values and amounts, where verdicts alone are counted: fewer columns are read."""
 
 
@@ -170,9 +171,10 @@ def _build_raw_sums(passes: str, fails: str) -> str:
         "failed": f"toUInt64({fails})",
         "errored": "toUInt64(outcome = 'errored')",
         "skipped": "toUInt64(outcome = 'skipped')",
-        "undecided": f"toUInt64(outcome = 'scored' AND NOT ({passes}) AND NOT ({fails}))",
-        "values": "toUInt64(value IS NOT NULL)",
-        "value_sum": "ifNull(value, 0)",
+        "open": f"toUInt64({IS_OPEN})",
+        "advice": f"toUInt64(outcome = 'scored' AND NOT {IS_OPEN} AND NOT ({passes}) AND NOT ({fails}))",
+        "values": f"toUInt64(value IS NOT NULL AND NOT {IS_OPEN})",
+        "value_sum": f"if({IS_OPEN}, 0, ifNull(value, 0))",
         "raws": "toUInt64(raw IS NOT NULL)",
         "raw_sum": "ifNull(raw, 0)",
     }

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from spanproof.evaluators.model import NoReplay, Replay, RunEvaluation, TraceEvaluation
+from spanproof.evaluators.run_state import select_layer_outcomes
 from spanproof.failures import Failure
 from spanproof.sandbox.scanners.model import Scan
 from spanproof.store.cells import Row, clamp_time, clamp_unsigned, clean_text
@@ -36,6 +37,10 @@ from spanproof.trace import (
     Scored,
     Skipped,
     Snippet,
+    State,
+    fold_outcomes,
+    fold_states,
+    get_state,
 )
 from spanproof.trace.codec import decode, encode
 from spanproof.trace.dimensions import DIMENSIONS
@@ -287,19 +292,19 @@ def _build_place_columns(
     }
 
 
-def find_failing_layers(scores: Iterable[Score]) -> list[str]:
-    """Return the layers whose own verdict is a fail."""
-    own = (score for score in scores if score.name == score.layer)
-    return sorted({score.layer.value for score in own if _fails(score.outcome)})
-
-
-def _fails(outcome: Outcome) -> bool:
-    return isinstance(outcome, Scored) and outcome.label is Label.FAIL
+def list_failing_layers(runs: Iterable[Mapping[Layer, Outcome]]) -> list[str]:
+    """Return the layers that fail in one of the runs, from the outcomes of their layers."""
+    found = {layer for run in runs for layer, outcome in run.items() if get_state(outcome) is State.FAIL}
+    return sorted(layer.value for layer in found)
 
 
 def _build_trace_row(evaluation: TraceEvaluation, written_ns: int, more: Sequence[Score]) -> Row:
     spans = evaluation.trace.spans
     start = min(span.start_ns for span in spans)
+    runs = [
+        select_layer_outcomes(run.run.span_id, (*run.scores, *_select_of_run(more, run)))
+        for run in evaluation.runs
+    ]
     return {
         "project": project_of(evaluation),
         "trace_id": evaluation.trace.trace_id,
@@ -308,9 +313,14 @@ def _build_trace_row(evaluation: TraceEvaluation, written_ns: int, more: Sequenc
         "end_ns": clamp_unsigned(max(span.end_ns for span in spans)),
         "spans": len(spans),
         "defects": sorted(defect.value for defect in evaluation.trace.defects),
-        "failing": find_failing_layers((*evaluation.scores, *more)),
+        "failing": list_failing_layers(runs),
+        "state": fold_states(fold_outcomes(layers.values()) for layers in runs).value,
         "document": encode(evaluation),
         "document_format": DOCUMENT_FORMAT,
         "evaluated_ns": written_ns,
         "is_deleted": 0,
     }
+
+
+def _select_of_run(scores: Iterable[Score], run: RunEvaluation) -> Iterator[Score]:
+    return (score for score in scores if score.run_span_id == run.run.span_id)

@@ -253,8 +253,10 @@ TRACES = Table(
         ("end_ns", "UInt64"),
         ("spans", "UInt32"),
         ("defects", "Array(LowCardinality(String))"),
-        # The layers whose own verdict is a fail in one of its runs.
+        # The layers that fail in one of its runs, and what its runs are together: both with the verdicts of
+        # people in place of ours.
         ("failing", "Array(LowCardinality(String))"),
+        ("state", _WORD),
         # The whole evaluation, in the form of spanproof.trace.codec: what `show` and `promote` read.
         ("document", _TEXT),
         ("document_format", "UInt16"),
@@ -441,13 +443,20 @@ ROLLUP_SUMS = (
     "failed",
     "errored",
     "skipped",
-    "undecided",
+    "open",
+    "advice",
     "values",
     "value_sum",
     "raws",
     "raw_sum",
 )
-"""What is added up over scores: verdicts, then how many values and raw amounts there are, and their sums."""
+"""What is added up over scores: verdicts, then how many values and raw amounts there are, and their sums.
+
+The value of an open verdict is a placeholder and not among the values.
+"""
+
+VERDICT_COUNTS = ROLLUP_SUMS[:6]
+"""Those that count verdicts, in the order of the fields of `FailRate`."""
 
 
 def _make_rollup(name: str, at: str) -> Table:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -64,8 +65,8 @@ from spanproof.store.schema import (
     Table,
 )
 from spanproof.store.supersede import read_known, supersede
-from spanproof.store.values import FailRate, FailsWhen, Group, TraceRow
-from spanproof.trace import Layer, Score
+from spanproof.store.values import CauseCount, FailRate, FailsWhen, Group, TraceRow
+from spanproof.trace import Layer, Score, State
 from spanproof.trace.dimensions import Subject
 
 if TYPE_CHECKING:
@@ -217,7 +218,8 @@ class Store:
             rows = [build_score_row(score, written_ns) for score in joined]
             with self._changing(client, {row["span_time"] // _HOUR_NS for row in rows}):
                 self._insert(client, SCORES, rows)
-                queries.add_failing(client, self._database, joined, written_ns)
+                trace_ids = sorted({score.trace_id for score in joined})
+                queries.settle_traces(client, self._database, trace_ids, written_ns)
         return len(joined)
 
     def write_dead_letters(self, letters: Sequence[DeadLetter]) -> None:
@@ -252,6 +254,7 @@ class Store:
         project: str | None = None,
         since_ns: int | None = None,
         failing: Layer | bool | None = None,
+        state: State | None = None,
         limit: int = 50,
         cohort: Mapping[str, str] = MappingProxyType({}),
         before: tuple[int, str] | None = None,
@@ -262,6 +265,7 @@ class Store:
             project: only this one.
             since_ns: only traces that started at this time (Unix nanoseconds) or later.
             failing: a layer: only traces with a run that fails it; True: any layer; False: none.
+            state: only traces whose runs are this together, with the verdicts of people in place of ours.
             limit: at most so many.
             cohort: only traces with a score of these values, by dimension; see `spanproof.trace.Cohort`.
             before: start (Unix nanoseconds) and id of a trace: only those that follow it in this order.
@@ -276,6 +280,7 @@ class Store:
                 project=project,
                 since_ns=since_ns,
                 failing=failing,
+                state=state,
                 limit=limit,
                 cohort=cohort,
                 before=before,
@@ -380,17 +385,30 @@ class Store:
         with self._connections.lease() as client:
             return break_down(client, self._database, fact, chosen, by, limit)
 
-    def reasons_not_judged(
-        self, *, start_ns: int, end_ns: int, cohort: Mapping[str, str] = MappingProxyType({}), limit: int = 20
-    ) -> list[tuple[str, str, int]]:
-        """Return why layers gave no verdict: `skipped` or `errored`, reason or error class, how often.
+    def causes(
+        self,
+        layer: Layer | None = None,
+        *,
+        start_ns: int,
+        end_ns: int,
+        cohort: Mapping[str, str] = MappingProxyType({}),
+        limit: int = 20,
+    ) -> list[CauseCount]:
+        """Return why layers gave no verdict, by cause; the commonest first.
+
+        Args:
+            layer: only this one's.
+            start_ns: Unix nanoseconds of the first span time counted.
+            end_ns: Unix nanoseconds of the first span time no longer counted.
+            cohort: only outcomes of these values, by dimension.
+            limit: at most so many.
 
         Raises:
             StoreError: `cohort` names an unknown dimension.
         """
-        chosen = Filter(cohort=cohort, start_ns=start_ns, end_ns=end_ns)
+        chosen = Filter(layer, None, cohort, None, start_ns, end_ns)
         with self._connections.lease() as client:
-            return queries.count_reasons_not_judged(client, self._database, chosen, limit)
+            return queries.count_causes(client, self._database, chosen, limit)
 
     def trace_ids(
         self,
@@ -573,14 +591,7 @@ class Store:
                 if counted.failed and failing
                 else []
             )
-        return FailRate(
-            counted.passed,
-            counted.failed,
-            counted.errored,
-            counted.skipped,
-            counted.undecided,
-            tuple(parse_score(row) for row in rows),
-        )
+        return replace(counted, failing=tuple(parse_score(row) for row in rows))
 
     @property
     def alerts(self) -> AlertLog:

@@ -6,7 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from spanproof.trace import Layer, Outcome, Score
+from spanproof.trace import (
+    CAUSE_WORDS,
+    Cause,
+    Layer,
+    Outcome,
+    Score,
+    State,
+    describe_cause,
+    fold_outcomes,
+    fold_states,
+)
 
 if TYPE_CHECKING:
     from spanproof.gate.assertion import Comparison
@@ -14,12 +24,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """One run in a list of traces: `layers` holds the own value of each layer that judged it."""
+    """One run in a list of traces.
+
+    Attributes:
+        layers: the own outcome of each layer, a person's verdict in its place where there is one.
+    """
 
     run_span_id: str
     agent: str
     model: str
     layers: Mapping[Layer, Outcome]
+
+    @property
+    def state(self) -> State:
+        """What its layers are together."""
+        return fold_outcomes(self.layers.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +59,11 @@ class TraceRow:
     spans: int
     defects: tuple[str, ...]
     runs: tuple[RunRow, ...]
+
+    @property
+    def state(self) -> State:
+        """What its runs are together."""
+        return fold_states(run.state for run in self.runs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +87,8 @@ class FailRate:
     Attributes:
         passed, failed: verdicts.
         errored, skipped: not judged: they never count towards the rate.
-        undecided: scored without a verdict (advisory or uncertain); they do not count either.
+        open: judged in part: neither passed nor failed, and not in the rate.
+        advice: scores that have no verdict, such as metrics and advice.
         failing: the newest of the failed scores, newest first.
     """
 
@@ -71,13 +96,19 @@ class FailRate:
     failed: int
     errored: int
     skipped: int
-    undecided: int
+    open: int
+    advice: int = 0
     failing: tuple[Score, ...] = ()
 
     @property
     def scores(self) -> int:
         """How many scores there are, judged or not."""
-        return self.judged + self.errored + self.skipped + self.undecided
+        return self.scored + self.errored + self.skipped
+
+    @property
+    def scored(self) -> int:
+        """How many scores have an outcome that is neither skipped nor errored."""
+        return self.judgeable + self.advice
 
     @property
     def judged(self) -> int:
@@ -88,6 +119,63 @@ class FailRate:
     def rate(self) -> float | None:
         """Share of the verdicts that are fail, from 0 to 1; None where nothing was judged."""
         return self.failed / self.judged if self.judged else None
+
+    @property
+    def judgeable(self) -> int:
+        """How many could have a verdict: those that have one, and those that are open."""
+        return self.judged + self.open
+
+    @property
+    def open_rate(self) -> float | None:
+        """Share that is open of what could have a verdict; None where there is none."""
+        return self.open / self.judgeable if self.judgeable else None
+
+    @property
+    def words(self) -> str:
+        """The rate in words: `fails 2 of 143, 57 open`."""
+        if not self.judgeable:
+            return "nothing judged"
+        fails = f"fails {self.failed:,} of {self.judged:,}" if self.judged else "none judged"
+        return f"{fails}, {self.open:,} open" if self.open else fails
+
+
+@dataclass(frozen=True, slots=True)
+class CauseCount:
+    """Outcomes without a verdict that have one cause.
+
+    Attributes:
+        layer: whose own outcomes they are.
+        state: `open`, `skipped` or `errored`.
+        cause: None of errors, and of outcomes that an earlier version stored.
+        error_type: the class of the error; empty where nothing errored.
+        count: how many.
+        detail: of the newest: what its cause is about, else its explanation.
+        trace_id: of the newest.
+    """
+
+    layer: Layer
+    state: State
+    cause: Cause | None
+    error_type: str
+    count: int
+    detail: str
+    trace_id: str
+
+    @property
+    def words(self) -> str:
+        """The cause with its count: `57 answers hold a value that no source has`."""
+        if self.cause is not None:
+            return describe_cause(self.cause, self.count)
+        return f"{self.count:,} {'outcome' if self.count == 1 else 'outcomes'} {self._ending}"
+
+    @property
+    def name(self) -> str:
+        """The cause without its count."""
+        return CAUSE_WORDS[self.cause][0] if self.cause is not None else f"outcome {self._ending}"
+
+    @property
+    def _ending(self) -> str:
+        return f"errored: {self.error_type}" if self.state is State.ERRORED else "without a recorded cause"
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,7 @@ export function Overview() {
 
 /** Return the verdicts that a layer gave or could not give. */
 function countOf(rate: Schema["Rate"] | null | undefined): number {
-  return rate ? rate.passed + rate.failed + rate.errored + rate.skipped + rate.undecided : 0;
+  return rate ? rate.passed + rate.failed + rate.errored + rate.skipped + rate.open : 0;
 }
 
 /** Return whether anything is wrong, as a person would say it. */

@@ -12,6 +12,7 @@ from spanproof.alerts.messages import (
     format_scores,
     format_title,
     format_utc,
+    name_failures,
 )
 from spanproof.alerts.model import Alert, Notification, Status
 from spanproof.alerts.notifiers.http import HttpTarget
@@ -62,7 +63,7 @@ class TeamsNotifier:
             body.append(_build_teams_text(format_title(alert), **heading))
             body.append(_build_teams_text(alert.summary))
             if alert.failures:
-                body.append(_build_teams_list("Commonest failures", format_failures(alert)))
+                body.append(_build_teams_list(name_failures(alert), format_failures(alert)))
             if alert.scores:
                 body.append(_build_teams_list("Scores", format_scores(alert)))
             if alert.url:
@@ -124,7 +125,7 @@ def _build_slack_blocks(alert: Alert) -> list[dict[str, Any]]:
     ]
     if alert.failures:
         lines = "\n".join(f"• {_escape_slack(line)}" for line in format_failures(alert))
-        blocks.append(_build_slack_section(f"*Commonest failures*\n{lines}"))
+        blocks.append(_build_slack_section(f"*{name_failures(alert)}*\n{lines}"))
     if alert.scores:
         lines = "\n".join(
             f"• {_link_trace(score.url, line[:12])}{_escape_slack(line[12:])}"

@@ -63,6 +63,9 @@ class AlertRow(Answer):
     low: float | None
     part: int | None
     whole: int
+    not_counted: dict[str, int] = Field(
+        description="Of a fail rate: how many are open, were skipped or errored, and are not in `whole`."
+    )
     cohort: dict[str, str]
     labels: dict[str, str] = Field(description="What the matchers of a silence are held against.")
     acknowledged_by: str
@@ -241,6 +244,7 @@ def _build_row(event: AlertEvent, acknowledged_by: str, undelivered: list[str]) 
         low=alert.low,
         part=alert.part,
         whole=alert.whole,
+        not_counted=dict(alert.not_counted),
         cohort=_clean_texts(alert.cohort),
         labels=_clean_texts(alert.all_labels),
         acknowledged_by=pages.clean_text(acknowledged_by),

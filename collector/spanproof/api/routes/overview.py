@@ -32,7 +32,7 @@ def overview(store: Opened, cohort: Cohort, hours: Hours = 24.0) -> models.Overv
     of_layer: dict[Layer, list[FailRate]] = {layer: [] for layer in Layer}
     for layer, _, each in counted:
         of_layer[layer].append(each)
-    reasons = store.reasons_not_judged(start_ns=start, end_ns=end, cohort=cohort)
+    causes = store.causes(start_ns=start, end_ns=end, cohort=cohort)
     return models.Overview(
         start_ns=start,
         end_ns=end,
@@ -40,12 +40,7 @@ def overview(store: Opened, cohort: Cohort, hours: Hours = 24.0) -> models.Overv
         layers={layer: pages.build_rate(_sum_rates(rates)) for layer, rates in of_layer.items()},
         timeline=rows,
         releases=_find_new_releases(store, cohort, start, end, bucket) if rows else [],
-        not_judged=[
-            models.Reason(
-                outcome="errored" if outcome == "errored" else "skipped", reason=reason, times=times
-            )
-            for outcome, reason, times in reasons
-        ],
+        not_judged=[pages.build_reason(cause) for cause in causes],
     )
 
 
@@ -147,5 +142,6 @@ def _sum_rates(rates: Sequence[FailRate]) -> FailRate:
         sum(each.failed for each in rates),
         sum(each.errored for each in rates),
         sum(each.skipped for each in rates),
-        sum(each.undecided for each in rates),
+        sum(each.open for each in rates),
+        sum(each.advice for each in rates),
     )

@@ -31,7 +31,7 @@ from spanproof.evaluators.judge.agreement import measure_agreement
 from spanproof.evaluators.run_state import PERSON_VERDICT
 from spanproof.store import ExternalScore
 from spanproof.store.browse import CORRECTION_NAME, LabelRow
-from spanproof.trace import Label, Layer, Score
+from spanproof.trace import CAUSE_WORDS, Cause, Label, Layer, Run, Score, Scored, State, get_state
 
 router = APIRouter()
 _REFUSED: dict[int | str, dict[str, Any]] = {
@@ -43,20 +43,30 @@ _MOST_LABELS = 20_000
 
 
 class Waiting(Answer):
-    """A verdict that no person has judged."""
+    """A verdict on a layer of a run that no person has judged, with what one needs to judge it."""
 
     trace_id: str
     run_span_id: str
     agent: str
     release: str
     started_ns: Nanoseconds
+    layer: Layer
     outcome: models.Outcome
+    state: State
+    cause: Cause | None = Field(description="Why it is open; null where it is not.")
+    cause_words: str = Field(description="The cause in words, with what it is about; empty where none is.")
+    task: str | None = Field(description="The task of the run; null where the trace does not say.")
+    answer: str | None = Field(description="What the run answered; null where the trace does not say.")
+    evidence: list[models.Fact] = Field(description="The facts behind the verdict, the strongest first.")
 
 
 class Queue(Answer):
-    """Verdicts of one layer that no person has judged: uncertain ones first, then failed, then passed."""
+    """Verdicts that no person has judged: open ones first, then fails, then a tenth of the passes.
 
-    layer: Layer
+    Within each the newest come first.
+    """
+
+    layer: Layer | None = Field(description="Whose verdicts they are; null where they are of every layer.")
     waiting: list[Waiting]
 
 
@@ -132,13 +142,18 @@ class AgreementPage(Answer):
 def queue(
     store: Opened,
     cohort: Cohort,
-    layer: Layer = Layer.GROUNDEDNESS,
+    layer: Annotated[Layer | None, Query(description="Only on this one.")] = None,
     hours: Hours = 24.0 * 30,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> Queue:
-    """Return verdicts that wait for a person."""
+    """Return verdicts that wait for a person: open ones first, then fails, then a tenth of the passes."""
     found = store.browse.unlabelled(layer, start_ns=compute_window(hours)[0], cohort=cohort, limit=limit)
-    return Queue(layer=layer, waiting=[_build_waiting(score) for score in found])
+    evaluations = store.evaluations(list(dict.fromkeys(score.trace_id for score in found)))
+    runs = {(each.run.trace_id, each.run.span_id): each.run for one in evaluations for each in one.runs}
+    return Queue(
+        layer=layer,
+        waiting=[_build_waiting(score, runs.get((score.trace_id, score.run_span_id))) for score in found],
+    )
 
 
 @router.get("/labels")
@@ -240,15 +255,30 @@ def _compute_share(part: int, whole: int) -> Share:
     )
 
 
-def _build_waiting(score: Score) -> Waiting:
+def _build_waiting(score: Score, run: Run | None) -> Waiting:
+    """Return a verdict with the run it is about; None where its trace is no longer stored."""
+    scored = score.outcome if isinstance(score.outcome, Scored) else None
+    cause = scored.cause if scored else None
     return Waiting(
         trace_id=score.trace_id,
         run_span_id=score.run_span_id,
         agent=pages.clean_text(score.cohort.agent),
         release=pages.clean_text(score.cohort.release),
         started_ns=max(0, score.span_time_ns),
+        layer=score.layer,
         outcome=pages.build_outcome(score.outcome),
+        state=get_state(score.outcome),
+        cause=cause,
+        cause_words=_describe_cause(cause, scored.detail) if cause and scored else "",
+        task=pages.clean_text(run.task) if run and run.task is not None else None,
+        answer=pages.clean_text(run.answer.text) if run and run.answer is not None else None,
+        evidence=pages.build_facts(score),
     )
+
+
+def _describe_cause(cause: Cause, detail: str) -> str:
+    words = CAUSE_WORDS[cause][0]
+    return f"{words}: {pages.clean_text(detail)}" if detail else words
 
 
 def _build_label(row: LabelRow) -> PersonsLabel:

@@ -31,6 +31,8 @@ class Rate(StrEnum):
 
     FAIL = "fail"
     """Of the verdicts, those that are fail."""
+    OPEN = "open"
+    """Of what could have a verdict, what is open."""
     ERROR = "error"
     """Of what was tried, what errored; skipped ones are left out."""
     SKIP = "skip"
@@ -40,17 +42,17 @@ class Rate(StrEnum):
 
     def parts(self, verdicts: FailRate) -> tuple[int, int]:
         """Return the part and the whole."""
-        scored = verdicts.judged + verdicts.undecided
-        every = scored + verdicts.errored + verdicts.skipped
         match self:
             case Rate.FAIL:
                 return verdicts.failed, verdicts.judged
             case Rate.ERROR:
-                return verdicts.errored, scored + verdicts.errored
+                return verdicts.errored, verdicts.scored + verdicts.errored
+            case Rate.OPEN:
+                return verdicts.open, verdicts.judgeable
             case Rate.SKIP:
-                return verdicts.skipped, every
+                return verdicts.skipped, verdicts.scores
             case Rate.PRESENCE:
-                return scored, every
+                return verdicts.scored, verdicts.scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +68,12 @@ class _Row:
     rate: Rate = Rate.FAIL
 
 
+_MOST_CAUSES = 5
+
 # What the part and the whole of a rate are called in the table.
 _PARTS = {
     Rate.FAIL: ("failed", "judged"),
+    Rate.OPEN: ("open", "judged or open"),
     Rate.ERROR: ("errored", "tried"),
     Rate.SKIP: ("skipped", "all"),
     Rate.PRESENCE: ("scored", "all"),
@@ -128,6 +133,12 @@ def command(
     with opened_store(location) as store:
         found = groups(store, end, output.limit)
         former = {each.values: each for each in groups(store, end - length, 10_000)} if compare else {}
+        # A layer's own outcomes have causes; sub-scores are parts of them.
+        causes = (
+            store.causes(wanted.layer, start_ns=max(0, end - length), end_ns=end, cohort=cohort)
+            if wanted.name == wanted.layer.value
+            else []
+        )
     rows = [_Row(each, former.get(each.values), Rate(rate)) for each in found if _has_any(each)]
     written = [_as_json(row, by, timed=step is not None) for row in rows]
     names = [name for name in (written[0] if written else {}) if name not in ("before", "change")]
@@ -135,14 +146,15 @@ def command(
         return EXIT_PASS
     if rows:
         console.print(_build_table(rows, by, wanted, Rate(rate), timed=step is not None, compare=compare))
+        for cause in causes[:_MOST_CAUSES]:
+            console.print(Text(f"  {cause.state.value}: {clean_line(cause.words, 100)}"))
     else:
         inform(f"no {wanted} in the last {since}")
     return EXIT_PASS
 
 
 def _has_any(group: Group) -> bool:
-    counted = group.verdicts
-    return bool(counted.judged or counted.errored or counted.skipped or counted.undecided)
+    return group.verdicts.scores > 0
 
 
 def _compute_rates(group: Group) -> dict[str, float | None]:
@@ -168,7 +180,8 @@ def _as_json(row: _Row, by: Sequence[str], *, timed: bool) -> dict[str, Any]:
         "failed": counted.failed,
         "errored": counted.errored,
         "skipped": counted.skipped,
-        "undecided": counted.undecided,
+        "open": counted.open,
+        "advice": counted.advice,
         **_compute_rates(group),
         "mean": group.mean,
         "raw_mean": group.raw_mean,
@@ -208,6 +221,8 @@ def _build_table(
         if measured
         else [f"{rate.value} rate", "95% interval", part_name, whole_name]
     )
+    has_open = not measured and rate is not Rate.OPEN
+    names += ["open"] if has_open else []
     names += ["not judged"]
     names += ["before", "change"] if compare and not measured else []
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -220,16 +235,17 @@ def _build_table(
         if measured:
             amounts = (group.raw_mean, group.raw_p50, group.raw_p95)
             cells += ["–" if each is None else format_amount(each, group.unit) for each in amounts]
-            cells += [f"{counted.undecided + counted.judged:,}"]
+            cells += [f"{counted.scored:,}"]
         else:
             part, whole = rate.parts(counted)
             interval = compute_wilson_interval(part, whole)
             bad = part < whole if rate is Rate.PRESENCE else part > 0
-            style = "bold red" if bad else "green"
+            style = "bold red" if bad else "yellow" if rate is Rate.FAIL and counted.open else "green"
             cells += [Text(_format_percent(part / whole if whole else None), style=style)]
             cells += ["–" if interval is None else f"{interval.low:.1%} to {interval.high:.1%}"]
             cells += [f"{part:,}", f"{whole:,}"]
-        cells += [f"{counted.errored + counted.skipped + (0 if measured else counted.undecided):,}"]
+        cells += [f"{counted.open:,}"] if has_open else []
+        cells += [f"{counted.errored + counted.skipped + (0 if measured else counted.advice):,}"]
         if compare and not measured:
             part, whole = rate.parts(row.before.verdicts) if row.before else (0, 0)
             cells += [_format_percent(part / whole if whole else None), _format_change(row)]

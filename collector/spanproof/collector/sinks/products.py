@@ -1,7 +1,7 @@
 """The products: how each takes a score, so that sending it twice shows it once.
 
 An adapter is made from a sink's configuration; `open_client` returns a client with the product's credentials.
-A score without a verdict (errored, or withdrawn by a later evaluation) has no value in any of them.
+A score without a verdict (open, errored, or withdrawn by a later evaluation) has no value in any of them.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from uuid import UUID
 
-from spanproof.collector.stages.attach import format_evaluation_name
+from spanproof.collector.stages.attach import find_amount, find_label, format_evaluation_name, is_open
 from spanproof.trace import Cause, Errored, Score, Scored, Skipped, digest
 from spanproof.trace.codec import encode
 
@@ -39,23 +39,24 @@ class Item:
 
     @property
     def amount(self) -> float | None:
-        """The number under the name: a metric's raw amount, else the value; None without a verdict."""
-        outcome = self.score.outcome
-        if not isinstance(outcome, Scored):
-            return None
-        return float(outcome.value if outcome.raw is None else outcome.raw)
+        """The number under the name: a metric's raw amount, else the value.
+
+        None of what is open, skipped or errored.
+        """
+        return find_amount(self.score)
 
     @property
     def value(self) -> float | None:
-        """The value from 0 to 1; None without a verdict."""
-        return float(self.score.outcome.value) if isinstance(self.score.outcome, Scored) else None
+        """The value from 0 to 1; None of what is open, skipped or errored."""
+        outcome = self.score.outcome
+        return float(outcome.value) if isinstance(outcome, Scored) and not is_open(self.score) else None
 
     @property
     def label(self) -> str | None:
-        """`pass` or `fail`; `errored` or `skipped` where nothing was judged; None for what is left open."""
+        """One of the five states; None of scores without verdicts, such as metrics and advice."""
         match self.score.outcome:
-            case Scored(label=label):
-                return label.value if label else None
+            case Scored():
+                return find_label(self.score)
             case Skipped():
                 return "skipped"
             case Errored():
@@ -96,6 +97,8 @@ class Item:
         }
         if isinstance(score.outcome, Scored) and score.outcome.unit:
             facts["spanproof.unit"] = str(score.outcome.unit)
+        if not isinstance(score.outcome, Errored) and score.outcome.cause is not None:
+            facts["spanproof.score.cause"] = score.outcome.cause.value
         return {name: value.encode("utf-8", "replace").decode() for name, value in facts.items()}
 
 

@@ -3,7 +3,8 @@
 Comes in: a `TraceEvaluation`. Goes out, as OTLP: `gen_ai.evaluation.result` events (log records parented to
 the span that was judged), evaluator spans under the run's span with ids derived from the score's, and the
 original spans with OpenInference `evaluations.<n>.evaluation.*` attributes. A skipped or errored score has no
-value anywhere. Nothing is sent from here, and no span of the agent's is changed but by adding attributes.
+value anywhere, nor has an open one, whose label is `open`. Nothing is sent from here, and no span of the
+agent's is changed but by adding attributes.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span as OtlpSpan
 from opentelemetry.proto.trace.v1.trace_pb2 import Status
 
 from spanproof.evaluators.model import TraceEvaluation
+from spanproof.evaluators.scores import find_state
 from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
-from spanproof.trace import AttributeValue, Errored, Label, Score, Scored, Skipped, SpanKind, Trace
+from spanproof.trace import AttributeValue, Errored, Score, Scored, Skipped, SpanKind, State, Trace
 from spanproof.trace.otlp import any_value
 
 EVALUATOR_SCOPE = f"{ours.SCOPE_PREFIX}evaluators"
@@ -206,8 +208,8 @@ def _find_free_index(keys: set[str]) -> int:
 def _summarise_outcome(score: Score) -> dict[str, AttributeValue]:
     outcome = score.outcome
     if isinstance(outcome, Scored):
-        label = outcome.label.value if isinstance(outcome.label, Label) else None
-        return {"score": _get_amount(outcome), "label": label, "explanation": outcome.explanation or None}
+        label = find_label(score)
+        return {"score": find_amount(score), "label": label, "explanation": outcome.explanation or None}
     if isinstance(outcome, Skipped):
         return {"outcome": "skipped", "reason": outcome.reason}
     return {"outcome": "errored", "error": outcome.error_type, "message": outcome.message}
@@ -227,12 +229,13 @@ def _build_attributes(score: Score) -> dict[str, AttributeValue]:
     outcome = score.outcome
     if isinstance(outcome, Scored):
         attributes[ours.SCORE_OUTCOME] = "scored"
-        attributes[genai.EVALUATION_SCORE_VALUE] = _get_amount(outcome)
+        if (amount := find_amount(score)) is not None:
+            attributes[genai.EVALUATION_SCORE_VALUE] = amount
         if outcome.raw is not None:
             attributes[ours.SCORE_UNIT] = outcome.unit
             attributes[ours.SCORE_NORMALISED] = float(outcome.value)
-        if outcome.label is not None:
-            attributes[genai.EVALUATION_SCORE_LABEL] = outcome.label.value
+        if (label := find_label(score)) is not None:
+            attributes[genai.EVALUATION_SCORE_LABEL] = label
         if outcome.explanation:
             attributes[genai.EVALUATION_EXPLANATION] = outcome.explanation
     elif isinstance(outcome, Skipped):
@@ -242,12 +245,35 @@ def _build_attributes(score: Score) -> dict[str, AttributeValue]:
         attributes[ours.SCORE_OUTCOME] = "errored"
         attributes[genai.ERROR_TYPE] = outcome.error_type
         attributes[genai.EVALUATION_EXPLANATION] = outcome.message
+    if not isinstance(outcome, Errored) and outcome.cause is not None:
+        attributes[ours.SCORE_CAUSE] = outcome.cause.value
+        if outcome.detail:
+            attributes[ours.SCORE_CAUSE_DETAIL] = outcome.detail
     return attributes
 
 
-def _get_amount(outcome: Scored) -> float:
-    """Return the number under the score's name: a metric's raw value, else the value from 0 to 1."""
+def find_amount(score: Score) -> float | None:
+    """Return the number under the score's name: a metric's raw value, else the value from 0 to 1.
+
+    None of what is skipped or errored, and of an open verdict, whose value is a placeholder.
+    """
+    outcome = score.outcome
+    if not isinstance(outcome, Scored) or is_open(score):
+        return None
     return float(outcome.value if outcome.raw is None else outcome.raw)
+
+
+def find_label(score: Score) -> str | None:
+    """Return `pass`, `fail` or `open`; None of what is skipped or errored, and of scores without verdicts."""
+    outcome = score.outcome
+    if isinstance(outcome, Scored) and outcome.label is not None:
+        return outcome.label.value
+    return State.OPEN.value if is_open(score) else None
+
+
+def is_open(score: Score) -> bool:
+    """Whether a score is a verdict that is open."""
+    return find_state(score.layer, score.name, score.outcome) is State.OPEN
 
 
 def _group_by_resource(trace: Trace, scores: Iterable[Score]) -> Iterable[tuple[Resource, list[Score]]]:

@@ -9,19 +9,17 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 
 from spanproof.collector.verdicts.model import RouteAnswer, RouteRequest
 from spanproof.config.verdicts import RouteRule
-from spanproof.store import Store
-from spanproof.trace import Label, Scored
+from spanproof.evaluators.scores import find_state
+from spanproof.store import FailRate, Store
+from spanproof.trace import State
 
 _FRESH_S = 2.0
 _REMEMBERED = 1024
-
-Counted = tuple[int, int]
-"""Failed and judged."""
 
 
 class Router:
@@ -36,7 +34,7 @@ class Router:
         self._rules = tuple(rules)
         self._open_store = open_store
         self._guard = threading.Lock()
-        self._known: OrderedDict[Hashable, tuple[float, Counted]] = OrderedDict()
+        self._known: OrderedDict[Hashable, tuple[float, FailRate]] = OrderedDict()
 
     def route(self, request: RouteRequest) -> RouteAnswer:
         """Return where the agent goes on.
@@ -47,13 +45,13 @@ class Router:
         for rule in self._rules:
             if not rule.concerns(request.agent, request.model):
                 continue
-            failed, judged = self._count_verdicts(rule, request)
-            enough = judged >= (rule.min_count if rule.of == "agent" else 1)
-            if enough and failed >= rule.threshold * judged:
-                return _build_answer(rule, failed, judged)
+            counted = self._count_verdicts(rule, request)
+            enough = counted.judged >= (rule.min_count if rule.of == "agent" else 1)
+            if enough and counted.failed >= rule.threshold * counted.judged:
+                return _build_answer(rule, counted)
         return RouteAnswer()
 
-    def _count_verdicts(self, rule: RouteRule, request: RouteRequest) -> Counted:
+    def _count_verdicts(self, rule: RouteRule, request: RouteRequest) -> FailRate:
         key = (rule.name, request.model_copy(update={"trace_id": None}) if rule.of == "agent" else request)
         now_s = time.monotonic()
         with self._guard:
@@ -67,10 +65,10 @@ class Router:
                 self._known.popitem(last=False)
         return counted
 
-    def _count_agent(self, rule: RouteRule, request: RouteRequest) -> Counted:
+    def _count_agent(self, rule: RouteRule, request: RouteRequest) -> FailRate:
         cohort = {"agent": request.agent, "model": request.model, "project": request.project}
         end_ns = time.time_ns()
-        rate = self._open_store().fail_rate(
+        return self._open_store().fail_rate(
             rule.layer,
             name=rule.score_name,
             cohort={name: value for name, value in cohort.items() if value},
@@ -78,25 +76,31 @@ class Router:
             end_ns=end_ns + 1,
             failing=0,
         )
-        return rate.failed, rate.judged
 
-    def _count_trace(self, rule: RouteRule, request: RouteRequest) -> Counted:
+    def _count_trace(self, rule: RouteRule, request: RouteRequest) -> FailRate:
         if request.trace_id is None:
-            return 0, 0
+            return FailRate(0, 0, 0, 0, 0)
         scores = self._open_store().scores(layer=rule.layer, name=rule.score_name, trace_id=request.trace_id)
-        labels = [each.outcome.label for each in scores if isinstance(each.outcome, Scored)]
-        return labels.count(Label.FAIL), labels.count(Label.FAIL) + labels.count(Label.PASS)
+        states = Counter(find_state(each.layer, each.name, each.outcome) for each in scores)
+        return FailRate(
+            passed=states[State.PASS],
+            failed=states[State.FAIL],
+            errored=states[State.ERRORED],
+            skipped=states[State.SKIPPED],
+            open=states[State.OPEN],
+            advice=states[None],
+        )
 
 
-def _build_answer(rule: RouteRule, failed: int, judged: int) -> RouteAnswer:
-    whose = "of the agent's runs" if rule.of == "agent" else "of the trace's verdicts"
+def _build_answer(rule: RouteRule, counted: FailRate) -> RouteAnswer:
+    whose = "of the agent's runs" if rule.of == "agent" else "of the trace"
     score = f"{rule.layer.value}.{'score' if rule.score_name == rule.layer.value else rule.score_name}"
     return RouteAnswer(
         action="model" if rule.to_model is not None else "person",
         model=rule.to_model,
         person=rule.to_person,
         rule=rule.name,
-        reason=f"{failed} of {judged} {whose} fail {score}, at or above {rule.threshold:g}",
-        failed=failed,
-        judged=judged,
+        reason=f"{score} {whose}: {counted.words}; threshold {rule.threshold:g}",
+        failed=counted.failed,
+        judged=counted.judged,
     )
