@@ -76,14 +76,15 @@ def own(row, layer):
 def test_json_prints_a_line_per_trace_in_the_agreed_form(good, capsys):
     assert run(["eval", "--json", str(good)]) == 0
     (row,) = lines(capsys.readouterr().out)
-    assert row.keys() == {"trace_id", "file", "runs", "spans", "code_bearing_span_ids", "defects"}
+    assert row.keys() == {"trace_id", "state", "file", "runs", "spans", "code_bearing_span_ids", "defects"}
+    assert (row["state"], row["runs"][0]["state"]) == ("open", "open")
     assert (row["trace_id"], row["file"], row["spans"]) == ("00" * 15 + "07", str(good), 2)
     assert row["code_bearing_span_ids"] == ["0000000000000002"]
-    assert row["runs"][0].keys() == {"span_id", "name", "cohort", "scores", "snippets"}
+    assert row["runs"][0].keys() == {"span_id", "name", "state", "cohort", "scores", "snippets"}
     score = own(row, "correctness")
     assert score.keys() == {
-        "layer", "name", "span_id", "snippet_id", "outcome", "value", "raw", "unit", "label",
-        "explanation", "reason",
+        "layer", "name", "span_id", "snippet_id", "outcome", "state", "value", "raw", "unit", "label",
+        "explanation", "reason", "cause", "detail",
     }  # fmt: skip
     assert (score["outcome"], score["value"], score["label"], score["reason"]) == (
         "scored",
@@ -139,6 +140,16 @@ def test_people_get_a_table_with_the_reason(tmp_path, capsys):
     out = capsys.readouterr().out
     assert "FAIL 0.00" in out
     assert "boundary:" in out
+
+
+def test_open_runs_are_no_failure_of_the_command_and_are_counted_by_cause(tmp_path, capsys):
+    files = [tmp_path / "one.pb", tmp_path / "two.pb"]
+    for file in files:
+        file.write_bytes(encode_protobuf(request_of("print(6 * 7)", "42\n", answer="It is 77.31 degrees.")))
+    assert run(["eval", *map(str, files)]) == 0
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert sum(line.startswith("OPEN") for line in lines) == 2
+    assert lines[-2:] == ["2 runs: 2 open", "  2 answers hold a value that no source has"]
 
 
 def test_own_evaluators_that_fail_or_err_are_below_their_run(good, tmp_path, capsys):

@@ -84,7 +84,8 @@ def test_a_new_version_is_added_to_the_old_and_other_layers_keep_their_scores(lo
     assert run(arguments) == 0
     (row,) = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
     assert row["trace_id"] == TRACE_ID
-    assert row["changes"] in (["groundedness pass → fail"], ["groundedness skipped → fail"])
+    assert row["changes"] == ["groundedness pass → fail"]
+    assert (row["state_before"], row["state"]) == ("pass", "fail")
     (now,) = of_layer(location, Layer.GROUNDEDNESS)
     assert (now.version, now.outcome.label) == ("next", Label.FAIL)
     versions = [score.version for score in of_layer(location, Layer.GROUNDEDNESS, every_version=True)]
@@ -102,8 +103,8 @@ def test_an_edited_evaluator_of_the_user_is_added_to_the_old_and_the_change_is_r
         file.write_text(source)
         assert run(requested) == 0
     reported = capfd.readouterr().out
-    assert "short none → fail: 1" in reported
-    assert "short fail → pass: 1" in reported
+    assert "1 verdict changed: 1 none → fail\n  short none → fail: 1" in reported
+    assert "1 verdict changed: 1 fail → pass\n  short fail → pass: 1" in reported
     with open_store(location, read_only=True) as store:
         history = list(store.scores(name="short", every_version=True))
         (current,) = store.scores(name="short")
@@ -117,6 +118,7 @@ def test_the_same_version_changes_nothing(location, capfd):
     reported = capfd.readouterr().out
     assert "1 trace scored again" in reported
     assert "→" not in reported
+    assert "no verdict changed" in reported
     assert of_layer(location, Layer.TRAJECTORY) == before
 
 

@@ -49,7 +49,8 @@ def test_a_conversation_is_judged_as_a_whole(location, capfd, monkeypatch):
 def test_a_conversation_as_json(location, capfd):
     assert run(["session", "chat-7", "--store", location, "--json"]) == 0
     shown = json.loads(capfd.readouterr().out)
-    assert shown["label"] == "fail"
+    assert shown["state"] == "fail"
+    assert [turn["state"] for turn in shown["turns"]][-1] == "fail"
     assert [turn["number"] for turn in shown["turns"]] == [1, 2]
     assert shown["hand_overs"][0]["replaced"] == [{"given": "A-17", "used": "A-71"}]
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from textwrap import indent
 
+import pytest
 from waiting import wait_until
 
-from .test_serve import serving, stored, wait_evaluated
+from .test_serve import cli, serving, stored, wait_evaluated
 
 PAGE = (Path(__file__).parents[2] / "docs" / "tutorial.md").read_text(encoding="utf-8")
 
@@ -50,8 +53,87 @@ def test_the_tutorial_ends_with_a_failing_gate(tmp_path: Path) -> None:
         wait_until(lambda: stored(tmp_path))
         process.send_signal(signal.SIGTERM)
         assert process.wait(120) == 0
-    assert "groundedness" in run(list_)
+    assert "groundedness: The answer says $54.00; the tool returned 45.0 (step 2)" in run(list_)
+    assert "trace_id" not in run("spanproof traces --passing --json")
     assert run(show).startswith("FAIL  refund_clerk fails groundedness")
     assert "1 case: 1 reproduced" in run(promote)
-    (tmp_path / "release.gate").write_text(blocks("text")[0])
+    (assertions,) = (block for block in blocks("text") if "for all cases" in block)
+    (tmp_path / "release.gate").write_text(assertions)
     assert "gate failed: groundedness" in run(gate, code=1)
+
+
+# No output of the tutorial's agent has one of them, and none is a sum, a difference, a share or a scale of
+# what it has: 3000, 1500 and 45.0.
+FIGURES = (
+    "$77.31", "$12.34", "$45.01", "$44.10", "$54.50", "$31.70", "$61.27", "$83.20", "$29.95", "$99.99",
+    "$1,234.00", "$7.13",
+)  # fmt: skip
+
+
+def write_agent_of_figures(file: Path, endpoint: str) -> None:
+    """Save the agent of the page so that it runs once for each figure that it is given."""
+    before, after = blocks("python")[0].replace("http://127.0.0.1:4318", endpoint).split("agent = CodeAgent(")
+    file.write_text(
+        f"import sys\n{before}\nturns = list(Scripted.turns)\nfor figure in sys.argv[1:]:\n"
+        "    Scripted.turns = [turn.replace('$54.00', figure) for turn in turns]\n"
+        + indent(f"agent = CodeAgent({after}", "    ")
+    )
+
+
+@pytest.fixture(scope="module")
+def made_up(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with a run of the tutorial's agent for each figure, and its spans in `spans.jsonl`."""
+    directory = tmp_path_factory.mktemp("figures")
+    forwarded = f"forward.0.endpoint=file://{directory / 'spans.jsonl'}"
+    with serving(directory, forwarded) as (process, where):
+        write_agent_of_figures(directory / "agent.py", where["http"])
+        subprocess.run(
+            [sys.executable, "agent.py", *FIGURES],
+            cwd=directory,
+            check=True,
+            capture_output=True,
+            timeout=120,
+        )
+        wait_evaluated(where, len(FIGURES))
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(120) == 0
+    return directory
+
+
+def test_a_figure_that_nothing_holds_never_passes_in_what_traces_lists(made_up: Path) -> None:
+    rows = stored(made_up).values()
+    assert len(rows) == len(FIGURES)
+    for row in rows:
+        (run,) = row["runs"]
+        assert row["state"] == run["state"] == run["layers"]["groundedness"]["state"], run
+        assert run["state"] in ("open", "fail"), run
+    listed = cli("traces", "--store", str(made_up / "store"))
+    shown = [line.split()[0] for line in listed.stdout.splitlines() if "refund_clerk" in line]
+    assert sorted(shown) == sorted(row["state"].upper() for row in rows)
+    assert "PASS" not in listed.stdout
+    left_open = sum(row["state"] == "open" for row in rows)
+    assert f"{left_open} answers hold a value that no source has" in listed.stdout
+
+
+def test_a_figure_that_nothing_holds_never_passes_in_what_show_shows(made_up: Path) -> None:
+    for trace_id, row in stored(made_up).items():
+        shown = cli("show", trace_id, "--store", str(made_up / "store")).stdout
+        assert shown.startswith(
+            "FAIL  refund_clerk fails" if row["state"] == "fail" else "OPEN  refund_clerk  open:"
+        )
+        assert "groundedness" in shown.splitlines()[0]
+        figure = next(each for each in FIGURES if f"A-17 is {each}." in shown)
+        assert f"The answer says {figure}" in shown
+    last = cli("show", "--last", "--json", "--store", str(made_up / "store"))
+    assert json.loads(last.stdout)["state"] in ("open", "fail")
+    assert last.stderr == ""
+
+
+def test_a_figure_that_nothing_holds_never_passes_in_what_eval_says(made_up: Path) -> None:
+    done = cli("eval", str(made_up / "spans.jsonl"), "--json")
+    assert done.returncode == 0, done.stderr
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert {row["trace_id"]: row["state"] for row in rows} == {
+        trace_id: row["state"] for trace_id, row in stored(made_up).items()
+    }
+    assert {run["state"] for row in rows for run in row["runs"]} <= {"open", "fail"}

@@ -56,7 +56,7 @@ def test_a_store_of_every_earlier_schema_is_brought_up_to_date(tmp_path, evaluat
         while store.refresh_rollups():
             pass
         assert len(store.traces(failing=Layer.GROUNDEDNESS)) == 3
-        assert len(store.traces(state=State.FAIL)) == 3
+        assert len(store.traces(states=[State.FAIL])) == 3
         assert store.fail_rate(Layer.GROUNDEDNESS, failing=0, start_ns=0, end_ns=2**62).failed == 3
         with store._connections.lease() as client:
             noted = client.query(f"SELECT max(version) FROM {store._database}.migrations").result_rows
@@ -115,10 +115,10 @@ def test_answers_that_an_earlier_store_skipped_for_want_of_a_judge_are_open(tmp_
             client.command(f"TRUNCATE TABLE {store._database}.migrations")
             client.insert(f"{store._database}.migrations", [[12]], column_names=["version"])
     with open_store(tmp_path) as store:
-        (opened,) = store.traces(state=State.OPEN)
+        (opened,) = store.traces(states=[State.OPEN])
         assert opened.runs[0].layers[Layer.GROUNDEDNESS].cause is Cause.VALUE_NOT_CERTAIN
         assert store.evaluation(opened.trace_id).state is State.OPEN
-        assert len(store.traces(state=State.PASS)) == 1
+        assert len(store.traces(states=[State.PASS])) == 1
         rate = store.fail_rate(Layer.GROUNDEDNESS, **window)
         assert (rate.judged, rate.open, rate.skipped) == (0, 1, 1)
         long_ago = {"start_ns": 86_400 * 10**9, "end_ns": 90_000 * 10**9}

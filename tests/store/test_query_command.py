@@ -8,6 +8,7 @@ import time
 import pytest
 
 from spanproof.cli.app import run
+from spanproof.cli.commands.query import Rate, _choose_style, _Counts
 from spanproof.store import open_store
 from spanproof.trace import Cause, Cohort, Errored, Label, Layer, Scored
 
@@ -41,6 +42,53 @@ def test_a_rate_comes_with_its_number_and_interval(location, capfd):
     assert (row["passed"], row["failed"], row["errored"]) == (5, 4, 1)
     assert row["fail_rate"] == pytest.approx(4 / 9)
     assert (row["low"], row["high"]) == (pytest.approx(0.1888, abs=1e-4), pytest.approx(0.7333, abs=1e-4))
+
+
+@pytest.fixture(scope="module")
+def half_open(tmp_path_factory: pytest.TempPathFactory, evaluation) -> str:
+    """Six runs of the last hour: two pass, one fails, three are open."""
+    now = time.time_ns() - HOUR_NS // 2
+    passed, failed = Scored(1.0, Label.PASS, "fine"), Scored(0.0, Label.FAIL, "wrong")
+    left_open = Scored(0.5, None, "not settled", cause=Cause.VALUE_NOT_FOUND)
+    outcomes = [passed] * 2 + [failed] + [left_open] * 3
+    directory = tmp_path_factory.mktemp("half-open") / "store"
+    with open_store(directory) as store:
+        store.write(
+            [
+                evaluation((0xA00 + n) << 100, verdicts={Layer.GROUNDEDNESS: each}, start_ns=now + n)
+                for n, each in enumerate(outcomes)
+            ]
+        )
+    return str(directory)
+
+
+def test_what_is_open_is_counted_beside_the_fail_rate_and_has_a_rate_of_its_own(half_open, capfd):
+    arguments = ["query", "groundedness.score", "--store", half_open]
+    assert run([*arguments, "--json"]) == 0
+    row = json.loads(capfd.readouterr().out)
+    assert (row["passed"], row["failed"], row["open"], row["advice"]) == (2, 1, 3, 0)
+    assert (row["fail_rate"], row["open_rate"]) == (pytest.approx(1 / 3), 0.5)
+    assert row["open_low"] < 0.5 < row["open_high"]
+    assert run(arguments) == 0
+    header, shown = capfd.readouterr().out.splitlines()
+    assert header.split()[-5:] == ["judged", "open", "errored", "or", "skipped"]
+    assert shown.split()[-4:] == ["1", "3", "3", "0"]
+    assert run([*arguments, "--rate", "open"]) == 0
+    header, shown = capfd.readouterr().out.splitlines()
+    assert header.split()[:2] == ["open", "rate"]
+    assert (shown.split()[0], shown.split()[-3:]) == ("50.0%", ["3", "6", "0"])
+
+
+def test_a_rate_is_green_only_where_nothing_is_wrong_and_nothing_is_open():
+    def style(rate: str, **given: int) -> str:
+        counts = dict.fromkeys(("passed", "failed", "open", "errored", "skipped", "advice"), 0) | given
+        return _choose_style(Rate(rate), _Counts(**counts))
+
+    assert style("fail", passed=3) == "green"
+    assert style("fail", passed=3, open=1) == "yellow"
+    assert style("fail", passed=3, open=1, failed=1) == "bold red"
+    assert style("fail", open=3) == ""
+    assert (style("open", passed=3), style("open", passed=3, open=1)) == ("green", "yellow")
 
 
 def test_a_window_is_compared_with_the_one_before(location, capfd):

@@ -75,11 +75,11 @@ def combined(store, evaluation):
 def test_traces_are_listed_by_their_gravest_state(store, combined):
     for state in State:
         expected = {number for number, states in combined.items() if find_gravest(states) is state}
-        rows = store.traces(state=state, limit=1000)
+        rows = store.traces(states=[state], limit=1000)
         assert numbers(rows) == expected
         assert {row.state for row in rows} == {state}
         assert {run.state for row in rows for run in row.runs} == {state}
-    assert sum(len(store.traces(state=state, limit=1000)) for state in State) == len(combined)
+    assert sum(len(store.traces(states=[state], limit=1000)) for state in State) == len(combined)
 
 
 def test_rates_count_each_state_apart(store, combined):
@@ -137,7 +137,7 @@ def test_a_person_settles_every_open_layer_until_nothing_waits(store, combined):
                 for number, states in combined.items()
                 if find_gravest([settled if each is State.OPEN else each for each in states]) is state
             }
-            assert numbers(store.traces(state=state, limit=1000)) == expected
+            assert numbers(store.traces(states=[state], limit=1000)) == expected
     assert all(score.outcome.label for score in store.browse.unlabelled(start_ns=0, limit=1000))
 
 
@@ -168,10 +168,10 @@ def test_a_pass_by_a_person_takes_a_layer_out_of_the_failing_ones(store, evaluat
     assert numbers(store.traces(failing=Layer.GROUNDEDNESS)) == {1}
     assert store.write_external([judge(1, Layer.GROUNDEDNESS, Label.PASS)]) == 1
     assert numbers(store.traces(failing=True)) == set()
-    assert numbers(store.traces(state=State.PASS)) == {1}
+    assert numbers(store.traces(states=[State.PASS])) == {1}
     # The evaluation that comes later keeps what the person said.
     store.write([evaluation(1, verdicts={Layer.GROUNDEDNESS: OUTCOMES[State.FAIL]})])
-    assert numbers(store.traces(failing=False, state=State.PASS)) == {1}
+    assert numbers(store.traces(failing=False, states=[State.PASS])) == {1}
     assert store.evaluation(f"{1:032x}").state is State.PASS
 
 
@@ -181,14 +181,14 @@ def test_of_two_people_the_one_who_judged_last_counts(store, evaluation):
     store.write_external([judge(1, Layer.GROUNDEDNESS, Label.PASS, author="zoe", given_ns=5)])
     (row,) = store.traces()
     assert (row.state, store.evaluation(row.trace_id).state) == (State.FAIL, State.FAIL)
-    assert numbers(store.traces(state=State.FAIL)) == {1}
+    assert numbers(store.traces(states=[State.FAIL])) == {1}
     assert store.browse.trace_rows([row.trace_id]) == [row]
 
 
 def test_a_label_that_comes_before_its_trace_settles_it(store, evaluation):
     assert store.write_external([judge(1, Layer.GROUNDEDNESS, Label.PASS)]) == 0
     store.write([evaluation(1, verdicts={Layer.GROUNDEDNESS: OUTCOMES[State.OPEN]})])
-    assert numbers(store.traces(state=State.PASS)) == {1}
+    assert numbers(store.traces(states=[State.PASS])) == {1}
     assert store.browse.unlabelled(start_ns=0, limit=10) == []
 
 

@@ -9,13 +9,14 @@ import pytest
 from golden_traces import trace_in_short
 
 from spanproof.cli.app import run
+from spanproof.cli.options.store import list_traces
 from spanproof.cli.output.console import console
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.evaluators.structure import Structure
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.store import open_store
-from spanproof.trace import Label, Layer, Scored
+from spanproof.trace import Cause, Label, Layer, Scored, Skipped, State
 from spanproof.trace.codec import from_plain
 
 
@@ -37,12 +38,14 @@ def location(tmp_path_factory: pytest.TempPathFactory, evaluation) -> str:
 def test_traces_are_listed_with_a_verdict_per_layer(location, capfd, monkeypatch):
     monkeypatch.setattr(console, "width", 200)
     assert run(["traces", "--store", location]) == 0
-    header, good, failing = capfd.readouterr().out.splitlines()
+    header, good, failing, totals = capfd.readouterr().out.splitlines()
     assert header.split() == ["run", "trace", "started", "(UTC)", *Layer, "why"]
+    assert good.startswith("PASS")
     assert "abd000000000" in good
     assert "abc000000000" in failing
-    assert "FAIL" in failing
+    assert failing.startswith("FAIL")
     assert "groundedness: $54.00 is said, 4500 cents were returned" in failing
+    assert totals == "2 runs: 1 passes, 1 fails"
 
 
 def test_traces_for_machines_are_a_line_each(location, capfd):
@@ -51,10 +54,14 @@ def test_traces_for_machines_are_a_line_each(location, capfd):
     row = json.loads(line)
     assert row["trace_id"].startswith("abc")
     (found,) = row["runs"]
+    assert (row["state"], found["state"]) == ("fail", "fail")
     assert found["layers"]["groundedness"]["label"] == "fail"
     assert found["layers"]["trajectory"] == {
+        "state": "skipped",
         "outcome": "skipped",
         "reason": "the task is hidden: switch content capture on",
+        "cause": "evaluator",
+        "detail": "",
     }
     assert found["layers"]["execution"]["reason"] == "SandboxBroken: the supervisor went away"
 
@@ -62,6 +69,74 @@ def test_traces_for_machines_are_a_line_each(location, capfd):
 def test_failing_may_name_a_layer(location, capfd):
     assert run(["traces", "--store", location, "--json", "--failing", "--layer", "boundary"]) == 0
     assert capfd.readouterr().out == ""
+
+
+@pytest.fixture(scope="module")
+def in_each_state(tmp_path_factory: pytest.TempPathFactory, evaluation) -> str:
+    """A store with a trace that passes, one that fails, two that are open and one that was skipped."""
+    passed = dict.fromkeys(Layer, Scored(1.0, Label.PASS, "fine"))
+    left_open = Scored(0.5, None, "not settled", cause=Cause.VALUE_NOT_FOUND, detail="$77.31")
+    runs = (
+        passed,
+        passed | {Layer.GROUNDEDNESS: Scored(0.0, Label.FAIL, "wrong"), Layer.CORRECTNESS: left_open},
+        passed | {Layer.GROUNDEDNESS: left_open},
+        passed | {Layer.CORRECTNESS: left_open},
+        dict.fromkeys(Layer, Skipped("no code", Cause.NO_CODE)),
+    )
+    directory = tmp_path_factory.mktemp("states") / "store"
+    with open_store(directory) as store:
+        store.write(
+            [
+                evaluation(number << 120, verdicts=layers, start_ns=1_790_000_000 * 10**9 + number)
+                for number, layers in enumerate(runs, 1)
+            ]
+        )
+    return str(directory)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "numbers"),
+    [
+        ([], [5, 4, 3, 2, 1]),
+        (["--failing"], [2]),
+        (["--passing"], [1]),
+        (["--state", "open"], [4, 3]),
+        (["--state", "open", "--limit", "1"], [4]),
+        (["--state", "open", "--state", "fail"], [4, 3, 2]),
+        (["--state", "skipped"], [5]),
+        (["--state", "errored"], []),
+        (["--state", "open", "--layer", "correctness"], [4, 2]),
+        (["--state", "open", "--layer", "groundedness"], [3]),
+    ],
+)
+def test_traces_are_chosen_by_state(in_each_state, capfd, arguments, numbers):
+    assert run(["traces", "--store", in_each_state, "--json", *arguments]) == 0
+    rows = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+    assert [int(row["trace_id"], 16) >> 120 for row in rows] == numbers
+
+
+def test_traces_in_a_state_are_looked_for_page_by_page(in_each_state, monkeypatch):
+    monkeypatch.setattr("spanproof.cli.options.store._PAGE", 2)
+    with open_store(in_each_state, read_only=True) as store:
+        found = list_traces(store, {State.PASS, State.OPEN}, 10)
+    assert [int(row.trace_id, 16) >> 120 for row in found] == [4, 3, 1]
+
+
+def test_an_open_trace_for_machines_has_its_cause(in_each_state, capfd):
+    assert run(["traces", "--store", in_each_state, "--json", "--state", "open", "--limit", "1"]) == 0
+    row = json.loads(capfd.readouterr().out)
+    assert (row["state"], row["runs"][0]["state"]) == ("open", "open")
+    layer = row["runs"][0]["layers"]["correctness"]
+    assert (layer["state"], layer["cause"], layer["detail"]) == ("open", "value-not-found", "$77.31")
+
+
+def test_totals_are_below_the_list(in_each_state, capfd):
+    assert run(["traces", "--store", in_each_state]) == 0
+    assert capfd.readouterr().out.splitlines()[-3:] == [
+        "5 runs: 1 passes, 1 fails, 2 open, 1 skipped",
+        "  2 answers hold a value that no source has",
+        "  1 run has no code",
+    ]
 
 
 def test_passing_traces_and_those_of_a_cohort_are_listed(location, capfd):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from mcp import Client, StdioServerParameters
 
 from spanproof.store import open_store
+from spanproof.trace import Cause, Layer, Scored
 
 READING = {"list_traces", "show_trace", "check_code", "list_cases", "run_suite"}
 
@@ -53,6 +55,7 @@ def test_a_failing_run_is_found_shown_promoted_and_run_again(arguments, tmp_path
     assert not any(failed for _, failed in answers), answers
     listed, shown, promoted, cases, report = (text for text, _ in answers)
     (run,) = json.loads(listed)["runs"]
+    assert (json.loads(listed)["state"], run["state"]) == ("fail", "fail")
     assert run["verdicts"]["groundedness"] == "fail"
     assert "54.00" in run["why"]["groundedness"]
     assert "cents = price_of('tea')" in shown
@@ -60,6 +63,31 @@ def test_a_failing_run_is_found_shown_promoted_and_run_again(arguments, tmp_path
     assert Path(json.loads(promoted)["folder"], "case.yaml").is_file()
     assert json.loads(cases)["fails"] == ["groundedness"]
     assert json.loads(report)["reproduced"] == 1
+
+
+def test_an_open_run_is_listed_with_its_reason_and_is_no_pass(tmp_path, evaluation):
+    (whole,) = evaluation.runs
+    left_open = Scored(0.5, None, "no source has $77.31", cause=Cause.VALUE_NOT_FOUND)
+    scores = tuple(
+        replace(score, outcome=left_open if score.layer is Layer.GROUNDEDNESS else score.outcome)
+        for score in whole.scores
+    )
+    with open_store(tmp_path / "store") as store:
+        store.write([replace(evaluation, runs=(replace(whole, scores=scores),))])
+    _, answers = call_all(
+        ["--store", str(tmp_path / "store")],
+        ("list_traces", {}),
+        ("list_traces", {"states": ["open"], "layer": "groundedness"}),
+        ("list_traces", {"states": ["pass"]}),
+        ("list_traces", {"states": []}),
+    )
+    assert not any(failed for _, failed in answers), answers
+    listed, chosen, passed, every = (text for text, _ in answers)
+    (run,) = json.loads(listed)["runs"]
+    assert (run["state"], run["verdicts"]["groundedness"]) == ("open", "open")
+    assert run["why"]["groundedness"] == "no source has $77.31"
+    assert chosen == listed == every
+    assert "trace_id" not in passed
 
 
 def test_nothing_is_written_unless_allowed(arguments):

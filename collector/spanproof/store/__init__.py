@@ -9,6 +9,7 @@ from spanproof.store.feedback import Feedback, with_feedback
 from spanproof.store.leases import Lease
 from spanproof.store.store import Store, open_store
 from spanproof.store.values import CauseCount, FailRate, FailsWhen, Group, RunRow, TraceRow
+from spanproof.store.waiting import Waiting, WaitingTrace
 
 __all__ = [
     "Acknowledgement",
@@ -36,6 +37,8 @@ __all__ = [
     "StoreUnavailable",
     "TraceRow",
     "TriageAction",
+    "Waiting",
+    "WaitingTrace",
     "open_store",
     "with_feedback",
 ]

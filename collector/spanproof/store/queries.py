@@ -7,7 +7,7 @@ read with FINAL: what a merge has not yet replaced is replaced here.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final
@@ -329,16 +329,16 @@ def fetch_traces(
     project: str | None,
     since_ns: int | None,
     failing: Layer | bool | None,
-    state: State | None = None,
+    states: Collection[State] = (),
     limit: int,
     cohort: Mapping[str, str] = MappingProxyType({}),
     before: tuple[int, str] | None = None,
 ) -> list[TraceRow]:
     """Return traces with the verdicts of their runs; see `Store.fetch_traces`."""
     condition, bound = _build_trace_condition(project, since_ns, failing)
-    if state is not None:
-        condition += " AND state = {state:String}"
-        bound["state"] = state.value
+    if states:
+        condition += " AND state IN {states:Array(String)}"
+        bound["states"] = [state.value for state in states]
     if cohort:
         of_cohort = Filter(cohort=cohort, start_ns=since_ns)
         chosen, values = of_cohort.where()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import replace
@@ -66,6 +66,7 @@ from spanproof.store.schema import (
 )
 from spanproof.store.supersede import read_known, supersede
 from spanproof.store.values import CauseCount, FailRate, FailsWhen, Group, TraceRow
+from spanproof.store.waiting import Waiting, fetch_waiting
 from spanproof.trace import Layer, Score, State
 from spanproof.trace.dimensions import Subject
 
@@ -254,7 +255,7 @@ class Store:
         project: str | None = None,
         since_ns: int | None = None,
         failing: Layer | bool | None = None,
-        state: State | None = None,
+        states: Collection[State] = (),
         limit: int = 50,
         cohort: Mapping[str, str] = MappingProxyType({}),
         before: tuple[int, str] | None = None,
@@ -265,7 +266,8 @@ class Store:
             project: only this one.
             since_ns: only traces that started at this time (Unix nanoseconds) or later.
             failing: a layer: only traces with a run that fails it; True: any layer; False: none.
-            state: only traces whose runs are this together, with the verdicts of people in place of ours.
+            states: only traces whose runs are one of these together, with the verdicts of people in place of
+                ours; none named is any.
             limit: at most so many.
             cohort: only traces with a score of these values, by dimension; see `spanproof.trace.Cohort`.
             before: start (Unix nanoseconds) and id of a trace: only those that follow it in this order.
@@ -280,11 +282,16 @@ class Store:
                 project=project,
                 since_ns=since_ns,
                 failing=failing,
-                state=state,
+                states=states,
                 limit=limit,
                 cohort=cohort,
                 before=before,
             )
+
+    def waiting_traces(self, project: str | None = None) -> Waiting:
+        """Return the traces of the last minutes whose spans are stored and that are not evaluated yet."""
+        with self._connections.lease() as client:
+            return fetch_waiting(client, self._database, time.time_ns(), project)
 
     def verdict_timeline(
         self, *, start_ns: int, end_ns: int, bucket_ns: int, cohort: Mapping[str, str] = MappingProxyType({})

@@ -16,7 +16,7 @@ from spanproof.cli.output.hostile import clean_line
 from spanproof.evaluators.intervals import Interval, compute_wilson_interval
 from spanproof.evaluators.judge.agreement import measure_agreement
 from spanproof.evaluators.run_state import EXTERNAL_PREFIX
-from spanproof.trace import Label, Layer, Score, Scored
+from spanproof.trace import Layer, Score, State, get_state
 
 
 @click.command("calibration")
@@ -64,9 +64,10 @@ def _pair_verdicts(
     own: dict[tuple[str, str], tuple[str, bool]] = {}
     labels: list[tuple[tuple[str, str], bool]] = []
     for score in scores:
-        if not isinstance(score.outcome, Scored) or score.outcome.label is None:
+        state = get_state(score.outcome)
+        if not state.is_judged:
             continue
-        place, passes = (score.trace_id, score.run_span_id), score.outcome.label is Label.PASS
+        place, passes = (score.trace_id, score.run_span_id), state is State.PASS
         if score.name == layer.value:
             own[place] = (score.evaluator, passes)
         elif score.evaluator == labelled_by and name in (None, score.name):

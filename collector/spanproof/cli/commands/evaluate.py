@@ -55,7 +55,8 @@ def command(
 
     FILES are OTLP trace data: .pb (protobuf), .json, or .jsonl (one request a line); or exports of Jaeger,
     Langfuse, LangSmith, MLflow, Phoenix or Weave: .json, .jsonl or .parquet. Exit code 2 where one of them
-    could not be read in full; the others are evaluated all the same.
+    could not be read in full; the others are evaluated all the same. It is 0 whatever the verdicts are:
+    `spanproof gate` makes an exit code of them.
 
     The sections `policy`, `sandbox`, `evaluators`, `judge` and `evaluation` of the configuration apply, but
     for `evaluation.sampling`: every run is evaluated.
@@ -130,6 +131,7 @@ def _print(evaluations: Sequence[TraceEvaluation]) -> None:
 def _to_row(evaluation: TraceEvaluation, file: Path) -> dict[str, object]:
     return {
         "trace_id": evaluation.trace.trace_id,
+        "state": evaluation.state.value,
         "file": str(file),
         "runs": [make_run_row(run) for run in evaluation.runs],
         "spans": len(evaluation.trace.spans),

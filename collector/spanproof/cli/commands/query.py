@@ -18,12 +18,14 @@ from spanproof.cli.options.rows import RowsOutput, with_rows_options
 from spanproof.cli.options.store import opened_store, parse_span, store_option
 from spanproof.cli.output.console import console, inform
 from spanproof.cli.output.hostile import clean_line
+from spanproof.cli.output.verdicts import STATE_STYLES
 from spanproof.cli.output.words import format_amount, format_time
 from spanproof.cli.problems import UsageProblem
 from spanproof.evaluators.intervals import compute_difference_interval, compute_wilson_interval
 from spanproof.gate import ScoreRef, parse_score
 from spanproof.store import Group, Store
 from spanproof.store.values import FailRate
+from spanproof.trace import State
 
 
 class Rate(StrEnum):
@@ -239,18 +241,28 @@ def _build_table(
         else:
             part, whole = rate.parts(counted)
             interval = compute_wilson_interval(part, whole)
-            bad = part < whole if rate is Rate.PRESENCE else part > 0
-            style = "bold red" if bad else "yellow" if rate is Rate.FAIL and counted.open else "green"
+            style = _choose_style(rate, counted)
             cells += [Text(_format_percent(part / whole if whole else None), style=style)]
             cells += ["–" if interval is None else f"{interval.low:.1%} to {interval.high:.1%}"]
             cells += [f"{part:,}", f"{whole:,}"]
-        cells += [f"{counted.open:,}"] if has_open else []
+        open_style = STATE_STYLES[State.OPEN] if counted.open else ""
+        cells += [Text(f"{counted.open:,}", style=open_style)] if has_open else []
         cells += [f"{counted.errored + counted.skipped + (0 if measured else counted.advice):,}"]
         if compare and not measured:
             part, whole = rate.parts(row.before.verdicts) if row.before else (0, 0)
             cells += [_format_percent(part / whole if whole else None), _format_change(row)]
         table.add_row(*cells)
     return table
+
+
+def _choose_style(rate: Rate, counted: FailRate) -> str:
+    """Return how a rate is shown: green only where nothing speaks against it and nothing is open."""
+    part, whole = rate.parts(counted)
+    is_bad = part < whole if rate is Rate.PRESENCE else part > 0
+    if is_bad:
+        return STATE_STYLES[State.OPEN if rate is Rate.OPEN else State.FAIL]
+    is_open = rate is Rate.FAIL and counted.open > 0
+    return STATE_STYLES[State.OPEN if is_open else State.PASS]
 
 
 def _format_percent(share: float | None) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import click
 
@@ -18,16 +19,39 @@ from spanproof.cli.options.config import with_config_options
 from spanproof.cli.options.store import StoreQuery, opened_store, with_store_query_options
 from spanproof.cli.output.console import console, make_progress, print_json
 from spanproof.cli.output.verdicts import is_own
-from spanproof.cli.output.words import format_count, name_verdict
+from spanproof.cli.output.words import format_count
 from spanproof.config.model import Config
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.evaluators.rescore import rescore_trace
+from spanproof.evaluators.scores import find_state
 from spanproof.store import Store
 from spanproof.trace import Layer
 
 _BATCH = 128
 _MOST = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A verdict that is another than before.
+
+    Attributes:
+        name: of the layer or of the user's evaluator.
+        before, after: states; `none` where there was no such score, `advice` where it has no verdict.
+    """
+
+    name: str
+    before: str
+    after: str
+
+    @property
+    def states(self) -> str:
+        """Both states: `pass → open`."""
+        return f"{self.before} → {self.after}"
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.states}"
 
 
 @click.command()
@@ -49,7 +73,7 @@ def command(query: StoreQuery, layers: tuple[str, ...], config: Config, as_json:
     chosen = tuple(Layer(layer) for layer in layers) or config.evaluation.layers
     evaluation = config.evaluation.model_copy(update={"layers": chosen})
     narrowed = config.model_copy(update={"evaluation": evaluation})
-    changes: Counter[str] = Counter()
+    changes: Counter[_Change] = Counter()
     traces = 0
     given: set[str] = set()
     # The chosen layers may need no code to run: then no sandbox is started.
@@ -67,13 +91,33 @@ def command(query: StoreQuery, layers: tuple[str, ...], config: Config, as_json:
             changes.update(changed)
             bar.advance(task)
             if as_json:
-                print_json({"trace_id": after.trace.trace_id, "changes": changed})
+                print_json(
+                    {
+                        "trace_id": after.trace.trace_id,
+                        "state": after.state.value,
+                        "state_before": before.state.value,
+                        "changes": [str(change) for change in changed],
+                    }
+                )
     warn_of_silent_evaluators(narrowed, given)
     if not as_json:
         console.print(f"{format_count(traces, 'trace')} scored again on {', '.join(chosen)}")
-        for change, number in sorted(changes.items()):
-            console.print(f"  {change}: {number}")
+        _print_changes(changes)
     return EXIT_PASS
+
+
+def _print_changes(changes: Counter[_Change]) -> None:
+    """Print `3 verdicts changed: 2 pass → open, 1 open → fail`, then how many of each layer and evaluator."""
+    if not changes:
+        console.print("no verdict changed")
+        return
+    by_states: Counter[str] = Counter()
+    for change, number in changes.items():
+        by_states[change.states] += number
+    parts = ", ".join(f"{number:,} {states}" for states, number in by_states.most_common())
+    console.print(f"{format_count(changes.total(), 'verdict')} changed: {parts}")
+    for change, number in sorted(changes.items(), key=lambda each: str(each[0])):
+        console.print(f"  {change}: {number:,}")
 
 
 def _rescore_traces(
@@ -88,20 +132,20 @@ def _rescore_traces(
             yield from zip(stored, fresh, strict=True)
 
 
-def _find_changes(before: TraceEvaluation, after: TraceEvaluation) -> list[str]:
-    """Return the layers and own evaluators whose verdict changed: `groundedness pass → fail`."""
+def _find_changes(before: TraceEvaluation, after: TraceEvaluation) -> list[_Change]:
+    """Return the layers and own evaluators whose verdict changed."""
     was = _collect_verdicts(before)
     return [
-        f"{name} {was.get((span, name), 'none')} → {verdict}"
+        _Change(name, was.get((span, name), "none"), verdict)
         for (span, name), verdict in _collect_verdicts(after).items()
         if was.get((span, name)) != verdict
     ]
 
 
 def _collect_verdicts(evaluation: TraceEvaluation) -> dict[tuple[str, str], str]:
-    """Return `pass`, `fail`, `skipped` … by span and layer, or own evaluator."""
+    """Return the state by span and layer, or own evaluator."""
     return {
-        (score.span_id, score.name): name_verdict(score.outcome)
+        (score.span_id, score.name): find_state(score.layer, score.name, score.outcome) or "advice"
         for score in evaluation.scores
         if score.name == score.layer.value or is_own(score)
     }

@@ -12,15 +12,14 @@ from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.store import opened_store, parse_since, store_option, with_limit_option
 from spanproof.cli.output.console import console, inform, pick, print_json
 from spanproof.cli.output.hostile import clean_line
+from spanproof.cli.output.verdicts import format_state
 from spanproof.cli.output.words import format_count, format_time
 from spanproof.cli.problems import UsageProblem
 from spanproof.evaluators.sessions import SessionVerdict, judge_session
 from spanproof.store import Store
-from spanproof.trace import Label
 from spanproof.trace.codec import to_plain
 
 _MAX_TRACES = 500
-_WORDS = {Label.PASS: ("pass", "green"), Label.FAIL: ("FAIL", "bold red"), None: ("open", "yellow")}
 
 
 @click.command("session")
@@ -67,15 +66,15 @@ def _list(store: Store, since_ns: int, limit: int, *, as_json: bool) -> int:
 
 def _format_session(session: str, verdict: SessionVerdict) -> Iterator[Text | Table]:
     """Yield the verdict first, then the turns, the hand-overs and the first mistake."""
-    word, style = _WORDS[verdict.label]
-    yield Text.assemble((word.upper(), style), "  session ", clean_line(session), f": {verdict.explanation}")
-    table = Table("turn", "verdict", "agent", "request", "trace", box=None, pad_edge=False)
+    yield Text.assemble(
+        format_state(verdict.state), "  session ", clean_line(session), f": {verdict.explanation}"
+    )
+    table = Table("turn", "state", "agent", "request", "trace", box=None, pad_edge=False)
     for turn in verdict.turns:
-        word, style = _WORDS[turn.label]
         request = clean_line(turn.request or "(hidden)", 200)
         again = Text.assemble(request, (" (requested again)", "dim")) if turn.is_retry else request
         table.add_row(
-            str(turn.number), Text(word, style=style), clean_line(turn.agent), again, turn.trace_id[:8]
+            str(turn.number), format_state(turn.state), clean_line(turn.agent), again, turn.trace_id[:8]
         )
         if turn.why:
             table.add_row("", "", "", Text.assemble(clean_line(turn.why, 300), style="dim"), "")

@@ -1,21 +1,35 @@
-"""`spanproof show TRACE`: one stored trace, run by run: the verdict, why, and the steps."""
+"""`spanproof show TRACE`, `show --last`: one stored trace, run by run: the verdict, why, and the steps."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from spanproof.cli.exit_codes import EXIT_PASS
-from spanproof.cli.options.store import find_run, find_trace, opened_store, store_option
-from spanproof.cli.output.console import console, print_json, write_report
+from spanproof.cli.options.store import (
+    find_newest_trace,
+    find_run,
+    find_trace,
+    opened_store,
+    store_option,
+)
+from spanproof.cli.output.console import console, inform, print_json, write_report
 from spanproof.cli.output.run_page import build_run_page
-from spanproof.cli.output.words import format_count
+from spanproof.cli.output.words import format_count, format_duration
+from spanproof.cli.problems import UsageProblem
+from spanproof.cli.waiting import describe_waiting, read_assembly, warn_of_waiting
+from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
+from spanproof.store import Feedback, Store, Waiting
 from spanproof.trace.codec import to_plain
 
 
 @click.command("show")
-@click.argument("trace")
+@click.argument("trace", required=False)
+@click.option("--last", is_flag=True, help="The newest trace that is evaluated.")
 @store_option
 @click.option("--run", "run", help="Only this run: the start of its span id, or its name.")
 @click.option("--full", is_flag=True, help="Show the evidence of layers that pass too.")
@@ -25,14 +39,26 @@ from spanproof.trace.codec import to_plain
     help="Write the trace as one file that needs nothing else, as the console shows it.",
 )
 @click.option("--json", "as_json", is_flag=True, help="The whole evaluation as JSON on stdout.")
-def command(trace: str, location: str, run: str | None, full: bool, html: Path | None, as_json: bool) -> int:
+def command(
+    trace: str | None,
+    last: bool,
+    location: str,
+    run: str | None,
+    full: bool,
+    html: Path | None,
+    as_json: bool,
+) -> int:
     """Show one stored trace: the verdict, why, and the steps.
 
-    TRACE is its id or the start of it.
+    TRACE is its id or the start of it; with --last it is the newest one. Right after a run its trace waits
+    for its evaluation: the command says for how long.
     """
+    if (trace is None) is not last:
+        raise UsageProblem("show takes a trace or --last", "Give the start of an id, or --last.")
     with opened_store(location) as store:
-        evaluation = find_trace(store, trace)
+        evaluation, newer = _find_newest(store) if trace is None else (_find(store, trace), Waiting())
         feedback = store.feedback(evaluation.trace.trace_id)
+        name = store.name
     runs = (find_run(evaluation, run),) if run else evaluation.runs
     if html is not None:
         # The console's packages are loaded only where a page is written.
@@ -40,8 +66,8 @@ def command(trace: str, location: str, run: str | None, full: bool, html: Path |
 
         write_report(html, format_trace_report(evaluation, feedback, runs[0] if run else None))
     if as_json:
-        shown = {"runs": to_plain(runs), "feedback": to_plain(feedback)}
-        print_json({**to_plain(evaluation), **shown})
+        _print_json(evaluation, runs, feedback)
+        warn_of_waiting(newer)
         return EXIT_PASS
     for position, each in enumerate(runs):
         if position:
@@ -51,4 +77,62 @@ def command(trace: str, location: str, run: str | None, full: bool, html: Path |
     if not runs:
         spans = format_count(len(evaluation.trace.spans), "span")
         console.print(f"trace {evaluation.trace.trace_id} has no agent run in its {spans}")
+    if last:
+        # Below the page, where it is seen.
+        age = format_duration(time.time_ns() - min(span.start_ns for span in evaluation.trace.spans))
+        inform(f"the newest evaluated trace of {name}, begun {age} ago")
+        warn_of_waiting(newer)
     return EXIT_PASS
+
+
+def _print_json(
+    evaluation: TraceEvaluation, runs: Sequence[RunEvaluation], feedback: Sequence[Feedback]
+) -> None:
+    """Print the evaluation as the store has it, with the state of the trace and of each of its runs."""
+    shown = [to_plain(run) | {"state": run.state.value} for run in runs]
+    print_json(
+        {
+            **to_plain(evaluation),
+            "state": evaluation.state.value,
+            "runs": shown,
+            "feedback": to_plain(feedback),
+        }
+    )
+
+
+def _find(store: Store, given: str) -> TraceEvaluation:
+    """Return the trace whose id starts so.
+
+    Raises:
+        UsageProblem: none or several do, or it is not evaluated yet.
+    """
+    try:
+        return find_trace(store, given)
+    except UsageProblem:
+        prefix = given.strip().lower()
+        waiting = store.waiting_traces() if prefix else Waiting()
+        named = tuple(each for each in waiting.traces if each.trace_id.startswith(prefix))
+        if not named:
+            raise
+        raise _make_waiting_problem(replace(waiting, traces=named)) from None
+
+
+def _find_newest(store: Store) -> tuple[TraceEvaluation, Waiting]:
+    """Return the newest trace that is evaluated, and what waits and began after it.
+
+    Raises:
+        UsageProblem: none is evaluated.
+    """
+    evaluation, waiting = find_newest_trace(store), store.waiting_traces()
+    if evaluation is None:
+        if waiting.traces:
+            raise _make_waiting_problem(waiting)
+        raise UsageProblem(f"{store.name} holds no trace", "Run an agent against the collector first.")
+    start_ns = min(span.start_ns for span in evaluation.trace.spans)
+    newer = tuple(trace for trace in waiting.traces if trace.start_ns >= start_ns)
+    return evaluation, replace(waiting, traces=newer)
+
+
+def _make_waiting_problem(waiting: Waiting) -> UsageProblem:
+    sentences = describe_waiting(waiting, time.time_ns(), read_assembly())
+    return UsageProblem("; ".join(sentences), "Run the same command again then.")

@@ -1,4 +1,4 @@
-"""`spanproof traces`: the latest stored traces, a row per run."""
+"""`spanproof traces`: the latest stored traces, a row per run, and the totals."""
 
 from __future__ import annotations
 
@@ -8,22 +8,40 @@ import click
 
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.cohort import with_where_option
-from spanproof.cli.options.store import StoreQuery, opened_store, with_limit_option, with_store_query_options
+from spanproof.cli.options.store import (
+    StoreQuery,
+    list_traces,
+    opened_store,
+    with_limit_option,
+    with_store_query_options,
+)
 from spanproof.cli.output.console import console, inform, pick, print_json
 from spanproof.cli.output.runs_table import RunLine, print_runs
 from spanproof.cli.output.words import format_count, to_outcome_row
 from spanproof.cli.problems import UsageProblem
+from spanproof.cli.waiting import warn_of_waiting
 from spanproof.store import Feedback, RunRow, TraceRow
-from spanproof.trace import Layer
+from spanproof.trace import Layer, State
 
 
 @click.command("traces")
 @with_store_query_options
 @with_where_option
 @click.option("--failing", is_flag=True, help="Only traces with a run that fails a layer.")
-@click.option("--passing", is_flag=True, help="Only traces without a run that fails a layer.")
 @click.option(
-    "--layer", type=click.Choice([layer.value for layer in Layer]), help="With --failing: fails this layer."
+    "--passing", is_flag=True, help="Only traces that pass: nothing in them fails, errored or is open."
+)
+@click.option(
+    "--state",
+    "states",
+    multiple=True,
+    type=click.Choice([state.value for state in State]),
+    help="Only traces in this state; may be given several times.",
+)
+@click.option(
+    "--layer",
+    type=click.Choice([layer.value for layer in Layer]),
+    help="With --failing or --state: this layer of a run is in that state, among the newest 50,000 traces.",
 )
 @with_limit_option(50, "Traces listed at most.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per trace on stdout.")
@@ -32,22 +50,35 @@ def command(
     cohort: dict[str, str],
     failing: bool,
     passing: bool,
+    states: tuple[str, ...],
     layer: str | None,
     limit: int,
     as_json: bool,
 ) -> int:
-    """List evaluated traces, newest first."""
-    if layer and not failing:
-        raise UsageProblem("--layer says which layer must fail", "Add --failing.")
+    """List evaluated traces, newest first.
+
+    A row is a run: its state, that of its layers, and why. Right after a run its trace waits for its
+    evaluation: the command says for how long.
+    """
     if failing and passing:
         raise UsageProblem("--failing and --passing leave no trace", "Give one of them.")
-    chosen = Layer(layer) if layer else failing if failing or passing else None
+    chosen = {State(state) for state in states}
+    chosen |= {State.FAIL} if failing else {State.PASS} if passing else set()
+    if layer and not chosen:
+        raise UsageProblem("--layer says which layer must fail", "Add --failing, or --state.")
     with opened_store(query.location) as store:
         name = store.name
-        rows = store.traces(
-            project=query.project, since_ns=query.since_ns, failing=chosen, limit=limit, cohort=cohort
+        rows = list_traces(
+            store,
+            chosen,
+            limit,
+            layer=Layer(layer) if layer else None,
+            project=query.project,
+            since_ns=query.since_ns,
+            cohort=cohort,
         )
         feedback = [] if as_json or not rows else store.feedback()
+        waiting = store.waiting_traces(query.project)
     if as_json:
         for row in rows:
             print_json(_to_row(row))
@@ -55,6 +86,7 @@ def command(
         _print(rows, feedback)
     else:
         inform(f"no trace in {name} matches")
+    warn_of_waiting(waiting)
     return EXIT_PASS
 
 
@@ -82,14 +114,14 @@ def _describe_feedback(row: TraceRow, run: RunRow, feedback: Sequence[Feedback])
 
 def _to_row(row: TraceRow) -> dict[str, object]:
     return {
-        **pick(row, "trace_id project"),
+        **pick(row, "trace_id project state"),
         "start_unix_ns": row.start_ns,
         "end_unix_ns": row.end_ns,
         **pick(row, "spans defects"),
         "runs": [
             {
                 "span_id": run.run_span_id,
-                **pick(run, "agent model"),
+                **pick(run, "agent model state"),
                 "layers": {layer.value: to_outcome_row(outcome) for layer, outcome in run.layers.items()},
             }
             for run in row.runs

@@ -31,15 +31,15 @@ from spanproof.cli.output.console import console, pick, print_json
 from spanproof.cli.output.hostile import clean_line
 from spanproof.cli.output.run_page import build_run_page
 from spanproof.cli.output.runs_table import build_run_lines, print_runs
-from spanproof.cli.output.verdicts import select_layer_scores
-from spanproof.cli.output.words import format_count, name_verdict
+from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import ISSUES_URL, UsageProblem
 from spanproof.collector.service import Collector
 from spanproof.config.model import Config
 from spanproof.evaluators.model import TraceEvaluation
+from spanproof.evaluators.scores import find_state
 from spanproof.gate import GateReport, check, parse
 from spanproof.suites import Case, SuiteReport, promote, run_suite
-from spanproof.trace import Score, Scored
+from spanproof.trace import get_state
 
 # Name of the file that marks a directory as the demo's own, to be emptied.
 _MARK = "made-by-spanproof-demo"
@@ -221,14 +221,13 @@ def _build_summary(
     runs = [
         {
             **pick(agent, "scenario trace_id answer"),
-            "layers": {
-                layer.value: name_verdict(score.outcome) if _is_scored(score) else "not judged"
-                for layer, score in select_layer_scores(run).items()
-            },
+            "state": run.state.value,
+            "layers": {layer.value: get_state(outcome).value for layer, outcome in run.layers.items()},
             "sub_scores": {
-                score.name: name_verdict(score.outcome)
+                score.name: state.value
                 for score in run.scores
-                if score.span_id == run.run.span_id and score.name != score.layer and _is_scored(score)
+                if score.span_id == run.run.span_id and score.name != score.layer
+                if (state := find_state(score.layer, score.name, score.outcome)) is not None
             },
         }
         for agent, evaluation in collected.pairs
@@ -241,10 +240,6 @@ def _build_summary(
         "promoted": case.id,
         "suite": suite.to_json(),
     }
-
-
-def _is_scored(score: Score) -> bool:
-    return isinstance(score.outcome, Scored)
 
 
 def _print_heading(title: str) -> None:

@@ -16,24 +16,30 @@ from rich.console import Console
 
 from spanproof.cli.engine import opened_engine
 from spanproof.cli.options.policy import load_pipeline
-from spanproof.cli.options.store import find_run, find_trace, opened_store, parse_since
+from spanproof.cli.options.store import find_run, find_trace, list_traces, opened_store, parse_since
 from spanproof.cli.output.console import pick
 from spanproof.cli.output.hostile import escape_controls
 from spanproof.cli.output.run_page import build_run_page
-from spanproof.cli.output.words import describe_outcome, format_time, name_verdict
+from spanproof.cli.output.words import describe_outcome, format_time
 from spanproof.cli.problems import UsageProblem
 from spanproof.config.model import Config
 from spanproof.store import RunRow, TraceRow
 from spanproof.suites import load_suite, promote, run_suite
-from spanproof.trace import Layer, Outcome
+from spanproof.trace import Layer, State, get_state
 
 LayerName = Literal["correctness", "boundary", "execution", "groundedness", "trajectory"]
+StateName = Literal["fail", "errored", "open", "pass", "skipped"]
+States = Annotated[
+    tuple[StateName, ...],
+    Field(description="Only traces in these states. Everything where the list is empty."),
+]
 Since = Annotated[str | None, Field(description="Only the last …: 90s, 15m, 24h, 7d. Everything without it.")]
 Limit = Annotated[int, Field(ge=1, le=200, description="Rows at most.")]
 TraceId = Annotated[str, Field(description="A trace id, or the start of one.")]
 RunName = Annotated[str | None, Field(description="Which run, where the trace has several: span id or name.")]
 SuiteName = Annotated[str, Field(description="Folder of the suite, below the folder the server was given.")]
 
+_NOT_PASSED: tuple[StateName, ...] = ("fail", "errored", "open")
 _WIDTH = 110
 _LONGEST_PAGE = 40_000
 _LONGEST_REASON = 400
@@ -54,20 +60,24 @@ class Tools:
     suites: Path = Path()
 
     def list_traces(
-        self, failing: bool = True, layer: LayerName | None = None, since: Since = None, limit: Limit = 20
+        self,
+        states: States = _NOT_PASSED,
+        layer: LayerName | None = None,
+        since: Since = None,
+        limit: Limit = 20,
     ) -> list[dict[str, Any]]:
-        """List evaluated traces, newest first: each run with its verdict per layer, and why a layer fails.
+        """List evaluated traces, newest first: each run with its state, that of each layer, and why.
 
-        By default only traces with a run that fails a layer; `layer` narrows that to one.
+        By default only traces that did not pass: something fails, is open (it could not be settled, which is
+        no pass), or its evaluation failed. `layer` narrows that to runs of which this layer is in that state.
         """
-        if layer and not failing:
-            raise UsageProblem("`layer` says which layer must fail", "Leave `failing` true.")
-        chosen = Layer(layer) if layer else failing or None
+        if layer and not states:
+            raise UsageProblem("`layer` says which layer must be in a state", "Name `states`.")
         since_ns = None if since is None else parse_since(since)
+        chosen = [State(state) for state in states]
         with opened_store(self.location) as store:
-            return [
-                _to_trace_row(row) for row in store.traces(since_ns=since_ns, failing=chosen, limit=limit)
-            ]
+            rows = list_traces(store, chosen, limit, layer=Layer(layer) if layer else None, since_ns=since_ns)
+        return [_to_trace_row(row) for row in rows]
 
     def show_trace(self, trace: TraceId, run: RunName = None) -> str:
         """Show one trace as text: each run's verdict, why, and its steps with code, output and replay."""
@@ -135,6 +145,7 @@ def _to_trace_row(row: TraceRow) -> dict[str, Any]:
         "trace_id": row.trace_id,
         "project": row.project,
         "started": f"{format_time(row.start_ns)} UTC",
+        "state": row.state.value,
         "runs": [_to_run_row(run) for run in row.runs],
     }
 
@@ -144,14 +155,11 @@ def _to_run_row(run: RunRow) -> dict[str, Any]:
         "span_id": run.run_span_id,
         "agent": escape_controls(run.agent),
         "model": escape_controls(run.model),
-        "verdicts": {layer.value: name_verdict(outcome) for layer, outcome in run.layers.items()},
+        "state": run.state.value,
+        "verdicts": {layer.value: get_state(outcome).value for layer, outcome in run.layers.items()},
         "why": {
             layer.value: escape_controls(describe_outcome(outcome))[:_LONGEST_REASON]
             for layer, outcome in run.layers.items()
-            if _needs_a_reason(outcome)
+            if get_state(outcome).value in _NOT_PASSED
         },
     }
-
-
-def _needs_a_reason(outcome: Outcome) -> bool:
-    return name_verdict(outcome) in {"fail", "errored"}

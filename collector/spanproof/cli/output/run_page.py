@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
+from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
@@ -20,11 +21,9 @@ from spanproof.cli.output.console import SCAN_STYLES, highlight
 from spanproof.cli.output.divergence import describe_divergence
 from spanproof.cli.output.hostile import clean_line, escape_controls
 from spanproof.cli.output.verdicts import (
-    fails,
-    format_verdict,
-    has_errored,
-    is_open,
-    passes,
+    format_layer_verdict,
+    format_score,
+    format_state,
     select_layer_scores,
 )
 from spanproof.cli.output.words import describe_outcome, format_count, format_duration, format_time
@@ -32,7 +31,8 @@ from spanproof.evaluators.model import NoReplay, ReplayedStep, RunEvaluation, Tr
 from spanproof.evaluators.redact import mask_formats
 from spanproof.evaluators.refusals import format_refusal
 from spanproof.evaluators.replay.record import classify_execution, read_record
-from spanproof.evaluators.run_state import EXTERNAL_PREFIX
+from spanproof.evaluators.run_state import EXTERNAL_PREFIX, sort_by_gravity
+from spanproof.evaluators.scores import find_state
 from spanproof.evaluators.structure import Structure
 from spanproof.sandbox import FailureClass
 from spanproof.sandbox.scanners.model import Verdict
@@ -42,12 +42,15 @@ from spanproof.trace import (
     Ending,
     Evidence,
     Layer,
+    Outcome,
     RecordedCall,
     Score,
     Scored,
     Skipped,
     Snippet,
+    State,
     Step,
+    get_state,
 )
 
 _MAX_SOURCE_LINES = 40
@@ -61,6 +64,13 @@ _FILLERS = {
 _SHOWN_WITH_STEPS = (Layer.BOUNDARY, Layer.EXECUTION)
 
 _REFUSED_STYLE = "yellow"
+# In the order of gravity: what is skipped is a line of the page.
+_HEADLINE_WORDS = {
+    State.FAIL: "fails",
+    State.ERRORED: "no verdict on",
+    State.OPEN: "open:",
+    State.PASS: "passes",
+}
 
 _ENDINGS = {
     Ending.ANSWERED: "answered",
@@ -105,9 +115,8 @@ def _format_structure(run: RunEvaluation) -> Iterator[RenderableType]:
     grid = _make_grid()
     for score in run.scores:
         if score.evaluator == Structure.name and isinstance(score.outcome, Scored):
-            verdict = format_verdict(score.outcome, advisory=True)
             explained = clean_line(describe_outcome(score.outcome), 300)
-            grid.add_row(f"{score.name:12}", Text.assemble(verdict, "  ", explained))
+            grid.add_row(f"{score.name:12}", Text.assemble(format_score(score), "  ", explained))
     if grid.row_count:
         yield grid
 
@@ -116,24 +125,32 @@ def _format_external(score: Score) -> Text:
     """Return a score from elsewhere in one line: `human: trajectory.tone  fail  too short`."""
     source = score.evaluator.removeprefix(EXTERNAL_PREFIX)
     name = clean_line(f"{score.layer.value}.{score.name}")
-    verdict, words = format_verdict(score.outcome), clean_line(describe_outcome(score.outcome), 600)
+    verdict, words = format_score(score), clean_line(describe_outcome(score.outcome), 600)
     return Text.assemble((f"{source}: ", "bold"), name, "  ", verdict, "  ", words)
 
 
 def _format_headline(run: RunEvaluation, name: str) -> Text:
-    """Return the verdict of the whole run in one line."""
-    own = {layer: score.outcome for layer, score in select_layer_scores(run).items()}
-    for is_such, word, style, rest in (
-        (fails, "FAIL", "bold red", ""),
-        (has_errored, "ERROR", "bold magenta", "no verdict on "),
-        (is_open, "OPEN", "bold yellow", "uncertain: "),
-        (passes, "PASS", "bold green", "passes "),
-    ):
-        layers = ", ".join(layer for layer in Layer if layer in own and is_such(own[layer]))
-        if layers:
-            rest = rest or "fails "
-            return Text.assemble((f"{word}  ", style), clean_line(name, 60, "bold"), f" {rest}{layers}")
-    return Text.assemble(("SKIPPED  ", "bold"), clean_line(name, 60, "bold"), " no layer could be judged")
+    """Return the state of the run in one line, and which layers are in which.
+
+    `OPEN  pricing  open: groundedness; passes correctness, boundary`; what passes is left out of a run that
+    fails.
+    """
+    layers, state = run.layers, run.state
+    by_state: dict[State, list[str]] = {}
+    for layer in sort_by_gravity(layers):
+        by_state.setdefault(get_state(layers[layer]), []).append(layer.value)
+    clauses = [
+        f"{words} {', '.join(by_state[each])}"
+        for each, words in _HEADLINE_WORDS.items()
+        if each in by_state and not (each is State.PASS and state is State.FAIL)
+    ]
+    word = format_state(state)
+    return Text.assemble(
+        (f"{word.plain.upper()}  ", Style.parse(str(word.style)) + Style(bold=True)),
+        clean_line(name, 60, "bold"),
+        "  " if state is State.OPEN else " ",
+        "; ".join(clauses) or "no layer could be judged",
+    )
 
 
 def _build_facts(evaluation: TraceEvaluation, run: RunEvaluation) -> RenderableType:
@@ -155,20 +172,18 @@ def _make_grid(style: str = "") -> Table:
 
 
 def _format_layers(run: RunEvaluation, *, full: bool) -> Iterator[RenderableType]:
-    """Yield each layer with its reason and evidence, those that fail first; then what was skipped."""
-    own = select_layer_scores(run)
-    ranked = sorted(
-        own, key=lambda layer: [fails(own[layer].outcome), has_errored(own[layer].outcome)], reverse=True
-    )
-    for layer in ranked:
-        outcome = own[layer].outcome
+    """Yield each layer with its reason and evidence, the gravest first; then what was skipped."""
+    own, layers = select_layer_scores(run), run.layers
+    for layer in sort_by_gravity(layers):
+        outcome = layers[layer]
         if isinstance(outcome, Skipped):
             continue
         grid = _make_grid(style="bold")
-        explained = clean_line(describe_outcome(outcome), 600)
-        grid.add_row(f"{layer.value:12}", Text.assemble(format_verdict(outcome), "  ", explained))
+        explained = _explain_layer(outcome, own.get(layer))
+        grid.add_row(f"{layer.value:12}", Text.assemble(format_layer_verdict(outcome), "  ", explained))
         yield grid
-        if full or not (passes(outcome) or layer in _SHOWN_WITH_STEPS):
+        is_shown = full or (get_state(outcome) is not State.PASS and layer not in _SHOWN_WITH_STEPS)
+        if layer in own and is_shown:
             for line in _format_evidence(run, own[layer], explained.plain, full=full):
                 yield Padding(line, (0, 0, 0, 4))
     skipped: dict[str, list[str]] = {}
@@ -183,6 +198,18 @@ def _format_layers(run: RunEvaluation, *, full: bool) -> Iterator[RenderableType
         yield grid
 
 
+def _explain_layer(outcome: Outcome, own: Score | None) -> Text:
+    """Return why a layer is in its state; where a person settled it, what the evaluators had said."""
+    explained = clean_line(describe_outcome(outcome), 600)
+    if own is None or own.outcome is outcome:
+        return explained
+    before = clean_line(describe_outcome(own.outcome), 600)
+    said = Text.assemble(": ", explained) if explained else Text()
+    return Text.assemble(
+        "a person settled it", said, "; before: ", format_layer_verdict(own.outcome), " ", before
+    )
+
+
 def _format_evidence(run: RunEvaluation, layer: Score, explained: str, *, full: bool) -> Iterator[Text]:
     """Yield the facts and sub-scores of a layer that say more than its explanation."""
     shown = [_extract_words(explained)]
@@ -194,11 +221,12 @@ def _format_evidence(run: RunEvaluation, layer: Score, explained: str, *, full: 
         if is_external(score):
             continue
         words = describe_outcome(score.outcome)
-        if full or fails(score.outcome) or has_errored(score.outcome):
+        state = find_state(score.layer, score.name, score.outcome)
+        if full or state in (State.FAIL, State.ERRORED, State.OPEN):
             lines.append((_format_sub_score(run, score), words))
         else:
             shown.append(_extract_words(f"{score.name} {words}"))
-        if passes(score.outcome):
+        if state is State.PASS:
             passed[score.name] = passed.get(score.name, 0) + 1
     facts = layer.outcome.evidence if isinstance(layer.outcome, Scored) else ()
     lines += [(_format_fact(fact), _format_fact(fact).plain) for fact in facts]
@@ -239,10 +267,8 @@ def _format_sub_score(run: RunEvaluation, score: Score) -> Text:
         if score.span_id in (step.span_id, *(snippet.span_id for snippet in step.snippets))
     )
     where = "" if score.span_id == run.run.span_id else next(steps, "")
-    verdict = format_verdict(score.outcome, advisory=True)
-    return Text.assemble(
-        f"{score.name}{where} ", verdict, "  ", clean_line(describe_outcome(score.outcome), 300)
-    )
+    words = clean_line(describe_outcome(score.outcome), 300)
+    return Text.assemble(f"{score.name}{where} ", format_score(score), "  ", words)
 
 
 def _build_step_tree(evaluation: TraceEvaluation, run: RunEvaluation) -> RenderableType:

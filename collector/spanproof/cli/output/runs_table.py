@@ -1,7 +1,8 @@
 """A table with a row per run: `traces`, `eval` and `demo` list runs with it.
 
-Below 100 columns the names of the layers are short; from 120 on a row has the time, from 150 on the reason,
-which has a line of its own before.
+A row begins with the state of the run; the cells of layers have their values where there is room. Below 100
+columns the names of the layers are short; from 120 on a row has the time, from 150 on the reason, which has a
+line of its own before. Totals follow, of two runs and more.
 """
 
 from __future__ import annotations
@@ -16,17 +17,22 @@ from rich.text import Text
 
 from spanproof.cli.output.hostile import clean_line
 from spanproof.cli.output.verdicts import (
+    format_layer_verdict,
     format_own_evaluators,
     format_reason,
-    format_verdict,
-    select_layer_scores,
+    format_state,
+    format_totals,
 )
 from spanproof.cli.output.words import format_time
 from spanproof.evaluators.model import TraceEvaluation
-from spanproof.trace import Layer, Outcome
+from spanproof.trace import Layer, Outcome, fold_outcomes
 
 _FULL_NAMES, _WITH_TIME, _WITH_REASON = 100, 120, 150
 _GAP = "  "
+# Column of the run's name.
+_NAME = 1
+# Characters of it that are always shown, and those for which values of layers make room.
+_LEAST_OF_NAME, _ENOUGH_OF_NAME = 8, 12
 _SHORT = {
     Layer.CORRECTNESS: "correct", Layer.BOUNDARY: "bound", Layer.EXECUTION: "exec",
     Layer.GROUNDEDNESS: "ground", Layer.TRAJECTORY: "traj",
@@ -39,7 +45,7 @@ class RunLine:
 
     Attributes:
         start_ns: Unix time in nanoseconds.
-        layers: each layer's own outcome.
+        layers: each layer's outcome, as `RunEvaluation.layers` has them.
         feedback: what users said of it, in few words.
         remarks: lines below the run, beside the reason.
     """
@@ -59,7 +65,7 @@ def build_run_lines(evaluation: TraceEvaluation, title: str | None = None) -> li
             title or run.run.name,
             run.run.trace_id,
             run.run.start_ns,
-            {layer: score.outcome for layer, score in select_layer_scores(run).items()},
+            run.layers,
             remarks=format_own_evaluators(run.scores),
         )
         for run in evaluation.runs
@@ -67,15 +73,18 @@ def build_run_lines(evaluation: TraceEvaluation, title: str | None = None) -> li
 
 
 def print_runs(console: Console, lines: Sequence[RunLine]) -> None:
-    """Print the table, as wide as the console is."""
+    """Print the table, as wide as the console is, and the totals."""
     width, with_reason = console.width, console.width >= _WITH_REASON
     with_feedback = any(line.feedback for line in lines)
     header = _format_header(width, with_feedback=with_feedback)
-    rows = [_format_cells(line, width, with_feedback=with_feedback) for line in lines]
-    widths = [max(cell.cell_len for cell in column) for column in zip(header, *rows, strict=True)]
-    # The run is cut where there is little room; the reason takes what is left.
-    room = width - sum(widths[1:]) - len(_GAP) * len(widths[1:])
-    widths[0] = max(8, min(widths[0], room))
+    for with_values in (True, False):
+        rows = [_format_cells(line, width, with_values, with_feedback=with_feedback) for line in lines]
+        widths = [max(cell.cell_len for cell in column) for column in zip(header, *rows, strict=True)]
+        room = width - sum(widths) + widths[_NAME] - len(_GAP) * (len(widths) - 1)
+        if room >= min(widths[_NAME], _ENOUGH_OF_NAME):
+            break
+    # The name is cut where there is little room; the reason takes what is left.
+    widths[_NAME] = max(_LEAST_OF_NAME, min(widths[_NAME], room))
     console.print(_build_row(header, widths, [Text("why", style="bold")] if with_reason else []))
     for line, row in zip(lines, rows, strict=True):
         reason = format_reason(line.layers)
@@ -83,6 +92,9 @@ def print_runs(console: Console, lines: Sequence[RunLine]) -> None:
         below = [reason] if reason and not with_reason else []
         for remark in (*below, *line.remarks):
             console.print(Padding(remark, (0, 0, 0, 4)))
+    if len(lines) > 1:
+        for total in format_totals([line.layers for line in lines]):
+            console.print(total)
 
 
 def _build_row(cells: Sequence[Text], widths: Sequence[int], last: Sequence[Text]) -> Table:
@@ -90,21 +102,23 @@ def _build_row(cells: Sequence[Text], widths: Sequence[int], last: Sequence[Text
     row = Table.grid(padding=(0, len(_GAP), 0, 0), expand=bool(last))
     for width in widths:
         row.add_column(width=width, no_wrap=True, overflow="ellipsis")
-    row.add_column(ratio=1)
+    if last:
+        row.add_column(ratio=1)
     row.add_row(*cells, *last)
     return row
 
 
 def _format_header(width: int, *, with_feedback: bool) -> list[Text]:
-    titles = ["run", "trace", *(["started (UTC)"] if width >= _WITH_TIME else [])]
+    titles = ["", "run", "trace", *(["started (UTC)"] if width >= _WITH_TIME else [])]
     titles += [layer.value if width >= _FULL_NAMES else _SHORT[layer] for layer in Layer]
     return [Text(title, style="bold") for title in (*titles, *(["feedback"] if with_feedback else []))]
 
 
-def _format_cells(line: RunLine, width: int, *, with_feedback: bool) -> list[Text]:
-    cells = [clean_line(line.name, 40), Text(line.trace_id[: 12 if width >= _WITH_TIME else 8], style="dim")]
+def _format_cells(line: RunLine, width: int, with_values: bool, *, with_feedback: bool) -> list[Text]:
+    trace_id = line.trace_id[: 12 if width >= _WITH_TIME else 8]
+    cells = [format_state(fold_outcomes(line.layers.values())), clean_line(line.name, 40)]
+    cells.append(Text(trace_id, style="dim"))
     if width >= _WITH_TIME:
         cells.append(Text(format_time(line.start_ns, "%m-%d %H:%M:%S"), style="dim"))
-    with_value = width >= _FULL_NAMES or not with_feedback
-    cells += [format_verdict(line.layers.get(layer), with_value=with_value) for layer in Layer]
+    cells += [format_layer_verdict(line.layers.get(layer), with_value=with_values) for layer in Layer]
     return [*cells, clean_line(line.feedback, 24)] if with_feedback else cells

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from spanproof.trace import Errored, Label, Outcome, Scored, Skipped
+from spanproof.trace import Errored, Outcome, Scored, Skipped, get_state
 
 
 def format_count(number: int, noun: str, plural: str | None = None) -> str:
@@ -48,20 +48,20 @@ def describe_outcome(outcome: Outcome) -> str:
             return f"{error_type}: {message}"
 
 
-def name_verdict(outcome: Outcome) -> str:
-    """Return `pass`, `fail`, `open` (scored without a verdict), `skipped` or `errored`."""
-    if isinstance(outcome, Scored):
-        return outcome.label.value if outcome.label else "open"
-    return type(outcome).__name__.lower()
-
-
 def to_outcome_row(outcome: Outcome) -> dict[str, object]:
-    """Return an outcome as JSON data: `reason` says why it was skipped or what errored."""
+    """Return a layer's own outcome as JSON data: `reason` says why it was skipped or what errored.
+
+    What is open or skipped has its `cause`, and in `detail` what that is about.
+    """
+    row: dict[str, object] = {"state": get_state(outcome).value}
     match outcome:
         case Scored(value=value, label=label, explanation=explanation):
-            verdict = label.value if isinstance(label, Label) else None
-            return {"outcome": "scored", "value": value, "label": verdict, "explanation": explanation}
-        case Skipped():
-            return {"outcome": "skipped", "reason": describe_outcome(outcome)}
+            verdict = label.value if label is not None else None
+            row |= {"outcome": "scored", "value": value, "label": verdict, "explanation": explanation}
+        case Skipped(reason=reason):
+            row |= {"outcome": "skipped", "reason": reason}
         case Errored():
-            return {"outcome": "errored", "reason": describe_outcome(outcome)}
+            row |= {"outcome": "errored", "reason": describe_outcome(outcome)}
+    if isinstance(outcome, Scored | Skipped) and outcome.cause is not None:
+        row |= {"cause": outcome.cause.value, "detail": outcome.detail}
+    return row

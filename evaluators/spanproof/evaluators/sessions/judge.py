@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
+from spanproof.evaluators.run_state import find_reason
 from spanproof.evaluators.sessions.facts import extract_facts
 from spanproof.evaluators.sessions.hand_overs import find_hand_overs, find_unread
 from spanproof.evaluators.sessions.model import FirstMistake, HandOver, Replaced, SessionVerdict, Turn
-from spanproof.trace import Ending, Errored, Label, Layer, Outcome, Run, Scored
+from spanproof.trace import Ending, Errored, Layer, Run, Scored, State, fold_states, get_state
 
 _ALIKE = 0.75
 _NO_ANSWER = {
@@ -69,16 +70,16 @@ def _judge_turn(
     earlier: Sequence[str],
 ) -> Turn:
     answering = _find_answering(run, evaluation.runs)
-    label, why = _judge_answer(run, answering)
-    if label is Label.PASS and (unread := find_unread(evaluation.trace, answering.run, earlier)):
-        label, why = None, f"{answering.run.name} {_describe_unread(unread[0])}"
-    if label is not Label.FAIL:
+    state, why = _judge_answer(run, answering)
+    if state is State.PASS and (unread := find_unread(evaluation.trace, answering.run, earlier)):
+        state, why = State.OPEN, f"{answering.run.name} {_describe_unread(unread[0])}"
+    if state is not State.FAIL:
         for each in evaluation.runs:
-            if _fails(each, Layer.BOUNDARY):
-                label, why = Label.FAIL, f"{each.run.name} fails the boundary"
+            if _breaks_boundary(each):
+                state, why = State.FAIL, f"{each.run.name} fails the boundary"
         for hand_over in hand_overs:
             if hand_over.replaced:
-                label, why = Label.FAIL, f"{hand_over.giver} {_describe_replaced(hand_over)}"
+                state, why = State.FAIL, f"{hand_over.giver} {_describe_replaced(hand_over)}"
     request = run.run.task
     return Turn(
         number,
@@ -87,7 +88,7 @@ def _judge_turn(
         run.run.name,
         request,
         answering.run.answer.text if answering.run.answer is not None else None,
-        label,
+        state,
         why,
         is_retry=any(_is_same_request(request, turn.request) for turn in before),
     )
@@ -100,7 +101,7 @@ def _find_answering(root: RunEvaluation, runs: Sequence[RunEvaluation]) -> RunEv
     and its answer is that of another run: a graph around its agents passes their answer on.
     """
     answer = root.run.answer
-    if answer is not None and any(isinstance(each, Scored) for each in _read_layer_outcomes(root).values()):
+    if answer is not None and any(get_state(each).is_judged for each in root.layers.values()):
         return root
     within = [each for each in _find_descendants(root, runs) if each.run.answer is not None]
     answered = [
@@ -125,48 +126,38 @@ def _normalise_answer(run: RunEvaluation) -> str:
     return " ".join(run.run.answer.text.split()) if run.run.answer is not None else ""
 
 
-def _judge_answer(root: RunEvaluation, answering: RunEvaluation) -> tuple[Label | None, str]:
-    """Return the verdict on a turn's own run and on the one that answered for it: the worse of both."""
-    label, why = _judge_run(root)
-    if answering is root or label is Label.FAIL:
-        return label, why
-    label, why = _judge_run(answering)
-    return label, f"{answering.run.name}: {why}" if why else ""
+def _judge_answer(root: RunEvaluation, answering: RunEvaluation) -> tuple[State, str]:
+    """Return the state of the run that answered for a turn, fail where the turn's own run does, and why."""
+    state, why = _judge_run(root)
+    if answering is root or state is State.FAIL:
+        return state, why
+    state, why = _judge_run(answering)
+    return state, f"{answering.run.name}: {why}" if why else ""
 
 
 def _describe_unread(unread: Replaced) -> str:
     return f"worked on {unread.used}, which nothing names, and never on {unread.given}"
 
 
-def _judge_run(run: RunEvaluation) -> tuple[Label | None, str]:
-    """Return the worst verdict on a run, and why it is not a pass."""
-    outcomes = _read_layer_outcomes(run)
-    for layer, outcome in outcomes.items():
-        if isinstance(outcome, Scored) and outcome.label is Label.FAIL:
-            return Label.FAIL, f"{layer}: {outcome.explanation}"
-    if run.run.ending in _NO_ANSWER:
-        return Label.FAIL, _NO_ANSWER[run.run.ending]
-    for layer, outcome in outcomes.items():
-        if isinstance(outcome, Errored):
-            return None, f"{layer}: {outcome.error_type}: {outcome.message}"
-        if isinstance(outcome, Scored) and outcome.label is None:
-            return None, f"{layer}: {outcome.explanation}"
-    passed = any(isinstance(outcome, Scored) for outcome in outcomes.values())
-    return (Label.PASS, "") if passed else (None, "no layer judged it")
+def _judge_run(run: RunEvaluation) -> tuple[State, str]:
+    """Return the state of a run, `fail` where it ended without an answer, and why it is not a pass."""
+    state = run.state
+    if state is not State.FAIL and run.run.ending in _NO_ANSWER:
+        return State.FAIL, _NO_ANSWER[run.run.ending]
+    reason = find_reason(run.layers)
+    if reason is None or state is State.SKIPPED:
+        return State.SKIPPED, "no layer judged it"
+    layer, outcome = reason
+    match outcome:
+        case Scored(explanation=explanation) if state is not State.PASS:
+            return state, f"{layer}: {explanation}"
+        case Errored(error_type, message):
+            return state, f"{layer}: {error_type}: {message}"
+    return state, ""
 
 
-def _read_layer_outcomes(run: RunEvaluation) -> dict[Layer, Outcome]:
-    own = {
-        score.layer: score.outcome
-        for score in run.scores
-        if score.name == score.layer.value and score.span_id == run.run.span_id
-    }
-    return {layer: own[layer] for layer in Layer if layer in own}
-
-
-def _fails(run: RunEvaluation, layer: Layer) -> bool:
-    outcome = _read_layer_outcomes(run).get(layer)
-    return isinstance(outcome, Scored) and outcome.label is Label.FAIL
+def _breaks_boundary(run: RunEvaluation) -> bool:
+    return get_state(run.layers.get(Layer.BOUNDARY)) is State.FAIL
 
 
 def _find_mistakes(
@@ -174,8 +165,8 @@ def _find_mistakes(
 ) -> Iterator[tuple[int, FirstMistake]]:
     """Yield each failing run of a trace: the time of the step to blame, else the end of the run."""
     for run in evaluation.runs:
-        label, why = _judge_run(run)
-        if label is not Label.FAIL:
+        state, why = _judge_run(run)
+        if state is not State.FAIL:
             continue
         when = run.run.end_ns
         for score in run.scores:
@@ -205,20 +196,19 @@ def _conclude(
     first_mistake: FirstMistake | None,
 ) -> SessionVerdict:
     last = _keep_last_attempts(turns)
-    passed = sum(turn.label is Label.PASS for turn in last)
-    broken = any(_fails(run, Layer.BOUNDARY) for each in evaluations for run in each.runs)
-    label: Label | None = None
-    if broken or any(turn.label is Label.FAIL for turn in last):
-        label = Label.FAIL
-    elif last and passed == len(last):
-        label = Label.PASS
+    passed = sum(turn.state is State.PASS for turn in last)
+    broken = any(_breaks_boundary(run) for each in evaluations for run in each.runs)
+    state = State.FAIL if broken else fold_states(turn.state for turn in last)
+    if state is State.PASS and passed < len(last):
+        # A request whose answer no layer judged is not known to have ended well.
+        state = State.OPEN
     parts = [f"{passed} of {len(last)} {'request' if len(last) == 1 else 'requests'} ended well"]
     if broken:
         parts.append("a run broke the boundary")
     if first_mistake is not None:
         parts.append(f"first mistake in turn {first_mistake.turn} by {first_mistake.agent}")
     value = passed / len(last) if last else None
-    return SessionVerdict(tuple(turns), tuple(hand_overs), first_mistake, label, value, "; ".join(parts))
+    return SessionVerdict(tuple(turns), tuple(hand_overs), first_mistake, state, value, "; ".join(parts))
 
 
 def _keep_last_attempts(turns: Sequence[Turn]) -> list[Turn]:

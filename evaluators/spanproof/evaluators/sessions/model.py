@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from spanproof.trace import Label
+from spanproof.trace import Label, State
+
+_LABELS = {State.PASS: Label.PASS, State.FAIL: Label.FAIL}
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,8 +16,8 @@ class Turn:
     Attributes:
         number: from 1, in order of time.
         request: the user's words, None where they are hidden.
-        label: the worst verdict on the run, `fail` also where a run of the trace broke the boundary or a
-            hand-over replaced an identifier; None where a layer is uncertain or errored, or none judged.
+        state: of the run, `fail` also where a run of the trace broke the boundary or a hand-over replaced an
+            identifier, and open where it passes and worked on what nothing names.
         why: the reason of a turn that did not pass, else empty.
         is_retry: the user had requested the same before.
     """
@@ -26,9 +28,14 @@ class Turn:
     agent: str
     request: str | None
     answer: str | None
-    label: Label | None
+    state: State
     why: str = ""
     is_retry: bool = False
+
+    @property
+    def label(self) -> Label | None:
+        """The verdict; None where there is none."""
+        return _LABELS.get(self.state)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +81,18 @@ class SessionVerdict:
     """A whole conversation.
 
     Attributes:
-        label: `fail` where the last attempt at a request failed or any run broke the boundary; `pass` where
-            every request's last attempt passed; else None, uncertain.
+        state: of the last attempts at each request together; `fail` also where any run broke the boundary.
         value: the share of requests whose last attempt passed, None where there is no request.
     """
 
     turns: tuple[Turn, ...]
     hand_overs: tuple[HandOver, ...]
     first_mistake: FirstMistake | None
-    label: Label | None
+    state: State
     value: float | None
     explanation: str
+
+    @property
+    def label(self) -> Label | None:
+        """The verdict; None where there is none."""
+        return _LABELS.get(self.state)
