@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from spanproof.failures import State
+from spanproof.failures import ClusterState
 from spanproof.trace import ClaimVerdict, Layer
 
 
@@ -139,7 +139,7 @@ class FailureCluster(Answer):
     id: str
     name: str
     layer: Layer
-    state: State
+    state: ClusterState
     note: str
     link: str
     cause: str = Field(description="Suspected cause; empty where no rule explains the failure.")
