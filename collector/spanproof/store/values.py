@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from spanproof.trace import Layer, Outcome, Score
+from spanproof.trace import Layer, Outcome, Score, State, fold_outcomes, fold_states
 
 if TYPE_CHECKING:
     from spanproof.gate.assertion import Comparison
@@ -20,6 +20,11 @@ class RunRow:
     agent: str
     model: str
     layers: Mapping[Layer, Outcome]
+
+    @property
+    def state(self) -> State:
+        """What its layers are together."""
+        return fold_outcomes(self.layers.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +45,11 @@ class TraceRow:
     spans: int
     defects: tuple[str, ...]
     runs: tuple[RunRow, ...]
+
+    @property
+    def state(self) -> State:
+        """What its runs are together."""
+        return fold_states(run.state for run in self.runs)
 
 
 @dataclass(frozen=True, slots=True)

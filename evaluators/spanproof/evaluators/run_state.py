@@ -1,15 +1,29 @@
 """The state of a run: what its layers say, and what a person said of them.
 
-In: the scores of one run, those from elsewhere among them. Out: one outcome a layer, and the state that they
-fold to. A person's verdict on a layer settles it: it takes the place of what the evaluators said.
+In: the scores of one run, those from elsewhere among them. Out: one outcome a layer, the state that they
+fold to, and the layer that says why. A person's verdict on a layer settles it: it takes the place of what the
+evaluators said.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
-from spanproof.trace import Layer, Outcome, Score, State, fold_outcomes
+from spanproof.trace import GRAVITY, Layer, Outcome, Score, State, fold_outcomes, get_state
+
+REASON_ORDER: Final = (
+    Layer.BOUNDARY,
+    Layer.GROUNDEDNESS,
+    Layer.EXECUTION,
+    Layer.CORRECTNESS,
+    Layer.TRAJECTORY,
+)
+"""The layers, the one first whose reason a person wants first where several are in one state.
+
+Harm comes before a wrong answer, and that before how the run went. A step that failed says what `correctness`
+says of its code, and says where. `trajectory` is a mean of many things and names none of them well.
+"""
 
 EXTERNAL_PREFIX: Final = "external."
 """What the evaluator's name of a score from elsewhere begins with; its source follows."""
@@ -38,3 +52,15 @@ def select_layer_outcomes(run_span_id: str, scores: Iterable[Score]) -> dict[Lay
 def compute_run_state(run_span_id: str, scores: Iterable[Score]) -> State:
     """Return the state of a run."""
     return fold_outcomes(select_layer_outcomes(run_span_id, scores).values())
+
+
+def sort_by_gravity(layers: Mapping[Layer, Outcome]) -> list[Layer]:
+    """Return the layers of a run, the gravest first; those in one state are in `REASON_ORDER`."""
+    judged = (layer for layer in REASON_ORDER if layer in layers)
+    return sorted(judged, key=lambda layer: GRAVITY.index(get_state(layers[layer])))
+
+
+def find_reason(layers: Mapping[Layer, Outcome]) -> tuple[Layer, Outcome] | None:
+    """Return the layer that says why a run is in its state, with its outcome; None where no layer judged it."""
+    ranked = sort_by_gravity(layers)
+    return (ranked[0], layers[ranked[0]]) if ranked else None
