@@ -1236,6 +1236,8 @@ export interface components {
             expectation: {
                 [key: string]: string;
             };
+            /** @description Of that run; `skipped` where people wrote the case. */
+            state: components["schemas"]["State"];
             /** Trace Id */
             trace_id: string;
             /** Run Span Id */
@@ -1248,10 +1250,18 @@ export interface components {
          */
         CaseStatus: "passed" | "fixed" | "flaky" | "reproduced" | "regressed" | "failed" | "inconclusive";
         /**
+         * Cause
+         * @description Why an outcome is open or skipped.
+         * @enum {string}
+         */
+        Cause: "value-not-found" | "value-not-certain" | "value-from-code" | "no-checkable-claim" | "no-output" | "nothing-succeeded" | "code-under-review" | "replay-broke-off" | "code-not-run" | "recovery-not-certain" | "no-code" | "no-answer" | "no-action" | "no-agent" | "content-hidden" | "content-cut" | "not-recorded" | "not-replayed" | "not-comparable" | "not-supported" | "not-configured" | "nothing-of-the-kind" | "not-sampled" | "budget-spent" | "too-many-spans" | "withdrawn" | "evaluator";
+        /**
          * Cell
          * @description One case in one experiment.
          */
         Cell: {
+            /** @description What its trials are together. */
+            state: components["schemas"]["State"];
             status: components["schemas"]["CaseStatus"];
             /** Passed */
             passed: number;
@@ -1263,6 +1273,13 @@ export interface components {
              */
             layers: {
                 [key: string]: string;
+            };
+            /**
+             * Layer States
+             * @description The same as states.
+             */
+            layer_states: {
+                [key: string]: components["schemas"]["State"];
             };
             /** Reason */
             reason: string;
@@ -1335,6 +1352,12 @@ export interface components {
          */
         ClaimVerdict: "grounded" | "contradicted" | "uncertain";
         /**
+         * ClusterState
+         * @description Where the work on a cluster is.
+         * @enum {string}
+         */
+        ClusterState: "open" | "acknowledged" | "resolved" | "regressed";
+        /**
          * CodeList
          * @description Snippets, newest first.
          */
@@ -1381,6 +1404,8 @@ export interface components {
         CohortRates: {
             /** Value */
             value: string;
+            /** @description What its layers are together. */
+            state: components["schemas"]["State"];
             /** Layers */
             layers: {
                 [key: string]: components["schemas"]["Rate"];
@@ -1412,6 +1437,15 @@ export interface components {
             written_ns: number;
             /** Trials */
             trials: number;
+            /** @description What its cases are together. */
+            state: components["schemas"]["State"];
+            /**
+             * Counts
+             * @description Cases by state.
+             */
+            counts: {
+                [key: string]: number;
+            };
             /** Pass At 1 */
             pass_at_1: number | null;
             /** Low */
@@ -1599,6 +1633,8 @@ export interface components {
         Fact: {
             /** What */
             what: string;
+            /** @description Of a claim of the answer, what the outputs say of it; `uncertain` is open. */
+            claim: components["schemas"]["ClaimVerdict"] | null;
             /** Span Id */
             span_id: string | null;
             /** Recorded */
@@ -1641,7 +1677,7 @@ export interface components {
             /** Name */
             name: string;
             layer: components["schemas"]["Layer"];
-            state: components["schemas"]["State"];
+            state: components["schemas"]["ClusterState"];
             /** Note */
             note: string;
             /** Link */
@@ -1836,6 +1872,7 @@ export interface components {
             assertion: string;
             /** Layer */
             layer: string;
+            state: components["schemas"]["State"];
             /** Verdict */
             verdict: string;
             /** Reason */
@@ -1917,6 +1954,8 @@ export interface components {
         GatePage: {
             /** Name */
             name: string;
+            /** @description The gravest of its assertions; never `pass` where it did not pass. */
+            state: components["schemas"]["State"];
             /** Passed */
             passed: boolean;
             /**
@@ -1934,6 +1973,7 @@ export interface components {
         GateRow: {
             /** Name */
             name: string;
+            state: components["schemas"]["State"];
             /** Passed */
             passed: boolean;
             /** Failed Layers */
@@ -2047,7 +2087,7 @@ export interface components {
             cells: (components["schemas"]["Cell"] | null)[];
             /**
              * Flipped
-             * @description Whether it is not passed everywhere or failed everywhere.
+             * @description Whether its trials are not all in one state.
              */
             flipped: boolean;
         };
@@ -2176,11 +2216,29 @@ export interface components {
          * @description A verdict, or why there is none.
          */
         Outcome: {
-            verdict: components["schemas"]["Verdict"];
-            /** Value */
+            /** @description Null of advice and of metrics, which have no verdict. */
+            state: components["schemas"]["State"] | null;
+            /** @description The same as `state`; `open` of advice and of metrics as well. */
+            verdict: components["schemas"]["State"];
+            /**
+             * Value
+             * @description Null where nothing was scored.
+             */
             value: number | null;
             /** Explanation */
             explanation: string;
+            /** @description Why it is open or skipped; null where it is neither. */
+            cause: components["schemas"]["Cause"] | null;
+            /**
+             * Cause Words
+             * @description The cause in words, as of one run; empty where there is none.
+             */
+            cause_words: string;
+            /**
+             * Detail
+             * @description What the cause is about: the value, the rule, the step; else empty.
+             */
+            detail: string;
         };
         /**
          * Overview
@@ -2215,7 +2273,7 @@ export interface components {
         };
         /**
          * Pair
-         * @description A fail rate before and after, and how it changed.
+         * @description A fail rate and an open share before and after, and how they changed.
          */
         Pair: {
             before: components["schemas"]["Rate"];
@@ -2238,6 +2296,24 @@ export interface components {
              * @enum {string}
              */
             change: "worse" | "better" | "unclear";
+            /**
+             * Open Difference
+             * @description Of the shares that are open, of judged and open; null where one side has none.
+             */
+            open_difference: number | null;
+            /**
+             * Open Low
+             * @description Lower end of its 95 % interval (Newcombe).
+             */
+            open_low: number | null;
+            /** Open High */
+            open_high: number | null;
+            /**
+             * Open Change
+             * @description `worse` where more is open: what was judged before is not now.
+             * @enum {string}
+             */
+            open_change: "worse" | "better" | "unclear";
         };
         /**
          * PersonsLabel
@@ -2326,19 +2402,29 @@ export interface components {
         };
         /**
          * Rate
-         * @description Verdicts, counted. The rate is of those that were judged.
+         * @description Verdicts, counted. The rate is of those that were judged; what is open has not passed or failed.
          */
         Rate: {
+            /** @description The gravest of what was counted: `pass` where nothing is worse. */
+            state: components["schemas"]["State"];
+            /**
+             * Judged
+             * @description Passed or failed.
+             */
+            judged: number;
             /** Passed */
             passed: number;
             /** Failed */
             failed: number;
+            /**
+             * Open
+             * @description Judged in part: neither passed nor failed.
+             */
+            open: number;
             /** Errored */
             errored: number;
             /** Skipped */
             skipped: number;
-            /** Undecided */
-            undecided: number;
             /**
              * Rate
              * @description Share of the verdicts that are fail; null where nothing was judged.
@@ -2498,9 +2584,10 @@ export interface components {
         ResultCase: {
             /** Name */
             name: string;
+            state: components["schemas"]["State"];
             /**
              * Verdict
-             * @description `passed`, `failed` or `inconclusive`.
+             * @description In the words of the report: `passed`, `failed` or `inconclusive`.
              */
             verdict: string;
             /** Reason */
@@ -2544,6 +2631,15 @@ export interface components {
         ResultPage: {
             /** Title */
             title: string;
+            /** @description The gravest of its cases; never `pass` where it did not pass. */
+            state: components["schemas"]["State"];
+            /**
+             * Counts
+             * @description Cases by state.
+             */
+            counts: {
+                [key: string]: number;
+            };
             /** Passed */
             passed: boolean;
             /** Headline */
@@ -2598,12 +2694,17 @@ export interface components {
             };
             /** Tokens */
             tokens: number | null;
+            /** @description What its layers are together. */
+            state: components["schemas"]["State"];
             /**
              * Sentence
-             * @description The verdict, as a person would say it.
+             * @description Why it is in this state, as a person would say it.
              */
             sentence: string;
-            verdict: components["schemas"]["Verdict"];
+            /** @description The layer that the sentence is about; null where it passed. */
+            reason_layer: components["schemas"]["Layer"] | null;
+            /** @description The same as `state`, under its earlier name. */
+            verdict: components["schemas"]["State"];
             /**
              * Replay
              * @description How the replay went, in one sentence.
@@ -2651,6 +2752,13 @@ export interface components {
             agent: string;
             /** Model */
             model: string;
+            /** @description What its layers are together. */
+            state: components["schemas"]["State"];
+            /**
+             * Reason
+             * @description Why it is not passed: the gravest layer and what it says; else empty.
+             */
+            reason: string;
             /** Layers */
             layers: {
                 [key: string]: components["schemas"]["Outcome"];
@@ -2672,7 +2780,15 @@ export interface components {
             name: string;
             /** Span Id */
             span_id: string;
+            /** @description What counts: a person's verdict, where one settled it. */
             outcome: components["schemas"]["Outcome"];
+            /**
+             * Settled By
+             * @description Whose verdict it is, where a person settled it; else empty.
+             */
+            settled_by: string;
+            /** @description What the evaluators say, where a person settled it. */
+            settled: components["schemas"]["Outcome"] | null;
             /** Raw */
             raw: number | null;
             /** Unit */
@@ -2731,7 +2847,7 @@ export interface components {
         SessionPage: {
             /** Id */
             id: string;
-            verdict: components["schemas"]["Verdict"];
+            verdict: components["schemas"]["State"];
             /**
              * Value
              * @description Share of requests whose last attempt passed.
@@ -2931,10 +3047,10 @@ export interface components {
         };
         /**
          * State
-         * @description Where the work on a cluster is.
+         * @description What is known; see docs/layers.md.
          * @enum {string}
          */
-        State: "open" | "acknowledged" | "resolved" | "regressed";
+        State: "pass" | "fail" | "open" | "skipped" | "errored";
         /**
          * Step
          * @description One turn of the agent.
@@ -3017,6 +3133,13 @@ export interface components {
             verdicts: {
                 [key: string]: number;
             };
+            /**
+             * States
+             * @description Cases by the state of their frozen run.
+             */
+            states: {
+                [key: string]: number;
+            };
             /** Tags */
             tags: {
                 [key: string]: number;
@@ -3082,6 +3205,8 @@ export interface components {
         TracePage: {
             /** Trace Id */
             trace_id: string;
+            /** @description What its runs are together. */
+            state: components["schemas"]["State"];
             /** Project */
             project: string;
             /** Defects */
@@ -3102,6 +3227,8 @@ export interface components {
         TraceRow: {
             /** Trace Id */
             trace_id: string;
+            /** @description What its runs are together. */
+            state: components["schemas"]["State"];
             /** Project */
             project: string;
             /**
@@ -3128,6 +3255,7 @@ export interface components {
         TrialRow: {
             /** Number */
             number: number;
+            state: components["schemas"]["State"];
             /** Verdict */
             verdict: string;
             /** Reason */
@@ -3171,7 +3299,7 @@ export interface components {
             request: string | null;
             /** Answer */
             answer: string | null;
-            verdict: components["schemas"]["Verdict"];
+            verdict: components["schemas"]["State"];
             /**
              * Why
              * @description Of a turn that did not pass; else empty.
@@ -3196,7 +3324,7 @@ export interface components {
             };
             /**
              * Flipped
-             * @description Whether a layer got worse or better, beyond its interval.
+             * @description Whether a layer fails more or less, or has more or less open, beyond the interval.
              */
             flipped: boolean;
         };
@@ -3211,12 +3339,6 @@ export interface components {
             values: string[];
         };
         /**
-         * Verdict
-         * @description How an outcome reads; `open` is scored without a verdict: uncertain, or advice.
-         * @enum {string}
-         */
-        Verdict: "pass" | "fail" | "open" | "skipped" | "errored";
-        /**
          * VersionedScore
          * @description A score with where it came from.
          */
@@ -3226,7 +3348,15 @@ export interface components {
             name: string;
             /** Span Id */
             span_id: string;
+            /** @description What counts: a person's verdict, where one settled it. */
             outcome: components["schemas"]["Outcome"];
+            /**
+             * Settled By
+             * @description Whose verdict it is, where a person settled it; else empty.
+             */
+            settled_by: string;
+            /** @description What the evaluators say, where a person settled it. */
+            settled: components["schemas"]["Outcome"] | null;
             /** Raw */
             raw: number | null;
             /** Unit */
@@ -3601,7 +3731,9 @@ export interface operations {
                 hours?: number | null;
                 /** @description Only traces with (or without) a run that fails. */
                 failing?: boolean | null;
-                /** @description With `failing`: which layer fails. */
+                /** @description Only traces in this state. */
+                state?: components["schemas"]["State"] | null;
+                /** @description With `failing`: which layer fails; with `state`: which is in it. */
                 layer?: components["schemas"]["Layer"] | null;
                 /** @description Rows at most. */
                 limit?: number;

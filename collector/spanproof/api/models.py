@@ -39,10 +39,9 @@ class Rate(Answer):
     judged: int = Field(description="Passed or failed.")
     passed: int
     failed: int
-    open: int = Field(description="Scored without a verdict; of an advisory score, all of its values.")
+    open: int = Field(description="Judged in part: neither passed nor failed.")
     errored: int
     skipped: int
-    undecided: int = Field(description="The same as `open`, under its earlier name.")
     rate: float | None = Field(
         description="Share of the verdicts that are fail; null where nothing was judged."
     )
@@ -437,6 +436,9 @@ class Run(Answer):
     tokens: int | None
     state: State = Field(description="What its layers are together.")
     sentence: str = Field(description="Why it is in this state, as a person would say it.")
+    reason_layer: Layer | None = Field(
+        description="The layer that the sentence is about; null where it passed."
+    )
     verdict: State = Field(description="The same as `state`, under its earlier name.")
     replay: str = Field(description="How the replay went, in one sentence.")
     layers: list[Score]

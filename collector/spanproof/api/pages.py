@@ -125,7 +125,6 @@ def build_rate(counted: FailRate) -> models.Rate:
         open=counted.undecided,
         errored=counted.errored,
         skipped=counted.skipped,
-        undecided=counted.undecided,
         rate=counted.rate,
         low=interval.low if interval else None,
         high=interval.high if interval else None,
@@ -317,6 +316,7 @@ def build_run(evaluation: RunEvaluation) -> models.Run:
         tokens=(found.usage.input_tokens + found.usage.output_tokens) or None,
         state=state,
         sentence=_describe_state(evaluation.layers),
+        reason_layer=_find_reason_layer(evaluation.layers),
         verdict=state,
         replay=_describe_replay(evaluation),
         layers=[_build_layer(evaluation, score) for score in layers],
@@ -332,13 +332,16 @@ _DIMENSIONS = ("service", "agent", "model", "prompt_version", "task", "executor"
 
 def describe_reason(layers: Mapping[Layer, Outcome]) -> str:
     """Return why a run is not passed: its gravest layer and what that says; empty where it passed."""
-    found = find_reason(layers)
-    if found is None:
+    if not layers:
         return "the trace holds nothing to judge"
-    layer, outcome = found
-    if get_state(outcome) is State.PASS:
-        return ""
-    return f"{layer.value}: {build_outcome(outcome).explanation}"
+    layer = _find_reason_layer(layers)
+    return f"{layer.value}: {build_outcome(layers[layer]).explanation}" if layer else ""
+
+
+def _find_reason_layer(layers: Mapping[Layer, Outcome]) -> Layer | None:
+    """Return the layer that says why a run is not passed; None where it passed."""
+    found = find_reason(layers)
+    return found[0] if found and get_state(found[1]) is not State.PASS else None
 
 
 def _describe_state(layers: Mapping[Layer, Outcome]) -> str:
@@ -402,17 +405,23 @@ def _build_score(score: Score) -> models.Score:
         settled=None,
         raw=scored.raw if scored else None,
         unit=scored.unit if scored else "",
-        evidence=[
-            models.Fact(
-                what=clean_text(fact.what),
-                claim=fact.claim.verdict if fact.claim else None,
-                span_id=fact.span_id,
-                recorded=_clean_optional(fact.recorded),
-                replayed=_clean_optional(fact.replayed),
-            )
-            for fact in (scored.evidence[:_MOST_EVIDENCE] if scored else ())
-        ],
+        evidence=build_facts(score),
     )
+
+
+def build_facts(score: Score) -> list[models.Fact]:
+    """Return the facts behind a verdict, the strongest first and a bounded number."""
+    evidence = score.outcome.evidence if isinstance(score.outcome, Scored) else ()
+    return [
+        models.Fact(
+            what=clean_text(fact.what),
+            claim=fact.claim.verdict if fact.claim else None,
+            span_id=fact.span_id,
+            recorded=_clean_optional(fact.recorded),
+            replayed=_clean_optional(fact.replayed),
+        )
+        for fact in evidence[:_MOST_EVIDENCE]
+    ]
 
 
 def build_versioned_score(score: Score) -> models.VersionedScore:
