@@ -91,11 +91,14 @@ export function LayerMarks({ states }: { states: Record<string, string> }) {
   );
 }
 
-/** A rate in words: `fails 2 of 143, 57 open`. */
+/** A rate in words: `fails 2 of 143, 57 open`; the 143 are those that passed or failed. */
 export function describeRate(rate: Rate): string {
-  if (!rate.judged && !rate.open) return "nothing judged";
-  const fails = rate.judged ? `fails ${rate.failed.toLocaleString("en")} of ${rate.judged.toLocaleString("en")}` : "none judged";
-  return rate.open ? `${fails}, ${rate.open.toLocaleString("en")} open` : fails;
+  const count = (n: number) => n.toLocaleString("en");
+  if (!rate.judged && !rate.open && !rate.errored) return "nothing judged";
+  const parts = [rate.judged ? `fails ${count(rate.failed)} of ${count(rate.judged)}` : "none judged"];
+  if (rate.open) parts.push(`${count(rate.open)} open`);
+  if (rate.errored) parts.push(`${count(rate.errored)} errored`);
+  return parts.join(", ");
 }
 
 /** The shares that failed, are open and passed, as one bar; open is hatched, so that it is told apart without colour. */

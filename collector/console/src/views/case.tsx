@@ -23,7 +23,7 @@ function Whole({ page }: { page: Page }) {
   const { case: it, history } = page;
   const [latest] = history;
   const sentence = latest
-    ? `${nameStatus(latest.result)} in ${latest.experiment}: ${latest.result.passed} of ${latest.result.trials} ${latest.result.trials === 1 ? "trial" : "trials"} passed`
+    ? `in ${latest.experiment}: ${latest.result.passed} of ${latest.result.trials} ${latest.result.trials === 1 ? "trial" : "trials"} passed`
     : "No experiment ran this case yet";
   return (
     <>
@@ -32,7 +32,7 @@ function Whole({ page }: { page: Page }) {
           <a href="/suites">Suites</a> / <a href={`/suites/${pathOf(page.suite)}`}><Plain text={page.suite} /></a> / <Plain text={it.id} />
         </div>
         <h1>
-          {latest ? <StateMark state={latest.result.state} text="" /> : null} <Plain text={sentence} />
+          {latest ? <StateMark state={latest.result.state} text={nameStatus(latest.result)} /> : null} <Plain text={sentence} />
         </h1>
         {latest?.result.reason ? (
           <div>

@@ -26,12 +26,15 @@ export function Review() {
   const [said, setSaid] = useState("");
   const status = useRef<HTMLDivElement>(null);
   const settle = (key: string, sentence: string) => {
-    setSettled(new Set([...settled, key]));
+    const next = new Set([...settled, key]);
+    setSettled(next);
     setSaid(sentence);
     // The card that had the focus is gone: a keyboard goes on from here.
     status.current?.focus();
     agreement.reload?.();
     wrong.reload?.();
+    // The queue is the first of what waits: there may be more.
+    if (queue.value && !listCards(queue.value, next).length) queue.reload?.();
   };
   return (
     <>
@@ -87,17 +90,27 @@ interface CardsParts {
 
 /** The queue without what was settled since it was loaded. */
 function Cards({ queue, settled, settle }: CardsParts) {
-  const layerOf = (card: Card): Layer => card.layer ?? queue.layer ?? "groundedness";
-  const keyOf = (card: Card) => `${card.trace_id} ${card.run_span_id} ${layerOf(card)}`;
-  const waiting = (queue.waiting as Card[]).filter((card) => !settled.has(keyOf(card)));
-  if (!waiting.length) return <Empty title="Every verdict was looked at" />;
+  const cards = listCards(queue, settled);
+  if (!cards.length) return <Empty title="Every verdict was looked at" />;
   return (
     <>
-      {waiting.map((card) => (
-        <WaitingCard key={keyOf(card)} card={card} layer={layerOf(card)} settle={(sentence) => settle(keyOf(card), sentence)} />
+      {cards.map((card) => (
+        <WaitingCard key={keyOf(card, queue)} card={card} layer={layerOf(card, queue)} settle={(sentence) => settle(keyOf(card, queue), sentence)} />
       ))}
     </>
   );
+}
+
+function listCards(queue: Schema["Queue"], settled: ReadonlySet<string>): Card[] {
+  return (queue.waiting as Card[]).filter((card) => !settled.has(keyOf(card, queue)));
+}
+
+function layerOf(card: Card, queue: Schema["Queue"]): Layer {
+  return card.layer ?? queue.layer ?? "groundedness";
+}
+
+function keyOf(card: Card, queue: Schema["Queue"]): string {
+  return `${card.trace_id} ${card.run_span_id} ${layerOf(card, queue)}`;
 }
 
 function WaitingCard({ card, layer, settle }: { card: Card; layer: Layer; settle: (sentence: string) => void }) {
@@ -107,7 +120,7 @@ function WaitingCard({ card, layer, settle }: { card: Card; layer: Layer; settle
   return (
     <section class="card">
       <div>
-        <Outcome outcome={outcome} label={layer} /> <RunLink trace={card.trace_id} run={card.run_span_id} text={card.agent || "run"} />{" "}
+        <Outcome outcome={outcome} /> {layer} of <RunLink trace={card.trace_id} run={card.run_span_id} text={card.agent || "run"} />{" "}
         <span class="dim">
           <Plain text={card.release} /> {ago(card.started_ns)}
         </span>

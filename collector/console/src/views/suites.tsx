@@ -113,7 +113,7 @@ function Matrix({ page }: { page: Schema["SuitePage"] }) {
   const sentence =
     page.baseline && counted
       ? `${counted.fixed} fixed and ${counted.regressed} regressed beside ${page.baseline}`
-      : `${page.cases} cases, ${flipped} of them flipped between experiments`;
+      : `${page.cases} ${page.cases === 1 ? "case" : "cases"}, ${flipped} of them flipped between experiments`;
   return (
     <>
       <div class="head-of-run">

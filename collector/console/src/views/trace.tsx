@@ -72,7 +72,7 @@ function Head({ page, run }: { page: Page; run: Run }) {
         {report ? null : <a href="/traces">Traces</a>} / <Plain text={run.agent} /> · <Plain text={facts.join(" · ")} />
       </div>
       <h1>
-        <StateMark state={run.state} /> <Plain text={run.sentence} />
+        <StateMark state={run.state} text={run.state === "pass" ? "" : undefined} /> <Plain text={run.sentence} />
       </h1>
       {page.runs.length > 1 ? (
         <nav class="badges" aria-label="Runs of this trace">
@@ -105,7 +105,7 @@ function Columns({ page, path, run, reload }: { page: Page; path: string; run: R
   const reasonLayer = run.state === "skipped" ? null : run.reason_layer;
   const layer = given.has("layer") ? LAYERS.find((each) => each === given.get("layer")) ?? null : reasonLayer;
   const chooseLayer = (next: Layer | null) => go(addressWith({ layer: next ?? "all" }), true);
-  const [panel, setPanel] = useState(failing || run.state === "open" ? "answer" : "steps");
+  const [panel, setPanel] = useState(failing || run.state === "open" || run.state === "errored" ? "answer" : "steps");
   const [help, setHelp] = useState(false);
   const stepOfUrl = () => Number(location.value.searchParams.get("step")) || 0;
   const chosen = stepOfUrl();
@@ -171,9 +171,17 @@ function Columns({ page, path, run, reload }: { page: Page; path: string; run: R
           </button>
         ))}
         {groupByCause(run.layers).map((layers) => (
-          <span class="badge">
+          <button
+            type="button"
+            class="badge"
+            title={describeCause(layers[0]!.outcome)}
+            onClick={() => {
+              chooseLayer(null);
+              setPanel("answer");
+            }}
+          >
             <StateMark state="skipped" text={`skipped ${nameLayers(layers)}`} />
-          </span>
+          </button>
         ))}
         {isStored(path) ? <Promote runs={[{ trace_id: page.trace_id, run_span_id: run.span_id }]} /> : null}
         {report || !isStored(path) ? null : <a class="badge" href={`/compare/runs?${new URLSearchParams({ after: `traces/${page.trace_id}/${run.span_id}` })}`}>compare</a>}
