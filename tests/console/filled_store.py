@@ -25,9 +25,9 @@ from ..suites.conftest import misquote
 FAILING, SPOILT, LONG, QUOTING = "5" * 32, "6" * 32, "8" * 32, "9" * 32
 """Ids of the run that misquotes its tool, of the same with hostile text, of the trace of 4,000 spans, and of
 a run whose output holds the characters of its answer twice."""
-OPEN, ERRORED = "4" * 32, "7" * 32
-"""Ids of a run of whose answer one claim is grounded and two are open, and of a run whose evaluation failed
-in one layer and had nothing to judge in two."""
+OPEN, ERRORED, DISPUTED = "4" * 32, "7" * 32, "d" * 32
+"""Ids of a run of whose answer one claim is grounded and two are open, of a run whose evaluation failed in
+one layer and had nothing to judge in two, and of a failing run that a person calls right."""
 SPANS, STEPS = 4_000, 1_333
 HOSTILE = (
     "<img src=x onerror=\"window.hacked=1\"><script>window.hacked=2</script>"
@@ -50,6 +50,7 @@ def fill(store: Store, workspace: Path) -> None:
     unsure = [engine.evaluate(with_id(misquote("I do not know."), 0x1000 + number)) for number in range(6)]
     store.write([*passing, *unsure, engine.evaluate(long_trace()), engine.evaluate(quoting())])
     store.write([engine.evaluate(half_checked()), errored(engine.evaluate(quoting()))])
+    store.write([engine.evaluate(disputed())])
     evaluation = store.evaluation(FAILING)
     assert evaluation is not None, "the store has the failing run"
     case = promote(evaluation, "a" * 16, workspace / "prices")
@@ -136,6 +137,12 @@ def half_checked() -> Trace:
     """Return a run of whose answer one value is an output's, and two are in no source."""
     trace = misquote("A box of tea costs $45.00, and 300 boxes were sold in 2021.")
     return trace_of([replace(span, trace_id=OPEN) for span in trace.spans])
+
+
+def disputed() -> Trace:
+    """Return a run that misquotes its tool by another amount."""
+    spans = misquote("A box of tea costs $58.00.").spans
+    return trace_of([replace(span, trace_id=DISPUTED) for span in spans])
 
 
 def errored(evaluation: TraceEvaluation) -> TraceEvaluation:

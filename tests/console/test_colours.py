@@ -77,7 +77,7 @@ def test_verdicts_differ(seen, theme):
 SURFACES = dict.fromkeys(VERDICTS, ("paper", "paper-2")) | {
     name: ("paper", "paper-2", f"{name}-paper") for name in ("pass", "fail", "open", "errored")
 }
-"""What the text of a verdict stands on."""
+"""What is behind the text of a verdict."""
 LEAST_CONTRAST = 4.5
 """Of text, as WCAG 2.2 wants it at level AA."""
 

@@ -136,7 +136,7 @@ def test_a_server_that_went_away_is_reported(open_page):
 
 def test_a_disagreement_is_labelled_counted_and_exported_as_a_case(open_page, workspace):
     page = open_page(f"/review?{YEAR}")
-    card = page.locator(".card", has_text="The answer says $54.00").first
+    card = page.locator(".card", has_text="The answer says $58.00").first
     card.get_by_text("note, correction").click()
     card.get_by_label("note").fill("right in cents")
     card.get_by_role("button", name="disagree: pass").click()

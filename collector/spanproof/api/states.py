@@ -24,7 +24,7 @@ _WORDS: Final[Mapping[str, State]] = {
 
 
 def parse_state(verdict: str) -> State:
-    """Return the state that a verdict of a file stands for; open where it is not known."""
+    """Return the state that a verdict of a file means; open where it is not known."""
     try:
         return _WORDS.get(verdict) or State(verdict)
     except ValueError:

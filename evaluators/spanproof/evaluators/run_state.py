@@ -55,12 +55,21 @@ def compute_run_state(run_span_id: str, scores: Iterable[Score]) -> State:
 
 
 def sort_by_gravity(layers: Mapping[Layer, Outcome]) -> list[Layer]:
-    """Return the layers of a run, the gravest first; those in one state are in `REASON_ORDER`."""
-    judged = (layer for layer in REASON_ORDER if layer in layers)
-    return sorted(judged, key=lambda layer: GRAVITY.index(get_state(layers[layer])))
+    """Return the layers of a run, the gravest first.
+
+    Of those that fail, errored or are open the order is `REASON_ORDER`, of the others that of `Layer`.
+    """
+    in_order = list(Layer)
+
+    def rank(layer: Layer) -> tuple[int, int]:
+        state = get_state(layers[layer])
+        places = in_order if state in (State.PASS, State.SKIPPED) else REASON_ORDER
+        return GRAVITY.index(state), places.index(layer)
+
+    return sorted(layers, key=rank)
 
 
 def find_reason(layers: Mapping[Layer, Outcome]) -> tuple[Layer, Outcome] | None:
-    """Return the layer that says why a run is in its state, with its outcome; None where no layer judged it."""
+    """Return the layer that says why a run is in its state, and its outcome; None where no layer judged."""
     ranked = sort_by_gravity(layers)
     return (ranked[0], layers[ranked[0]]) if ranked else None

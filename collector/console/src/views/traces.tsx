@@ -352,7 +352,7 @@ function Table({ rows, more, hidden, picked, pick }: { rows: Row[]; more: () => 
     return () => removeEventListener("keydown", move);
   }, [rows, picked]);
   const shown = (name: string) => !hidden.includes(name);
-  const widths: Record<string, string> = { state: "80px", trace: "104px", "started (UTC)": "112px", why: "minmax(220px, 3fr)" };
+  const widths: Record<string, string> = { state: "80px", trace: "104px", groundedness: "108px", "started (UTC)": "112px", why: "minmax(220px, 3fr)" };
   const columns = ["24px", "minmax(120px, 1.2fr)", ...COLUMNS.filter(shown).map((name) => widths[name] ?? "100px")].join(" ");
   return (
     <div class="table" ref={box} style={{ height: `${Math.min(rows.length + 1, 24) * height + 8}px` }} tabIndex={0} role="region" aria-label="Traces">
