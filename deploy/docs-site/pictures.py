@@ -227,8 +227,10 @@ def take_pictures(store: Store, workspace: Path, out: Path) -> None:
 
 def write_picture(page: Page, file: Path) -> None:
     """Write what a page shows, in a palette: flat surfaces and text lose nothing by it."""
-    shown = Image.open(BytesIO(page.screenshot()))
-    shown.quantize(_COLOURS, dither=Image.Dither.NONE).save(file, optimize=True)
+    shown = Image.open(BytesIO(page.screenshot())).convert("RGB")
+    # A word of a state is few pixels, and its colour is what the picture is about: none is averaged away.
+    palette = shown.quantize(_COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    palette.save(file, optimize=True)
 
 
 def settle(page: Page) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from spanproof.api import ConsoleServer, ConsoleSettings
 from spanproof.client import AsyncClient, Client, ClientError
-from spanproof.trace import Layer
+from spanproof.trace import Layer, State
 
 TRACE, RUN = "5" * 32, "a" * 16
 YEARS = 24.0 * 366
@@ -30,6 +30,8 @@ def client(url):
 def test_traces_are_a_table_with_a_row_for_each_run(client):
     rows = client.traces(failing=True, layer=Layer.GROUNDEDNESS, agent="pricing agent")
     assert [row.trace_id for row in rows] == [TRACE]
+    assert [row.trace_id for row in client.traces(state=State.FAIL)] == [TRACE]
+    assert not client.traces(state=State.OPEN)
     table = rows.to_arrow()
     assert table.column("run.layers.groundedness.verdict").to_pylist() == ["fail"]
     frame = rows.to_pandas()

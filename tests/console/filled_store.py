@@ -11,19 +11,23 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span
 
 from spanproof.evaluators.engine import Engine
+from spanproof.evaluators.model import TraceEvaluation
 from spanproof.experiments import Trial, TrialVerdict
 from spanproof.experiments.folder import ExperimentFolder
 from spanproof.sandbox.registry import open_sandbox
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.store import Store
 from spanproof.suites import promote
-from spanproof.trace import Layer, Trace, trace_of
+from spanproof.trace import Cause, Errored, Layer, Outcome, Skipped, Trace, digest, trace_of
 
 from ..suites.conftest import misquote
 
 FAILING, SPOILT, LONG, QUOTING = "5" * 32, "6" * 32, "8" * 32, "9" * 32
 """Ids of the run that misquotes its tool, of the same with hostile text, of the trace of 4,000 spans, and of
 a run whose output holds the characters of its answer twice."""
+OPEN, ERRORED, DISPUTED = "4" * 32, "7" * 32, "d" * 32
+"""Ids of a run of whose answer one claim is grounded and two are open, of a run whose evaluation failed in
+one layer and had nothing to judge in two, and of a failing run that a person calls right."""
 SPANS, STEPS = 4_000, 1_333
 HOSTILE = (
     "<img src=x onerror=\"window.hacked=1\"><script>window.hacked=2</script>"
@@ -40,8 +44,13 @@ def fill(store: Store, workspace: Path) -> None:
         replaying = Engine(pipeline=Pipeline(), sandbox=sandbox)
         store.write([replaying.evaluate(misquote()), engine.evaluate(hostile(misquote()))])
     store.write_spans([conversation()])
-    passing = [engine.evaluate(with_id(misquote("I do not know."), number)) for number in range(300)]
-    store.write([*passing, engine.evaluate(long_trace()), engine.evaluate(quoting())])
+    passing = [
+        engine.evaluate(with_id(misquote("A box of tea costs $45.00."), number)) for number in range(300)
+    ]
+    unsure = [engine.evaluate(with_id(misquote("I do not know."), 0x1000 + number)) for number in range(6)]
+    store.write([*passing, *unsure, engine.evaluate(long_trace()), engine.evaluate(quoting())])
+    store.write([engine.evaluate(half_checked()), errored(engine.evaluate(quoting()))])
+    store.write([engine.evaluate(disputed())])
     evaluation = store.evaluation(FAILING)
     assert evaluation is not None, "the store has the failing run"
     case = promote(evaluation, "a" * 16, workspace / "prices")
@@ -49,11 +58,15 @@ def fill(store: Store, workspace: Path) -> None:
 
 
 def write_experiment(workspace: Path, case: str) -> None:
-    """Write an experiment of one trial, which did not pass."""
-    trial = Trial(case, 1, TrialVerdict.FAILED, HOSTILE, Layer.GROUNDEDNESS, layers={"groundedness": "fail"})
-    results = ExperimentFolder(workspace / "nightly")
-    results.begin({"suite": str((workspace / "prices").resolve()), "agent": {"target": HOSTILE}})
-    results.append(trial)
+    """Write an experiment of one trial, which did not pass, and one of a trial that is open."""
+    failed = Trial(case, 1, TrialVerdict.FAILED, HOSTILE, Layer.GROUNDEDNESS, layers={"groundedness": "fail"})
+    left_open = Trial(
+        case, 1, TrialVerdict.UNJUDGED, "no source has 300", layers={"groundedness": "uncertain"}
+    )
+    for name, trial in (("nightly", failed), ("weekly", left_open)):
+        results = ExperimentFolder(workspace / name)
+        results.begin({"suite": str((workspace / "prices").resolve()), "agent": {"target": HOSTILE}})
+        results.append(trial)
 
 
 def recorded_engine() -> Engine:
@@ -118,6 +131,40 @@ def quoting() -> Trace:
     observation = f"Execution logs:\n{logs}Last output from code snippet:\nNone"
     printing = replace(step, code=replace(step.code, logs=logs), observation=observation)
     return trace_of([replace(span, trace_id=QUOTING) for span in (root, printing, final)])
+
+
+def half_checked() -> Trace:
+    """Return a run of whose answer one value is an output's, and two are in no source."""
+    trace = misquote("A box of tea costs $45.00, and 300 boxes were sold in 2021.")
+    return trace_of([replace(span, trace_id=OPEN) for span in trace.spans])
+
+
+def disputed() -> Trace:
+    """Return a run that misquotes its tool by another amount."""
+    spans = misquote("A box of tea costs $58.00.").spans
+    return trace_of([replace(span, trace_id=DISPUTED) for span in spans])
+
+
+def errored(evaluation: TraceEvaluation) -> TraceEvaluation:
+    """Return the evaluation under another id, as if one layer had failed and two had had no code to judge."""
+    outcomes: dict[str, Outcome] = {
+        Layer.EXECUTION.value: Errored("TimeoutError", "the layer took longer than 30 s"),
+        Layer.CORRECTNESS.value: Skipped("the run has no code", Cause.NO_CODE),
+        Layer.BOUNDARY.value: Skipped("the run has no code", Cause.NO_CODE),
+    }
+    trace = trace_of([replace(span, trace_id=ERRORED) for span in evaluation.trace.spans])
+    (run,) = evaluation.runs
+    scores = tuple(
+        replace(
+            score,
+            id=digest("errored", score.id),
+            trace_id=ERRORED,
+            outcome=outcomes.get(score.name, score.outcome),
+        )
+        for score in run.scores
+    )
+    judged = replace(run, run=replace(run.run, trace_id=ERRORED), scores=scores)
+    return TraceEvaluation(trace, (judged,), evaluation.code_bearing_span_ids)
 
 
 def long_trace() -> Trace:

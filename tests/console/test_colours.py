@@ -74,8 +74,36 @@ def test_verdicts_differ(seen, theme):
     assert not near
 
 
+SURFACES = dict.fromkeys(VERDICTS, ("paper", "paper-2")) | {
+    name: ("paper", "paper-2", f"{name}-paper") for name in ("pass", "fail", "open", "errored")
+}
+"""What is behind the text of a verdict."""
+LEAST_CONTRAST = 4.5
+"""Of text, as WCAG 2.2 wants it at level AA."""
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+def test_the_word_of_a_verdict_is_readable(theme):
+    tokens = dict(re.findall(r"--([\w-]+): light-dark\((#\w{6}, #\w{6})\)", TOKENS.read_text()))
+    luminance = {name: multiply(XYZ, linear(pair.split(", ")[theme]))[1] for name, pair in tokens.items()}
+    faint = {
+        (ink, paper): round(contrast, 2)
+        for ink, papers in SURFACES.items()
+        for paper in papers
+        if (contrast := contrast_of(luminance[ink], luminance[paper])) < LEAST_CONTRAST
+    }
+    assert not faint
+
+
+def contrast_of(first: float, second: float) -> float:
+    """Return the contrast ratio of two relative luminances."""
+    low, high = sorted((first, second))
+    return (high + 0.05) / (low + 0.05)
+
+
 @pytest.mark.parametrize(
-    "path", ["/traces", "/traces/" + "5" * 32, "/?hours=8784&by=agent", "/suites/prices"]
+    "path",
+    ["/traces", "/traces/" + "5" * 32, "/traces/" + "4" * 32, "/?hours=8784&by=agent", "/suites/prices"],
 )
 def test_no_verdict_is_shown_by_colour_alone(open_page, path):
     page = open_page(path)

@@ -37,7 +37,7 @@ def test_new_traces_come_in_while_the_tail_is_live(open_page, store):
     page.get_by_role("button", name="live tail").click()
     page.get_by_role("status").get_by_text("live", exact=True).wait_for()
     store.write([recorded_engine().evaluate(with_id(misquote("I do not know."), 0x5000))])
-    page.locator(f".row .open[href$='{0xF000:032x}']").wait_for()
+    page.locator(f".row .link[href$='{0xF000:032x}']").wait_for()
 
 
 def test_a_view_goes_on_once_the_server_is_back(open_page, server, store):

@@ -9,14 +9,16 @@ import pytest
 from playwright.sync_api import Page, Route
 
 from .conftest import check_accessibility, settle
-from .filled_store import FAILING, HOSTILE, SPOILT
+from .filled_store import ERRORED, FAILING, HOSTILE, OPEN, SPOILT
 from .test_console import YEAR
 
 HOSTILE_SESSION = f"/sessions/{quote(HOSTILE[:60], safe='')}"
 VIEWS = (
     f"/?{YEAR}&by=agent", "/traces?q=label:fail", f"/traces/{FAILING}", f"/traces/{SPOILT}",
+    "/traces?q=state:open", f"/traces/{OPEN}", f"/traces/{ERRORED}?layer=all",
     f"/failures?{YEAR}", "/alerts", f"/compare?{YEAR}&by=agent", "/suites", "/suites/prices",
-    "/experiments/nightly", f"/review?{YEAR}", f"/boundary?{YEAR}", f"/sessions?{YEAR}",
+    "/experiments/nightly", "/experiments/weekly", f"/review?{YEAR}",
+    f"/boundary?{YEAR}", f"/sessions?{YEAR}",
     f"/compare/runs?before=traces/{FAILING}&after=traces/{FAILING}",
     "/sessions/chat%2F17", HOSTILE_SESSION, "/settings",
 )  # fmt: skip

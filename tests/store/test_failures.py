@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from spanproof.failures import State
+from spanproof.failures import ClusterState
 from spanproof.store import FailureCluster, Store, StoreError, TriageAction
 from spanproof.trace import Label, Layer, Scored
 
@@ -103,14 +103,14 @@ def test_merged_clusters_are_counted_together_and_split_again(store, failing):
 def test_a_resolved_cluster_that_occurs_again_has_regressed(store, failing, monkeypatch):
     store.write([failing(1, "no stock")])
     (found,) = clusters(store)
-    assert found.state is State.OPEN
+    assert found.state is ClusterState.OPEN
     monkeypatch.setattr("spanproof.store.failures.time.time_ns", lambda: START_NS + DAY // 4)
-    store.triage(found.id, TriageAction.STATE, State.RESOLVED, "fixed in 1.2")
+    store.triage(found.id, TriageAction.STATE, ClusterState.RESOLVED, "fixed in 1.2")
     (resolved,) = clusters(store)
-    assert (resolved.state, resolved.note) == (State.RESOLVED, "fixed in 1.2")
+    assert (resolved.state, resolved.note) == (ClusterState.RESOLVED, "fixed in 1.2")
     store.write([failing(2, "no stock", at=START_NS + DAY // 2)])
     (again,) = clusters(store)
-    assert again.state is State.REGRESSED
+    assert again.state is ClusterState.REGRESSED
 
 
 def test_names_and_links_are_kept(store, failing):

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from spanproof.cli.app import run
-from spanproof.failures import State
+from spanproof.failures import ClusterState
 from spanproof.store import Store, TriageAction, open_store
 from spanproof.store.connection import _connect_server
 from spanproof.store.hold import read_holder
@@ -191,7 +191,9 @@ def test_a_decision_is_written_through_the_process_that_shares_its_store(failing
         url = read_holder((tmp_path / "store").resolve()).write_url
         assert url is not None
         writer = Store(_connect_server(url, "http"))
-        writer.triage(found.id, TriageAction.STATE, State.ACKNOWLEDGED, "it's {ours}; DROP TABLE scores")
+        writer.triage(
+            found.id, TriageAction.STATE, ClusterState.ACKNOWLEDGED, "it's {ours}; DROP TABLE scores"
+        )
         (seen,) = holder.failure_clusters(start_ns=0, end_ns=2**63 - 1)
-        assert (seen.state, seen.note) == (State.ACKNOWLEDGED, "it's {ours}; DROP TABLE scores")
+        assert (seen.state, seen.note) == (ClusterState.ACKNOWLEDGED, "it's {ours}; DROP TABLE scores")
         writer.close()

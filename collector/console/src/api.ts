@@ -5,7 +5,11 @@ import type { components } from "./schema";
 
 export type Schema = components["schemas"];
 export type Layer = Schema["Layer"];
-export type Verdict = Schema["Verdict"];
+
+export type State = Schema["State"];
+
+/** The states, the gravest first. */
+export const STATES: State[] = ["fail", "errored", "open", "pass", "skipped"];
 
 export const LAYERS: Layer[] = ["correctness", "boundary", "execution", "groundedness", "trajectory"];
 

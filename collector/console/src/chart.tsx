@@ -4,6 +4,7 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { LAYERS, type Layer, type Schema } from "./api";
 import { percent } from "./parts";
+import { describeRate } from "./state";
 
 type Overview = Schema["Overview"];
 type Rate = Schema["Rate"];
@@ -106,7 +107,7 @@ export function RateChart({ layer, times, releases, point }: ChartParts) {
 
 export function describe(rate: Rate): string {
   const interval = rate.low === null ? "" : ` (${percent(rate.low)} to ${percent(rate.high)})`;
-  return `${percent(rate.rate)}${interval}, ${rate.failed} of ${rate.passed + rate.failed}`;
+  return `${percent(rate.rate)}${interval}, ${describeRate(rate)}`;
 }
 
 function drawReleases(plot: uPlot, releases: Overview["releases"], ink: string): void {

@@ -1,13 +1,13 @@
 // Small parts that every view uses.
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
-import { ApiError, get, LAYERS, send, setToken, type Layer, type Schema, type Verdict } from "./api";
+import { ApiError, get, LAYERS, send, setToken, type Layer, type Schema } from "./api";
 import { pair, quoted, type Parameters } from "./query";
 import { report } from "./report";
 import { location } from "./router";
+import { RateMark, StateMark } from "./state";
 
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/;
-const MARKS: Record<Verdict, string> = { pass: "✓", fail: "✗", open: "?", skipped: "–", errored: "!" };
 
 /** Hostile text: characters that show nothing, or move others, are shown as their code points. */
 export function Plain({ text }: { text: string }) {
@@ -23,28 +23,6 @@ export function Plain({ text }: { text: string }) {
         ),
       )}
     </>
-  );
-}
-
-/** A verdict: mark, word and value; never colour alone. */
-export function Outcome({ outcome, label }: { outcome: Schema["Outcome"] | undefined; label?: string }) {
-  if (!outcome) return <span class="verdict skipped">–</span>;
-  const value = outcome.value === null ? "" : ` ${outcome.value.toFixed(2)}`;
-  return (
-    <span class={`verdict ${outcome.verdict}`} title={outcome.explanation}>
-      {label ? `${label} ` : ""}
-      {MARKS[outcome.verdict]} {outcome.verdict}
-      {value}
-    </span>
-  );
-}
-
-/** A verdict without its value. */
-export function VerdictMark({ verdict }: { verdict: Verdict }) {
-  return (
-    <span class={`verdict ${verdict}`}>
-      {MARKS[verdict]} {verdict}
-    </span>
   );
 }
 
@@ -320,20 +298,25 @@ export function LayerCells({ layers, dimension, value, hours, most }: LayerCells
     <>
       {LAYERS.map((layer) => {
         const rate = layers[layer];
-        const n = rate ? rate.passed + rate.failed : 0;
-        const query = [`label:fail layer:${layer}`, pair(dimension, value), `since:${hours}h`].join(" ");
-        const title = rate?.low == null ? undefined : `95 % interval ${percent(rate.low)} to ${percent(rate.high)}`;
+        if (!rate) {
+          return (
+            <td class="heat">
+              <StateMark state="skipped" text="" />
+            </td>
+          );
+        }
+        const runsWith = (word: string) => `/traces?q=${encodeURIComponent([`${word} layer:${layer}`, pair(dimension, value), `since:${hours}h`].join(" "))}`;
+        const title = rate.low == null ? undefined : `95 % interval ${percent(rate.low)} to ${percent(rate.high)}`;
         return (
           <td class="heat" title={title}>
-            {rate?.failed ? <i class="warmth" style={{ opacity: String(0.05 + 0.2 * ((rate.rate ?? 0) / most)) }} /> : null}
-            {rate?.failed ? (
-              <a class="verdict fail" href={`/traces?q=${encodeURIComponent(query)}`}>
-                {percent(rate.rate)}
-              </a>
-            ) : (
-              <span class="verdict pass">{percent(rate?.rate)}</span>
-            )}
-            <span class="dim"> n {n}</span>
+            {rate.failed ? <i class="warmth" style={{ opacity: String(0.05 + 0.2 * ((rate.rate ?? 0) / most)) }} /> : null}
+            <RateMark rate={rate} href={rate.failed ? runsWith("label:fail") : undefined} />
+            <span class="dim"> n {rate.judged}</span>
+            {rate.open ? (
+              <div>
+                <StateMark state="open" text={`${rate.open} open`} href={runsWith("state:open")} />
+              </div>
+            ) : null}
           </td>
         );
       })}
@@ -390,9 +373,17 @@ export function DimensionSelect({ label, names, value, choose }: { label: string
   );
 }
 
-export function LayerSelect({ value, choose }: { value: Layer; choose: (layer: Layer) => void }) {
+interface LayerSelectParts {
+  /** Null is every layer. */
+  value: Layer | null;
+  choose: (layer: Layer | null) => void;
+  every: string;
+}
+
+export function LayerSelect({ value, choose, every }: LayerSelectParts) {
   return (
-    <select aria-label="Layer" value={value} onChange={(event) => choose(event.currentTarget.value as Layer)}>
+    <select aria-label="Layer" value={value ?? ""} onChange={(event) => choose((event.currentTarget.value || null) as Layer | null)}>
+      <option value="">{every}</option>
       {LAYERS.map((layer) => (
         <option value={layer}>{layer}</option>
       ))}

@@ -757,7 +757,7 @@ export interface paths {
         };
         /**
          * Queue
-         * @description Return verdicts that wait for a person.
+         * @description Return verdicts that wait for a person: open ones first, then fails, then a tenth of the passes.
          */
         get: operations["queue_api_v1_review_get"];
         put?: never;
@@ -949,6 +949,13 @@ export interface components {
             part: number | null;
             /** Whole */
             whole: number;
+            /**
+             * Not Counted
+             * @description Of a fail rate: how many are open, were skipped or errored, and are not in `whole`.
+             */
+            not_counted: {
+                [key: string]: number;
+            };
             /** Cohort */
             cohort: {
                 [key: string]: string;
@@ -1241,6 +1248,8 @@ export interface components {
             expectation: {
                 [key: string]: string;
             };
+            /** @description Of that run; `skipped` where people wrote the case. */
+            state: components["schemas"]["State"];
             /** Trace Id */
             trace_id: string;
             /** Run Span Id */
@@ -1253,10 +1262,18 @@ export interface components {
          */
         CaseStatus: "passed" | "fixed" | "flaky" | "reproduced" | "regressed" | "failed" | "errored" | "open" | "inconclusive";
         /**
+         * Cause
+         * @description Why an outcome is open or skipped.
+         * @enum {string}
+         */
+        Cause: "value-not-found" | "value-not-certain" | "value-from-code" | "no-checkable-claim" | "no-output" | "nothing-succeeded" | "code-under-review" | "replay-broke-off" | "code-not-run" | "recovery-not-certain" | "no-code" | "no-answer" | "answer-of-another-run" | "no-action" | "no-agent" | "content-hidden" | "content-cut" | "not-recorded" | "not-replayed" | "not-comparable" | "not-supported" | "not-configured" | "nothing-of-the-kind" | "not-sampled" | "budget-spent" | "too-many-spans" | "refused" | "withdrawn" | "evaluator";
+        /**
          * Cell
          * @description One case in one experiment.
          */
         Cell: {
+            /** @description What its trials are together. */
+            state: components["schemas"]["State"];
             status: components["schemas"]["CaseStatus"];
             /** Passed */
             passed: number;
@@ -1268,6 +1285,13 @@ export interface components {
              */
             layers: {
                 [key: string]: string;
+            };
+            /**
+             * Layer States
+             * @description The same as states.
+             */
+            layer_states: {
+                [key: string]: components["schemas"]["State"];
             };
             /** Reason */
             reason: string;
@@ -1340,6 +1364,12 @@ export interface components {
          */
         ClaimVerdict: "grounded" | "contradicted" | "uncertain";
         /**
+         * ClusterState
+         * @description Where the work on a cluster is.
+         * @enum {string}
+         */
+        ClusterState: "open" | "acknowledged" | "resolved" | "regressed";
+        /**
          * CodeList
          * @description Snippets, newest first.
          */
@@ -1386,6 +1416,8 @@ export interface components {
         CohortRates: {
             /** Value */
             value: string;
+            /** @description What its layers are together. */
+            state: components["schemas"]["State"];
             /** Layers */
             layers: {
                 [key: string]: components["schemas"]["Rate"];
@@ -1417,6 +1449,15 @@ export interface components {
             written_ns: number;
             /** Trials */
             trials: number;
+            /** @description What its cases are together. */
+            state: components["schemas"]["State"];
+            /**
+             * Counts
+             * @description Cases by state.
+             */
+            counts: {
+                [key: string]: number;
+            };
             /** Pass At 1 */
             pass_at_1: number | null;
             /** Low */
@@ -1604,6 +1645,8 @@ export interface components {
         Fact: {
             /** What */
             what: string;
+            /** @description Of a claim of the answer, what the outputs say of it; `uncertain` is open. */
+            claim: components["schemas"]["ClaimVerdict"] | null;
             /** Span Id */
             span_id: string | null;
             /** Recorded */
@@ -1646,7 +1689,7 @@ export interface components {
             /** Name */
             name: string;
             layer: components["schemas"]["Layer"];
-            state: components["schemas"]["State"];
+            state: components["schemas"]["ClusterState"];
             /** Note */
             note: string;
             /** Link */
@@ -1841,6 +1884,7 @@ export interface components {
             assertion: string;
             /** Layer */
             layer: string;
+            state: components["schemas"]["State"];
             /** Verdict */
             verdict: string;
             /** Reason */
@@ -1927,6 +1971,8 @@ export interface components {
         GatePage: {
             /** Name */
             name: string;
+            /** @description The gravest of its assertions; never `pass` where it did not pass. */
+            state: components["schemas"]["State"];
             /** Passed */
             passed: boolean;
             /**
@@ -1949,6 +1995,7 @@ export interface components {
         GateRow: {
             /** Name */
             name: string;
+            state: components["schemas"]["State"];
             /** Passed */
             passed: boolean;
             /** Failed Layers */
@@ -2062,7 +2109,7 @@ export interface components {
             cells: (components["schemas"]["Cell"] | null)[];
             /**
              * Flipped
-             * @description Whether it is not passed everywhere or failed everywhere.
+             * @description Whether its trials are not all in one state.
              */
             flipped: boolean;
         };
@@ -2191,11 +2238,29 @@ export interface components {
          * @description A verdict, or why there is none.
          */
         Outcome: {
-            verdict: components["schemas"]["Verdict"];
-            /** Value */
+            /** @description Null of advice and of metrics, which have no verdict. */
+            state: components["schemas"]["State"] | null;
+            /** @description The same as `state`; `open` of advice and of metrics as well. */
+            verdict: components["schemas"]["State"];
+            /**
+             * Value
+             * @description Null where nothing was scored.
+             */
             value: number | null;
             /** Explanation */
             explanation: string;
+            /** @description Why it is open or skipped; null where it is neither. */
+            cause: components["schemas"]["Cause"] | null;
+            /**
+             * Cause Words
+             * @description The cause in words, as of one run; empty where there is none.
+             */
+            cause_words: string;
+            /**
+             * Detail
+             * @description What the cause is about: the value, the rule, the step; else empty.
+             */
+            detail: string;
         };
         /**
          * Overview
@@ -2230,7 +2295,7 @@ export interface components {
         };
         /**
          * Pair
-         * @description A fail rate before and after, and how it changed.
+         * @description A fail rate and an open share before and after, and how they changed.
          */
         Pair: {
             before: components["schemas"]["Rate"];
@@ -2253,6 +2318,24 @@ export interface components {
              * @enum {string}
              */
             change: "worse" | "better" | "unclear";
+            /**
+             * Open Difference
+             * @description Of the shares that are open, of judged and open; null where one side has none.
+             */
+            open_difference: number | null;
+            /**
+             * Open Low
+             * @description Lower end of its 95 % interval (Newcombe).
+             */
+            open_low: number | null;
+            /** Open High */
+            open_high: number | null;
+            /**
+             * Open Change
+             * @description `worse` where more is open: what was judged before is not now.
+             * @enum {string}
+             */
+            open_change: "worse" | "better" | "unclear";
         };
         /**
          * PersonsLabel
@@ -2332,28 +2415,46 @@ export interface components {
         };
         /**
          * Queue
-         * @description Verdicts of one layer that no person has judged: uncertain ones first, then failed, then passed.
+         * @description Verdicts that no person has judged: open ones first, then fails, then a tenth of the passes.
+         *
+         *     Within each the newest come first.
          */
         Queue: {
-            layer: components["schemas"]["Layer"];
+            /** @description Whose verdicts they are; null where they are of every layer. */
+            layer: components["schemas"]["Layer"] | null;
             /** Waiting */
             waiting: components["schemas"]["Waiting"][];
         };
         /**
          * Rate
-         * @description Verdicts, counted. The rate is of those that were judged.
+         * @description Verdicts, counted. The rate is of those that were judged; what is open has not passed or failed.
          */
         Rate: {
+            /** @description The gravest of what was counted: `pass` where nothing is worse. */
+            state: components["schemas"]["State"];
+            /**
+             * Judged
+             * @description Passed or failed.
+             */
+            judged: number;
             /** Passed */
             passed: number;
             /** Failed */
             failed: number;
+            /**
+             * Open
+             * @description Judged in part: neither passed nor failed.
+             */
+            open: number;
             /** Errored */
             errored: number;
             /** Skipped */
             skipped: number;
-            /** Undecided */
-            undecided: number;
+            /**
+             * Advice
+             * @description Of scores that have no verdict, such as metrics.
+             */
+            advice: number;
             /**
              * Rate
              * @description Share of the verdicts that are fail; null where nothing was judged.
@@ -2369,6 +2470,16 @@ export interface components {
              * @description Upper end of the rate's 95 % Wilson interval.
              */
             high: number | null;
+            /**
+             * Open Rate
+             * @description Share that is open of those that passed, failed or are open; null where there is none.
+             */
+            open_rate: number | null;
+            /**
+             * Words
+             * @description The rate in words: `fails 2 of 143, 57 open`.
+             */
+            words: string;
         };
         /**
          * Reading
@@ -2384,18 +2495,39 @@ export interface components {
         };
         /**
          * Reason
-         * @description Why layers gave no verdict.
+         * @description Why outcomes of a layer have no verdict.
          */
         Reason: {
+            layer: components["schemas"]["Layer"];
             /**
              * Outcome
              * @enum {string}
              */
-            outcome: "skipped" | "errored";
-            /** Reason */
+            outcome: "open" | "skipped" | "errored";
+            /** @description Null of errors, and of outcomes that an earlier version stored. */
+            cause: components["schemas"]["Cause"] | null;
+            /**
+             * Reason
+             * @description The cause without its count.
+             */
             reason: string;
+            /**
+             * Cause Words
+             * @description The cause with its count: `57 answers hold a value that …`.
+             */
+            cause_words: string;
             /** Times */
             times: number;
+            /**
+             * Detail
+             * @description Of the newest: what its cause is about, else its explanation.
+             */
+            detail: string;
+            /**
+             * Trace Id
+             * @description Of the newest.
+             */
+            trace_id: string;
         };
         /**
          * Recorded
@@ -2513,9 +2645,10 @@ export interface components {
         ResultCase: {
             /** Name */
             name: string;
+            state: components["schemas"]["State"];
             /**
              * Verdict
-             * @description `passed`, `failed`, `errored` or `inconclusive`.
+             * @description In the words of the report: `passed`, `failed`, `errored` or `inconclusive`.
              */
             verdict: string;
             /** Reason */
@@ -2559,6 +2692,15 @@ export interface components {
         ResultPage: {
             /** Title */
             title: string;
+            /** @description The gravest of its cases; never `pass` where it did not pass. */
+            state: components["schemas"]["State"];
+            /**
+             * Counts
+             * @description Cases by state.
+             */
+            counts: {
+                [key: string]: number;
+            };
             /** Passed */
             passed: boolean;
             /** Headline */
@@ -2613,12 +2755,17 @@ export interface components {
             };
             /** Tokens */
             tokens: number | null;
+            /** @description What its layers are together. */
+            state: components["schemas"]["State"];
             /**
              * Sentence
-             * @description The verdict, as a person would say it.
+             * @description Why it is in this state, as a person would say it.
              */
             sentence: string;
-            verdict: components["schemas"]["Verdict"];
+            /** @description The layer that the sentence is about; null where it passed. */
+            reason_layer: components["schemas"]["Layer"] | null;
+            /** @description The same as `state`, under its earlier name. */
+            verdict: components["schemas"]["State"];
             /**
              * Replay
              * @description How the replay went, in one sentence.
@@ -2666,6 +2813,13 @@ export interface components {
             agent: string;
             /** Model */
             model: string;
+            /** @description What its layers are together. */
+            state: components["schemas"]["State"];
+            /**
+             * Reason
+             * @description Why it is not passed: the gravest layer and what it says; else empty.
+             */
+            reason: string;
             /** Layers */
             layers: {
                 [key: string]: components["schemas"]["Outcome"];
@@ -2687,7 +2841,15 @@ export interface components {
             name: string;
             /** Span Id */
             span_id: string;
+            /** @description What counts: a person's verdict, where one settled it. */
             outcome: components["schemas"]["Outcome"];
+            /**
+             * Settled By
+             * @description Whose verdict it is, where a person settled it; else empty.
+             */
+            settled_by: string;
+            /** @description What the evaluators say, where a person settled it. */
+            settled: components["schemas"]["Outcome"] | null;
             /** Raw */
             raw: number | null;
             /** Unit */
@@ -2746,7 +2908,7 @@ export interface components {
         SessionPage: {
             /** Id */
             id: string;
-            verdict: components["schemas"]["Verdict"];
+            verdict: components["schemas"]["State"];
             /**
              * Value
              * @description Share of requests whose last attempt passed.
@@ -2951,10 +3113,10 @@ export interface components {
         };
         /**
          * State
-         * @description Where the work on a cluster is.
+         * @description What is known; see docs/layers.md.
          * @enum {string}
          */
-        State: "open" | "acknowledged" | "resolved" | "regressed";
+        State: "pass" | "fail" | "open" | "skipped" | "errored";
         /**
          * Step
          * @description One turn of the agent.
@@ -3042,6 +3204,13 @@ export interface components {
             verdicts: {
                 [key: string]: number;
             };
+            /**
+             * States
+             * @description Cases by the state of their frozen run.
+             */
+            states: {
+                [key: string]: number;
+            };
             /** Tags */
             tags: {
                 [key: string]: number;
@@ -3107,6 +3276,8 @@ export interface components {
         TracePage: {
             /** Trace Id */
             trace_id: string;
+            /** @description What its runs are together. */
+            state: components["schemas"]["State"];
             /** Project */
             project: string;
             /** Defects */
@@ -3127,6 +3298,8 @@ export interface components {
         TraceRow: {
             /** Trace Id */
             trace_id: string;
+            /** @description What its runs are together. */
+            state: components["schemas"]["State"];
             /** Project */
             project: string;
             /**
@@ -3153,6 +3326,7 @@ export interface components {
         TrialRow: {
             /** Number */
             number: number;
+            state: components["schemas"]["State"];
             /** Verdict */
             verdict: string;
             /** Reason */
@@ -3196,7 +3370,7 @@ export interface components {
             request: string | null;
             /** Answer */
             answer: string | null;
-            verdict: components["schemas"]["Verdict"];
+            verdict: components["schemas"]["State"];
             /**
              * Why
              * @description Of a turn that did not pass; else empty.
@@ -3221,7 +3395,7 @@ export interface components {
             };
             /**
              * Flipped
-             * @description Whether a layer got worse or better, beyond its interval.
+             * @description Whether a layer fails more or less, or has more or less open, beyond the interval.
              */
             flipped: boolean;
         };
@@ -3236,12 +3410,6 @@ export interface components {
             values: string[];
         };
         /**
-         * Verdict
-         * @description How an outcome reads; `open` is scored without a verdict: uncertain, or advice.
-         * @enum {string}
-         */
-        Verdict: "pass" | "fail" | "open" | "skipped" | "errored";
-        /**
          * VersionedScore
          * @description A score with where it came from.
          */
@@ -3251,7 +3419,15 @@ export interface components {
             name: string;
             /** Span Id */
             span_id: string;
+            /** @description What counts: a person's verdict, where one settled it. */
             outcome: components["schemas"]["Outcome"];
+            /**
+             * Settled By
+             * @description Whose verdict it is, where a person settled it; else empty.
+             */
+            settled_by: string;
+            /** @description What the evaluators say, where a person settled it. */
+            settled: components["schemas"]["Outcome"] | null;
             /** Raw */
             raw: number | null;
             /** Unit */
@@ -3267,7 +3443,7 @@ export interface components {
         };
         /**
          * Waiting
-         * @description A verdict that no person has judged.
+         * @description A verdict on a layer of a run that no person has judged, with what one needs to judge it.
          */
         Waiting: {
             /** Trace Id */
@@ -3283,7 +3459,31 @@ export interface components {
              * @description Unix time in nanoseconds.
              */
             started_ns: number;
+            layer: components["schemas"]["Layer"];
             outcome: components["schemas"]["Outcome"];
+            state: components["schemas"]["State"];
+            /** @description Why it is open; null where it is not. */
+            cause: components["schemas"]["Cause"] | null;
+            /**
+             * Cause Words
+             * @description The cause in words, with what it is about; empty where none is.
+             */
+            cause_words: string;
+            /**
+             * Task
+             * @description The task of the run; null where the trace does not say.
+             */
+            task: string | null;
+            /**
+             * Answer
+             * @description What the run answered; null where the trace does not say.
+             */
+            answer: string | null;
+            /**
+             * Evidence
+             * @description The facts behind the verdict, the strongest first.
+             */
+            evidence: components["schemas"]["Fact"][];
         };
     };
     responses: never;
@@ -3626,7 +3826,9 @@ export interface operations {
                 hours?: number | null;
                 /** @description Only traces with (or without) a run that fails. */
                 failing?: boolean | null;
-                /** @description With `failing`: which layer fails. */
+                /** @description Only traces in this state. */
+                state?: components["schemas"]["State"] | null;
+                /** @description With `failing`: which layer fails; with `state`: which is in it. */
                 layer?: components["schemas"]["Layer"] | null;
                 /** @description Rows at most. */
                 limit?: number;
@@ -5800,7 +6002,8 @@ export interface operations {
     queue_api_v1_review_get: {
         parameters: {
             query?: {
-                layer?: components["schemas"]["Layer"];
+                /** @description Only on this one. */
+                layer?: components["schemas"]["Layer"] | null;
                 /** @description How far back, in hours. */
                 hours?: number;
                 limit?: number;

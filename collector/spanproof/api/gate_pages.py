@@ -9,9 +9,10 @@ from pydantic import Field
 
 from spanproof.api import pages
 from spanproof.api.models import Answer
+from spanproof.api.states import combine_with_result, parse_state
 from spanproof.gate import OpenPolicy
 from spanproof.gate.outputs import CodeMark
-from spanproof.trace import Language
+from spanproof.trace import Language, State
 
 _MOST_ASSERTIONS: Final = 200
 _MOST_CASES: Final = 50
@@ -47,6 +48,7 @@ class GateAssertion(Answer):
 
     assertion: str
     layer: str
+    state: State
     verdict: str
     reason: str
     judged: int
@@ -63,6 +65,7 @@ class GatePage(Answer):
     """A report of the gate, or of an assertion that was tried."""
 
     name: str
+    state: State = Field(description="The gravest of its assertions; never `pass` where it did not pass.")
     passed: bool
     open_counts_as: str = Field(description="`not-passed`, `pass`, `fail` or `ignore`.")
     cut: bool = Field(description="Whether there were more scores than are read.")
@@ -86,6 +89,7 @@ def build_gate_page(
     """
     return GatePage(
         name=name,
+        state=get_report_state(report),
         passed=bool(report["passed"]),
         open_counts_as=str(report.get("open_counts_as") or OpenPolicy.NOT_PASSED),
         cut=cut,
@@ -96,11 +100,18 @@ def build_gate_page(
     )
 
 
+def get_report_state(report: Mapping[str, Any]) -> State:
+    """Return the state of a report of the gate."""
+    states = (parse_state(str(each["verdict"])) for each in report["assertions"])
+    return combine_with_result(bool(report["passed"]), states)
+
+
 def _build_assertion(given: Mapping[str, Any], marks: Sequence[CodeMark]) -> GateAssertion:
     low, high = given.get("interval") or (None, None)
     return GateAssertion(
         assertion=pages.clean_text(str(given["assertion"])),
         layer=str(given["layer"] or ""),
+        state=parse_state(str(given["verdict"])),
         verdict=str(given["verdict"]),
         reason=pages.clean_text(str(given.get("reason", ""))),
         judged=given.get("judged", 0),

@@ -7,24 +7,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from spanproof.failures import State
-from spanproof.trace import Cause, ClaimVerdict, Layer
+from spanproof.failures import ClusterState
+from spanproof.trace import Cause, ClaimVerdict, Layer, State
 
 
 class Answer(BaseModel):
     """A part of an answer."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Verdict(StrEnum):
-    """How an outcome reads; `open` is judged in part, or advice."""
-
-    PASS = "pass"  # noqa: S105 - a verdict
-    FAIL = "fail"
-    OPEN = "open"
-    SKIPPED = "skipped"
-    ERRORED = "errored"
 
 
 Nanoseconds = Annotated[int, Field(ge=0, description="Unix time in nanoseconds.")]
@@ -40,13 +30,15 @@ class Problem(Answer):
 
 
 class Rate(Answer):
-    """Verdicts, counted. The rate is of those that were judged."""
+    """Verdicts, counted. The rate is of those that were judged; what is open has not passed or failed."""
 
+    state: State = Field(description="The gravest of what was counted: `pass` where nothing is worse.")
+    judged: int = Field(description="Passed or failed.")
     passed: int
     failed: int
+    open: int = Field(description="Judged in part: neither passed nor failed.")
     errored: int
     skipped: int
-    open: int = Field(description="Judged in part: neither passed nor failed.")
     advice: int = Field(description="Of scores that have no verdict, such as metrics.")
     rate: float | None = Field(
         description="Share of the verdicts that are fail; null where nothing was judged."
@@ -133,6 +125,7 @@ class CohortRates(Answer):
     """The verdicts of one value of a dimension."""
 
     value: str
+    state: State = Field(description="What its layers are together.")
     layers: dict[Layer, Rate]
 
 
@@ -149,7 +142,7 @@ class FailureCluster(Answer):
     id: str
     name: str
     layer: Layer
-    state: State
+    state: ClusterState
     note: str
     link: str
     cause: str = Field(description="Suspected cause; empty where no rule explains the failure.")
@@ -207,9 +200,13 @@ class FailurePage(Answer):
 class Outcome(Answer):
     """A verdict, or why there is none."""
 
-    verdict: Verdict
-    value: float | None
+    state: State | None = Field(description="Null of advice and of metrics, which have no verdict.")
+    verdict: State = Field(description="The same as `state`; `open` of advice and of metrics as well.")
+    value: float | None = Field(description="Null where nothing was scored.")
     explanation: str
+    cause: Cause | None = Field(description="Why it is open or skipped; null where it is neither.")
+    cause_words: str = Field(description="The cause in words, as of one run; empty where there is none.")
+    detail: str = Field(description="What the cause is about: the value, the rule, the step; else empty.")
 
 
 class RunRow(Answer):
@@ -218,6 +215,8 @@ class RunRow(Answer):
     span_id: str
     agent: str
     model: str
+    state: State = Field(description="What its layers are together.")
+    reason: str = Field(description="Why it is not passed: the gravest layer and what it says; else empty.")
     layers: dict[Layer, Outcome]
 
 
@@ -225,6 +224,7 @@ class TraceRow(Answer):
     """One trace in a list."""
 
     trace_id: str
+    state: State = Field(description="What its runs are together.")
     project: str
     start_ns: Nanoseconds
     end_ns: Nanoseconds
@@ -258,6 +258,9 @@ class Fact(Answer):
     """One fact behind a verdict."""
 
     what: str
+    claim: ClaimVerdict | None = Field(
+        description="Of a claim of the answer, what the outputs say of it; `uncertain` is open."
+    )
     span_id: str | None
     recorded: str | None
     replayed: str | None
@@ -269,7 +272,9 @@ class Score(Answer):
     layer: Layer
     name: str
     span_id: str
-    outcome: Outcome
+    outcome: Outcome = Field(description="What counts: a person's verdict, where one settled it.")
+    settled_by: str = Field(description="Whose verdict it is, where a person settled it; else empty.")
+    settled: Outcome | None = Field(description="What the evaluators say, where a person settled it.")
     raw: float | None
     unit: str
     evidence: list[Fact]
@@ -442,8 +447,12 @@ class Run(Answer):
     end_ns: int
     cohort: dict[str, str]
     tokens: int | None
-    sentence: str = Field(description="The verdict, as a person would say it.")
-    verdict: Verdict
+    state: State = Field(description="What its layers are together.")
+    sentence: str = Field(description="Why it is in this state, as a person would say it.")
+    reason_layer: Layer | None = Field(
+        description="The layer that the sentence is about; null where it passed."
+    )
+    verdict: State = Field(description="The same as `state`, under its earlier name.")
     replay: str = Field(description="How the replay went, in one sentence.")
     layers: list[Score]
     scores: list[Score]
@@ -475,6 +484,7 @@ class TracePage(Answer):
     """One trace whole."""
 
     trace_id: str
+    state: State = Field(description="What its runs are together.")
     project: str
     defects: list[str]
     spans: list[SpanRow]

@@ -25,6 +25,8 @@ from spanproof.evaluators.model import NoReplay, ReplayedStep, RunEvaluation, Tr
 from spanproof.evaluators.redact import mask_formats
 from spanproof.evaluators.refusals import format_refusal
 from spanproof.evaluators.replay.record import read_record
+from spanproof.evaluators.run_state import EXTERNAL_PREFIX, find_reason, is_person_verdict
+from spanproof.evaluators.scores import find_state
 from spanproof.store import (
     CauseCount,
     CohortShare,
@@ -38,6 +40,7 @@ from spanproof.store import (
 )
 from spanproof.store.browse import CodeRow, ReplayRow
 from spanproof.trace import (
+    CAUSE_WORDS,
     Errored,
     JsonValue,
     Language,
@@ -53,6 +56,8 @@ from spanproof.trace import (
     Span,
     State,
     Step,
+    fold_states,
+    get_state,
 )
 
 _LONGEST: Final = 20_000
@@ -117,11 +122,13 @@ def build_rate(counted: FailRate) -> models.Rate:
     """Return counted verdicts with the rate and its interval."""
     interval = compute_wilson_interval(counted.failed, counted.judged)
     return models.Rate(
+        state=_fold_counts(counted),
+        judged=counted.judged,
         passed=counted.passed,
         failed=counted.failed,
+        open=counted.open,
         errored=counted.errored,
         skipped=counted.skipped,
-        open=counted.open,
         advice=counted.advice,
         rate=counted.rate,
         low=interval.low if interval else None,
@@ -148,6 +155,24 @@ def build_reason(found: CauseCount) -> models.Reason:
 _OUTCOMES: Final[Mapping[State, Literal["open", "skipped", "errored"]]] = MappingProxyType(
     {State.OPEN: "open", State.SKIPPED: "skipped", State.ERRORED: "errored"}
 )
+
+
+def _fold_counts(counted: FailRate) -> State:
+    """Return what the verdicts of a window are together."""
+    counts = {
+        State.FAIL: counted.failed,
+        State.ERRORED: counted.errored,
+        State.OPEN: counted.open,
+        State.PASS: counted.passed,
+    }
+    return fold_states(state for state, count in counts.items() if count)
+
+
+def build_cohort_rates(value: str, layers: Mapping[Layer, models.Rate]) -> models.CohortRates:
+    """Return the verdicts of one value of a dimension."""
+    return models.CohortRates(
+        value=value, state=fold_states(rate.state for rate in layers.values()), layers=dict(layers)
+    )
 
 
 def build_measured(group: Group) -> models.Measured:
@@ -198,6 +223,7 @@ def build_trace_row(row: TraceRow) -> models.TraceRow:
     """Return one trace of a list."""
     return models.TraceRow(
         trace_id=row.trace_id,
+        state=row.state,
         project=clean_text(row.project),
         start_ns=row.start_ns,
         end_ns=row.end_ns,
@@ -212,21 +238,37 @@ def _build_run_row(run: RunRow) -> models.RunRow:
         span_id=run.run_span_id,
         agent=clean_text(run.agent),
         model=clean_text(run.model),
+        state=run.state,
+        reason=describe_reason(run.layers),
         layers={layer: build_outcome(outcome) for layer, outcome in run.layers.items()},
     )
 
 
 def build_outcome(outcome: Outcome) -> models.Outcome:
-    """Return a verdict, or why there is none."""
+    """Return the outcome of a layer: a verdict, or why there is none."""
+    return _build_outcome(outcome, get_state(outcome))
+
+
+def _build_outcome(outcome: Outcome, state: State | None) -> models.Outcome:
+    """Return an outcome in this state; None is that of advice and of metrics."""
+    value: float | None = None
     match outcome:
-        case Scored(value=value, label=label, explanation=explanation):
-            verdict = models.Verdict(label.value) if label else models.Verdict.OPEN
-            return models.Outcome(verdict=verdict, value=value, explanation=clean_text(explanation))
-        case Skipped(reason=reason):
-            return models.Outcome(verdict=models.Verdict.SKIPPED, value=None, explanation=clean_text(reason))
+        case Scored(value=value, explanation=explanation):
+            pass
+        case Skipped(reason=explanation):
+            pass
         case Errored(error_type=error_type, message=message):
-            said = clean_text(f"{error_type}: {message}")
-            return models.Outcome(verdict=models.Verdict.ERRORED, value=None, explanation=said)
+            explanation = f"{error_type}: {message}"
+    cause = None if isinstance(outcome, Errored) else outcome.cause
+    return models.Outcome(
+        state=state,
+        verdict=get_state(outcome),
+        value=value,
+        explanation=clean_text(explanation),
+        cause=cause,
+        cause_words=CAUSE_WORDS[cause][0] if cause else "",
+        detail="" if isinstance(outcome, Errored) else clean_text(outcome.detail),
+    )
 
 
 def build_trace_page(evaluation: TraceEvaluation, feedback: Sequence[Feedback]) -> models.TracePage:
@@ -235,6 +277,7 @@ def build_trace_page(evaluation: TraceEvaluation, feedback: Sequence[Feedback]) 
     spans = [build_span_row(span) for span in trace.spans[:_MOST_SPANS]]
     return models.TracePage(
         trace_id=trace.trace_id,
+        state=evaluation.state,
         project=next((run.run.cohort.project for run in evaluation.runs), "default"),
         defects=[defect.value for defect in trace.defects],
         spans=spans,
@@ -284,7 +327,7 @@ def build_run(evaluation: RunEvaluation) -> models.Run:
         (layers if own else others).append(score)
     order = list(Layer)
     layers.sort(key=lambda score: order.index(score.layer))
-    verdict, sentence = _derive_verdict(layers)
+    state = evaluation.state
     answer = found.answer.text if found.answer else None
     shown = None if answer is None else clean_text(answer)
     return models.Run(
@@ -297,10 +340,12 @@ def build_run(evaluation: RunEvaluation) -> models.Run:
         end_ns=found.end_ns,
         cohort={name: clean_text(value) for name in _DIMENSIONS if (value := getattr(found.cohort, name))},
         tokens=(found.usage.input_tokens + found.usage.output_tokens) or None,
-        sentence=sentence,
-        verdict=verdict,
+        state=state,
+        sentence=_describe_state(evaluation.layers),
+        reason_layer=_find_reason_layer(evaluation.layers),
+        verdict=state,
         replay=_describe_replay(evaluation),
-        layers=[_build_score(score) for score in layers],
+        layers=[_build_layer(evaluation, score) for score in layers],
         scores=[_build_score(score) for score in others],
         # A masked secret moves the characters behind it: claims are not marked then.
         claims=list(_extract_claims(layers)) if shown == answer else [],
@@ -311,18 +356,24 @@ def build_run(evaluation: RunEvaluation) -> models.Run:
 _DIMENSIONS = ("service", "agent", "model", "prompt_version", "task", "executor", "release")
 
 
-def _derive_verdict(layers: Sequence[Score]) -> tuple[models.Verdict, str]:
-    """Return the verdict of a run and its reason: what fails first, then what errored, then what is open."""
-    found = [(score.layer, build_outcome(score.outcome)) for score in layers]
-    for verdict in (models.Verdict.FAIL, models.Verdict.ERRORED, models.Verdict.OPEN):
-        for layer, outcome in found:
-            if outcome.verdict is verdict:
-                return verdict, f"{layer.value}: {outcome.explanation}"
-    passed = [layer.value for layer, outcome in found if outcome.verdict is models.Verdict.PASS]
-    if passed:
-        return models.Verdict.PASS, f"passes {', '.join(passed)}"
-    reason = found[0][1].explanation if found else "the trace holds nothing to judge"
-    return models.Verdict.SKIPPED, reason
+def describe_reason(layers: Mapping[Layer, Outcome]) -> str:
+    """Return why a run is not passed: its gravest layer and what that says; empty where it passed."""
+    if not layers:
+        return "the trace holds nothing to judge"
+    layer = _find_reason_layer(layers)
+    return f"{layer.value}: {build_outcome(layers[layer]).explanation}" if layer else ""
+
+
+def _find_reason_layer(layers: Mapping[Layer, Outcome]) -> Layer | None:
+    """Return the layer that says why a run is not passed; None where it passed."""
+    found = find_reason(layers)
+    return found[0] if found and get_state(found[1]) is not State.PASS else None
+
+
+def _describe_state(layers: Mapping[Layer, Outcome]) -> str:
+    """Return why a run is in its state."""
+    passed = [layer.value for layer in Layer if get_state(layers.get(layer)) is State.PASS]
+    return describe_reason(layers) or f"passes {', '.join(passed)}"
 
 
 def _describe_replay(evaluation: RunEvaluation) -> str:
@@ -353,13 +404,31 @@ def _extract_claims(layers: Iterable[Score]) -> Iterable[models.Claim]:
                     )
 
 
+def _build_layer(evaluation: RunEvaluation, score: Score) -> models.Score:
+    """Return a layer's own score, with a person's verdict in its place where there is one."""
+    shown = _build_score(score)
+    counting = evaluation.layers[score.layer]
+    person = next((each for each in evaluation.scores if each.outcome is counting), None)
+    if person is None or not is_person_verdict(person):
+        return shown
+    return shown.model_copy(
+        update={
+            "outcome": build_outcome(counting),
+            "settled_by": clean_text(person.evaluator.removeprefix(EXTERNAL_PREFIX)),
+            "settled": shown.outcome,
+        }
+    )
+
+
 def _build_score(score: Score) -> models.Score:
     scored = score.outcome if isinstance(score.outcome, Scored) else None
     return models.Score(
         layer=score.layer,
         name=clean_text(score.name),
         span_id=score.span_id,
-        outcome=build_outcome(score.outcome),
+        outcome=_build_outcome(score.outcome, find_state(score.layer, score.name, score.outcome)),
+        settled_by="",
+        settled=None,
         raw=scored.raw if scored else None,
         unit=scored.unit if scored else "",
         evidence=build_facts(score),
@@ -372,6 +441,7 @@ def build_facts(score: Score) -> list[models.Fact]:
     return [
         models.Fact(
             what=clean_text(fact.what),
+            claim=fact.claim.verdict if fact.claim else None,
             span_id=fact.span_id,
             recorded=_clean_optional(fact.recorded),
             replayed=_clean_optional(fact.replayed),

@@ -10,6 +10,7 @@ from functools import cache
 
 import orjson
 
+from spanproof.api.states import build_expected_outcome
 from spanproof.evaluators.detect import detect
 from spanproof.evaluators.model import NoReplay, RunEvaluation, TraceEvaluation
 from spanproof.evaluators.runs import runs_of
@@ -19,7 +20,7 @@ from spanproof.gate import read_scores
 from spanproof.sandbox.scanners.model import Scan
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.suites import Case, Expectation, SuiteError
-from spanproof.trace import Errored, Outcome, Run, Score, Scored, Skipped, Trace, digest, trace_of
+from spanproof.trace import Run, Score, Trace, digest, trace_of
 from spanproof.trace.dialects import normalise
 from spanproof.trace.otlp import MalformedOtlp, read_what_is_good
 
@@ -89,16 +90,8 @@ def _build_score(case: Case, expected: Expectation, position: int) -> Score:
         name=expected.name,
         evaluator="",
         version="",
-        outcome=_build_outcome(expected),
+        outcome=build_expected_outcome(expected),
         cohort=case.cohort,
         span_time_ns=0,
         input_digest="",
     )
-
-
-def _build_outcome(expected: Expectation) -> Outcome:
-    if expected.outcome == "scored":
-        return Scored(expected.value or 0.0, expected.label, expected.explanation)
-    if expected.outcome == "skipped":
-        return Skipped(expected.explanation)
-    return Errored("error", expected.explanation)

@@ -46,7 +46,8 @@ def format_trace_report(
     trace_id = evaluation.trace.trace_id
     path = f"traces/{trace_id}"
     route = f"/{path}?run={run.run.span_id}" if run else f"/{path}"
-    return format_report(f"trace {trace_id[:12]}", route, _answer_trace(path, evaluation, feedback))
+    title = f"{evaluation.state.value}: trace {trace_id[:12]}"
+    return format_report(title, route, _answer_trace(path, evaluation, feedback))
 
 
 def format_gate_report(report: GateReport, table: ResultTable, failing: Sequence[TraceEvaluation]) -> str:
@@ -62,7 +63,7 @@ def format_gate_report(report: GateReport, table: ResultTable, failing: Sequence
     for evaluation in failing:
         if not traces.add(f"traces/{evaluation.trace.trace_id}", evaluation):
             break
-    title = f"{'passed' if report.passed else 'failed'}: spanproof gate"
+    title = f"{page.state.value}: spanproof gate"
     return format_report(title, "/gates/report", {"gates/report": page, **traces.answers})
 
 
@@ -75,7 +76,7 @@ def format_suite_report(result: SuiteReport | Experiment) -> str:
             break
         runs.setdefault(case, []).append(run)
     page = build_result_page(table, format_command(result), runs)
-    title = f"{'passed' if table.passed else 'failed'}: {page.title}"
+    title = f"{page.state.value}: {page.title}"
     return format_report(title, "/experiments/report", {"experiments/report": page, **traces.answers})
 
 

@@ -12,13 +12,14 @@ from pydantic import Field
 from spanproof.api import pages
 from spanproof.api.gate_pages import GateMark, build_mark
 from spanproof.api.models import Answer
+from spanproof.api.states import count_states, get_table_state, parse_state
 from spanproof.experiments import Experiment, Trial
-from spanproof.gate.outputs import ResultRow, ResultTable, Verdict
+from spanproof.gate.outputs import ResultRow, ResultTable
 from spanproof.suites import SuiteReport
+from spanproof.trace import GRAVITY, State
 
 _MOST_ROWS: Final = 500
 _MOST_DETAILS: Final = 50
-_ORDER: Final = (Verdict.FAILED, Verdict.ERRORED, Verdict.INCONCLUSIVE, Verdict.PASSED)
 
 
 class ResultFact(Answer):
@@ -39,7 +40,10 @@ class ResultCase(Answer):
     """A case with its verdict."""
 
     name: str
-    verdict: str = Field(description="`passed`, `failed`, `errored` or `inconclusive`.")
+    state: State
+    verdict: str = Field(
+        description="In the words of the report: `passed`, `failed`, `errored` or `inconclusive`."
+    )
     reason: str
     details: list[str]
     layer: str = Field(description="The layer that failed; else empty.")
@@ -53,6 +57,8 @@ class ResultPage(Answer):
     """The result of a suite: of its frozen runs judged again, or of an experiment."""
 
     title: str
+    state: State = Field(description="The gravest of its cases; never `pass` where it did not pass.")
+    counts: dict[State, int] = Field(description="Cases by state.")
     passed: bool
     headline: str
     command: str = Field(description="The command that gives the same.")
@@ -71,9 +77,11 @@ def build_result_page(
         command: gives the same.
         runs: of a case, by its name, the runs that can be opened.
     """
-    rows = sorted(table.rows, key=lambda row: _ORDER.index(row.verdict))
+    rows = sorted(table.rows, key=lambda row: GRAVITY.index(parse_state(row.verdict.value)))
     return ResultPage(
         title=pages.clean_text(table.title),
+        state=get_table_state(table),
+        counts=count_states(parse_state(row.verdict.value) for row in table.rows),
         passed=table.passed,
         headline=pages.clean_text(table.headline),
         command=pages.clean_text(command),
@@ -110,6 +118,7 @@ def build_trial_path(experiment: str, case: str, number: int) -> str:
 def _build_case(row: ResultRow, runs: Sequence[ResultRun]) -> ResultCase:
     return ResultCase(
         name=pages.clean_text(row.name),
+        state=parse_state(row.verdict.value),
         verdict=row.verdict.value,
         reason=pages.clean_text(row.reason),
         details=[pages.clean_text(each) for each in row.details[:_MOST_DETAILS]],

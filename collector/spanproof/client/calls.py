@@ -19,7 +19,7 @@ from spanproof.api.routes.review import AgreementPage, LabelList, PersonsLabel
 from spanproof.api.routes.sessions import SessionList, SessionPage
 from spanproof.api.routes.suites import Promotions
 from spanproof.client.errors import ClientError
-from spanproof.trace import Layer
+from spanproof.trace import Layer, State
 from spanproof.trace.dimensions import check_dimensions, is_carried
 
 T = TypeVar("T", bound=BaseModel)
@@ -70,13 +70,17 @@ def make_overview_call(hours: float, cohort: Mapping[str, str]) -> Call[models.O
 
 
 def make_traces_call(
-    failing: bool | None, layer: Layer | None, hours: float | None, cohort: Mapping[str, str]
+    state: State | None,
+    failing: bool | None,
+    layer: Layer | None,
+    hours: float | None,
+    cohort: Mapping[str, str],
 ) -> Call[models.TraceList]:
     """Return the request for traces, newest first."""
     return Call(
         "traces",
         models.TraceList,
-        {"failing": failing, "layer": layer, "hours": hours, **_to_cohort_parameters(cohort)},
+        {"state": state, "failing": failing, "layer": layer, "hours": hours, **_to_cohort_parameters(cohort)},
     )
 
 

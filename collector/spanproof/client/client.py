@@ -21,7 +21,7 @@ from spanproof.client import calls
 from spanproof.client.calls import Call
 from spanproof.client.errors import ClientError
 from spanproof.client.rows import Rows
-from spanproof.trace import Layer
+from spanproof.trace import Layer, State
 
 T = TypeVar("T", bound=BaseModel)
 R = TypeVar("R", bound=BaseModel)
@@ -127,15 +127,16 @@ class Client:
     def traces(
         self,
         *,
+        state: State | None = None,
         failing: bool | None = None,
         layer: Layer | None = None,
         hours: float | None = None,
         limit: int = 1000,
         **cohort: str,
     ) -> Rows[models.TraceRow]:
-        """Return traces, newest first; with `failing` and `layer`, those that fail the layer."""
+        """Return traces, newest first; with `state` those in it, with `layer` those whose layer is in it."""
         return self._collect(
-            calls.make_traces_call(failing, layer, hours, cohort),
+            calls.make_traces_call(state, failing, layer, hours, cohort),
             lambda page: (page.traces, page.next),
             limit,
         )
@@ -284,15 +285,16 @@ class AsyncClient:
     async def traces(
         self,
         *,
+        state: State | None = None,
         failing: bool | None = None,
         layer: Layer | None = None,
         hours: float | None = None,
         limit: int = 1000,
         **cohort: str,
     ) -> Rows[models.TraceRow]:
-        """Return traces, newest first; with `failing` and `layer`, those that fail the layer."""
+        """Return traces, newest first; with `state` those in it, with `layer` those whose layer is in it."""
         return await self._collect(
-            calls.make_traces_call(failing, layer, hours, cohort),
+            calls.make_traces_call(state, failing, layer, hours, cohort),
             lambda page: (page.traces, page.next),
             limit,
         )

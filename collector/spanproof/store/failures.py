@@ -15,7 +15,7 @@ from typing import Any
 
 from clickhouse_connect.driver.client import Client
 
-from spanproof.failures import Explanation, Signature, State, cluster, explain
+from spanproof.failures import ClusterState, Explanation, Signature, cluster, explain
 from spanproof.store.cells import clean_text
 from spanproof.store.dimensions import resolve_column
 from spanproof.store.filters import Filter
@@ -71,7 +71,7 @@ class FailureCluster:
     first_seen_ns: int
     last_seen_ns: int
     new_since: str = ""
-    state: State = State.OPEN
+    state: ClusterState = ClusterState.OPEN
     note: str = ""
     given_name: str = ""
     link: str = ""
@@ -299,11 +299,11 @@ def _get_decision(decided: _Triage, cluster_id: str, action: TriageAction) -> st
     return decided.get((cluster_id, action), ("", "", 0))[0]
 
 
-def _derive_state(decided: _Triage, cluster_id: str, last_seen_ns: int) -> tuple[State, str]:
-    value, note, changed_ns = decided.get((cluster_id, TriageAction.STATE), (State.OPEN.value, "", 0))
-    state = State(value)
-    if state is State.RESOLVED and last_seen_ns > changed_ns:
-        state = State.REGRESSED
+def _derive_state(decided: _Triage, cluster_id: str, last_seen_ns: int) -> tuple[ClusterState, str]:
+    value, note, changed_ns = decided.get((cluster_id, TriageAction.STATE), (ClusterState.OPEN.value, "", 0))
+    state = ClusterState(value)
+    if state is ClusterState.RESOLVED and last_seen_ns > changed_ns:
+        state = ClusterState.REGRESSED
     return state, note
 
 

@@ -3,17 +3,17 @@
 from spanproof.failures.causes import Explanation, explain, sign
 from spanproof.failures.clusters import cluster
 from spanproof.failures.messages import Raised, mask, read_raised
-from spanproof.failures.model import Failure, Signature, State
+from spanproof.failures.model import ClusterState, Failure, Signature
 from spanproof.failures.taxonomy import Kind, Rating, kinds, rate_run
 
 __all__ = [
+    "ClusterState",
     "Explanation",
     "Failure",
     "Kind",
     "Raised",
     "Rating",
     "Signature",
-    "State",
     "cluster",
     "explain",
     "kinds",

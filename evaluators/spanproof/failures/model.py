@@ -74,7 +74,7 @@ class Failure:
     cohort: Cohort
 
 
-class State(StrEnum):
+class ClusterState(StrEnum):
     """Where the work on a cluster is."""
 
     OPEN = "open"

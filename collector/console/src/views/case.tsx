@@ -4,7 +4,8 @@ import type { Schema } from "../api";
 import { quoted } from "../query";
 import { ago, Cli, Grid, Plain, request, RunLink, Sent, Shown, useAnswer, useSend, pathOf } from "../parts";
 import { Step } from "../steps";
-import { Marks, OneCell } from "./suites";
+import { LayerMarks, StateMark } from "../state";
+import { nameStatus, OneCell } from "./suites";
 
 type Page = Schema["CasePage"];
 
@@ -22,7 +23,7 @@ function Whole({ page }: { page: Page }) {
   const { case: it, history } = page;
   const [latest] = history;
   const sentence = latest
-    ? `${latest.result.status} in ${latest.experiment}: ${latest.result.passed} of ${latest.result.trials} ${latest.result.trials === 1 ? "trial" : "trials"} passed`
+    ? `in ${latest.experiment}: ${latest.result.passed} of ${latest.result.trials} ${latest.result.trials === 1 ? "trial" : "trials"} passed`
     : "No experiment ran this case yet";
   return (
     <>
@@ -31,7 +32,7 @@ function Whole({ page }: { page: Page }) {
           <a href="/suites">Suites</a> / <a href={`/suites/${pathOf(page.suite)}`}><Plain text={page.suite} /></a> / <Plain text={it.id} />
         </div>
         <h1>
-          <Plain text={sentence} />
+          {latest ? <StateMark state={latest.result.state} text={nameStatus(latest.result)} /> : null} <Plain text={sentence} />
         </h1>
         {latest?.result.reason ? (
           <div>
@@ -97,7 +98,7 @@ function Frozen({ page }: { page: Page }) {
   return (
     <>
       <p>
-        <Marks layers={it.expectation} /> <Plain text={frozen.sentence} />
+        <StateMark state={frozen.state} /> <LayerMarks states={it.expectation} /> <Plain text={frozen.sentence} />
       </p>
       <p>
         {frozen.answer ? (
@@ -115,7 +116,7 @@ function History({ page }: { page: Page }) {
   return (
     <Grid label="History" heads={["experiment", ["result", "wide"], "trials", ["answers", "wide"], "beside", "written"]}>
       {page.history.map((each, index) => {
-        const shown = each.trials.find((trial) => trial.verdict !== "passed") ?? each.trials[0];
+        const shown = each.trials.find((trial) => trial.state !== "pass") ?? each.trials[0];
         const reference = (run: Schema["CaseHistory"] | undefined, number: number | undefined) =>
           run && number !== undefined ? `trials/${run.experiment}/${page.case.id}/${number}` : page.frozen ? `cases/${page.suite}/${page.case.id}` : null;
         const earlier = page.history[index + 1];
@@ -164,19 +165,11 @@ function History({ page }: { page: Page }) {
   );
 }
 
-const TRIALS: Record<string, [string, string]> = { passed: ["pass", "✓"], failed: ["fail", "✗"], errored: ["errored", "!"], unjudged: ["errored", "!"] };
-
 function TrialMark({ trial, href }: { trial: Schema["TrialRow"]; href: string | null }) {
-  const [verdict, mark] = TRIALS[trial.verdict] ?? ["open", "?"];
-  const text = `${mark} ${trial.number}`;
-  const title = `trial ${trial.number} ${trial.verdict}${trial.reason ? `: ${trial.reason}` : ""}`;
-  return href ? (
-    <a class={`verdict part ${verdict}`} href={href} title={title} aria-label={title}>
-      {text}
-    </a>
-  ) : (
-    <span class={`verdict part ${verdict}`} title={title}>
-      {text}
+  const title = `trial ${trial.number} ${trial.state}${trial.reason ? `: ${trial.reason}` : ""}`;
+  return (
+    <span class="part">
+      <StateMark state={trial.state} text={`${trial.number}${trial.state === "open" ? " open" : ""}`} title={title} href={href} />
     </span>
   );
 }

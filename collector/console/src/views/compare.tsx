@@ -3,6 +3,7 @@ import { LAYERS, type Schema } from "../api";
 import { addressWith, Cli, DimensionSelect, Empty, Grid, Head, Interval, nameOfWindow, percent, Plain, Shown, useAnswer, useHours } from "../parts";
 import { quoted } from "../query";
 import { go, location } from "../router";
+import { describeRate, RateBar, RateMark, StateMark } from "../state";
 import { ChooseRuns } from "./runs";
 
 const DIMENSIONS = ["release", "prompt_version", "model", "agent", "task", "executor", "service"];
@@ -81,9 +82,13 @@ export function Compare() {
 function Both({ page }: { page: Schema["Comparison"] }) {
   const worse = LAYERS.filter((layer) => page.layers[layer]!.change === "worse");
   const better = LAYERS.filter((layer) => page.layers[layer]!.change === "better");
+  const opened = LAYERS.filter((layer) => page.layers[layer]!.open_change === "worse");
+  const settled = LAYERS.filter((layer) => page.layers[layer]!.open_change === "better");
   const sentence = [
     worse.length ? `${worse.join(" and ")} got worse` : "",
     better.length ? `${better.join(" and ")} got better` : "",
+    opened.length ? `${opened.join(" and ")} ${opened.length === 1 ? "has" : "have"} more open` : "",
+    settled.length ? `${settled.join(" and ")} ${settled.length === 1 ? "has" : "have"} less open` : "",
   ].filter(Boolean);
   return (
     <>
@@ -99,6 +104,7 @@ function Both({ page }: { page: Schema["Comparison"] }) {
               <td class="heat">
                 {points(pair.difference)}
                 <div class="dim">{pair.low === null ? "" : `${points(pair.low)} to ${points(pair.high)}`}</div>
+                {pair.before.open || pair.after.open ? <div class="dim">open {points(pair.open_difference)}</div> : null}
               </td>
               <td>
                 <Change pair={pair} />
@@ -122,6 +128,11 @@ function Both({ page }: { page: Schema["Comparison"] }) {
                     {pair ? (
                       <>
                         {percent(pair.before.rate)} → {percent(pair.after.rate)} <Change pair={pair} short />
+                        {pair.before.open || pair.after.open ? (
+                          <div class="dim">
+                            {pair.before.open} → {pair.after.open} open
+                          </div>
+                        ) : null}
                       </>
                     ) : (
                       "–"
@@ -140,24 +151,31 @@ function Both({ page }: { page: Schema["Comparison"] }) {
 }
 
 function Side({ rate, name }: { rate: Schema["Rate"]; name: string }) {
-  const n = rate.passed + rate.failed;
   return (
     <td class="heat" title={name}>
-      {percent(rate.rate)}{" "}
-      <span class="dim">
-        {rate.failed} of {n}
-      </span>
-      <Interval low={rate.low} high={rate.high} n={n} />
+      <RateMark rate={rate} /> <span class="dim">{describeRate(rate)}</span>
+      <Interval low={rate.low} high={rate.high} n={rate.judged} />
+      <RateBar rate={rate} />
     </td>
   );
 }
 
+const CHANGES: Record<Pair["change"], string> = { worse: "▲", better: "▼", unclear: "=" };
+
+/** How the fails changed, and what is open; better is green only where nothing is open now. */
 function Change({ pair, short }: { pair: Pair; short?: boolean }) {
-  const [verdict, mark] = { worse: ["fail", "▲"], better: ["pass", "▼"], unclear: ["skipped", "="] }[pair.change];
+  const colour = { worse: "fail", better: pair.after.open ? "open" : "pass", unclear: "skipped" }[pair.change];
   return (
-    <span class={`verdict ${verdict}`}>
-      {mark} {short && pair.change === "unclear" ? <span class="skip">unclear</span> : pair.change}
-    </span>
+    <>
+      <span class={`verdict ${colour}`}>
+        {CHANGES[pair.change]} {short && pair.change === "unclear" ? <span class="skip">unclear</span> : pair.change}
+      </span>
+      {pair.open_change === "unclear" ? null : (
+        <div>
+          <StateMark state="open" text={pair.open_change === "worse" ? "more open" : "less open"} />
+        </div>
+      )}
+    </>
   );
 }
 

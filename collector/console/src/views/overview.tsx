@@ -4,6 +4,7 @@ import { LAYERS, type Layer, type Schema } from "../api";
 import { RateChart, readTimes, type Times } from "../chart";
 import { addressWith, ago, Cli, DimensionSelect, formatDuration, Grid, Head, Interval, LayerCells, nameOfWindow, percent, Plain, Shown, Trend, useAnswer, useHours } from "../parts";
 import { go, location } from "../router";
+import { describeRate, isState, RateBar, StateMark } from "../state";
 import { WaitForFirst } from "./settings";
 
 const DIMENSIONS = ["prompt_version", "release", "model", "agent", "task", "executor"];
@@ -70,9 +71,10 @@ function describeRates(overview: Schema["Overview"], hours: string): string {
   const window = `the last ${nameOfWindow(hours)}`;
   const worst = LAYERS.map((layer) => ({ layer, rate: overview.layers[layer]! })).sort((a, b) => (b.rate.rate ?? 0) - (a.rate.rate ?? 0))[0]!;
   if (worst.rate.failed) {
-    const judged = worst.rate.passed + worst.rate.failed;
-    return `${worst.layer} fails most: ${worst.rate.failed} of ${judged.toLocaleString("en")} runs in ${window}`;
+    return `${worst.layer} fails most in ${window}: ${describeRate(worst.rate)}`;
   }
+  const opened = LAYERS.map((layer) => ({ layer, open: overview.layers[layer]!.open })).sort((a, b) => b.open - a.open)[0]!;
+  if (opened.open) return `No run failed in ${window}, and ${opened.open.toLocaleString("en")} are open on ${opened.layer}`;
   return worst.rate.passed ? `No run failed in ${window}` : `No run was judged in ${window}`;
 }
 
@@ -194,18 +196,23 @@ interface RateCardParts {
 
 function RateCard({ layer, rate, times, releases, hours }: RateCardParts) {
   const [point, setPoint] = useState<string | null>(null);
-  const judged = rate.passed + rate.failed;
-  const query = encodeURIComponent(`label:fail layer:${layer} since:${hours}h`);
+  const query = encodeURIComponent(`${rate.failed || !rate.open ? "label:fail" : "state:open"} layer:${layer} since:${hours}h`);
   return (
     <a class="rate" href={`/traces?q=${query}`}>
       <div>{layer}</div>
-      <div class={`number verdict ${rate.failed ? "fail" : judged ? "pass" : "skipped"}`}>
-        {rate.failed ? "✗" : judged ? "✓" : "–"} {percent(rate.rate)}{" "}
+      <div class="number">
+        <StateMark state={rate.state} text={percent(rate.rate)} />{" "}
         <small class="dim">{rate.low === null ? "" : `${percent(rate.low)} to ${percent(rate.high)}`}</small>
       </div>
-      <Interval low={rate.low} high={rate.high} n={judged} />
-      <div class="dim point">{point ?? `${rate.failed} of ${judged} judged`}</div>
+      <Interval low={rate.low} high={rate.high} n={rate.judged} />
+      <div class="dim point">{point ?? describeRate(rate)}</div>
+      <RateBar rate={rate} />
       <RateChart layer={layer} times={times} releases={releases} point={setPoint} />
+      {rate.open ? (
+        <div>
+          <Trend counts={times.rates[layer].map((each) => each?.open ?? 0)} label={`${layer}: open verdicts over time`} /> <span class="dim">open over time</span>
+        </div>
+      ) : null}
     </a>
   );
 }
@@ -229,8 +236,10 @@ function Heat({ cohorts, hours }: { cohorts: Schema["Cohorts"]; hours: string })
   );
 }
 
+type Cause = Schema["Overview"]["not_judged"][number] & { layer?: Layer };
+
 function NotJudged({ overview }: { overview: Schema["Overview"] }) {
-  const reasons = overview.not_judged;
+  const reasons: Cause[] = overview.not_judged;
   if (!reasons.length) return <p class="dim">Every layer of every run was judged.</p>;
   const rates = Object.values(overview.layers);
   const all = rates.reduce((sum, rate) => sum + countOf(rate), 0);
@@ -239,7 +248,7 @@ function NotJudged({ overview }: { overview: Schema["Overview"] }) {
       {reasons.map((each) => (
         <tr>
           <td>
-            <span class={`verdict ${each.outcome}`}>{each.outcome}</span> <Plain text={each.reason} />
+            <StateMark state={isState(each.outcome) ? each.outcome : "skipped"} label={each.layer} /> <Plain text={each.reason} />
           </td>
           <td class="heat">
             {percent(all ? each.times / all : null)} <span class="dim">{each.times}</span>

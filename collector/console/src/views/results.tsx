@@ -2,6 +2,7 @@
 import type { Schema } from "../api";
 import { Cli, formatDuration, Plain, Shown, useAnswer } from "../parts";
 import { report } from "../report";
+import { Counts, ResultMark } from "../state";
 
 /** An experiment, or a suite judged again. */
 export function Results({ name }: { name: string }) {
@@ -19,14 +20,17 @@ export function Results({ name }: { name: string }) {
 }
 
 function Whole({ page }: { page: Schema["ResultPage"] }) {
-  const failing = page.cases.filter((each) => each.verdict !== "passed");
-  const passed = page.cases.filter((each) => each.verdict === "passed");
+  const failing = page.cases.filter((each) => each.state !== "pass");
+  const passed = page.cases.filter((each) => each.state === "pass");
   return (
     <>
       <div class="head-of-run">
         <h1>
-          <ResultVerdict verdict={page.passed ? "passed" : "failed"} /> <Plain text={page.headline} />
+          <ResultMark state={page.state} /> <Plain text={page.headline} />
         </h1>
+        <div>
+          <Counts counts={page.counts} />
+        </div>
         <div class="dim">
           <Plain text={page.title} />
         </div>
@@ -56,7 +60,7 @@ function Whole({ page }: { page: Schema["ResultPage"] }) {
           <ul class="behind">
             {passed.map((each) => (
               <li>
-                <ResultVerdict verdict={each.verdict} /> <Plain text={[each.name, each.reason].filter(Boolean).join(": ")} />{" "}
+                <ResultMark state={each.state} verdict={each.verdict} /> <Plain text={[each.name, each.reason].filter(Boolean).join(": ")} />{" "}
                 {each.wall_s === null ? null : <span class="dim">{formatDuration(each.wall_s * 1e9)}</span>}
               </li>
             ))}
@@ -73,7 +77,7 @@ function FailingCase({ each }: { each: Schema["ResultCase"] }) {
   return (
     <section class="card" id={`case-${each.name}`}>
       <h2>
-        <ResultVerdict verdict={each.verdict} />{" "}
+        <ResultMark state={each.state} verdict={each.verdict} />{" "}
         <code>
           <Plain text={each.name} />
         </code>{" "}
@@ -109,16 +113,6 @@ function FailingCase({ each }: { each: Schema["ResultCase"] }) {
         {each.wall_s === null ? "" : ` · ${formatDuration(each.wall_s * 1e9)}`}
       </div>
     </section>
-  );
-}
-
-/** Whether an assertion or a case holds. */
-export function ResultVerdict({ verdict }: { verdict: string }) {
-  const [kind, mark] = { passed: ["pass", "✓"], failed: ["fail", "✗"] }[verdict] ?? ["open", "?"];
-  return (
-    <span class={`verdict ${kind}`}>
-      {mark} {verdict}
-    </span>
   );
 }
 

@@ -1,39 +1,56 @@
 // Where people agree and disagree: a queue of verdicts, labels, and how far each layer agrees with people.
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { LAYERS, type Layer, type Schema } from "../api";
-import { addressWith, ago, author, AuthorField, Cli, Empty, Grid, Head, LayerSelect, Outcome, percent, Plain, Promote, request, RunLink, Sent, Shown, useAnswer, useHours, useSend } from "../parts";
+import { addressWith, ago, author, AuthorField, Cli, Empty, Grid, Head, LayerSelect, percent, Plain, Promote, request, RunLink, Sent, Shown, useAnswer, useHours, useSend } from "../parts";
 import { report } from "../report";
 import { go, location } from "../router";
+import { Outcome, StateMark } from "../state";
+
+/** A card of the queue; what a store of an earlier version does not give is left out. */
+type Card = Schema["Waiting"] & {
+  layer?: Layer;
+  task?: string | null;
+  answer?: string | null;
+  cause_words?: string;
+  evidence?: Schema["Fact"][];
+};
 
 export function Review() {
   const given = location.value.searchParams.get("layer") as Layer | null;
-  const layer = given && LAYERS.includes(given) ? given : "groundedness";
+  const layer = given && LAYERS.includes(given) ? given : null;
   const hours = useHours("720");
-  const queue = useAnswer<Schema["Queue"]>("review", { layer, hours });
+  const queue = useAnswer<Schema["Queue"]>("review", layer ? { layer, hours } : { hours });
   const agreement = useAnswer<Schema["AgreementPage"]>("agreement");
   const wrong = useAnswer<Schema["LabelList"]>("labels", { wrong: "true" });
-  const reload = () => {
+  const [settled, setSettled] = useState<ReadonlySet<string>>(new Set());
+  const [said, setSaid] = useState("");
+  const status = useRef<HTMLDivElement>(null);
+  const settle = (key: string, sentence: string) => {
+    const next = new Set([...settled, key]);
+    setSettled(next);
+    setSaid(sentence);
+    // The card that had the focus is gone: a keyboard goes on from here.
+    status.current?.focus();
     agreement.reload?.();
     wrong.reload?.();
+    // The queue is the first of what waits: there may be more.
+    if (queue.value && !listCards(queue.value, next).length) queue.reload?.();
   };
   return (
     <>
       <Head title="Review" hours={hours}>
         <span>
-          <LayerSelect value={layer} choose={(next) => go(addressWith({ layer: next }))} /> <AuthorField />
+          <LayerSelect value={layer} choose={(next) => go(addressWith({ layer: next }))} every="every layer" /> <AuthorField />
         </span>
       </Head>
       <div class="columns">
         <section>
-          <h2>Waiting for a person: uncertain first</h2>
+          <h2>Waiting for a person: open first</h2>
+          <div role="status" tabIndex={-1} ref={status} class={said ? "notice" : undefined}>
+            <Plain text={said} />
+          </div>
           <Shown loaded={queue}>
-            {(found) =>
-              found.waiting.length ? (
-                found.waiting.map((each) => <Waiting key={each.trace_id + each.run_span_id} each={each} layer={layer} reload={reload} />)
-              ) : (
-                <Empty title={`Every verdict on ${layer} was looked at`} />
-              )
-            }
+            {(found) => <Cards queue={found} settled={settled} settle={settle} />}
           </Shown>
         </section>
         <section>
@@ -60,38 +77,111 @@ export function Review() {
           </Shown>
         </section>
       </div>
-      <Cli line={request(`review?layer=${layer}&hours=${hours}`)} />
+      <Cli line={request(`review?${layer ? `layer=${layer}&` : ""}hours=${hours}`)} />
     </>
   );
 }
 
-function Waiting({ each, layer, reload }: { each: Schema["Waiting"]; layer: Layer; reload: () => void }) {
+interface CardsParts {
+  queue: Schema["Queue"];
+  settled: ReadonlySet<string>;
+  settle: (key: string, sentence: string) => void;
+}
+
+/** The queue without what was settled since it was loaded. */
+function Cards({ queue, settled, settle }: CardsParts) {
+  const cards = listCards(queue, settled);
+  if (!cards.length) return <Empty title="Every verdict was looked at" />;
+  return (
+    <>
+      {cards.map((card) => (
+        <WaitingCard key={keyOf(card, queue)} card={card} layer={layerOf(card, queue)} settle={(sentence) => settle(keyOf(card, queue), sentence)} />
+      ))}
+    </>
+  );
+}
+
+function listCards(queue: Schema["Queue"], settled: ReadonlySet<string>): Card[] {
+  return (queue.waiting as Card[]).filter((card) => !settled.has(keyOf(card, queue)));
+}
+
+function layerOf(card: Card, queue: Schema["Queue"]): Layer {
+  return card.layer ?? queue.layer ?? "groundedness";
+}
+
+function keyOf(card: Card, queue: Schema["Queue"]): string {
+  return `${card.trace_id} ${card.run_span_id} ${layerOf(card, queue)}`;
+}
+
+function WaitingCard({ card, layer, settle }: { card: Card; layer: Layer; settle: (sentence: string) => void }) {
+  const { outcome } = card;
+  const cause = card.cause_words ?? [outcome.cause_words, outcome.detail].filter(Boolean).join(": ");
+  const facts = card.evidence ?? [];
   return (
     <section class="card">
       <div>
-        <Outcome outcome={each.outcome} /> <RunLink trace={each.trace_id} run={each.run_span_id} text={each.agent || "run"} />{" "}
+        <Outcome outcome={outcome} /> {layer} of <RunLink trace={card.trace_id} run={card.run_span_id} text={card.agent || "run"} />{" "}
         <span class="dim">
-          <Plain text={each.release} /> {ago(each.started_ns)}
+          <Plain text={card.release} /> {ago(card.started_ns)}
         </span>
       </div>
+      {card.task != null || card.answer != null ? (
+        <dl class="facts">
+          <dt>task</dt>
+          <dd>
+            <Plain text={card.task ?? "not on the trace"} />
+          </dd>
+          <dt>answer</dt>
+          <dd>
+            <Plain text={card.answer ?? "none on the trace"} />
+          </dd>
+        </dl>
+      ) : null}
       <p>
-        <Plain text={each.outcome.explanation} />
+        <Plain text={outcome.explanation} />
       </p>
-      <Judge trace={each.trace_id} run={each.run_span_id} layer={layer} ours={each.outcome.verdict} onDone={reload} />
+      {cause ? (
+        <p>
+          <StateMark state="open" /> <Plain text={`The ${cause}`} />
+        </p>
+      ) : null}
+      {facts.length ? (
+        <details>
+          <summary>
+            evidence, {facts.length} {facts.length === 1 ? "fact" : "facts"}
+          </summary>
+          <ul class="behind">
+            {facts.map((fact) => (
+              <li>
+                <Plain text={fact.what} />
+                {[fact.recorded, fact.replayed].map((text) =>
+                  text ? (
+                    <div class="dim">
+                      <Plain text={text} />
+                    </div>
+                  ) : null,
+                )}
+              </li>
+            ))}
+          </ul>
+        </details>
+      ) : null}
+      <Judge trace={card.trace_id} run={card.run_span_id} layer={layer} ours={outcome.state ?? outcome.verdict} onDone={(said) => settle(`${said} That settles ${layer} of ${card.agent || "the run"}.`)} />
     </section>
   );
 }
 
 /** Agree or disagree with a verdict, with a note and the right answer. */
-export function Judge({ trace, run, layer, ours, onDone }: { trace: string; run: string; layer: Layer; ours: string; onDone?: () => void }) {
+export function Judge({ trace, run, layer, ours, onDone }: { trace: string; run: string; layer: Layer; ours: string; onDone?: (said: string) => void }) {
   const sending = useSend();
   const [note, setNote] = useState("");
   const [correction, setCorrection] = useState("");
   const label = (verdict: "pass" | "fail") => {
     const body = { trace_id: trace, run_span_id: run, layer, verdict, note, correction: correction || null, author: author() };
     sending.run<Schema["PersonsLabel"]>("POST", "labels", body, (answer) => {
-      onDone?.();
-      return `${answer.author} says ${answer.verdict}.`;
+      const said = `${answer.author} says ${answer.verdict}.`;
+      onDone?.(said);
+      return said;
     });
   };
   if (report) return null;

@@ -1,7 +1,8 @@
 // One run beside another: what became other, and from which step on. Steps are aligned by the server.
 import { LAYERS, type Schema } from "../api";
-import { Cli, Empty, Outcome, Plain, request, Shown, useAnswer } from "../parts";
+import { Cli, Empty, Plain, request, Shown, useAnswer } from "../parts";
 import { go, location } from "../router";
+import { Outcome, StateMark } from "../state";
 import { Calls, Difference, Source, textOf } from "../steps";
 
 type Comparison = Schema["RunComparison"];
@@ -129,7 +130,7 @@ function RunHead({ side, run }: { side: string; run: Schema["ComparedRun"] }) {
   const facts = ["prompt_version", "release", "model"].map((key) => run.run.cohort[key]).filter(Boolean);
   return (
     <div>
-      <strong>{side}</strong>{" "}
+      <strong>{side}</strong> <StateMark state={run.run.state} />{" "}
       <a href={address}>
         <Plain text={isStored ? `trace ${run.trace_id.slice(0, 12)}` : suite ? `${name}, frozen run` : run.reference.slice("trials/".length)} />
       </a>{" "}
@@ -160,12 +161,12 @@ function Verdicts({ before, after }: { before: Schema["Run"]; after: Schema["Run
         <tbody>
           {LAYERS.map((layer) => {
             const sides = [outcomeOf(before, layer), outcomeOf(after, layer)];
-            const flipped = sides[0]?.verdict !== sides[1]?.verdict;
+            const flipped = sides[0]?.state !== sides[1]?.state;
             return (
               <tr>
                 <th scope="row">
                   {layer}
-                  {flipped ? <span class="dim"> flipped</span> : null}
+                  {flipped ? <span class="dim"> changed</span> : null}
                 </th>
                 {sides.map((outcome) => (
                   <td>

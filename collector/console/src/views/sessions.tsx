@@ -1,8 +1,9 @@
 // Conversations and teams of agents as a whole: how they ended, who erred first, what was lost between agents.
 import { useState } from "preact/hooks";
 import { get, LAYERS, type Schema } from "../api";
-import { ago, Cli, Empty, formatDuration, formatTime, Grid, Head, nameOfWindow, Outcome, percent, Plain, RunLink, Shown, useAnswer, useHours, VerdictMark } from "../parts";
+import { ago, Cli, Empty, formatDuration, formatTime, Grid, Head, nameOfWindow, percent, Plain, RunLink, Shown, useAnswer, useHours } from "../parts";
 import { pair, quoted } from "../query";
+import { Outcome, StateMark } from "../state";
 
 type Page = Schema["SessionPage"];
 type Row = Schema["Session"];
@@ -81,24 +82,22 @@ function List({ first, rates, hours }: { first: Schema["SessionList"]; rates: Sc
   );
 }
 
-/** The layers that fail in a session, each with a link to the failing runs; nothing until that is known. */
+/** The layers that fail or are open in a session, each with a link to the runs; nothing until that is known. */
 function FailingLayers({ session, rates, hours }: { session: Row; rates: Schema["Cohorts"] | null; hours: string }) {
-  const layers = rates?.values.find((each) => each.value === session.id)?.layers;
-  if (!layers) return null;
-  const failing = LAYERS.filter((layer) => layers[layer]?.failed);
-  if (!failing.length) return <VerdictMark verdict="pass" />;
-  return (
-    <>
-      {failing.map((layer) => {
-        const query = [`label:fail layer:${layer}`, pair("session", session.id), `since:${Math.ceil(Number(hours))}h`].join(" ");
-        return (
-          <a class="verdict fail part" href={`/traces?q=${encodeURIComponent(query)}`}>
-            ✗ {layer} {layers[layer]!.failed}
-          </a>
-        );
-      })}
-    </>
-  );
+  const found = rates?.values.find((each) => each.value === session.id);
+  if (!found) return null;
+  const rows = LAYERS.flatMap((layer) => {
+    const rate = found.layers[layer];
+    if (!rate) return [];
+    const query = [`layer:${layer}`, pair("session", session.id), `since:${Math.ceil(Number(hours))}h`].join(" ");
+    const link = (state: "fail" | "open", count: number) => (
+      <span class="part">
+        <StateMark state={state} text={`${layer} ${count}${state === "open" ? " open" : ""}`} href={`/traces?q=${encodeURIComponent(`state:${state} ${query}`)}`} />
+      </span>
+    );
+    return [rate.failed ? link("fail", rate.failed) : null, rate.open ? link("open", rate.open) : null].filter(Boolean);
+  });
+  return <>{rows.length ? rows : <StateMark state={found.state} />}</>;
 }
 
 export function Session({ id }: { id: string }) {
@@ -123,7 +122,7 @@ function Whole({ page }: { page: Page }) {
           {first && last ? ` · ${page.traces.length} ${page.traces.length === 1 ? "trace" : "traces"} · ${formatTime(first.start_ns)} UTC · ${formatDuration(last.end_ns - first.start_ns)}` : ""}
         </div>
         <h1>
-          <VerdictMark verdict={page.verdict} /> <Plain text={page.explanation} />
+          <StateMark state={page.verdict} /> <Plain text={page.explanation} />
         </h1>
         {page.value === null ? null : <p class="dim">{percent(page.value)} of the user's requests ended well, by the last attempt at each.</p>}
         {mistake ? (
@@ -164,7 +163,7 @@ function Turns({ page }: { page: Page }) {
             <div class="dim">{formatTime(rows.get(turn.trace_id)?.start_ns ?? 0)}</div>
           </th>
           <td>
-            <VerdictMark verdict={turn.verdict} />
+            <StateMark state={turn.verdict} />
             {turn.is_retry ? <div class="dim">requested again</div> : null}
           </td>
           <td class="said">

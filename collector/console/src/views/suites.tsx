@@ -1,10 +1,11 @@
 // Is this safe to ship? Cases down, experiments across, reports of the gate, and an assertion tried on stored runs.
-import { LAYERS, type Schema } from "../api";
+import type { Schema } from "../api";
 import { addressWith, ago, Cli, Empty, Grid, Head, Interval, pathOf, percent, Plain, request, RunLink, Shown, useAnswer, useHours } from "../parts";
 import { quoted } from "../query";
 import { report } from "../report";
 import { go, location } from "../router";
-import { Marked, ResultVerdict } from "./results";
+import { Counts, LayerMarks, ResultMark, StateMark } from "../state";
+import { Marked } from "./results";
 
 export function Suites() {
   const suites = useAnswer<Schema["SuiteList"]>("suites");
@@ -26,7 +27,7 @@ export function Suites() {
                     </a>
                   </th>
                   <td>
-                    <ResultVerdict verdict={each.passed ? "passed" : "failed"} />
+                    <ResultMark state={each.state} />
                   </td>
                   <td class="heat">{each.assertions}</td>
                   <td>{each.failed_layers.join(", ") || "–"}</td>
@@ -64,7 +65,7 @@ function List({ list }: { list: Schema["SuiteList"] }) {
     );
   }
   return (
-    <Grid label="Suites" heads={["suite", ["cases", "heat"], "balance", "agents", ["experiments", "heat"]]}>
+    <Grid label="Suites" heads={["suite", ["cases", "heat"], "frozen runs", "fails", "agents", ["experiments", "heat"]]}>
       {list.suites.map((each) => (
         <tr>
           <th scope="row">
@@ -79,8 +80,11 @@ function List({ list }: { list: Schema["SuiteList"] }) {
                 ! <Plain text={each.problem} />
               </span>
             ) : (
-              <Plain text={Object.entries(each.verdicts).map(([layer, n]) => `${layer === "none" ? "passing" : `fails ${layer}`} ${n}`).join(", ")} />
+              <Counts counts={each.states} />
             )}
+          </td>
+          <td>
+            <Plain text={Object.entries(each.verdicts).filter(([layer]) => layer !== "none").map(([layer, n]) => `${layer} ${n}`).join(", ") || "–"} />
           </td>
           <td>
             <Plain text={Object.keys(each.agents).join(", ")} />
@@ -109,7 +113,7 @@ function Matrix({ page }: { page: Schema["SuitePage"] }) {
   const sentence =
     page.baseline && counted
       ? `${counted.fixed} fixed and ${counted.regressed} regressed beside ${page.baseline}`
-      : `${page.cases} cases, ${flipped} of them flipped between experiments`;
+      : `${page.cases} ${page.cases === 1 ? "case" : "cases"}, ${flipped} of them flipped between experiments`;
   return (
     <>
       <div class="head-of-run">
@@ -147,6 +151,9 @@ function Matrix({ page }: { page: Schema["SuitePage"] }) {
                   <a href={`/experiments/${pathOf(each.name)}`}>
                     <Plain text={each.name} />
                   </a>
+                  <div>
+                    <Counts counts={each.counts} />
+                  </div>
                   <div class="dim">
                     pass@1 {percent(each.pass_at_1)}
                     {each.cost_usd === null ? "" : ` · $${each.cost_usd.toFixed(3)}`}
@@ -177,7 +184,7 @@ function Matrix({ page }: { page: Schema["SuitePage"] }) {
                   </div>
                 </th>
                 <td>
-                  <Marks layers={row.case.expectation} />
+                  {row.case.trace_id ? <StateMark state={row.case.state} /> : null} <LayerMarks states={row.case.expectation} />
                 </td>
                 {row.cells.map((cell, index) => (
                   <td>{cell ? <OneCell cell={cell} href={besideBaseline(page, row, index)} /> : <span class="dim">not run</span>}</td>
@@ -188,25 +195,6 @@ function Matrix({ page }: { page: Schema["SuitePage"] }) {
         </table>
       </div>
     </>
-  );
-}
-
-const MARKS: Record<string, [string, string]> = { pass: ["pass", "✓"], fail: ["fail", "✗"], uncertain: ["open", "?"], skipped: ["skipped", "–"], errored: ["errored", "!"] };
-
-/** Five small marks, one per layer, in the order of the layers. */
-export function Marks({ layers }: { layers: Record<string, string> }) {
-  const words = LAYERS.map((layer) => `${layer} ${layers[layer] ?? "none"}`).join(", ");
-  return (
-    <span class="marks" role="img" aria-label={words} title={words}>
-      {LAYERS.map((layer) => {
-        const [verdict, mark] = MARKS[layers[layer] ?? "skipped"] ?? ["open", "?"];
-        return (
-          <span class={`verdict ${verdict}`} aria-hidden="true">
-            {mark}
-          </span>
-        );
-      })}
-    </span>
   );
 }
 
@@ -223,24 +211,19 @@ function besideBaseline(page: Schema["SuitePage"], row: Schema["MatrixRow"], ind
   return before ? `/compare/runs?${new URLSearchParams({ before, after })}` : `/${after}`;
 }
 
+/** Return the word for a case: how it came out, and the state where that is neither passed nor failed. */
+export function nameStatus(cell: Schema["Cell"]): string {
+  return cell.state === "pass" || cell.state === "fail" ? cell.status : cell.state;
+}
+
 export function OneCell({ cell, href }: { cell: Schema["Cell"]; href?: string | null }) {
-  const verdict = { passed: "pass", fixed: "pass", flaky: "open", reproduced: "fail", regressed: "fail", failed: "fail", errored: "errored", inconclusive: "errored" }[cell.status];
-  const mark = { pass: "✓", open: "?", fail: "✗", errored: "!" }[verdict] ?? "";
   return (
     <>
-      {href ? (
-        <a class={`verdict ${verdict}`} title={cell.reason} href={href}>
-          {mark} {cell.status}
-        </a>
-      ) : (
-        <span class={`verdict ${verdict}`} title={cell.reason}>
-          {mark} {cell.status}
-        </span>
-      )}{" "}
+      <StateMark state={cell.state} text={nameStatus(cell)} title={cell.reason} href={href} />{" "}
       <span class="dim">
         {cell.passed}/{cell.trials}
       </span>{" "}
-      <Marks layers={cell.layers} />
+      <LayerMarks states={cell.layer_states} />
     </>
   );
 }
@@ -258,7 +241,7 @@ export function Gate({ name }: { name: string }) {
         {(page) => (
           <>
             <h1>
-              <ResultVerdict verdict={page.passed ? "passed" : "failed"} /> <Plain text={page.name} />
+              <ResultMark state={page.state} /> <Plain text={page.name} />
             </h1>
             <Assertions page={page} />
           </>
@@ -276,7 +259,7 @@ export function Assertions({ page }: { page: Schema["GatePage"] }) {
       {page.assertions.map((each) => (
         <section class="card">
           <h2>
-            <ResultVerdict verdict={each.verdict} />{" "}
+            <ResultMark state={each.state} verdict={each.verdict} />{" "}
             <code>
               <Plain text={each.assertion} />
             </code>

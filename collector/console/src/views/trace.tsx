@@ -2,16 +2,18 @@
 // claims: choosing one lights up the output it was held against.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { LAYERS, type Layer, type Schema } from "../api";
-import { addressWith, Cli, formatDuration, formatTime, Outcome, Plain, Promote, request, Shown, useAnswer } from "../parts";
+import { addressWith, Cli, formatDuration, formatTime, Plain, Promote, request, Shown, useAnswer } from "../parts";
 import { pair } from "../query";
 import { go, location, typing } from "../router";
 import { report } from "../report";
+import { Outcome, StateMark } from "../state";
 import { rests, spansOf, Step } from "../steps";
 import { Judge } from "./review";
 
 type Run = Schema["Run"];
 type Claim = Schema["Claim"];
 type Page = Schema["TracePage"];
+type Score = Schema["Score"];
 
 /** From so many on, of steps and of scores, only a part is drawn at once. */
 const MANY = 60;
@@ -20,18 +22,19 @@ const MANY = 60;
 const MOST_BELOW = 200;
 const DEEPEST = 50;
 
-const MARKS = { pass: "✓", fail: "✗", open: "?", skipped: "–", errored: "!" } as const;
+/** What the outputs say of a claim: what they leave open is not certain. */
+const CLAIM_WORDS: Record<Claim["verdict"], string> = { contradicted: "contradicted", uncertain: "open", grounded: "grounded" };
 
 /** A trace of the store, or of a trial of an experiment: `path` is where the API has it. */
 export function Trace({ path }: { path: string }) {
   const page = useAnswer<Page>(path);
-  return <Shown loaded={page} title="Trace">{(found) => <Whole page={found} path={path} />}</Shown>;
+  return <Shown loaded={page} title="Trace">{(found) => <Whole page={found} path={path} reload={page.reload} />}</Shown>;
 }
 
-function Whole({ page, path }: { page: Page; path: string }) {
+function Whole({ page, path, reload }: { page: Page; path: string; reload: (() => void) | undefined }) {
   const wanted = location.value.searchParams.get("run");
-  const failing = page.runs.find((run) => run.verdict === "fail");
-  const run = page.runs.find((each) => each.span_id === wanted) ?? failing ?? page.runs[0];
+  const gravest = page.runs.find((run) => run.state === page.state);
+  const run = page.runs.find((each) => each.span_id === wanted) ?? gravest ?? page.runs[0];
   if (!run) {
     return (
       <div class="empty">
@@ -44,7 +47,7 @@ function Whole({ page, path }: { page: Page; path: string }) {
   return (
     <>
       <Head page={page} run={run} />
-      <Columns key={run.span_id} page={page} path={path} run={run} />
+      <Columns key={run.span_id} page={page} path={path} run={run} reload={reload} />
       {isStored(path) ? (
         <Cli line={`spanproof show ${page.trace_id.slice(0, 12)} --run ${run.span_id}`} />
       ) : report ? null : (
@@ -69,17 +72,17 @@ function Head({ page, run }: { page: Page; run: Run }) {
         {report ? null : <a href="/traces">Traces</a>} / <Plain text={run.agent} /> · <Plain text={facts.join(" · ")} />
       </div>
       <h1>
-        <span class={`verdict ${run.verdict}`}>{MARKS[run.verdict]}</span> <Plain text={run.sentence} />
+        <StateMark state={run.state} text={run.state === "pass" ? "" : undefined} /> <Plain text={run.sentence} />
       </h1>
       {page.runs.length > 1 ? (
         <nav class="badges" aria-label="Runs of this trace">
           {page.runs.map((each) => (
             <a
-              class={`badge ${each.verdict}`}
+              class={`badge ${each.state}`}
               href={addressWith({ run: each.span_id, step: null, claim: null, layer: null, span: null })}
               aria-current={each === run ? "true" : undefined}
             >
-              {MARKS[each.verdict]} <Plain text={each.agent} />
+              <StateMark state={each.state} /> <Plain text={each.agent} />
             </a>
           ))}
         </nav>
@@ -94,15 +97,15 @@ function isStored(path: string): boolean {
   return path.startsWith("traces/");
 }
 
-function Columns({ page, path, run }: { page: Page; path: string; run: Run }) {
+function Columns({ page, path, run, reload }: { page: Page; path: string; run: Run; reload: (() => void) | undefined }) {
   const failing = run.claims.find((claim) => claim.verdict === "contradicted") ?? null;
   const given = location.value.searchParams;
   // The address holds what is chosen: step, claim (its first character in the answer) and layer.
   const claim = run.claims.find((each) => String(each.start) === given.get("claim")) ?? null;
-  const firstFailing = run.layers.find((each) => each.outcome.verdict === "fail")?.layer ?? null;
-  const layer = given.has("layer") ? LAYERS.find((each) => each === given.get("layer")) ?? null : firstFailing;
+  const reasonLayer = run.state === "skipped" ? null : run.reason_layer;
+  const layer = given.has("layer") ? LAYERS.find((each) => each === given.get("layer")) ?? null : reasonLayer;
   const chooseLayer = (next: Layer | null) => go(addressWith({ layer: next ?? "all" }), true);
-  const [panel, setPanel] = useState(failing ? "answer" : "steps");
+  const [panel, setPanel] = useState(failing || run.state === "open" || run.state === "errored" ? "answer" : "steps");
   const [help, setHelp] = useState(false);
   const stepOfUrl = () => Number(location.value.searchParams.get("step")) || 0;
   const chosen = stepOfUrl();
@@ -154,10 +157,10 @@ function Columns({ page, path, run }: { page: Page; path: string; run: Run }) {
   return (
     <>
       <div class="badges" role="group" aria-label="Layers">
-        {run.layers.map((score) => (
+        {run.layers.filter((score) => score.outcome.state !== "skipped").map((score) => (
           <button
             type="button"
-            class={`badge ${score.outcome.verdict}`}
+            class={`badge ${score.outcome.state}`}
             aria-pressed={layer === score.layer}
             onClick={() => {
               chooseLayer(layer === score.layer ? null : score.layer);
@@ -165,6 +168,19 @@ function Columns({ page, path, run }: { page: Page; path: string; run: Run }) {
             }}
           >
             <Outcome outcome={score.outcome} label={score.layer} />
+          </button>
+        ))}
+        {groupByCause(run.layers).map((layers) => (
+          <button
+            type="button"
+            class="badge"
+            title={describeCause(layers[0]!.outcome)}
+            onClick={() => {
+              chooseLayer(null);
+              setPanel("answer");
+            }}
+          >
+            <StateMark state="skipped" text={`skipped ${nameLayers(layers)}`} />
           </button>
         ))}
         {isStored(path) ? <Promote runs={[{ trace_id: page.trace_id, run_span_id: run.span_id }]} /> : null}
@@ -202,7 +218,7 @@ function Columns({ page, path, run }: { page: Page; path: string; run: Run }) {
           <h2>Answer</h2>
           <Answer run={run} claim={claim} choose={show} />
           {claim ? <Why claim={claim} run={run} /> : null}
-          <Evidence run={run} trace={isStored(path) ? page.trace_id : null} layer={layer} goToStep={goToStep} />
+          <Evidence run={run} trace={isStored(path) ? page.trace_id : null} layer={layer} goToStep={goToStep} reload={reload} />
           {page.feedback.map((said) => (
             <p>
               User feedback: {said.kind.replace("_", " ")}
@@ -351,11 +367,11 @@ function Answer({ run, claim, choose }: { run: Run; claim: Claim | null; choose:
         type="button"
         class={`claim ${each.verdict}`}
         aria-pressed={claim === each}
-        title={each.verdict}
+        title={CLAIM_WORDS[each.verdict]}
         onClick={() => choose(claim === each ? null : each)}
       >
         <Plain text={letters.slice(each.start, each.end).join("")} />
-        <span class="skip"> ({each.verdict})</span>
+        <span class="skip"> ({CLAIM_WORDS[each.verdict]})</span>
       </button>,
     );
     at = each.end;
@@ -365,17 +381,27 @@ function Answer({ run, claim, choose }: { run: Run; claim: Claim | null; choose:
     <>
       <div class="answer">{parts}</div>
       {run.claims.length ? (
-        <p class="dim">Choose an underlined claim to see the output it was held against.</p>
+        <p class="dim">
+          {describeClaims(run.claims)}. Choose an underlined claim to see the output it was held against.
+        </p>
       ) : null}
     </>
   );
+}
+
+/** Return how many claims were checked, and what of them is open. */
+function describeClaims(claims: Claim[]): string {
+  const counted = (["grounded", "contradicted", "uncertain"] as const)
+    .map((verdict) => [claims.filter((each) => each.verdict === verdict).length, CLAIM_WORDS[verdict]] as const)
+    .filter(([count]) => count);
+  return `${claims.length} ${claims.length === 1 ? "claim" : "claims"}: ${counted.map(([count, word]) => `${count} ${word}`).join(", ")}`;
 }
 
 function Why({ claim, run }: { claim: Claim; run: Run }) {
   const step = run.steps.find((each) => rests(each, claim));
   return (
     <div class="why" role="status">
-      <strong>{claim.verdict}</strong>
+      <strong>{CLAIM_WORDS[claim.verdict]}</strong>
       {step ? ` by step ${step.number}` : ""}
       <p>
         <Plain text={claim.why} />
@@ -389,25 +415,107 @@ function Why({ claim, run }: { claim: Claim; run: Run }) {
   );
 }
 
-function Evidence({ run, trace, layer, goToStep }: { run: Run; trace: string | null; layer: string | null; goToStep: (number: number) => void }) {
-  const layers = run.layers.filter((each) => !layer || each.layer === layer);
+interface EvidenceParts {
+  run: Run;
+  trace: string | null;
+  layer: string | null;
+  goToStep: (number: number) => void;
+  reload: (() => void) | undefined;
+}
+
+/** Each layer with what speaks for its state; skipped layers are folded, by cause. */
+function Evidence({ run, trace, layer, goToStep, reload }: EvidenceParts) {
+  const chosen = run.layers.filter((each) => !layer || each.layer === layer);
+  const one = (score: Score) => <LayerEvidence key={score.layer} score={score} run={run} trace={trace} goToStep={goToStep} reload={reload} />;
   return (
     <div class="evidence">
-      {layers.map((each) => (
-        <section>
-          <h3>
-            <Outcome outcome={each.outcome} label={each.layer} />{" "}
-            <a class="dim" href={addressWith({ layer: each.layer })}>
-              link
-            </a>
-          </h3>
-          <Plain text={each.outcome.explanation} />
-          {trace ? <Judge trace={trace} run={run.span_id} layer={each.layer} ours={each.outcome.verdict} /> : null}
-          <Facts score={each} run={run} goToStep={goToStep} />
-          <OtherScores scores={run.scores.filter((score) => score.layer === each.layer && score.outcome.verdict !== "skipped")} />
-        </section>
-      ))}
+      {chosen.filter((each) => layer || each.outcome.state !== "skipped").map(one)}
+      {layer
+        ? null
+        : groupByCause(run.layers).map((layers) => (
+            <details>
+              <summary>
+                <StateMark state="skipped" text={`skipped ${nameLayers(layers)}`} /> <span class="dim">{describeCause(layers[0]!.outcome)}</span>
+              </summary>
+              <div class="evidence">{layers.map(one)}</div>
+            </details>
+          ))}
     </div>
+  );
+}
+
+/** The skipped layers of a run, those of one cause together. */
+function groupByCause(layers: Score[]): Score[][] {
+  const groups = new Map<string, Score[]>();
+  for (const each of layers) {
+    if (each.outcome.state !== "skipped") continue;
+    const cause = each.outcome.cause ?? "";
+    groups.set(cause, [...(groups.get(cause) ?? []), each]);
+  }
+  return [...groups.values()];
+}
+
+function nameLayers(layers: Score[]): string {
+  return layers.map((each) => each.layer).join(", ");
+}
+
+/** Return a cause as a sentence: `The answer holds a value that no source has: $12.34`. */
+function describeCause(outcome: Schema["Outcome"]): string {
+  if (!outcome.cause_words) return "";
+  return `The ${outcome.cause_words}${outcome.detail ? `: ${outcome.detail}` : ""}`;
+}
+
+interface LayerEvidenceParts extends Omit<EvidenceParts, "layer"> {
+  score: Score;
+}
+
+function LayerEvidence({ score, run, trace, goToStep, reload }: LayerEvidenceParts) {
+  const ours = score.settled ?? score.outcome;
+  return (
+    <section>
+      <h3>
+        <Outcome outcome={score.outcome} label={score.layer} />{" "}
+        <a class="dim" href={addressWith({ layer: score.layer })}>
+          link
+        </a>
+      </h3>
+      {score.settled_by ? (
+        <p class="notice">
+          Settled by a person, <Plain text={score.settled_by} />
+          {score.outcome.explanation ? (
+            <>
+              : <Plain text={score.outcome.explanation} />
+            </>
+          ) : null}
+          . Before: <Outcome outcome={ours} />
+        </p>
+      ) : null}
+      <Plain text={ours.explanation} />
+      {ours.state === "open" ? <OpenFacts score={score} outcome={ours} run={run} goToStep={goToStep} /> : <Facts facts={score.evidence} run={run} goToStep={goToStep} />}
+      {trace ? <Judge trace={trace} run={run.span_id} layer={score.layer} ours={ours.state ?? ours.verdict} onDone={() => reload?.()} /> : null}
+      <OtherScores scores={run.scores.filter((each) => each.layer === score.layer && each.outcome.verdict !== "skipped")} />
+    </section>
+  );
+}
+
+/** What was checked of an open layer, then what is open of it and why. */
+function OpenFacts({ score, outcome, run, goToStep }: { score: Score; outcome: Schema["Outcome"]; run: Run; goToStep: (number: number) => void }) {
+  const open = score.evidence.filter((fact) => fact.claim === "uncertain");
+  const checked = score.evidence.filter((fact) => fact.claim !== "uncertain");
+  return (
+    <>
+      {checked.length ? (
+        <>
+          <h4>Checked</h4>
+          <Facts facts={checked} run={run} goToStep={goToStep} />
+        </>
+      ) : null}
+      <h4>
+        <StateMark state="open" />
+      </h4>
+      <Plain text={describeCause(outcome)} />
+      <Facts facts={open} run={run} goToStep={goToStep} />
+    </>
   );
 }
 
@@ -434,11 +542,11 @@ function OtherScores({ scores }: { scores: Schema["Score"][] }) {
   );
 }
 
-function Facts({ score, run, goToStep }: { score: Schema["Score"]; run: Run; goToStep: (number: number) => void }) {
-  if (!score.evidence.length) return null;
+function Facts({ facts, run, goToStep }: { facts: Schema["Fact"][]; run: Run; goToStep: (number: number) => void }) {
+  if (!facts.length) return null;
   return (
     <ul>
-      {score.evidence.map((fact) => {
+      {facts.map((fact) => {
         const step = fact.span_id && run.steps.find((each) => spansOf(each).includes(fact.span_id!));
         return (
           <li>

@@ -1,20 +1,21 @@
 // Which runs? A query line that is also the URL, and a list that draws only the rows in sight.
 import { Virtualizer, elementScroll, observeElementOffset, observeElementRect } from "@tanstack/virtual-core";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ApiError, follow, get, LAYERS, type Schema } from "../api";
-import { Cli, formatTime, Outcome, Plain, Promote, Shown, type Loaded } from "../parts";
-import { commandOf, isDimension, NAMES, pair, readQuery, wordAt, type Parameters } from "../query";
+import { ApiError, follow, get, LAYERS, STATES, type Layer, type Schema } from "../api";
+import { Cli, formatTime, Plain, Promote, Shown, type Loaded } from "../parts";
+import { commandOf, isDimension, NAMES, pair, readQuery, withState, wordAt, type Parameters } from "../query";
 import { go, location, typing } from "../router";
+import { Outcome, StateMark } from "../state";
 import { WaitForFirst } from "./settings";
 
 type Row = Schema["TraceRow"];
 const PAGE = "200";
 const YEAR = "8784";
 
-const COLUMNS = ["trace", "started (UTC)", ...LAYERS, "why"];
+const COLUMNS = ["state", "trace", "started (UTC)", ...LAYERS, "why"];
 const HIDDEN = "spanproof.hidden";
 const SAVED = "spanproof.views";
-const WORDS = ["label:fail", "label:pass", "since:1h", "since:24h", "since:7d", ...LAYERS.map((each) => `layer:${each}`), ...NAMES];
+const WORDS = [...STATES.map((state) => `state:${state}`), "label:fail", "label:pass", "since:1h", "since:24h", "since:7d", ...LAYERS.map((each) => `layer:${each}`), ...NAMES];
 
 function kept<T>(key: string, standard: T): T {
   try {
@@ -45,6 +46,7 @@ export function Traces() {
     <>
       <h1 class="skip">Traces</h1>
       <Search key={line} line={line} />
+      <StateLinks line={line} parameters={parameters} />
       <div class="stack">
         <Live parameters={parameters} add={add} />
         <Saved line={line} />
@@ -80,6 +82,27 @@ export function Traces() {
       )}
       <Cli line={commandOf(parameters)} />
     </>
+  );
+}
+
+/** The traces of one state, or of all; the query line keeps the rest. */
+function StateLinks({ line, parameters }: { line: string; parameters: Parameters }) {
+  const chosen = parameters.state ?? (parameters.failing === "true" ? "fail" : null);
+  const addressOf = (state: string | null) => {
+    const query = withState(line, state);
+    return query ? `/traces?q=${encodeURIComponent(query)}` : "/traces";
+  };
+  return (
+    <div class="links" role="group" aria-label="State">
+      <a href={addressOf(null)} aria-current={chosen ? undefined : "true"}>
+        all
+      </a>
+      {STATES.map((state) => (
+        <a href={addressOf(state)} aria-current={chosen === state ? "true" : undefined}>
+          <StateMark state={state} />
+        </a>
+      ))}
+    </div>
   );
 }
 
@@ -146,7 +169,7 @@ function Search({ line }: { line: string }) {
         aria-controls="offers"
         aria-activedescendant={at >= 0 ? `offer-${at}` : undefined}
         autocomplete="off"
-        placeholder="label:fail layer:groundedness agent:refund_clerk since:24h      ( / )"
+        placeholder="state:open layer:groundedness agent:refund_clerk since:24h      ( / )"
         defaultValue={line}
         spellcheck={false}
         onInput={() => void complete()}
@@ -201,17 +224,17 @@ function Live({ parameters, add }: { parameters: Parameters; add: (row: Row) => 
   );
 }
 
-const ON_ROWS = ["failing", "layer", "hours", "project"];
+const ON_ROWS = ["failing", "state", "layer", "hours", "project"];
 
 /** Return a new trace where it is one of the list; what its row does not hold is known by the server. */
 async function pickNew(row: Row, parameters: Parameters): Promise<Row[]> {
   if (Object.keys(parameters).some((name) => !ON_ROWS.includes(name))) {
     return (await get<Schema["TraceList"]>("traces", { ...parameters, limit: "20" })).traces.reverse();
   }
-  const failing = row.runs.some((run) =>
-    LAYERS.some((layer) => (!parameters.layer || parameters.layer === layer) && run.layers[layer]?.verdict === "fail"),
-  );
-  const fits = (!parameters.failing || String(failing) === parameters.failing) && (!parameters.project || parameters.project === row.project);
+  const wanted = parameters.state ?? (parameters.failing === "true" ? "fail" : null);
+  const { layer } = parameters;
+  const isIn = layer ? row.runs.some((run) => run.layers[layer as Layer]?.state === wanted) : row.state === wanted;
+  const fits = (!wanted || isIn) && (!parameters.project || parameters.project === row.project);
   return fits ? [row] : [];
 }
 
@@ -329,8 +352,8 @@ function Table({ rows, more, hidden, picked, pick }: { rows: Row[]; more: () => 
     return () => removeEventListener("keydown", move);
   }, [rows, picked]);
   const shown = (name: string) => !hidden.includes(name);
-  const widths: Record<string, string> = { trace: "120px", "started (UTC)": "120px", why: "minmax(220px, 3fr)" };
-  const columns = ["24px", "minmax(120px, 1.2fr)", ...COLUMNS.filter(shown).map((name) => widths[name] ?? "108px")].join(" ");
+  const widths: Record<string, string> = { state: "80px", trace: "104px", groundedness: "108px", "started (UTC)": "112px", why: "minmax(220px, 3fr)" };
+  const columns = ["24px", "minmax(120px, 1.2fr)", ...COLUMNS.filter(shown).map((name) => widths[name] ?? "100px")].join(" ");
   return (
     <div class="table" ref={box} style={{ height: `${Math.min(rows.length + 1, 24) * height + 8}px` }} tabIndex={0} role="region" aria-label="Traces">
       <div class="row head" aria-hidden="true" style={{ "--columns": columns }}>
@@ -369,35 +392,29 @@ interface LineParts {
   pick: (row: Row) => void;
 }
 
-/** The run that a row is about: the first that fails, else the first. */
+/** The run that a row is about: the first that is in the state of the whole. */
 function runOf(row: Row): Row["runs"][number] | undefined {
-  return row.runs.find((each) => Object.values(each.layers).some((o) => o.verdict === "fail")) ?? row.runs[0];
-}
-
-/** The outcome that a narrow screen shows of a run. */
-function worst(run: Row["runs"][number] | undefined): Schema["Outcome"] | undefined {
-  const outcomes = Object.values(run?.layers ?? {});
-  for (const verdict of ["fail", "errored", "open", "pass", "skipped"]) {
-    const found = outcomes.find((each) => each.verdict === verdict);
-    if (found) return found;
-  }
-  return undefined;
+  return row.runs.find((each) => each.state === row.state);
 }
 
 function Line({ row, top, columns, shown, chosen, picked, pick }: LineParts) {
   const run = runOf(row);
-  const failing = run && LAYERS.find((layer) => run.layers[layer]?.verdict === "fail");
-  const why = failing ? `${failing}: ${run.layers[failing]!.explanation}` : run ? "" : "no agent run";
+  const why = run ? run.reason : "no agent run";
   return (
     <div class="row" data-chosen={chosen || undefined} style={{ position: "absolute", top: `${top}px`, left: 0, right: 0, "--columns": columns }}>
       <input type="checkbox" class="wide" checked={picked} aria-label={`pick ${row.trace_id.slice(0, 12)}`} onChange={() => pick(row)} />
-      <a class="open" href={`/traces/${row.trace_id}`}>
+      <a class="link" href={`/traces/${row.trace_id}`}>
         <Plain text={run?.agent || "–"} />
         {row.runs.length > 1 ? <span class="dim"> +{row.runs.length - 1}</span> : null}
       </a>
       <span class="phone">
-        <Outcome outcome={worst(run)} />
+        <StateMark state={row.state} />
       </span>
+      {shown("state") ? (
+        <span class="wide">
+          <StateMark state={row.state} />
+        </span>
+      ) : null}
       {shown("trace") ? <code class="wide">{row.trace_id.slice(0, 12)}</code> : null}
       {shown("started (UTC)") ? <span class="dim wide">{formatTime(row.start_ns)}</span> : null}
       {LAYERS.filter(shown).map((layer) => (

@@ -26,6 +26,7 @@ from spanproof.api.routes.suites import (
     load_cases,
 )
 from spanproof.api.settings import ConsoleSettings
+from spanproof.api.states import get_trial_state
 from spanproof.api.workspace import ExperimentFiles
 from spanproof.evaluators.model import RunEvaluation
 from spanproof.experiments import Trial
@@ -33,6 +34,7 @@ from spanproof.sandbox.policy_file import parse_policy
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.suites import Case, SuiteError
 from spanproof.suites.what_if import Alteration, find_frozen_run, list_calls, replay_altered
+from spanproof.trace import State
 
 router = APIRouter()
 _MISSING: dict[int | str, dict[str, Any]] = {404: describe_problem("there is none")}
@@ -59,6 +61,7 @@ class TrialRow(Answer):
     """One trial of a case."""
 
     number: int
+    state: State
     verdict: str
     reason: str
     layers: dict[str, str]
@@ -218,6 +221,7 @@ def _build_history(case: Case, experiment: ExperimentFiles) -> CaseHistory | Non
 def _build_trial(trial: Trial) -> TrialRow:
     return TrialRow(
         number=trial.number,
+        state=get_trial_state(trial),
         verdict=trial.verdict.value,
         reason=pages.clean_text(trial.reason),
         layers=dict(trial.layers),

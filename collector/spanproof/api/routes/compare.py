@@ -13,25 +13,31 @@ from spanproof.api import models, pages
 from spanproof.api.access import Opened
 from spanproof.api.models import Answer
 from spanproof.api.parameters import Cohort, Dimension, Hours, compute_window
-from spanproof.evaluators.intervals import compute_difference_interval
+from spanproof.evaluators.intervals import Interval, compute_difference_interval
 from spanproof.store import FailRate
 from spanproof.trace import Layer
 
 router = APIRouter()
 _NONE = FailRate(0, 0, 0, 0, 0)
 
+Change = Literal["worse", "better", "unclear"]
+
 
 class Pair(Answer):
-    """A fail rate before and after, and how it changed."""
+    """A fail rate and an open share before and after, and how they changed."""
 
     before: models.Rate
     after: models.Rate
     difference: float | None = Field(description="After less before; null where one side was not judged.")
     low: float | None = Field(description="Lower end of its 95 % interval (Newcombe).")
     high: float | None
-    change: Literal["worse", "better", "unclear"] = Field(
-        description="`unclear` where the interval holds 0, or there is none."
+    change: Change = Field(description="`unclear` where the interval holds 0, or there is none.")
+    open_difference: float | None = Field(
+        description="Of the shares that are open, of judged and open; null where one side has none."
     )
+    open_low: float | None = Field(description="Lower end of its 95 % interval (Newcombe).")
+    open_high: float | None
+    open_change: Change = Field(description="`worse` where more is open: what was judged before is not now.")
 
 
 class ValuePair(Answer):
@@ -39,7 +45,9 @@ class ValuePair(Answer):
 
     value: str
     layers: dict[Layer, Pair]
-    flipped: bool = Field(description="Whether a layer got worse or better, beyond its interval.")
+    flipped: bool = Field(
+        description="Whether a layer fails more or less, or has more or less open, beyond the interval."
+    )
 
 
 class Comparison(Answer):
@@ -101,23 +109,44 @@ def compare(
 
 def _build_value_pair(value: str, layers: Mapping[Layer, list[FailRate]]) -> ValuePair:
     pairs = {layer: _build_pair(*both) for layer, both in layers.items()}
-    flipped = any(pair.change != "unclear" for pair in pairs.values())
+    flipped = any({pair.change, pair.open_change} != {"unclear"} for pair in pairs.values())
     return ValuePair(value=pages.clean_text(value), layers=pairs, flipped=flipped)
 
 
 def _build_pair(before: FailRate, after: FailRate) -> Pair:
-    interval = compute_difference_interval((before.failed, before.judged), (after.failed, after.judged))
-    difference = None if before.rate is None or after.rate is None else after.rate - before.rate
-    change: Literal["worse", "better", "unclear"] = "unclear"
-    if interval is not None and interval.low > 0:
-        change = "worse"
-    elif interval is not None and interval.high < 0:
-        change = "better"
+    failed = compute_difference_interval((before.failed, before.judged), (after.failed, after.judged))
+    open_before, open_after = _count_open(before), _count_open(after)
+    opened = compute_difference_interval(open_before, open_after)
     return Pair(
         before=pages.build_rate(before),
         after=pages.build_rate(after),
-        difference=difference,
-        low=interval.low if interval else None,
-        high=interval.high if interval else None,
-        change=change,
+        difference=_compute_difference((before.failed, before.judged), (after.failed, after.judged)),
+        low=failed.low if failed else None,
+        high=failed.high if failed else None,
+        change=_read_change(failed),
+        open_difference=_compute_difference(open_before, open_after),
+        open_low=opened.low if opened else None,
+        open_high=opened.high if opened else None,
+        open_change=_read_change(opened),
     )
+
+
+def _count_open(counted: FailRate) -> tuple[int, int]:
+    """Return how many verdicts are open, and of how many: what was skipped or errored is not among them."""
+    return counted.open, counted.judgeable
+
+
+def _compute_difference(before: tuple[int, int], after: tuple[int, int]) -> float | None:
+    """Return the second share less the first; None where one is of nothing."""
+    if not before[1] or not after[1]:
+        return None
+    return after[0] / after[1] - before[0] / before[1]
+
+
+def _read_change(interval: Interval | None) -> Change:
+    """Return whether a difference is beyond chance: more is worse."""
+    if interval is not None and interval.low > 0:
+        return "worse"
+    if interval is not None and interval.high < 0:
+        return "better"
+    return "unclear"

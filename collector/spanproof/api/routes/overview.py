@@ -59,7 +59,7 @@ def cohorts(
         dimension, start_ns=start, end_ns=end, cohort=cohort, limit=limit
     ):
         found.setdefault(value, {})[layer] = pages.build_rate(counted)
-    values = [models.CohortRates(value=value, layers=layers) for value, layers in found.items()]
+    values = [pages.build_cohort_rates(value, layers) for value, layers in found.items()]
     return models.Cohorts(dimension=dimension, values=values)
 
 

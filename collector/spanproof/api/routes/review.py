@@ -210,7 +210,7 @@ def write_label(given: NewLabel, store: Opened) -> PersonsLabel:
         verdict=given.verdict,
         note=pages.clean_text(given.note),
         given_ns=now,
-        ours=ours.value if ours in (models.Verdict.PASS, models.Verdict.FAIL) else None,
+        ours=ours.value if ours is not None and ours.is_judged else None,
     )
 
 

@@ -17,6 +17,7 @@ from spanproof.api.recorded_runs import build_case_evaluation, load_trial_evalua
 from spanproof.api.routes.suites import find_suite, find_workspace, load_cases
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
 from spanproof.store import Store
+from spanproof.trace import GRAVITY
 
 router = APIRouter()
 _MISSING: dict[int | str, dict[str, Any]] = {404: describe_problem("there is none")}
@@ -108,7 +109,7 @@ def _find_trial(request: Request, experiment: str, case: str, number: int) -> Tr
 
 
 def _find_run(request: Request, store: Store, reference: str) -> tuple[str, RunEvaluation]:
-    """Return the run that a reference names with its trace's id; the failing one where the trace has several.
+    """Return the run that a reference names with its trace's id; the gravest where the trace has several.
 
     Raises:
         HTTPException: 404: there is none; 422: it is no reference.
@@ -143,19 +144,19 @@ def _find_run(request: Request, store: Store, reference: str) -> tuple[str, RunE
             if kind == "traces"
             else HTTPException(HTTPStatus.NOT_FOUND, f"{reference[:200]!r} has no run")
         )
-    failing = (run for run in chosen if pages.build_run(run).verdict is models.Verdict.FAIL)
-    return evaluation.trace.trace_id, next(failing, chosen[0])
+    return evaluation.trace.trace_id, min(chosen, key=lambda run: GRAVITY.index(run.state))
 
 
 def _describe_difference(before: models.Run, after: models.Run, pairs: list[StepPair]) -> str:
     """Return what became other, as a person would say it."""
     old = {score.layer: score.outcome.verdict for score in before.layers}
-    flips = [
-        f"{score.layer.value} {old[score.layer].value} → {score.outcome.verdict.value}"
-        for score in after.layers
-        if score.layer in old and old[score.layer] is not score.outcome.verdict
+    new = {score.layer: score.outcome.verdict for score in after.layers}
+    changes = [
+        f"{layer.value} {old[layer].value} → {state.value}"
+        for layer, state in new.items()
+        if layer in old and old[layer] is not state
     ]
-    verdicts = ", ".join(flips) or "the verdicts are the same"
+    verdicts = ", ".join(changes) or "the verdicts are the same"
     parted = next((each for each in pairs if each.change is not StepChange.SAME), None)
     if parted is None:
         return f"{verdicts}; the runs are the same, step by step"

@@ -15,7 +15,7 @@ from spanproof.api.parameters import Cursor, Hours, Limit, compute_window, decod
 from spanproof.api.problems import describe_problem
 from spanproof.evaluators import sessions as sessions_model
 from spanproof.evaluators.sessions import judge_session
-from spanproof.trace import Label
+from spanproof.trace import State
 
 router = APIRouter()
 _MISSING: dict[int | str, dict[str, Any]] = {404: describe_problem("there is none")}
@@ -54,7 +54,7 @@ class Turn(Answer):
     agent: str
     request: str | None
     answer: str | None
-    verdict: models.Verdict
+    verdict: State
     why: str = Field(description="Of a turn that did not pass; else empty.")
     is_retry: bool = Field(description="Whether the user had requested the same before.")
 
@@ -91,7 +91,7 @@ class SessionPage(Answer):
     """One conversation, judged as a whole: its turns, the hand-overs in them, and who erred first."""
 
     id: str
-    verdict: models.Verdict
+    verdict: State
     value: float | None = Field(description="Share of requests whose last attempt passed.")
     explanation: str
     turns: list[Turn]
@@ -138,7 +138,7 @@ def session(session_id: str, store: Opened) -> SessionPage:
     rows = sorted(store.browse.trace_rows(ids), key=lambda row: row.start_ns)
     return SessionPage(
         id=pages.clean_text(session_id),
-        verdict=_to_verdict(verdict.label),
+        verdict=verdict.state,
         value=verdict.value,
         explanation=pages.clean_text(verdict.explanation),
         turns=[_build_turn(turn) for turn in verdict.turns],
@@ -156,10 +156,6 @@ def session(session_id: str, store: Opened) -> SessionPage:
     )
 
 
-def _to_verdict(label: Label | None) -> models.Verdict:
-    return models.Verdict(label.value) if label is not None else models.Verdict.OPEN
-
-
 def _build_turn(turn: sessions_model.Turn) -> Turn:
     return Turn(
         number=turn.number,
@@ -168,7 +164,7 @@ def _build_turn(turn: sessions_model.Turn) -> Turn:
         agent=pages.clean_text(turn.agent),
         request=_shorten_text(turn.request),
         answer=_shorten_text(turn.answer),
-        verdict=_to_verdict(turn.label),
+        verdict=turn.state,
         why=pages.clean_text(turn.why),
         is_retry=turn.is_retry,
     )

@@ -15,10 +15,11 @@ from pydantic import Field
 
 from spanproof.api import pages
 from spanproof.api.access import WRITER, Opened
-from spanproof.api.gate_pages import GatePage, build_gate_page
+from spanproof.api.gate_pages import GatePage, build_gate_page, get_report_state
 from spanproof.api.models import Answer, Nanoseconds
 from spanproof.api.parameters import Cohort, Hours, Limit, compute_window, find_trace_id, make_not_found_error
 from spanproof.api.problems import describe_problem
+from spanproof.api.states import count_states, get_case_state, get_frozen_state, parse_layer_states
 from spanproof.api.workspace import ExperimentFiles, Workspace, read_gate_report
 from spanproof.evaluators.intervals import compute_wilson_interval
 from spanproof.experiments import CaseResult, CaseStatus, TrialVerdict
@@ -26,6 +27,7 @@ from spanproof.experiments.experiment import compare_rates
 from spanproof.gate import GateError, NoBaseline, check, parse
 from spanproof.suites import Case, SuiteError, load_suite, promote_runs
 from spanproof.suites.promote import Promoting
+from spanproof.trace import Layer, State, fold_states
 
 router = APIRouter()
 _MISSING: dict[int | str, dict[str, Any]] = {404: describe_problem("there is none")}
@@ -45,6 +47,7 @@ class SuiteRow(Answer):
     cases: int
     agents: dict[str, int] = Field(description="Cases by agent.")
     verdicts: dict[str, int] = Field(description="Cases by what their run failed; `none` for no layer.")
+    states: dict[State, int] = Field(description="Cases by the state of their frozen run.")
     tags: dict[str, int]
     experiments: int
     problem: str = Field(description="Why it cannot be read; else empty.")
@@ -68,6 +71,7 @@ class CaseRow(Answer):
     snippets: int
     requirements: list[str]
     expectation: dict[str, str] = Field(description="Verdict by layer of the run it was promoted from.")
+    state: State = Field(description="Of that run; `skipped` where people wrote the case.")
     trace_id: str
     run_span_id: str
 
@@ -79,6 +83,8 @@ class Column(Answer):
     agent: str
     written_ns: Nanoseconds
     trials: int
+    state: State = Field(description="What its cases are together.")
+    counts: dict[State, int] = Field(description="Cases by state.")
     pass_at_1: float | None
     low: float | None
     high: float | None
@@ -95,10 +101,12 @@ class Column(Answer):
 class Cell(Answer):
     """One case in one experiment."""
 
+    state: State = Field(description="What its trials are together.")
     status: CaseStatus
     passed: int
     trials: int
     layers: dict[str, str] = Field(description="Verdict by layer of the first trial that did not pass.")
+    layer_states: dict[Layer, State] = Field(description="The same as states.")
     reason: str
     trace_id: str
     answer: str
@@ -111,7 +119,7 @@ class MatrixRow(Answer):
 
     case: CaseRow
     cells: list[Cell | None]
-    flipped: bool = Field(description="Whether it is not passed everywhere or failed everywhere.")
+    flipped: bool = Field(description="Whether its trials are not all in one state.")
 
 
 class SuitePage(Answer):
@@ -128,6 +136,7 @@ class GateRow(Answer):
     """A report of the gate, in a list."""
 
     name: str
+    state: State
     passed: bool
     failed_layers: list[str]
     assertions: int
@@ -190,6 +199,7 @@ def suites(request: Request) -> SuiteList:
                 cases=len(cases),
                 agents=_count_texts(case.agent for case in cases),
                 verdicts=_count_texts(_find_failed_layer(case) for case in cases),
+                states=count_states(map(get_frozen_state, cases)),
                 tags=_count_texts(tag for case in cases for tag in case.tags),
                 experiments=runs,
                 problem=fault,
@@ -242,6 +252,7 @@ def gates(request: Request, limit: Limit = 100) -> GateList:
             rows.append(
                 GateRow(
                     name=name,
+                    state=get_report_state(report),
                     passed=bool(report["passed"]),
                     failed_layers=[str(each) for each in report["failed_layers"]],
                     assertions=len(report["assertions"]),
@@ -390,6 +401,7 @@ def build_case_row(case: Case) -> CaseRow:
         snippets=len(case.snippets),
         requirements=[pages.clean_text(str(each)) for each in case.required],
         expectation={each.layer.value: each.verdict for each in case.expectations if each.is_of_layer},
+        state=get_frozen_state(case),
         trace_id=case.origin.trace_id if case.origin else "",
         run_span_id=case.origin.run_span_id if case.origin else "",
     )
@@ -415,10 +427,12 @@ def build_cell(result: CaseResult | None) -> Cell | None:
         return None
     shown = result.first_failure or result.trials[0]
     return Cell(
+        state=get_case_state(result),
         status=result.status,
         passed=result.passed,
         trials=len(result.trials),
         layers=dict(shown.layers),
+        layer_states=parse_layer_states(shown.layers),
         reason=pages.clean_text(shown.reason),
         trace_id=shown.trace_id,
         answer=pages.clean_text(shown.answer or "")[:500],
@@ -428,10 +442,9 @@ def build_cell(result: CaseResult | None) -> Cell | None:
 
 
 def _has_flipped(cells: Sequence[Cell | None]) -> bool:
-    judged = {
-        each.passed == each.trials if each.passed in (0, each.trials) else None for each in cells if each
-    }
-    return len(judged) > 1 or None in judged
+    """Return whether a case changed its state from one experiment to another, or within one."""
+    found = [each for each in cells if each is not None]
+    return len({each.state for each in found}) > 1 or any(each.status is CaseStatus.FLAKY for each in found)
 
 
 def _build_column(
@@ -445,6 +458,7 @@ def _build_column(
         if base is not None
         else None
     )
+    states = [get_case_state(result) for result in found.values()]
     costs = [trial.cost_usd for trial in trials if trial.cost_usd is not None]
     agent = experiment.head.get("agent")
     return Column(
@@ -452,6 +466,8 @@ def _build_column(
         agent=pages.clean_text(str(agent.get("target", "")) if isinstance(agent, dict) else str(agent)),
         written_ns=experiment.written_ns,
         trials=sum(trial.verdict is not TrialVerdict.UNJUDGED for trial in trials),
+        state=fold_states(states),
+        counts=count_states(states),
         pass_at_1=fmean(rates.values()) if rates else None,
         low=interval.low if interval else None,
         high=interval.high if interval else None,

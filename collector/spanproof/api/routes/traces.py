@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from http import HTTPStatus
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, HTTPException, Query
 
@@ -22,10 +23,15 @@ from spanproof.api.parameters import (
     make_not_found_error,
 )
 from spanproof.api.problems import describe_problem
-from spanproof.trace import Layer
+from spanproof.store import TraceRow
+from spanproof.store.browse import Page
+from spanproof.trace import Layer, State, get_state
 
 router = APIRouter()
 _MISSING: dict[int | str, dict[str, Any]] = {404: describe_problem("there is none")}
+# Rows that one request looks through for those in a state, and how many it reads at once.
+_MOST_LOOKED_AT: Final = 20_000
+_LOOKED_AT_ONCE: Final = 500
 
 
 @router.get("/traces")
@@ -36,29 +42,75 @@ def traces(
     failing: Annotated[
         bool | None, Query(description="Only traces with (or without) a run that fails.")
     ] = None,
-    layer: Annotated[Layer | None, Query(description="With `failing`: which layer fails.")] = None,
+    state: Annotated[State | None, Query(description="Only traces in this state.")] = None,
+    layer: Annotated[
+        Layer | None, Query(description="With `failing`: which layer fails; with `state`: which is in it.")
+    ] = None,
     limit: Limit = 100,
     cursor: Cursor = None,
 ) -> models.TraceList:
     """Return evaluated traces, newest first."""
-    if layer is not None and failing is not True:
+    if layer is not None and failing is not True and state is None:
         raise HTTPException(
-            HTTPStatus.UNPROCESSABLE_ENTITY, "layer: it says which layer fails; add failing=true"
+            HTTPStatus.UNPROCESSABLE_ENTITY, "layer: it says which layer fails; add failing=true, or a state"
         )
     since = None if hours is None else compute_window(hours)[0]
-    rows = store.traces(
-        since_ns=since,
-        failing=layer if layer is not None else failing,
-        limit=limit + 1,
-        cohort=cohort,
-        before=decode_cursor(cursor),
-    )
-    shown = rows[:limit]
-    more = len(rows) > limit
+    wanted: Layer | bool | None = layer if layer is not None and failing else failing
+    if state is State.FAIL and layer is not None and failing is None:
+        wanted = layer
+
+    # The store knows the state of a trace; that of one layer is read from the rows.
+    states = [state] if state is not None and layer is None else []
+
+    def fetch(after: Page, count: int) -> list[TraceRow]:
+        return store.traces(
+            since_ns=since, failing=wanted, states=states, limit=count, cohort=cohort, before=after
+        )
+
+    if state is None or layer is None:
+        rows = fetch(decode_cursor(cursor), limit + 1)
+        shown, last = rows[:limit], rows[limit - 1] if len(rows) > limit else None
+    else:
+        shown, last = _collect_in_state(fetch, decode_cursor(cursor), state, layer, limit)
     return models.TraceList(
         traces=[pages.build_trace_row(row) for row in shown],
-        next=encode_cursor(shown[-1].start_ns, shown[-1].trace_id) if more else None,
+        next=encode_cursor(last.start_ns, last.trace_id) if last else None,
     )
+
+
+def _collect_in_state(
+    fetch: Callable[[Page, int], list[TraceRow]],
+    after: Page,
+    state: State,
+    layer: Layer,
+    limit: int,
+) -> tuple[list[TraceRow], TraceRow | None]:
+    """Return the next traces in a state, and the last row that was looked at where more may follow.
+
+    Args:
+        fetch: gives so many rows that follow a place.
+        after: the place of the last row before, None at the start.
+        state: of that layer, in any run of a trace.
+        layer: whose state counts.
+        limit: rows at most; fewer where `_MOST_LOOKED_AT` are looked at before.
+    """
+    found: list[TraceRow] = []
+    for _ in range(_MOST_LOOKED_AT // _LOOKED_AT_ONCE):
+        rows = fetch(after, _LOOKED_AT_ONCE)
+        for position, row in enumerate(rows):
+            if _has_layer_in(row, layer, state):
+                found.append(row)
+            if len(found) == limit:
+                is_end = position == len(rows) - 1 and len(rows) < _LOOKED_AT_ONCE
+                return found, None if is_end else row
+        if len(rows) < _LOOKED_AT_ONCE:
+            return found, None
+        after = rows[-1].start_ns, rows[-1].trace_id
+    return found, rows[-1]
+
+
+def _has_layer_in(row: TraceRow, layer: Layer, state: State) -> bool:
+    return any(layer in run.layers and get_state(run.layers[layer]) is state for run in row.runs)
 
 
 @router.get("/traces/{trace_id}", responses=_MISSING)

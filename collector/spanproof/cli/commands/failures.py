@@ -27,17 +27,17 @@ from spanproof.cli.output.hostile import clean_line
 from spanproof.cli.output.words import format_count, format_time
 from spanproof.cli.problems import UsageProblem
 from spanproof.evaluators.intervals import compute_wilson_interval
-from spanproof.failures import Rating, Signature, State, cluster, explain, rate_run, read_raised, sign
+from spanproof.failures import ClusterState, Rating, Signature, cluster, explain, rate_run, read_raised, sign
 from spanproof.store import CohortShare, FailingRun, FailureCluster, Store, TriageAction
 from spanproof.trace import Layer
 
 _STYLES = {
-    State.OPEN: "bold red",
-    State.REGRESSED: "bold red",
-    State.ACKNOWLEDGED: "yellow",
-    State.RESOLVED: "green",
+    ClusterState.OPEN: "bold red",
+    ClusterState.REGRESSED: "bold red",
+    ClusterState.ACKNOWLEDGED: "yellow",
+    ClusterState.RESOLVED: "green",
 }
-_ACTIVE = (State.OPEN, State.REGRESSED, State.ACKNOWLEDGED)
+_ACTIVE = (ClusterState.OPEN, ClusterState.REGRESSED, ClusterState.ACKNOWLEDGED)
 # Dimensions that `show` gives the shares of, where the runs differ in them.
 _SHARED_BY = ("agent", "model", "prompt_version", "release", "executor")
 
@@ -56,7 +56,7 @@ def command() -> None:
 @_since_option
 @with_where_option
 @click.option(
-    "--state", multiple=True, type=click.Choice([each.value for each in State]), help="In this state."
+    "--state", multiple=True, type=click.Choice([each.value for each in ClusterState]), help="In this state."
 )
 @click.option("--all", "every", is_flag=True, help="Resolved ones too.")
 @click.option("--new", is_flag=True, help="Only what never failed before the newest release.")
@@ -76,7 +76,7 @@ def list_(
     """List clusters of failures, those with most runs first."""
     if state and every:
         raise UsageProblem("--state is given with --all", "Name the states, or list all.")
-    states = {State(each) for each in state} if state else set(State) if every else set(_ACTIVE)
+    states = {ClusterState(each) for each in state} if state else set(ClusterState) if every else set(_ACTIVE)
     start_ns, end_ns = _parse_window(since)
     with opened_store(location) as store:
         found = store.failure_clusters(start_ns=start_ns, end_ns=end_ns, cohort=cohort)
@@ -196,7 +196,7 @@ def _sign_row(row: Row) -> Signature:
     )
 
 
-def _add_decision_command(name: str, meaning: str, state: State) -> None:
+def _add_decision_command(name: str, meaning: str, state: ClusterState) -> None:
     """Add a command that sets the state of some clusters."""
 
     @command.command(name, help=f"{meaning}\n\nCLUSTERS are ids or their starts.", short_help=meaning)
@@ -213,9 +213,11 @@ def _add_decision_command(name: str, meaning: str, state: State) -> None:
         return EXIT_PASS
 
 
-_add_decision_command("ack", "Acknowledge clusters: someone works on them.", State.ACKNOWLEDGED)
-_add_decision_command("resolve", "Resolve clusters; one that occurs again has regressed.", State.RESOLVED)
-_add_decision_command("reopen", "Open clusters again.", State.OPEN)
+_add_decision_command("ack", "Acknowledge clusters: someone works on them.", ClusterState.ACKNOWLEDGED)
+_add_decision_command(
+    "resolve", "Resolve clusters; one that occurs again has regressed.", ClusterState.RESOLVED
+)
+_add_decision_command("reopen", "Open clusters again.", ClusterState.OPEN)
 
 
 @command.command("merge")

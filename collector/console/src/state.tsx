@@ -1,0 +1,120 @@
+// The one way to show a state: its mark, its word and its colour, never colour alone. Only `pass` has a tick and is
+// green. The API says which state a run, a case or a rate is in; nothing is folded here.
+import { LAYERS, STATES, type Schema, type State } from "./api";
+import { percent } from "./parts";
+
+type Rate = Schema["Rate"];
+
+const MARKS: Record<State, string> = { pass: "✓", fail: "✗", open: "?", skipped: "–", errored: "!" };
+
+const RESULT_WORDS: Partial<Record<State, string>> = { pass: "passed", fail: "failed" };
+
+export function isState(word: string): word is State {
+  return word in MARKS;
+}
+
+interface MarkParts {
+  state: State;
+  /** In place of the word of the state. */
+  text?: string;
+  /** In front of the mark. */
+  label?: string;
+  title?: string;
+  href?: string | null;
+}
+
+export function StateMark({ state, text, label, title, href }: MarkParts) {
+  const content = `${label ? `${label} ` : ""}${MARKS[state]} ${text ?? state}`.trimEnd();
+  return href ? (
+    <a class={`verdict ${state}`} href={href} title={title}>
+      {content}
+    </a>
+  ) : (
+    <span class={`verdict ${state}`} title={title}>
+      {content}
+    </span>
+  );
+}
+
+/** The outcome of a score: its state, and its value where it was judged; a value alone of what has no verdict. */
+export function Outcome({ outcome, label }: { outcome: Schema["Outcome"] | undefined; label?: string }) {
+  if (!outcome) return <StateMark state="skipped" text="" />;
+  const { state } = outcome;
+  const value = outcome.value === null ? "" : outcome.value.toFixed(2);
+  if (state === null) {
+    return (
+      <span class="dim" title={outcome.explanation}>
+        {label} {value || outcome.verdict}
+      </span>
+    );
+  }
+  const isJudged = state === "pass" || state === "fail";
+  return <StateMark state={state} label={label} text={isJudged && value ? `${state} ${value}` : state} title={outcome.explanation} />;
+}
+
+/** Whether a result holds: an assertion, a case of a suite, a whole report. */
+export function ResultMark({ state, verdict }: { state: State; verdict?: string }) {
+  const word = RESULT_WORDS[state] ?? state;
+  const isOther = verdict !== undefined && verdict !== word && verdict !== state && state === "open";
+  return <StateMark state={state} text={isOther ? `${word} (${verdict})` : word} />;
+}
+
+/** How many are in each state; those with none are left out, except what passed. */
+export function Counts({ counts }: { counts: Record<string, number> }) {
+  const shown = STATES.filter((state) => counts[state] || state === "pass");
+  return (
+    <>
+      {shown.map((state) => (
+        <span class="part">
+          <StateMark state={counts[state] ? state : "skipped"} text={`${counts[state] ?? 0} ${RESULT_WORDS[state] ?? state}`} />
+        </span>
+      ))}
+    </>
+  );
+}
+
+/** Five small marks, one per layer, in the order of the layers. */
+export function LayerMarks({ states }: { states: Record<string, string> }) {
+  const stateOf = (layer: string): State => {
+    const given = states[layer] ?? "skipped";
+    return isState(given) ? given : "open";
+  };
+  const words = LAYERS.map((layer) => `${layer} ${layer in states ? stateOf(layer) : "none"}`).join(", ");
+  return (
+    <span class="marks" role="img" aria-label={words} title={words}>
+      {LAYERS.map((layer) => (
+        <span class={`verdict ${stateOf(layer)}`} aria-hidden="true">
+          {MARKS[stateOf(layer)]}
+        </span>
+      ))}
+    </span>
+  );
+}
+
+/** A rate in words: `fails 2 of 143, 57 open`; the 143 are those that passed or failed. */
+export function describeRate(rate: Rate): string {
+  const count = (n: number) => n.toLocaleString("en");
+  if (!rate.judged && !rate.open && !rate.errored) return "nothing judged";
+  const parts = [rate.judged ? `fails ${count(rate.failed)} of ${count(rate.judged)}` : "none judged"];
+  if (rate.open) parts.push(`${count(rate.open)} open`);
+  if (rate.errored) parts.push(`${count(rate.errored)} errored`);
+  return parts.join(", ");
+}
+
+/** The shares that failed, are open and passed, as one bar; open is hatched, so that it is told apart without colour. */
+export function RateBar({ rate }: { rate: Rate }) {
+  const all = rate.judged + rate.open;
+  if (!all) return <div class="shares" />;
+  const parts: [State, number][] = [["fail", rate.failed], ["open", rate.open], ["pass", rate.passed]];
+  const words = parts.map(([state, count]) => `${count} ${RESULT_WORDS[state] ?? state}`).join(", ");
+  return (
+    <div class="shares" role="img" aria-label={words} title={words}>
+      {parts.map(([state, count]) => (count ? <i class={state} style={{ flexGrow: String(count), minWidth: "2px" }} /> : null))}
+    </div>
+  );
+}
+
+/** The rate of a layer as a number, in the state of what was counted. */
+export function RateMark({ rate, href }: { rate: Rate; href?: string }) {
+  return <StateMark state={rate.state} text={rate.judged ? percent(rate.rate) : ""} title={describeRate(rate)} href={href} />;
+}
