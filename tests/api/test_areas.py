@@ -148,7 +148,7 @@ def test_gate_reports_are_shown_and_assertions_tried(app):
     assert (row["name"], row["passed"]) == ("runs/gate.json", False)
     page = app.get(f"/api/v1/gates/{row['name']}").json()
     assert page["assertions"][0]["failing"][0]["explanation"] == "says $54.00"
-    given = {"hours": YEARS, "assertion": "groundedness.score >= 0.9 for all cases"}
+    given = {"hours": YEARS, "assertion": "groundedness.answer_grounded >= 0.9 for all cases"}
     tried = app.get("/api/v1/gate", params=given).json()
     assert (tried["passed"], tried["assertions"][0]["verdict"]) == (False, "failed")
     wrong = app.get("/api/v1/gate?assertion=groundedness.score >")

@@ -57,5 +57,5 @@ def test_cases_that_did_not_pass_are_first_with_their_runs():
     rows = tuple(ResultRow("g", each.value, each) for each in reversed(Verdict))
     run = ResultRun(name="trial 1", path="trials/a/failed/1")
     page = build_result_page(ResultTable("t", False, "h", rows), "spanproof suite run s", {"failed": [run]})
-    assert [each.verdict for each in page.cases] == ["failed", "inconclusive", "passed"]
+    assert [each.verdict for each in page.cases] == ["failed", "errored", "inconclusive", "passed"]
     assert page.cases[0].runs == [run]

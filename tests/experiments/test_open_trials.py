@@ -67,19 +67,27 @@ def test_an_agent_that_invents_three_of_nine_answers_passes_six(write_suite, tmp
         assert "open counts as passed (--open pass)" in capfd.readouterr().out
 
 
-PASSED, FAILED, OPEN, UNJUDGED = (
+PASSED, FAILED, ERRORED, OPEN, UNJUDGED = (
     TrialVerdict.PASSED,
     TrialVerdict.FAILED,
+    TrialVerdict.ERRORED,
     TrialVerdict.OPEN,
     TrialVerdict.UNJUDGED,
 )
+STATES = {
+    PASSED: State.PASS,
+    FAILED: State.FAIL,
+    ERRORED: State.ERRORED,
+    OPEN: State.OPEN,
+    UNJUDGED: State.SKIPPED,
+}
 
 
 def build_trial(case: str, number: int, verdict: TrialVerdict) -> Trial:
     is_open = verdict is OPEN
     cause = Cause.VALUE_NOT_FOUND
     finding = Finding("groundedness", None, "no source has 12.34", Layer.GROUNDEDNESS, True, cause)
-    state = {PASSED: State.PASS, FAILED: State.FAIL, OPEN: State.OPEN, UNJUDGED: State.SKIPPED}[verdict]
+    state = STATES[verdict]
     return Trial(
         case,
         number,
@@ -111,6 +119,8 @@ def expect_status(verdicts: tuple[TrialVerdict, ...], policy: OpenPolicy) -> Cas
         return CaseStatus.FLAKY
     if counted[FAILED]:
         return CaseStatus.FAILED
+    if counted[ERRORED]:
+        return CaseStatus.ERRORED
     if counted[UNJUDGED] or not counted:
         return CaseStatus.INCONCLUSIVE
     return CaseStatus.OPEN if counted[OPEN] else CaseStatus.PASSED
@@ -126,7 +136,9 @@ def test_the_status_and_the_rates_of_a_case_follow_from_its_trials(policy):
             assert found.passed is (case.status is CaseStatus.PASSED)
             counts = Counter(verdicts)
             passed = counts[PASSED] + (counts[OPEN] if policy is OpenPolicy.PASS else 0)
-            counted = counts[PASSED] + counts[FAILED] + (0 if policy is OpenPolicy.IGNORE else counts[OPEN])
+            # Trials that could not be tested count, and not as passed.
+            counted = counts[PASSED] + counts[FAILED] + counts[ERRORED]
+            counted += 0 if policy is OpenPolicy.IGNORE else counts[OPEN]
             for k in range(1, counted + 1):
                 assert found.pass_at(k) == pass_at_k(counted, passed, k)
                 assert found.pass_hat(k) == pass_hat_k(counted, passed, k)

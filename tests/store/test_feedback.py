@@ -62,8 +62,9 @@ def test_feedback_is_a_column_of_the_list_and_no_row(rated, capfd):
     location, _ = rated
     assert run(["traces", "--store", location]) == 0
     listed = capfd.readouterr().out
-    header, *rows = [line for line in listed.splitlines() if not line.startswith(" ")]
+    header, *lines = listed.splitlines()
     assert header.split()[-1] == "feedback"
+    rows = [line for line in lines if line.split()[-2:-1] == ["thumbs"]]
     assert sorted(" ".join(row.split()[-2:]) for row in rows) == ["thumbs down", "thumbs up"]
 
 

@@ -8,8 +8,8 @@ import time
 import pytest
 
 from spanproof.cli.app import run
-from spanproof.cli.commands.query import Rate, _choose_style, _Counts
-from spanproof.store import open_store
+from spanproof.cli.commands.query import Rate, _choose_style
+from spanproof.store import FailRate, open_store
 from spanproof.trace import Cause, Cohort, Errored, Label, Layer, Scored
 
 HOUR_NS = 3_600 * 10**9
@@ -70,11 +70,12 @@ def test_what_is_open_is_counted_beside_the_fail_rate_and_has_a_rate_of_its_own(
     assert (row["fail_rate"], row["open_rate"]) == (pytest.approx(1 / 3), 0.5)
     assert row["open_low"] < 0.5 < row["open_high"]
     assert run(arguments) == 0
-    header, shown = capfd.readouterr().out.splitlines()
-    assert header.split()[-5:] == ["judged", "open", "errored", "or", "skipped"]
+    header, shown, cause = capfd.readouterr().out.splitlines()
+    assert header.split()[-4:] == ["judged", "open", "not", "judged"]
     assert shown.split()[-4:] == ["1", "3", "3", "0"]
+    assert cause.strip() == "open: 3 answers hold a value that no source has"
     assert run([*arguments, "--rate", "open"]) == 0
-    header, shown = capfd.readouterr().out.splitlines()
+    header, shown, _ = capfd.readouterr().out.splitlines()
     assert header.split()[:2] == ["open", "rate"]
     assert (shown.split()[0], shown.split()[-3:]) == ("50.0%", ["3", "6", "0"])
 
@@ -82,12 +83,12 @@ def test_what_is_open_is_counted_beside_the_fail_rate_and_has_a_rate_of_its_own(
 def test_a_rate_is_green_only_where_nothing_is_wrong_and_nothing_is_open():
     def style(rate: str, **given: int) -> str:
         counts = dict.fromkeys(("passed", "failed", "open", "errored", "skipped", "advice"), 0) | given
-        return _choose_style(Rate(rate), _Counts(**counts))
+        return _choose_style(Rate(rate), FailRate(**counts))
 
     assert style("fail", passed=3) == "green"
     assert style("fail", passed=3, open=1) == "yellow"
     assert style("fail", passed=3, open=1, failed=1) == "bold red"
-    assert style("fail", open=3) == ""
+    assert (style("fail", open=3), style("fail")) == ("yellow", "")
     assert (style("open", passed=3), style("open", passed=3, open=1)) == ("green", "yellow")
 
 

@@ -131,9 +131,10 @@ class Case:
 
     @property
     def required(self) -> tuple[Requirement, ...]:
-        """What a run of the agent must do: the case's own requirements, else that no layer fails.
+        """What a run of the agent must do: the case's own requirements, else that no layer fails or is open.
 
-        A case with tests requires in any case that they pass.
+        A case with tests requires in any case that they pass. They judge the work: a layer that never failed
+        before may then be open, as that of an answer in words alone is.
         """
         of_tests = require_tests() if self.tests is not None and self.tests.demands_tests else ()
         if self.requirements:
@@ -141,7 +142,7 @@ class Case:
         failed_before = (
             each.layer for each in self.expectations if each.is_of_layer and each.label is Label.FAIL
         )
-        return (*require_no_failures(failed_before), *of_tests)
+        return (*require_no_failures(failed_before, open_allowed=bool(of_tests)), *of_tests)
 
 
 def make_case_id(agent: str, origin: Origin) -> str:

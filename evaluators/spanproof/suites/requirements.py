@@ -229,10 +229,12 @@ class NoFailure(Requirement):
 
     Attributes:
         judged: whether the layer may not be skipped; it was judged when the case was promoted as a failure.
+        open_allowed: whether an open layer meets it, where something else judges the work.
     """
 
     about: Layer
     judged: bool
+    open_allowed: bool = False
 
     @property
     def layer(self) -> Layer | None:
@@ -251,6 +253,8 @@ class NoFailure(Requirement):
                 return False, reason
             case State.SKIPPED:
                 return (None if self.judged else False), reason
+            case State.OPEN if self.open_allowed:
+                return False, reason
             case State.OPEN | State.ERRORED:
                 return None, reason
 
@@ -308,11 +312,24 @@ def require_tests() -> tuple[Requirement, ...]:
     return (TestsPass("all tests of the case pass", negated=False),)
 
 
-def require_no_failures(failed_before: Iterable[Layer] = ()) -> tuple[Requirement, ...]:
-    """Return the requirements that no layer fails or is open; those that failed before must be judged."""
+def require_no_failures(
+    failed_before: Iterable[Layer] = (), *, open_allowed: bool = False
+) -> tuple[Requirement, ...]:
+    """Return the requirements that no layer fails or is open; those that failed before must be judged.
+
+    Args:
+        failed_before: the layers that failed when the case was promoted.
+        open_allowed: whether the other layers may be open, as something else judges the work.
+    """
     before = set(failed_before)
     return tuple(
-        NoFailure(f"{layer.value}.score == fail", negated=True, about=layer, judged=layer in before)
+        NoFailure(
+            f"{layer.value}.score == fail",
+            negated=True,
+            about=layer,
+            judged=layer in before,
+            open_allowed=open_allowed and layer not in before,
+        )
         for layer in Layer
     )
 

@@ -259,6 +259,8 @@ def _choose_style(rate: Rate, counted: FailRate) -> str:
     """Return how a rate is shown: green only where nothing speaks against it and nothing is open."""
     part, whole = rate.parts(counted)
     is_bad = part < whole if rate is Rate.PRESENCE else part > 0
+    if not whole and not counted.open:
+        return ""
     if is_bad:
         return STATE_STYLES[State.OPEN if rate is Rate.OPEN else State.FAIL]
     is_open = rate is Rate.FAIL and counted.open > 0

@@ -28,7 +28,8 @@ from spanproof.evaluators.model import TraceEvaluation
 from spanproof.trace import Layer, Outcome, fold_outcomes
 
 _FULL_NAMES, _WITH_TIME, _WITH_REASON = 100, 120, 150
-_GAP = "  "
+# Whether layers have their values, and the columns between two cells: the first with room for the name.
+_LAYOUTS = ((True, 2), (False, 2), (False, 1))
 # Column of the run's name.
 _NAME = 1
 # Characters of it that are always shown, and those for which values of layers make room.
@@ -77,18 +78,18 @@ def print_runs(console: Console, lines: Sequence[RunLine]) -> None:
     width, with_reason = console.width, console.width >= _WITH_REASON
     with_feedback = any(line.feedback for line in lines)
     header = _format_header(width, with_feedback=with_feedback)
-    for with_values in (True, False):
+    for with_values, gap in _LAYOUTS:
         rows = [_format_cells(line, width, with_values, with_feedback=with_feedback) for line in lines]
         widths = [max(cell.cell_len for cell in column) for column in zip(header, *rows, strict=True)]
-        room = width - sum(widths) + widths[_NAME] - len(_GAP) * (len(widths) - 1)
+        room = width - sum(widths) + widths[_NAME] - gap * (len(widths) - 1)
         if room >= min(widths[_NAME], _ENOUGH_OF_NAME):
             break
     # The name is cut where there is little room; the reason takes what is left.
-    widths[_NAME] = max(_LEAST_OF_NAME, min(widths[_NAME], room))
-    console.print(_build_row(header, widths, [Text("why", style="bold")] if with_reason else []))
+    widths[_NAME] = min(widths[_NAME], max(_LEAST_OF_NAME, room))
+    console.print(_build_row(header, widths, gap, [Text("why", style="bold")] if with_reason else []))
     for line, row in zip(lines, rows, strict=True):
         reason = format_reason(line.layers)
-        console.print(_build_row(row, widths, [reason] if with_reason else []))
+        console.print(_build_row(row, widths, gap, [reason] if with_reason else []))
         below = [reason] if reason and not with_reason else []
         for remark in (*below, *line.remarks):
             console.print(Padding(remark, (0, 0, 0, 4)))
@@ -97,9 +98,9 @@ def print_runs(console: Console, lines: Sequence[RunLine]) -> None:
             console.print(total)
 
 
-def _build_row(cells: Sequence[Text], widths: Sequence[int], last: Sequence[Text]) -> Table:
+def _build_row(cells: Sequence[Text], widths: Sequence[int], gap: int, last: Sequence[Text]) -> Table:
     """Return one row as a table of its own, as lines of full width follow it."""
-    row = Table.grid(padding=(0, len(_GAP), 0, 0), expand=bool(last))
+    row = Table.grid(padding=(0, gap, 0, 0), expand=bool(last))
     for width in widths:
         row.add_column(width=width, no_wrap=True, overflow="ellipsis")
     if last:

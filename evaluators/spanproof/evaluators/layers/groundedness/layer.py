@@ -44,6 +44,11 @@ _NUMERIC = frozenset(
 )
 _MAX_EVIDENCE = 20
 _LABELS = {Verdict.GROUNDED: Label.PASS, Verdict.CONTRADICTED: Label.FAIL, Verdict.UNCERTAIN: None}
+_WORDS = {
+    Verdict.GROUNDED: "grounded",
+    Verdict.CONTRADICTED: "contradicted",
+    Verdict.UNCERTAIN: "open",
+}
 _BY_GRAVITY = (Verdict.CONTRADICTED, Verdict.UNCERTAIN, Verdict.GROUNDED)
 _OWNS_UP = re.compile(
     r"\b(?:could not|cannot|unable|failed|error|sorry|did not work|no result|not available)\b|n['’]t\b",
@@ -280,7 +285,7 @@ def _collect_evidence(grounding: Grounding, returned: Returned) -> tuple[Evidenc
 
 def _build_claim_evidence(claim: Claim, returned: Returned) -> Evidence:
     bound = claim.evidence
-    what = f"{claim.verdict.value}: {_explain_claim(claim, returned)}"
+    what = f"{_WORDS[claim.verdict]}: {_explain_claim(claim, returned)}"
     found = bound.text if bound is not None else None
     span = (bound.start, bound.end) if bound is not None and bound.output is not None else None
     mark = ClaimMark(claim.start, claim.end, ClaimVerdict(claim.verdict.value), found, claim.kind.value, span)
