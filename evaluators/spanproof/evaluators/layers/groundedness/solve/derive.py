@@ -200,6 +200,8 @@ def _combine_pair(
     def result(value: float, op: Op, operands: tuple[Fact, ...]) -> Derived:
         return Derived(value, op, operands, fit, cues[op], (), alike, named, year)
 
+    # Two values of one field have one unit: neither their ratio nor their product is an amount of money.
+    may_be_money = kind is Kind.MONEY and one.fact.field != two.fact.field
     compatible = units[0] == units[1] or ("%" not in units and not (units[0] and units[1]))
     if compatible and (not percent or "%" in units):
         yield result(x - y, Op.DIFFERENCE, facts)
@@ -218,7 +220,7 @@ def _combine_pair(
                     yield change._replace(value=-change.value)  # as the plain formula has it, or of amounts
                 yield result(high / low * 100, Op.RATIO, pair)
     # Fields seldom say their currency: 15000 raised from 240 donors is £62.50 each.
-    elif compatible and (kind is Kind.NUMBER or (kind is Kind.MONEY and units == ("", ""))):
+    elif compatible and (kind is Kind.NUMBER or (may_be_money and units == ("", ""))):
         for high, low, pair in ((x, y, facts), (y, x, facts[::-1])):
             if low:
                 yield result(high / low, Op.RATIO, pair)
@@ -237,7 +239,7 @@ def _combine_pair(
         if per.fact.value.kind is Kind.PERCENT and plain.fact.value.kind is not Kind.PERCENT:
             yield result(per.fact.value.number / 100 * amount, Op.SHARE, (per.fact, plain.fact))
     counted = float(min(abs(a), abs(b))).is_integer() or one.fact.record == two.fact.record
-    if kind in (Kind.MONEY, Kind.NUMBER) and counted:
+    if counted and (kind is Kind.NUMBER or may_be_money):
         yield result(a * b, Op.PRODUCT, facts)
 
 
