@@ -133,7 +133,7 @@ def test_a_value_that_no_source_has_is_open_and_the_verdict_says_what_was_checke
         State.OPEN, Cause.VALUE_NOT_FOUND, "$12.34",
     )  # fmt: skip
     assert outcome.explanation == (
-        "2 of 3 claims agree with the outputs; the answer says $12.34; no source has it;"
+        "2 of 3 claims agree with their sources; the answer says $12.34; no source has it;"
         " the nearest is that the tool returned units: 3 (step 1)"
     )
     verdicts = [fact.claim.verdict for fact in outcome.evidence]

@@ -201,8 +201,8 @@ def _score_open_answer(grounding: Grounding, returned: Returned, evidence: Seque
     doubtful = min(unsettled, key=lambda claim: claim.confidence)
     cause = Cause.VALUE_NOT_FOUND if doubtful.cause in UNSOURCED else Cause.VALUE_NOT_CERTAIN
     total = len(grounding.claims)
-    agree = "agrees" if agreeing == 1 else "agree"
-    checked = f"{agreeing} of {format_count(total, 'claim')} {agree} with the outputs"
+    agree = "agrees with its source" if agreeing == 1 else "agree with their sources"
+    checked = f"{agreeing} of {format_count(total, 'claim')} {agree}"
     explained = _explain_claim(doubtful, returned)
     sentence = f"{checked}; {explained[0].lower()}{explained[1:]}"
     return _leave_open(sentence, cause, doubtful.text, evidence)
