@@ -28,9 +28,9 @@ from spanproof.alerts.notifiers import Notifier, notifier_for
 from spanproof.alerts.rules import Behind, Reading, look_behind, make_empty_reading, read
 from spanproof.config.alerts import AlertRule, NoData
 from spanproof.config.targets import Target
-from spanproof.evaluators.scores import find_state
+from spanproof.evaluators.scores import is_open
 from spanproof.store import AlertEvent, Delivery, Silence, Store, StoreError
-from spanproof.trace import Score, Scored, State, digest
+from spanproof.trace import Score, Scored, digest
 from spanproof.trace.codec import decode, encode
 
 _log = logging.getLogger(__name__)
@@ -382,14 +382,13 @@ class AlertEngine:
         outcome = score.outcome
         scored = outcome if isinstance(outcome, Scored) else None
         # The value of an open verdict is a placeholder.
-        is_open = find_state(score.layer, score.name, outcome) is State.OPEN
         return ScoreLine(
             score.id,
             score.trace_id,
             score.run_span_id,
             score.span_id,
             score.cohort.agent,
-            scored.value if scored and not is_open else None,
+            scored.value if scored and not is_open(score) else None,
             scored.raw if scored else None,
             scored.unit if scored else "",
             flatten_line(

@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import ClassVar, Final
 
 from spanproof.evaluators.run_state import PERSON_VERDICT
-from spanproof.trace import Judgement, Label, Layer, Outcome, Scored, State, get_state
+from spanproof.trace import Judgement, Label, Layer, Outcome, Score, Scored, State, get_state
 
 
 class ScoreKind(StrEnum):
@@ -273,6 +273,11 @@ def find_state(layer: Layer, name: str, outcome: Outcome) -> State | None:
     if state is State.OPEN and without_cause and name != layer.value:
         return None
     return state
+
+
+def is_open(judged: Judgement | Score) -> bool:
+    """Whether a verdict is open."""
+    return find_state(judged.layer, judged.name, judged.outcome) is State.OPEN
 
 
 def list_layer_scores(layer: Layer) -> tuple[ScoreSpec, ...]:

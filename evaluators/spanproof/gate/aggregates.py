@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from spanproof.evaluators.intervals import Interval, compute_wilson_interval
-from spanproof.evaluators.scores import find_state
+from spanproof.evaluators.scores import is_open
 from spanproof.gate.assertion import AggregateAssertion, Bound, Function, compare
 from spanproof.gate.open_policy import OpenPolicy
 from spanproof.gate.outputs import Verdict
@@ -143,7 +143,7 @@ def _compute_number(
 ) -> _Found:
     """Return a mean, a percentile or the largest number; open verdicts are left out of it."""
     open_ones = _select_open(scores)
-    judged = [score.outcome for score in scores if isinstance(score.outcome, Scored) and not _is_open(score)]
+    judged = [score.outcome for score in scores if isinstance(score.outcome, Scored) and not is_open(score)]
     numbers = [number for outcome in judged if (number := assertion.score.number_of(outcome)) is not None]
     if policy in _VALUES:
         numbers += [_VALUES[policy]] * len(open_ones)
@@ -161,11 +161,7 @@ def _compute_number(
 
 
 def _select_open(scores: Sequence[Score]) -> list[Score]:
-    return [score for score in scores if _is_open(score)]
-
-
-def _is_open(score: Score) -> bool:
-    return find_state(score.layer, score.name, score.outcome) is State.OPEN
+    return [score for score in scores if is_open(score)]
 
 
 def _list_causes(scores: Sequence[Score]) -> list[Cause | None]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 
 from spanproof.evaluators.intervals import compute_wilson_interval
 from spanproof.evaluators.run_state import is_person_verdict
-from spanproof.evaluators.scores import find_state
+from spanproof.evaluators.scores import is_open
 from spanproof.gate.aggregates import report_aggregate
 from spanproof.gate.assertion import (
     AggregateAssertion,
@@ -36,7 +36,7 @@ from spanproof.gate.open_policy import OpenPolicy
 from spanproof.gate.outputs import Verdict
 from spanproof.gate.report import AssertionReport, CaseResult, CaseState, GateReport
 from spanproof.gate.trials import CaseTrials, report_trials
-from spanproof.trace import Cause, Errored, Label, Layer, Score, Scored, Skipped, State
+from spanproof.trace import Cause, Errored, Label, Layer, Score, Scored, Skipped
 
 _Case = tuple[str, str]
 _Name = tuple[Layer, str]
@@ -214,7 +214,7 @@ def _judge_score(assertion: CaseAssertion, score: Score) -> tuple[CaseState, flo
         case Scored(explanation=explanation):
             number = assertion.score.number_of(score.outcome)
             # The number of an open verdict says nothing, whatever it is compared with.
-            if find_state(score.layer, score.name, score.outcome) is State.OPEN:
+            if is_open(score):
                 return CaseState.OPEN, number, explanation
             satisfies = assertion.satisfied_by(score.outcome)
             if satisfies is None and number is None:

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from uuid import UUID
 
-from spanproof.collector.stages.attach import find_amount, find_label, format_evaluation_name, is_open
+from spanproof.collector.stages.attach import find_amount, find_label, format_evaluation_name
+from spanproof.evaluators.scores import is_open
 from spanproof.trace import Cause, Errored, Score, Scored, Skipped, digest
 from spanproof.trace.codec import encode
 

@@ -22,7 +22,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span as OtlpSpan
 from opentelemetry.proto.trace.v1.trace_pb2 import Status
 
 from spanproof.evaluators.model import TraceEvaluation
-from spanproof.evaluators.scores import find_state
+from spanproof.evaluators.scores import is_open
 from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
 from spanproof.trace import AttributeValue, Errored, Score, Scored, Skipped, SpanKind, State, Trace
@@ -269,11 +269,6 @@ def find_label(score: Score) -> str | None:
     if isinstance(outcome, Scored) and outcome.label is not None:
         return outcome.label.value
     return State.OPEN.value if is_open(score) else None
-
-
-def is_open(score: Score) -> bool:
-    """Whether a score is a verdict that is open."""
-    return find_state(score.layer, score.name, score.outcome) is State.OPEN
 
 
 def _group_by_resource(trace: Trace, scores: Iterable[Score]) -> Iterable[tuple[Resource, list[Score]]]:

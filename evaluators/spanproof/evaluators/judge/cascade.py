@@ -20,7 +20,7 @@ from spanproof.evaluators.judge.question import question_of
 from spanproof.evaluators.judge.reply import Reply
 from spanproof.evaluators.judge.rubric import Rubric
 from spanproof.evaluators.model import RunEvidence
-from spanproof.evaluators.scores import find_state
+from spanproof.evaluators.scores import is_open
 from spanproof.trace import (
     Cause,
     Errored,
@@ -32,7 +32,6 @@ from spanproof.trace import (
     Run,
     Scored,
     Skipped,
-    State,
 )
 
 BESIDE = "judge_correctness"
@@ -99,11 +98,6 @@ class JudgeCascade(Evaluator):
             return False
         drawn = blake2b(f"beside {evidence.run.trace_id}".encode(), digest_size=8).digest()
         return int.from_bytes(drawn) < self._beside_share * 2**64
-
-
-def is_open(judgement: Judgement) -> bool:
-    """Whether a verdict is open, so that it is a question for a judge."""
-    return find_state(judgement.layer, judgement.name, judgement.outcome) is State.OPEN
 
 
 def cascades(judge: Judge, rubrics: Mapping[str, Rubric], beside_share: float = 0.0) -> list[Evaluator]:
