@@ -74,6 +74,13 @@ def test_ctrl_c_while_workers_start_stops_the_collector(tmp_path) -> None:
     assert process.returncode == 0
 
 
+def test_a_signal_that_comes_before_the_collector_waits_stops_it(tmp_path) -> None:
+    collector = make_collector(load_config(None, {}, settings_of(tmp_path)))
+    drained = collector.run_forever(lambda _: signal.raise_signal(signal.SIGTERM))
+    assert drained
+    assert signal.set_wakeup_fd(-1) == -1
+
+
 def test_json_log_lines_can_be_read_by_machines(tmp_path) -> None:
     process = subprocess.Popen(
         [

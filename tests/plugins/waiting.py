@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-HANGS_S = 120.0
+HANGS_S = 300.0
 
 
 def becomes(condition: Callable[[], object], within_s: float = HANGS_S, pause_s: float = 0.02) -> bool:

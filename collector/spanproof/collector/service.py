@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import logging
 import signal
-import threading
+import socket
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Self
@@ -127,7 +128,7 @@ class Collector:
         self._endpoints: Endpoints | None = None
         self._store: Store | None = None
         self._stops: list[tuple[str, Callable[[float], object]]] = []
-        self._stop_requested = threading.Event()
+        self._stop_requested = False
 
     def start(self) -> None:
         """Start every stage; returns once spans are taken.
@@ -168,10 +169,12 @@ class Collector:
             number: signal.signal(number, self._on_signal) for number in (signal.SIGTERM, signal.SIGINT)
         }
         try:
-            self.start()
-            on_ready(self.endpoints)
-            self._stop_requested.wait()
-            return self.stop()
+            with _open_wakeup_socket() as wakeup:
+                self.start()
+                on_ready(self.endpoints)
+                while not self._stop_requested:
+                    wakeup.recv(1)
+                return self.stop()
         finally:
             for number, answer in before.items():
                 signal.signal(number, answer)
@@ -342,7 +345,24 @@ class Collector:
             signal.Signals(number).name,
         )
         signal.signal(number, signal.SIG_DFL)
-        self._stop_requested.set()
+        self._stop_requested = True
+
+
+@contextmanager
+def _open_wakeup_socket() -> Iterator[socket.socket]:
+    """Yield a socket that gets a byte with each signal.
+
+    A thread that waits for a lock sleeps on where the signal came between its last look for signals and its
+    going to sleep: the handler has to wait until something else wakes it. A byte in a socket stays there.
+    """
+    reading, writing = socket.socketpair()
+    with reading, writing:
+        writing.settimeout(0)
+        before = signal.set_wakeup_fd(writing.fileno(), warn_on_full_buffer=False)
+        try:
+            yield reading
+        finally:
+            signal.set_wakeup_fd(before)
 
 
 def _bind_to_lease(lease: Lease, watcher: Watcher) -> Watcher:

@@ -18,6 +18,7 @@ from spanproof.sandbox.environments import Environments
 from spanproof.sandbox.registry import open_sandbox
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import (
+    Cause,
     Environment,
     ExecutedCode,
     Payload,
@@ -91,7 +92,7 @@ def test_while_its_environment_is_built_a_run_is_skipped_and_then_it_is_not(whee
     assert isinstance(run.replay, NoReplay)
     assert run.replay.cause is NoReplayCause.BUILDING
     agrees = next(score.outcome for score in run.scores if score.name == "replay_agrees")
-    assert agrees == Skipped("not replayed: environment being built: alphalib==1.2")
+    assert agrees == Skipped("not replayed: environment being built: alphalib==1.2", Cause.NOT_REPLAYED)
     until = time.monotonic() + PATIENCE_S
     while isinstance(run.replay, NoReplay) and run.replay.cause is NoReplayCause.BUILDING:
         assert time.monotonic() < until

@@ -192,7 +192,10 @@ def test_the_end_of_the_interpreter_ends_the_sandbox(service: Loopback, settings
         "raise SystemExit('leaves without closing')\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert (done.stdout, done.stderr) == ("2\n", "leaves without closing\n")
+    assert done.stdout == "2\n"
+    # Behind it, the SDK may log that its thread ended with the interpreter.
+    assert done.stderr.startswith("leaves without closing\n")
+    assert "most recent call last" not in done.stderr
     assert service.live == []
 
 
