@@ -6,11 +6,11 @@ import json
 import random
 
 from spanproof.evaluators.layers.groundedness.claims.frames import Frame, read_frames
-from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase
-from spanproof.evaluators.layers.groundedness.facts.read import read_facts
 from spanproof.evaluators.layers.groundedness.solve.bind import MAX_SCORED, Binder, Binding, Scored
 from spanproof.evaluators.layers.groundedness.solve.match import Match, are_comparable, compare
-from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, is_year
+from spanproof.reading.documents.read import read_facts
+from spanproof.reading.records import Fact, FactBase
+from spanproof.reading.values import NUMERIC, Kind, is_year
 
 PROMPTS = [0]
 SEEDS = 10

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spanproof.evaluators.layers.groundedness.facts.base import MAX_FACTS
-from spanproof.evaluators.layers.groundedness.facts.read import MAX_CHARS, read_facts
+from spanproof.reading.documents.read import MAX_CHARS, read_facts
+from spanproof.reading.records import MAX_FACTS
 
 NAMES = st.sampled_from(["Lamp", "Desk", "Chair", "Kettle", "Mirror", "Carpet", "Shelf", "Clock"])
 ROWS = st.lists(

@@ -7,10 +7,10 @@ import pytest
 from spanproof.evaluators.groundedness_rules import GroundednessRule as Rule
 from spanproof.evaluators.layers.groundedness import Verdict, ground
 from spanproof.evaluators.layers.groundedness.choose.features import is_operand, is_slip_of_result
-from spanproof.evaluators.layers.groundedness.facts.read import read_facts
 from spanproof.evaluators.layers.groundedness.solve.requested import Op
 from spanproof.evaluators.layers.groundedness.solve.solver import solve
 from spanproof.evaluators.layers.groundedness.sources.model import Context, gather
+from spanproof.reading.documents.read import read_facts
 
 TABLE = (
     "| (in thousands) | 2019 | 2018 | 2017 |\n|---|---|---|---|\n"

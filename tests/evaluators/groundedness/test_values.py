@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from spanproof.evaluators.layers.groundedness.values.model import Kind
-from spanproof.evaluators.layers.groundedness.values.scan import scan
+from spanproof.reading.numbers import scan
+from spanproof.reading.values import Kind
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from spanproof.evaluators.outcomes.commands import own_message, read_command
-from spanproof.evaluators.outcomes.lines import is_log_line, is_record_list
 from spanproof.evaluators.outcomes.model import KnownBy
 from spanproof.evaluators.outcomes.places import Giver
 from spanproof.evaluators.outcomes.structured import find_exit_status, join_text_parts, read_structured
 from spanproof.evaluators.outcomes.tracebacks import parse_python_traceback, parse_thrown_error
+from spanproof.reading.log_lines import is_log_line, is_record_list
 from spanproof.trace import JsonValue
 from spanproof.trace.dialects.decode import decode_document
 

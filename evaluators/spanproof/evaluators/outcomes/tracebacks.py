@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from spanproof.evaluators.outcomes.lines import is_log_line
+from spanproof.reading.log_lines import is_log_line
 
 _MARK = re.compile(r"(?m)^\s*(?:\+ Exception Group )?Traceback \(most recent call last\):")
 _RAISED = re.compile(r"(?:\s*\| )?(?P<type>(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*)(?P<rest>: .*|:?\Z)")

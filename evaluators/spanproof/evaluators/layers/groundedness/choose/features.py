@@ -13,7 +13,6 @@ from math import log1p, log10
 from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness.claims.frames import AnswerFrames, Bound, Frame
 from spanproof.evaluators.layers.groundedness.claims.relations import find_way
-from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, Role
 from spanproof.evaluators.layers.groundedness.model import Cause
 from spanproof.evaluators.layers.groundedness.solve.bind import Binding, Scored
 from spanproof.evaluators.layers.groundedness.solve.derive import POOL, Derivation
@@ -22,15 +21,16 @@ from spanproof.evaluators.layers.groundedness.solve.requested import Derived, Op
 from spanproof.evaluators.layers.groundedness.solve.states import StateBinding
 from spanproof.evaluators.layers.groundedness.solve.subject import compare_with_subject
 from spanproof.evaluators.layers.groundedness.sources.model import Source, SourceKind
-from spanproof.evaluators.layers.groundedness.values.model import (
+from spanproof.reading.numbers import scan_cached
+from spanproof.reading.records import Fact, FactBase, Role
+from spanproof.reading.values import (
     NUMERIC,
     Kind,
     Value,
     is_same_number,
     is_year,
 )
-from spanproof.evaluators.layers.groundedness.values.scan import scan_cached
-from spanproof.evaluators.layers.groundedness.values.words import base_form
+from spanproof.reading.words import base_form
 
 _PAST = re.compile(r"\b(?:was|were|had|held|before|previously|earlier|formerly|from|went|used to)\b", re.I)
 _ONE_NUMBER = re.compile(r"\D*(?P<digits>\d[\d,.]*\d|\d)[^\d\w]{0,3}[^\W\d]*[^\d\w]*")

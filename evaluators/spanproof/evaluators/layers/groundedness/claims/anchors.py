@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 from itertools import islice
 
-from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase
-from spanproof.evaluators.layers.groundedness.values.model import Kind, Mention, is_same_date
-from spanproof.evaluators.layers.groundedness.values.words import STOP, base_form, split_words
+from spanproof.reading.records import Fact, FactBase
+from spanproof.reading.values import Kind, Mention, is_same_date
+from spanproof.reading.words import STOP, base_form, split_words
 
 MAX_ANCHORS = 400
 _MAX_FACTS = 200

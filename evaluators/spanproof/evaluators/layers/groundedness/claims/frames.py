@@ -19,8 +19,9 @@ from spanproof.evaluators.layers.groundedness.claims.outline import (
     find_clause_breaks,
     read_outline,
 )
-from spanproof.evaluators.layers.groundedness.facts.base import FactBase, Role
-from spanproof.evaluators.layers.groundedness.values.model import (
+from spanproof.reading.numbers import scan, with_relatives
+from spanproof.reading.records import FactBase, Role
+from spanproof.reading.values import (
     NUMERIC,
     Kind,
     Mention,
@@ -28,8 +29,7 @@ from spanproof.evaluators.layers.groundedness.values.model import (
     is_same_date,
     is_year,
 )
-from spanproof.evaluators.layers.groundedness.values.scan import scan, with_relatives
-from spanproof.evaluators.layers.groundedness.values.words import (
+from spanproof.reading.words import (
     STOP,
     base_form,
     find_synonym_groups,

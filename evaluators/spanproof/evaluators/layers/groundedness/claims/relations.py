@@ -17,8 +17,8 @@ from spanproof.evaluators.layers.groundedness.claims.anchors import Anchor
 from spanproof.evaluators.layers.groundedness.claims.frames import SOFT, AnswerFrames, Frame
 from spanproof.evaluators.layers.groundedness.claims.outline import find_clause_breaks
 from spanproof.evaluators.layers.groundedness.model import ClaimKind
-from spanproof.evaluators.layers.groundedness.values.model import Kind, is_year
-from spanproof.evaluators.layers.groundedness.values.words import STOP, base_form, split_words
+from spanproof.reading.values import Kind, is_year
+from spanproof.reading.words import STOP, base_form, split_words
 
 _MAX_RELATIONS = 20
 _PHRASE = 5

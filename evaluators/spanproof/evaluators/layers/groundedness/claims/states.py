@@ -15,9 +15,9 @@ from functools import lru_cache
 from importlib import resources
 
 from spanproof.evaluators.layers.groundedness.claims.frames import AnswerFrames, Frame, build_frame
-from spanproof.evaluators.layers.groundedness.facts.base import FactBase, Role
-from spanproof.evaluators.layers.groundedness.values.model import Kind, Mention, Value
-from spanproof.evaluators.layers.groundedness.values.words import STOP, base_form, split_name
+from spanproof.reading.records import FactBase, Role
+from spanproof.reading.values import Kind, Mention, Value
+from spanproof.reading.words import STOP, base_form, split_name
 
 State = tuple[str, ...]
 MAX_STATES = 60

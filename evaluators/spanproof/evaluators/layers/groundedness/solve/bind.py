@@ -15,11 +15,11 @@ from math import log
 from typing import NamedTuple
 
 from spanproof.evaluators.layers.groundedness.claims.frames import Bound, Frame
-from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, Role
 from spanproof.evaluators.layers.groundedness.solve.columns import Amounts, Column, Columns, Identifiers
 from spanproof.evaluators.layers.groundedness.solve.match import Match, are_comparable, compare
-from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, is_year
-from spanproof.evaluators.layers.groundedness.values.words import find_synonym_groups
+from spanproof.reading.records import Fact, FactBase, Role
+from spanproof.reading.values import NUMERIC, Kind, is_year
+from spanproof.reading.words import find_synonym_groups
 
 MAX_SCORED = 4000
 MAX_KEPT = 40

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from math import isfinite
 
 from spanproof.evaluators.layers.groundedness.claims.frames import Bound, Frame
-from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase
 from spanproof.evaluators.layers.groundedness.solve.match import compute_width
-from spanproof.evaluators.layers.groundedness.values.model import Kind, is_year
+from spanproof.reading.records import Fact, FactBase
+from spanproof.reading.values import Kind, is_year
 
 # Of a range, relative to its middle: more than a comparison allows for the errors of binary fractions.
 _SLACK = 1e-9

@@ -15,7 +15,6 @@ from functools import lru_cache
 from math import exp
 
 from spanproof.evaluators.layers.groundedness.claims.frames import AnswerFrames, Bound, Frame
-from spanproof.evaluators.layers.groundedness.facts.base import Fact, Role
 from spanproof.evaluators.layers.groundedness.solve.bind import Binder, Binding, Scored
 from spanproof.evaluators.layers.groundedness.solve.match import is_in_minor_units
 from spanproof.evaluators.layers.groundedness.solve.requested import (
@@ -28,8 +27,9 @@ from spanproof.evaluators.layers.groundedness.solve.requested import (
     names_operation,
     weigh,
 )
-from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, is_same_number, is_year
-from spanproof.evaluators.layers.groundedness.values.words import base_form, base_forms_of
+from spanproof.reading.records import Fact, Role
+from spanproof.reading.values import NUMERIC, Kind, is_same_number, is_year
+from spanproof.reading.words import base_form, base_forms_of
 
 POOL = 16
 _ROWS = 6

@@ -5,8 +5,8 @@ from __future__ import annotations
 from enum import Enum
 
 from spanproof.evaluators.layers.groundedness.claims.frames import Bound, Frame
-from spanproof.evaluators.layers.groundedness.facts.base import Fact
-from spanproof.evaluators.layers.groundedness.values.model import (
+from spanproof.reading.records import Fact
+from spanproof.reading.values import (
     NUMERIC,
     Kind,
     Value,

@@ -14,7 +14,6 @@ from itertools import pairwise
 from spanproof.evaluators.layers.groundedness.claims.anchors import Anchor
 from spanproof.evaluators.layers.groundedness.claims.frames import SOFT, AnswerFrames
 from spanproof.evaluators.layers.groundedness.claims.states import StateClaim
-from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, Role
 from spanproof.evaluators.layers.groundedness.model import ClaimKind
 from spanproof.evaluators.layers.groundedness.solve.relations import Settled
 from spanproof.evaluators.layers.groundedness.solve.states import StateBinder
@@ -28,8 +27,9 @@ from spanproof.evaluators.layers.groundedness.solve.subject import (
     find_subject,
     load_words,
 )
-from spanproof.evaluators.layers.groundedness.values.model import Kind
-from spanproof.evaluators.layers.groundedness.values.words import base_form, split_name, split_words
+from spanproof.reading.records import Fact, FactBase, Role
+from spanproof.reading.values import Kind
+from spanproof.reading.words import base_form, split_name, split_words
 
 _MOST_FACTS, _MOST_OTHER, _FAR, _MOST_WORDS, _MOST_NAMES = 100, 2, 160, 4, 12
 _MARKS = re.compile(r"[\s\w(:=\"'’`*–—-]*")

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from spanproof.evaluators.layers.groundedness.claims.frames import SOFT, AnswerFrames
-from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, Role
 from spanproof.evaluators.layers.groundedness.sources.model import Source, SourceKind
-from spanproof.evaluators.layers.groundedness.values.model import Kind, Value
-from spanproof.evaluators.layers.groundedness.values.words import STOP, base_form, split_words
+from spanproof.reading.records import Fact, FactBase, Role
+from spanproof.reading.values import Kind, Value
+from spanproof.reading.words import STOP, base_form, split_words
 
 _MAX_CHARS = 600
 _FILLER = ("none", "null", "dtype", "object", "rows", "row", "answer", "final", "result")

@@ -17,12 +17,12 @@ from spanproof.evaluators.layers.groundedness.claims.frames import SOFT, AnswerF
 from spanproof.evaluators.layers.groundedness.claims.outline import find_clause_breaks
 from spanproof.evaluators.layers.groundedness.claims.relations import PeriodRelation, Relation
 from spanproof.evaluators.layers.groundedness.claims.states import StateClaim
-from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, Role, extract_name_words
 from spanproof.evaluators.layers.groundedness.model import ClaimKind
 from spanproof.evaluators.layers.groundedness.solve.states import StateBinder
-from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind
-from spanproof.evaluators.layers.groundedness.values.scan import NUMBER_WORDS
-from spanproof.evaluators.layers.groundedness.values.words import (
+from spanproof.reading.numbers import NUMBER_WORDS
+from spanproof.reading.records import Fact, FactBase, Role, extract_name_words
+from spanproof.reading.values import NUMERIC, Kind
+from spanproof.reading.words import (
     STOP,
     base_form,
     base_forms_of,

@@ -16,11 +16,11 @@ from itertools import combinations
 from typing import NamedTuple
 
 from spanproof.evaluators.layers.groundedness.claims.frames import AnswerFrames, Bound, Frame
-from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase
 from spanproof.evaluators.layers.groundedness.solve.bind import Binding
 from spanproof.evaluators.layers.groundedness.solve.match import Match
-from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, is_year
-from spanproof.evaluators.layers.groundedness.values.words import base_form
+from spanproof.reading.records import Fact, FactBase
+from spanproof.reading.values import NUMERIC, Kind, is_year
+from spanproof.reading.words import base_form
 
 _MAX_SENTENCE = 400
 _MOVES = r"change|increase|decrease|decline|growth|drop|rise|reduction|gain"

@@ -17,8 +17,6 @@ from spanproof.evaluators.layers.groundedness.claims.relations import (
     find_relations,
 )
 from spanproof.evaluators.layers.groundedness.claims.states import States, find_states
-from spanproof.evaluators.layers.groundedness.facts.base import FactBase
-from spanproof.evaluators.layers.groundedness.facts.read import read_facts
 from spanproof.evaluators.layers.groundedness.solve.bind import Binder, Binding
 from spanproof.evaluators.layers.groundedness.solve.derive import Derivation, derive
 from spanproof.evaluators.layers.groundedness.solve.names import (
@@ -38,7 +36,9 @@ from spanproof.evaluators.layers.groundedness.solve.relations import (
 from spanproof.evaluators.layers.groundedness.solve.requested import find_requested
 from spanproof.evaluators.layers.groundedness.solve.states import StateBinder, StateBinding, find_denials
 from spanproof.evaluators.layers.groundedness.sources.model import Source, SourceKind
-from spanproof.evaluators.layers.groundedness.values.model import NUMERIC
+from spanproof.reading.documents.read import read_facts
+from spanproof.reading.records import FactBase
+from spanproof.reading.values import NUMERIC
 
 
 @dataclass(slots=True)

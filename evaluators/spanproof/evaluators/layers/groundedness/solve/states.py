@@ -13,11 +13,11 @@ from itertools import islice
 
 from spanproof.evaluators.layers.groundedness.claims.frames import SOFT, AnswerFrames, Frame
 from spanproof.evaluators.layers.groundedness.claims.states import State, StateClaim, States
-from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, Role
 from spanproof.evaluators.layers.groundedness.solve.bind import Binder
 from spanproof.evaluators.layers.groundedness.solve.match import Match, compare
-from spanproof.evaluators.layers.groundedness.values.model import Kind
-from spanproof.evaluators.layers.groundedness.values.words import STOP, base_form, split_name, split_words
+from spanproof.reading.records import Fact, FactBase, Role
+from spanproof.reading.values import Kind
+from spanproof.reading.words import STOP, base_form, split_name, split_words
 
 _NAMED = 0.6
 # Of a denial so many words count, of a source so many denials, with so many characters about each.

@@ -13,10 +13,10 @@ from importlib import resources
 
 from spanproof.evaluators.layers.groundedness.claims.anchors import Anchor
 from spanproof.evaluators.layers.groundedness.claims.frames import AnswerFrames, Frame
-from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, Role
 from spanproof.evaluators.layers.groundedness.solve.bind import Binding
-from spanproof.evaluators.layers.groundedness.values.model import Kind, is_year
-from spanproof.evaluators.layers.groundedness.values.words import base_form, split_words
+from spanproof.reading.records import Fact, FactBase, Role
+from spanproof.reading.values import Kind, is_year
+from spanproof.reading.words import base_form, split_words
 
 NAMES = (Kind.ID, Kind.TEXT)
 Field = tuple[int, tuple[str, ...]]

@@ -27,7 +27,6 @@ from spanproof.evaluators.layers.groundedness.choose.features import (
 from spanproof.evaluators.layers.groundedness.choose.model import Choice
 from spanproof.evaluators.layers.groundedness.claims.frames import Bound, Frame
 from spanproof.evaluators.layers.groundedness.claims.relations import Direction
-from spanproof.evaluators.layers.groundedness.facts.base import Fact, Role
 from spanproof.evaluators.layers.groundedness.model import (
     Cause,
     Claim,
@@ -46,9 +45,10 @@ from spanproof.evaluators.layers.groundedness.solve.solver import Solved
 from spanproof.evaluators.layers.groundedness.solve.states import StateBinding
 from spanproof.evaluators.layers.groundedness.solve.subject import compare_with_subject, find_own_value
 from spanproof.evaluators.layers.groundedness.sources.model import SourceKind
-from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, Value, is_same_number
 from spanproof.evaluators.outcomes.known import find_numbers
 from spanproof.evaluators.outcomes.topics import reports_failure, reports_nothing
+from spanproof.reading.records import Fact, Role
+from spanproof.reading.values import NUMERIC, Kind, Value, is_same_number
 
 _KINDS = {
     Kind.MONEY: ClaimKind.CURRENCY,

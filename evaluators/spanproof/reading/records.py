@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property, lru_cache
 
-from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, Mention, Value, is_year
-from spanproof.evaluators.layers.groundedness.values.scan import UNITS, scan_cached
-from spanproof.evaluators.layers.groundedness.values.words import base_form, base_forms_of, split_name
+from spanproof.reading.numbers import UNITS, scan_cached
+from spanproof.reading.values import NUMERIC, Kind, Mention, Value, is_year
+from spanproof.reading.words import base_form, base_forms_of, split_name
 
 MAX_FACTS = 40_000
 _FULL_NAME = re.compile(r"[^\W\d_a-z][^\W\d_]+(?:[ .'’-]+[^\W\d_a-z][^\W\d_]*){1,3}")

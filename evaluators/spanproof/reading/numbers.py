@@ -13,7 +13,7 @@ from datetime import date, timedelta
 from functools import lru_cache
 from importlib import resources
 
-from spanproof.evaluators.layers.groundedness.values.model import Kind, Mention, Value
+from spanproof.reading.values import Kind, Mention, Value
 
 CURRENCIES = {
     "$": "USD",

@@ -12,9 +12,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from spanproof.evaluators.layers.groundedness.facts.base import FactBase, Role
-from spanproof.evaluators.layers.groundedness.facts.prose import add_prose
-from spanproof.evaluators.markup import Element
+from spanproof.reading.documents.prose import add_prose
+from spanproof.reading.markup import Element
+from spanproof.reading.records import FactBase, Role
 
 MAX_NODES = 60_000
 _MAX_DEPTH = 60

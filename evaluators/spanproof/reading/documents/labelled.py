@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from spanproof.evaluators.layers.groundedness.facts.base import LONG_TEXT, FactBase, Role
-from spanproof.evaluators.layers.groundedness.facts.tables import Cell, Line
-from spanproof.evaluators.layers.groundedness.values.scan import scan_cached
+from spanproof.reading.documents.tables import Cell, Line
+from spanproof.reading.numbers import scan_cached
+from spanproof.reading.records import LONG_TEXT, FactBase, Role
 
 _MOST_LINES = 2000
 _SENTENCE = re.compile(r"[.!?]\s+[^\W\d]")

@@ -11,11 +11,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
-from spanproof.evaluators.layers.groundedness.facts.base import LONG_TEXT, FactBase, Role, extract_years
-from spanproof.evaluators.layers.groundedness.facts.prose import add_prose
-from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, is_year
-from spanproof.evaluators.layers.groundedness.values.scan import scan_cached
-from spanproof.evaluators.outcomes.lines import is_log_line
+from spanproof.reading.documents.prose import add_prose
+from spanproof.reading.log_lines import is_log_line
+from spanproof.reading.numbers import scan_cached
+from spanproof.reading.records import LONG_TEXT, FactBase, Role, extract_years
+from spanproof.reading.values import NUMERIC, Kind, is_year
 
 Cell = tuple[int, int]
 _DELIMITERS = ("\t", "|", ";", ",")

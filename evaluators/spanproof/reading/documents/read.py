@@ -11,16 +11,15 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
 
-from spanproof.evaluators.layers.groundedness.facts.base import LONG_TEXT, FactBase
-from spanproof.evaluators.layers.groundedness.facts.labelled import add_labelled, read_labelled
-from spanproof.evaluators.layers.groundedness.facts.literals import (
+from spanproof.reading.documents.labelled import add_labelled, read_labelled
+from spanproof.reading.documents.literals import (
     Node,
     add_objects,
     build_node,
     read_literal,
 )
-from spanproof.evaluators.layers.groundedness.facts.prose import add_prose
-from spanproof.evaluators.layers.groundedness.facts.tables import (
+from spanproof.reading.documents.prose import add_prose
+from spanproof.reading.documents.tables import (
     Line,
     add_table,
     find_common_scale,
@@ -28,7 +27,8 @@ from spanproof.evaluators.layers.groundedness.facts.tables import (
     read_delimited,
     read_spaced,
 )
-from spanproof.evaluators.markup import read_element
+from spanproof.reading.markup import read_element
+from spanproof.reading.records import LONG_TEXT, FactBase
 
 MAX_CHARS = 400_000
 # How many lines may be above a table without a blank line between: each costs a look at all that follow.

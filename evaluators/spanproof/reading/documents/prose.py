@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from spanproof.evaluators.layers.groundedness.facts.base import FactBase, Role
-from spanproof.evaluators.layers.groundedness.values.scan import scan_cached
-from spanproof.evaluators.layers.groundedness.values.words import STOP, base_form, split_words
+from spanproof.reading.numbers import scan_cached
+from spanproof.reading.records import FactBase, Role
+from spanproof.reading.words import STOP, base_form, split_words
 
 SENTENCE = re.compile(r"(?<=[.!?;])(?:\s+|(?=\\n))|\n+|\\n|(?<=[。；])")
 _PAIR = re.compile(r"^[ \t]*(?:[-*•]\s+)?(?:\*\*)?(?P<name>[^\W\d][\w ./()%°-]{0,48}?)(?:\*\*)?\s*(?P<sep>=|(?<!\d):|:(?!\d)|->|\t)(?:\*\*)?[ \t]*(?P<value>\S.*?)[ \t]*$")  # fmt: skip  # noqa: E501

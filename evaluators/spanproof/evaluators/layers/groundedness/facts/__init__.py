@@ -1,1 +1,0 @@
-"""One relational fact base: what sources hold, as records of typed facts."""

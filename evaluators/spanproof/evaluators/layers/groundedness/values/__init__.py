@@ -1,1 +1,0 @@
-"""Typed values as texts write them: numbers, money, dates, times, durations, identifiers."""

@@ -1,0 +1,37 @@
+"""The parser of English comes with Spanproof, is as it was published, and says what is missing."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+
+import pytest
+
+from spanproof.reading import english
+from spanproof.reading.english import ParserUnavailableError, load_english
+
+
+def test_a_sentence_has_its_subject_and_its_verb() -> None:
+    parsed = load_english()("The payment for order 4711 was refused.")
+    (root,) = (token for token in parsed if token.dep_ == "ROOT")
+    (subject,) = (token for token in parsed if token.dep_ == "nsubjpass")
+    assert (root.lemma_, subject.text) == ("refuse", "payment")
+
+
+def test_the_parser_is_loaded_once() -> None:
+    assert load_english() is load_english()
+
+
+def test_a_model_that_is_not_the_published_one_is_refused(tmp_path, monkeypatch) -> None:
+    changed = tmp_path / "english_model"
+    shutil.copytree(english.MODEL, changed)
+    (changed / "parser" / "moves").write_bytes(b"other moves")
+    monkeypatch.setattr(english, "MODEL", changed)
+    with pytest.raises(ParserUnavailableError, match=r"parser/moves is not the file that was published"):
+        load_english.__wrapped__()
+
+
+def test_without_spacy_the_extra_is_named(monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "spacy", None)
+    with pytest.raises(ParserUnavailableError, match=r"pip install 'spanproof\[language\]'"):
+        load_english.__wrapped__()
