@@ -36,6 +36,13 @@ class ClaimKind(StrEnum):
     SUPERLATIVE = "superlative"
     QUANTIFIER = "quantifier"
     NAME = "name"
+    ROLE = "role"
+    STATE = "state"
+    FLAG = "flag"
+    DOING = "doing"
+    CAUSE = "cause"
+    NEGATION = "negation"
+    RANK = "rank"
 
 
 class Cause(StrEnum):
