@@ -40,6 +40,8 @@ from spanproof.trace.score import (
     Outcome,
     Score,
     Scored,
+    SentenceMark,
+    SentenceState,
     Skipped,
 )
 from spanproof.trace.state import GRAVITY, State, fold_outcomes, fold_states, get_state
@@ -76,6 +78,8 @@ __all__ = [
     "Run",
     "Score",
     "Scored",
+    "SentenceMark",
+    "SentenceState",
     "Skipped",
     "Snippet",
     "Span",

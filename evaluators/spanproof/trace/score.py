@@ -65,6 +65,24 @@ class ClaimMark:
     cell: tuple[int, int] | None = None
 
 
+class SentenceState(StrEnum):
+    """What the sources say of a sentence of an answer."""
+
+    CHECKED = "checked"
+    CONTRADICTED = "contradicted"
+    OPEN = "open"
+    NO_ASSERTION = "no assertion"
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceMark:
+    """A sentence of the answer: its characters are `answer[start:end]`."""
+
+    start: int
+    end: int
+    verdict: SentenceState
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """One fact behind a verdict.
@@ -74,6 +92,7 @@ class Evidence:
         span_id: where it is.
         recorded, replayed: what was recorded, beside what the replay gave.
         claim: of groundedness, the claim it is about.
+        sentence: of groundedness, the sentence it is about; its words that were not read are `what`.
     """
 
     what: str
@@ -81,6 +100,7 @@ class Evidence:
     recorded: str | None = None
     replayed: str | None = None
     claim: ClaimMark | None = None
+    sentence: SentenceMark | None = None
 
 
 @dataclass(frozen=True, slots=True)
