@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, field_va
 from spanproof.config.section import Seconds, Section
 from spanproof.evaluators.check_kinds import Check
 from spanproof.evaluators.groundedness_rules import GroundednessRule
+from spanproof.evaluators.judge_bounds import LEAST_PRECISION
 from spanproof.evaluators.known_packages import KNOWN_PACKAGES
 from spanproof.evaluators.sampling import SampleBy
 from spanproof.trace import Cohort, Layer, SpanKind
@@ -175,8 +176,13 @@ class SandboxChoice(Section):
 
 
 class JudgeChoice(Section):
-    """A model that judges what rules leave open; `OPENAI_BASE_URL` and `OPENAI_API_KEY` select a server."""
+    """A model that judges what rules leave open: an endpoint and a model are enough."""
 
+    endpoint: str = Field(
+        default="",
+        description="Address of an OpenAI-compatible server, `http://localhost:11434/v1`; empty:"
+        " `OPENAI_BASE_URL`, or OpenAI's own. `OPENAI_API_KEY` is the key, where the server needs one.",
+    )
     model: str = Field(
         default="",
         description="A dated snapshot of a model, `gpt-4.1-mini-2025-04-14`; empty: no judge.",
@@ -192,13 +198,21 @@ class JudgeChoice(Section):
     dollars_per_hour_and_cohort: float | None = Field(
         default=None, ge=0, description="Budget of one agent of one project; none means no limit."
     )
+    dollars_per_day: float | None = Field(
+        default=None, ge=0, description="Budget of a day (UTC); none means no limit."
+    )
+    dollars_per_trace: float | None = Field(
+        default=None, ge=0, description="Budget of one trace; none means no limit."
+    )
     prices: Mapping[ModelName, ModelPrice] = Field(
         default={},
         description="US dollars per million tokens, by model, in and out (`{NAME: [0.4, 1.6]}`): of the"
         " judge, and of the agents, for the metric `trajectory.cost_usd`.",
     )
     recordings: Path | None = Field(
-        default=None, description="Directory that keeps replies by the content of their question."
+        default=None,
+        description="Directory that keeps replies by the content of their prompt, the newest 200,000. None:"
+        " `judge/replies` in `wal.directory` for `spanproof serve`, else none are kept.",
     )
     shared: Path | None = Field(
         default=None,
@@ -211,6 +225,20 @@ class JudgeChoice(Section):
         le=1,
         description="Share of the runs settled by execution that the judge scores too, as advice, for"
         " `spanproof report judge-vs-execution`.",
+    )
+    verify_passed: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="Share of the answers that pass groundedness and whose sentences the judge rules on too;"
+        " always of the same traces.",
+    )
+    least_precision: float = Field(
+        default=LEAST_PRECISION,
+        ge=0,
+        le=1,
+        description="A judge fails nothing on a layer where the lower end of its precision's 95 % interval is"
+        " below this, from 30 labelled fails on; see docs/judge.md.",
     )
 
 

@@ -219,6 +219,7 @@ def _declare_trajectory() -> Iterator[ScoreSpec]:
     yield from _make_metric(layer, "consecutive_errors", Unit.ERRORS)
     yield from _make_metric(layer, "tokens", Unit.TOKENS, "only runs whose tokens are on the trace have it")
     yield from _make_metric(layer, "cost_usd", Unit.USD, "only runs whose tokens are on the trace have it")
+    yield from _make_metric(layer, "judge_usd", Unit.USD, "only runs that a judge was paid for have it")
     rated = "only a store has it, of runs that a user rated"
     yield ScoreSpec(layer, "feedback", given=rated, stored=False)
 

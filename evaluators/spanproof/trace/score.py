@@ -74,13 +74,28 @@ class SentenceState(StrEnum):
     NO_ASSERTION = "no assertion"
 
 
+class Ruling(StrEnum):
+    """What a judge says of a sentence."""
+
+    TRUE = "true"
+    FALSE = "false"
+    UNKNOWN = "unknown"
+
+
 @dataclass(frozen=True, slots=True)
 class SentenceMark:
-    """A sentence of the answer: its characters are `answer[start:end]`."""
+    """A sentence of the answer: its characters are `answer[start:end]`.
+
+    Attributes:
+        judge: the model or the person that ruled on it; empty where only the sources did.
+        ruling: what that judge says. A judge below its bound settles nothing, so `verdict` may differ.
+    """
 
     start: int
     end: int
     verdict: SentenceState
+    judge: str = ""
+    ruling: Ruling | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from tests.evaluators.judge.conftest import rule
 
 from spanproof.evaluators.engine import Engine, run_evaluator
 from spanproof.evaluators.evaluator import LAYER_RULES
@@ -59,7 +60,7 @@ def score_of(evaluation, name):
 
 
 def test_an_open_answer_is_settled_by_the_judge_with_its_name_and_the_rubrics_version(endpoint):
-    endpoint.answers = [reply(0.1, ["The weather was mild"])]
+    endpoint.answers = [rule("false", quotes=("The weather was mild",))]
     score = score_of(engine().evaluate(trace("It went badly.")), "groundedness")
     assert score.outcome.label is Label.FAIL
     assert "so it reads" in score.outcome.explanation

@@ -21,7 +21,7 @@ MODEL = ("--set", "judge.model=gpt-4.1-mini-2025-04-14")
 def labels(tmp_path):
     file = tmp_path / "labels.jsonl"
     rows = [
-        {"id": at, "rubric": "Groundedness", "material": {"answer": f"{label} {at}"}, "label": label}
+        {"id": at, "rubric": "CodeCorrectness", "material": {"answer": f"{label} {at}"}, "label": label}
         for at, label in enumerate(["pass", "fail"] * 50)
     ]
     file.write_text("\n".join(map(json.dumps, rows)))

@@ -25,7 +25,7 @@ def test_the_configuration_of_the_page_is_valid(tmp_path, endpoint):
     assert load_config(file, {}).judge.model_fields_set == yaml.safe_load(file.read_text())["judge"].keys()
     labels = tmp_path / "labels.jsonl"
     rows = [
-        {"rubric": "Groundedness", "material": {"answer": f"{label} {at}"}, "label": label}
+        {"rubric": "CodeCorrectness", "material": {"answer": f"{label} {at}"}, "label": label}
         for at, label in enumerate(["pass", "fail"] * 50)
     ]
     labels.write_text("\n".join(map(json.dumps, rows)))

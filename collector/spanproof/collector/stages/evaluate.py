@@ -44,6 +44,7 @@ _RESUBMIT_PAUSE_S = 60.0
 
 _STOP_S = 10.0
 _JUDGE_DIRECTORY = "judge"
+_REPLIES_DIRECTORY = "replies"
 
 
 @dataclass(frozen=True, slots=True)
@@ -504,8 +505,12 @@ def share_limits(start: Start) -> list[Start]:
     if config.evaluation.replay and programs < processes:
         log.warning("%d processes evaluate, one for each program of sandbox.workers", programs)
         processes = programs
+    own = config.wal.directory / _JUDGE_DIRECTORY
     judge = config.judge.model_copy(
-        update={"shared": config.judge.shared or config.wal.directory / _JUDGE_DIRECTORY}
+        update={
+            "shared": config.judge.shared or own,
+            "recordings": config.judge.recordings or own / _REPLIES_DIRECTORY,
+        }
     )
     starts = []
     for number in range(processes):
