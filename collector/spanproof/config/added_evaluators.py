@@ -30,6 +30,7 @@ from spanproof.evaluators.judge import (
     load_rubrics,
 )
 from spanproof.evaluators.judge_bounds import BOUNDS_FILE, JudgeBounds
+from spanproof.evaluators.local_model import LocalModel
 from spanproof.evaluators.scores import BUILT_IN
 from spanproof.sandbox import Ecosystem, PackageSet, Sandbox
 from spanproof.sandbox.untrusted_files import MAX_DOCUMENT_BYTES, UnsafeFileError, read_regular
@@ -173,6 +174,23 @@ def _build_judges(choice: JudgeChoice) -> list[Evaluator]:
         choice.beside_share,
         choice.verify_passed,
         build_judge_bounds(choice),
+    )
+
+
+def build_local_model(config: Config) -> LocalModel:
+    """Return the local model that rules on open sentences; its path is set.
+
+    Raises:
+        EvaluatorError: a file or a package is missing, or the probe refuses the model.
+    """
+    model = config.evaluation.groundedness_model
+    assert model.path is not None, "its path was checked"
+    return LocalModel(
+        model.path,
+        accept=model.accept,
+        reject=model.reject,
+        max_tokens=model.max_tokens,
+        bounds=build_judge_bounds(config.judge),
     )
 
 

@@ -56,21 +56,24 @@ class Sample(Section):
 
 
 class GroundednessModel(Section):
-    """A classifier of your own for what groundedness leaves open; see docs/layers/groundedness.md."""
+    """A classifier of your own for the sentences that groundedness leaves open; see docs/judge.md."""
 
     path: Path | None = Field(
         default=None,
-        description="A directory with `model.onnx` and `tokenizer.json`; nothing is downloaded."
-        " Needs the extra `groundedness-model`.",
+        description="A directory with `model.onnx` and `tokenizer.json`; nothing is downloaded. Needs the extra"
+        " `groundedness-model`. At start a probe refuses a model that is of no use.",
     )
     accept: float = Field(
-        default=0.9, ge=0.5, le=1, description="At or above this probability the answer passes."
+        default=0.9, ge=0.5, le=1, description="At or above this probability a sentence is true."
     )
     reject: float = Field(
-        default=0.05, ge=0, lt=0.5, description="At or below this probability the answer fails."
+        default=0.05, ge=0, lt=0.5, description="At or below this probability a sentence is false."
     )
     max_tokens: int = Field(
-        default=4096, ge=64, le=131_072, description="Most tokens it reads; the oldest outputs are cut first."
+        default=4096,
+        ge=64,
+        le=131_072,
+        description="Most tokens it reads at once; longer outputs are read in pieces.",
     )
 
 
