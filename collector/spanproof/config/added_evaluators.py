@@ -177,16 +177,21 @@ def _build_judges(choice: JudgeChoice) -> list[Evaluator]:
     )
 
 
-def build_local_model(config: Config) -> LocalModel:
-    """Return the local model that rules on open sentences; its path is set.
+def build_local_model(config: Config, directory: Path, *, verify_passed: bool = False) -> LocalModel:
+    """Return the local model of a directory, with the thresholds of the configuration.
+
+    Args:
+        config: the whole one.
+        directory: with the model's files.
+        verify_passed: whether it rules on the sentences of answers that passed, too.
 
     Raises:
         EvaluatorError: a file or a package is missing, or the probe refuses the model.
     """
     model = config.evaluation.groundedness_model
-    assert model.path is not None, "its path was checked"
     return LocalModel(
-        model.path,
+        directory,
+        verify_passed=verify_passed,
         accept=model.accept,
         reject=model.reject,
         max_tokens=model.max_tokens,

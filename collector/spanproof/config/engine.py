@@ -180,10 +180,10 @@ def build_evaluators(
         optional.append(Structure(runs_before))
     if rules.without_code:
         optional.append(NoCode(rules.without_code))
-    if rules.groundedness_model.path is not None:
+    if (directory := rules.groundedness_model.path) is not None:
         from spanproof.config.added_evaluators import build_local_model
 
-        optional.append(build_local_model(config))
+        optional.append(build_local_model(config, directory))
     if not (config.evaluators or config.judge.model or config.judge.rubrics):
         return [*load_installed(), *optional]
     from spanproof.config.added_evaluators import build_added_evaluators

@@ -60,8 +60,8 @@ class GroundednessModel(Section):
 
     path: Path | None = Field(
         default=None,
-        description="A directory with `model.onnx` and `tokenizer.json`; nothing is downloaded. Needs the extra"
-        " `groundedness-model`. At start a probe refuses a model that is of no use.",
+        description="A directory with `model.onnx` and `tokenizer.json`; nothing is downloaded. Needs the"
+        " extra `groundedness-model`. At start a probe refuses a model that is of no use.",
     )
     accept: float = Field(
         default=0.9, ge=0.5, le=1, description="At or above this probability a sentence is true."

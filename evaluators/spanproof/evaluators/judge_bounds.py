@@ -17,6 +17,9 @@ from typing import Any, Final
 from spanproof.evaluators.intervals import compute_wilson_interval
 from spanproof.trace import Layer
 
+JUDGE_PREFIXES: Final = ("judge:", "local-model:")
+"""What the evaluator's name of a judge begins with."""
+
 BOUNDS_FILE: Final = "measured.json"
 """Name of the file within the directory that a judge's processes share."""
 

@@ -26,6 +26,7 @@ from pathlib import Path
 from spanproof.collector.stages.assemble import CompleteTrace
 from spanproof.collector.stages.jobs import Job, LogLine, Result, Start, Started
 from spanproof.collector.telemetry import Telemetry
+from spanproof.config.model import Config
 from spanproof.evaluators.model import NoReplay, NoReplayCause, TraceEvaluation
 from spanproof.store import DeadLetter, StoreUnavailable
 
@@ -505,12 +506,9 @@ def share_limits(start: Start) -> list[Start]:
     if config.evaluation.replay and programs < processes:
         log.warning("%d processes evaluate, one for each program of sandbox.workers", programs)
         processes = programs
-    own = config.wal.directory / _JUDGE_DIRECTORY
+    shared = locate_judge_directory(config)
     judge = config.judge.model_copy(
-        update={
-            "shared": config.judge.shared or own,
-            "recordings": config.judge.recordings or own / _REPLIES_DIRECTORY,
-        }
+        update={"shared": shared, "recordings": config.judge.recordings or shared / _REPLIES_DIRECTORY}
     )
     starts = []
     for number in range(processes):
@@ -518,6 +516,11 @@ def share_limits(start: Start) -> list[Start]:
         sandbox = config.sandbox.model_copy(update={"workers": share})
         starts.append(replace(start, config=config.model_copy(update={"sandbox": sandbox, "judge": judge})))
     return starts
+
+
+def locate_judge_directory(config: Config) -> Path:
+    """Return the directory that the processes of a judge share: its limits, its replies, its bounds."""
+    return config.judge.shared or config.wal.directory / _JUDGE_DIRECTORY
 
 
 def _collect_causes(evaluation: TraceEvaluation) -> set[NoReplayCause]:

@@ -18,6 +18,7 @@ from spanproof.evaluators.judge.sentences import (
     JudgeName,
     SentenceRuling,
     apply_rulings,
+    list_asserting_sentences,
     list_open_sentences,
 )
 from spanproof.evaluators.judge_bounds import JudgeBounds
@@ -26,7 +27,7 @@ from spanproof.evaluators.local_model.classifier import Classifier, Head, Predic
 from spanproof.evaluators.local_model.probe import Probed, probe_model
 from spanproof.evaluators.model import RunEvidence
 from spanproof.evaluators.scores import is_open
-from spanproof.trace import Judgement, Layer, Ruling, Run, Scored
+from spanproof.trace import Judgement, Label, Layer, Ruling, Run, Scored
 
 MAX_WINDOWS: Final = 8
 """Pieces of the outputs that the model reads for a sentence, those first that share most words with it."""
@@ -41,6 +42,7 @@ class LocalModel(Evaluator):
         reject: up to this one it is false.
         max_tokens: most tokens that are read at once; fewer where the model reads fewer.
         bounds: whether it may fail an answer.
+        verify_passed: whether it rules on the sentences of answers that passed, too.
 
     Raises:
         EvaluatorError: a file or a package is missing, or the probe refuses the model.
@@ -58,10 +60,12 @@ class LocalModel(Evaluator):
         reject: float = 0.05,
         max_tokens: int = 4096,
         bounds: JudgeBounds | None = None,
+        verify_passed: bool = False,
     ) -> None:
         self.name = f"local-model:{directory.name}"
         self.accept = accept
         self.reject = reject
+        self._verify_passed = verify_passed
         self._title = f"the local model {directory.name}"
         self._bounds = bounds or JudgeBounds()
         self._classifier = Classifier(directory, max_tokens)
@@ -73,10 +77,14 @@ class LocalModel(Evaluator):
         own = find_layer_judgement(so_far)
         answer = evidence.run.answer
         outputs = [output.text for output in collect_outputs(evidence).outputs]
-        if own is None or answer is None or not outputs or not is_open(own):
+        if own is None or answer is None or not outputs or not isinstance(own.outcome, Scored):
             return []
-        assert isinstance(own.outcome, Scored), "an open verdict is scored"
-        sentences = list_open_sentences(answer.text, own.outcome)
+        if is_open(own):
+            sentences = list_open_sentences(answer.text, own.outcome)
+        elif own.outcome.label is Label.PASS and self._verify_passed:
+            sentences = list_asserting_sentences(answer.text, own.outcome)
+        else:
+            return []
         support = self.compute_support(evidence.run.task or "", "\n".join(outputs), answer.text, sentences)
         rulings = [self.rule_on_support(each) for each in support]
         if all(each.ruling is Ruling.UNKNOWN for each in rulings):
