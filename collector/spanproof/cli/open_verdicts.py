@@ -64,7 +64,7 @@ def _to_row(found: OpenVerdicts) -> dict[str, Any]:
         "judgeable": found.open.whole,
         "open": found.open.part,
         "open_share": found.open.value,
-        "asked": found.settled.whole,
+        "queried": found.settled.whole,
         "settled": found.settled.part,
         "settled_share": found.settled.value,
         "dollars_per_1000_runs": found.dollars_per_1000_runs,

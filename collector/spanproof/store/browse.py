@@ -472,7 +472,7 @@ class Browse:
     def judged(
         self, *, start_ns: int, cohort: Mapping[str, str] = _NO_COHORT
     ) -> dict[Layer, tuple[int, int]]:
-        """Return how many verdicts of each layer a judge was asked about, and how many it settled.
+        """Return how many verdicts of each layer a judge was queried about, and how many it settled.
 
         Args:
             start_ns: Unix nanoseconds of the first span time.
@@ -482,13 +482,13 @@ class Browse:
         condition, bound = chosen.where()
         source, keys = chosen.source("{db}")
         rows = self._select(
-            "SELECT layer, count() AS asked, countIf(label IN ('pass', 'fail')) AS settled"
+            "SELECT layer, count() AS queried, countIf(label IN ('pass', 'fail')) AS settled"
             f" FROM {source} WHERE {condition} AND name = layer"
             " AND arrayExists(prefix -> startsWith(evaluator, prefix), {judges:Array(String)})"
             " GROUP BY layer",
             {**bound, **keys, "judges": list(JUDGE_PREFIXES)},
         )
-        return {Layer(row["layer"]): (int(row["asked"]), int(row["settled"])) for row in rows}
+        return {Layer(row["layer"]): (int(row["queried"]), int(row["settled"])) for row in rows}
 
     def _build_run_query(self, start_ns: int, cohort: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
         """Return the statement for runs with agent and release, and its parameters."""

@@ -24,7 +24,7 @@ class OpenVerdicts:
 
     Attributes:
         open: of the verdicts that could be given, those that are open.
-        settled: of the verdicts that a judge was asked about, those that it settled.
+        settled: of the verdicts that a judge was queried about, those that it settled.
         dollars_per_1000_runs: what asking the judge about what is open costs; None where nothing is open or
             the price is not known.
     """
@@ -57,8 +57,8 @@ def survey_open_verdicts(
         dollars = None
         if own and share.value is not None:
             dollars = _PER_THOUSAND * share.value * sum(own) / len(own)
-        asked, settled = judged.get(layer, (0, 0))
-        found.append(OpenVerdicts(layer, share, Share(settled, asked), dollars))
+        queried, settled = judged.get(layer, (0, 0))
+        found.append(OpenVerdicts(layer, share, Share(settled, queried), dollars))
     return found
 
 

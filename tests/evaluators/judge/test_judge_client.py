@@ -192,9 +192,9 @@ def test_the_budget_of_a_trace_is_of_that_trace_alone(endpoint):
 
 def test_a_reply_has_its_cost_with_that_of_a_first_try_that_failed(endpoint, tmp_path):
     endpoint.answers = ["nonsense", reply()]
-    asked = judge(recordings=tmp_path)
-    assert asked.query(QUESTION, Payer()).dollars == pytest.approx(2 * TRUE_COST)
-    assert asked.query(QUESTION, Payer()).dollars == 0.0
+    queried = judge(recordings=tmp_path)
+    assert queried.query(QUESTION, Payer()).dollars == pytest.approx(2 * TRUE_COST)
+    assert queried.query(QUESTION, Payer()).dollars == 0.0
 
 
 @pytest.mark.parametrize(
@@ -214,9 +214,9 @@ def test_fenced_json_is_read(endpoint, text):
 
 def test_a_server_without_json_schemas_is_asked_without_one_from_then_on(endpoint):
     endpoint.answers = [400, reply(0.75)]
-    asked = judge()
-    assert asked.ask(QUESTION).score == 0.75
-    assert asked.ask(QUESTION).score == 0.75
+    queried = judge()
+    assert queried.ask(QUESTION).score == 0.75
+    assert queried.ask(QUESTION).score == 0.75
     assert ["response_format" in request for request in endpoint.requests] == [True, False, False]
 
 

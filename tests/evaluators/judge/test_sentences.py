@@ -94,13 +94,13 @@ def test_the_judge_is_asked_about_open_sentences_alone_with_what_they_were_bound
 
 
 def test_where_no_sentence_is_open_all_that_assert_something_are_asked_about():
-    asked = list_open_sentences(ANSWER, outcome_with(NONE, CHECKED, CHECKED, NONE))
-    assert [each.text for each in asked] == list(SENTENCES[1:3])
+    queried = list_open_sentences(ANSWER, outcome_with(NONE, CHECKED, CHECKED, NONE))
+    assert [each.text for each in queried] == list(SENTENCES[1:3])
 
 
 def test_an_answer_without_marks_is_one_sentence():
-    (asked,) = list_asserting_sentences(f"  {ANSWER}\n", Scored(OPEN_VALUE, None, "open"))
-    assert (asked.text, asked.start) == (ANSWER, 2)
+    (queried,) = list_asserting_sentences(f"  {ANSWER}\n", Scored(OPEN_VALUE, None, "open"))
+    assert (queried.text, queried.start) == (ANSWER, 2)
     assert list_asserting_sentences(" \n", Scored(OPEN_VALUE, None, "open")) == ()
 
 
@@ -173,14 +173,14 @@ def test_a_passed_answer_is_asked_about_in_the_share_that_is_wanted(endpoint, bu
     assert judge_with(build, passed) == []
     endpoint.answers = [rule("true", "false")]
     assert outcome_of(judge_with(build, passed, verify_passed=1.0)).label is Label.FAIL
-    asked = [
+    queried = [
         bool(judge_with(build, passed, trace_id=f"{number:032x}", verify_passed=0.3)) for number in range(200)
     ]
-    assert 0.2 < sum(asked) / len(asked) < 0.4
+    assert 0.2 < sum(queried) / len(queried) < 0.4
     again = [
         bool(judge_with(build, passed, trace_id=f"{number:032x}", verify_passed=0.3)) for number in range(200)
     ]
-    assert again == asked
+    assert again == queried
 
 
 def test_what_passed_by_its_sources_stays_so_where_a_judge_is_not_sure_or_fails(endpoint, build):
@@ -245,8 +245,8 @@ def test_the_answer_of_a_first_judge_is_kept_where_a_second_rules_on_the_rest():
 
 
 def prompt_over(steps, answer=ANSWER, sentences=SENTENCES[1:2]):
-    asked = [AnswerSentence(each, 0, len(each)) for each in sentences]
-    return SentencePrompt(load_rubrics()["Groundedness"], "When did it leave?", steps, answer, asked)
+    queried = [AnswerSentence(each, 0, len(each)) for each in sentences]
+    return SentencePrompt(load_rubrics()["Groundedness"], "When did it leave?", steps, answer, queried)
 
 
 def test_of_long_outputs_the_lines_that_matter_are_shown_within_the_bound():

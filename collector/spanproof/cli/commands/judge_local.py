@@ -27,7 +27,7 @@ def command(directory: Path, jsonl: bool, config: Config) -> int:
     """Probe a local model, or run it over answers.
 
     DIRECTORY has `model.onnx`, `tokenizer.json` and, where the model's card has a prompt, `template.txt`. A
-    model that does not tell supported answers from others is refused, with what to do.
+    model that does not separate supported answers from others is refused, with what to do.
 
     With --jsonl, in: {"id"?, "task"?, "outputs": [text], "answer": text, "sentences"?: [text]}. Out: {"id",
     "support": [probability], "rulings": ["true", "false" or "unknown"]}, one for each sentence; without

@@ -55,7 +55,7 @@ def measure_command(query: StoreQuery, config: Config, weekly: bool, as_json: bo
     """Measure each judge on people's labels of the store.
 
     Precision is the share of a judge's fails that people fail, recall the share of people's fails that it
-    fails, of the runs that it was asked about. The exit code is 1 where a judge is below its bound,
+    fails, of the runs that it was queried about. The exit code is 1 where a judge is below its bound,
     `judge.least_precision`: it fails nothing then.
     """
     with opened_store(query.location) as store:
@@ -101,7 +101,7 @@ def _to_share_row(share: Share) -> dict[str, Any] | None:
 def _build_table(measured: Sequence[JudgeMeasurement], config: Config) -> Table:
     table = Table(box=None, pad_edge=False)
     for name in ("layer", "judge", "week", "labels", "undecided", "precision", "recall", ""):
-        table.add_column(name)
+        table.add_column(name, overflow="fold")
     for each in measured:
         table.add_row(
             each.layer.value,
@@ -182,7 +182,7 @@ def compare_command(
 
 
 def build_named_judge(name: str, config: Config) -> Evaluator:
-    """Return the judge of this name, which is asked about passed answers as well.
+    """Return the judge of this name, which is queried about passed answers as well.
 
     Raises:
         EvaluatorError: a local model cannot be used.

@@ -138,7 +138,7 @@ def cascades(
     """Build an evaluator for each rubric; that of groundedness rules sentence by sentence.
 
     Args:
-        judge: the model that is asked.
+        judge: the model that is queried.
         rubrics: by name.
         beside_share: share of the runs that execution settled and that are judged too, as advice.
         verify_passed: share of the answers that passed groundedness and whose sentences are judged too.

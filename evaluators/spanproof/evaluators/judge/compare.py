@@ -2,7 +2,7 @@
 
 In: answers with their runs and labels, from the store or from lines of JSON. Out: what each judge says of
 each, and how the two differ: precision and recall with intervals, cost, and whether one is right more often.
-A judge rules on every sentence that the rules do not call wrong, so that both are asked about the same.
+A judge rules on every sentence that the rules do not call wrong, so that both are queried about the same.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class JudgedAnswer:
     """What a judge says of an answer.
 
     Attributes:
-        ruling: None where it was not asked, as the rules call the answer wrong, or gave no usable reply.
+        ruling: None where it was not queried, as the rules call the answer wrong, or gave no usable reply.
         error: why it gave none.
     """
 
@@ -69,7 +69,7 @@ class JudgedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class JudgeFigures:
-    """One judge on the answers that both were asked about."""
+    """One judge on the answers that both were queried about."""
 
     name: str
     decided: Share
@@ -85,7 +85,7 @@ class Comparison:
     """Two judges on the same answers.
 
     Attributes:
-        answers: how many both were asked about.
+        answers: how many both were queried about.
         p_value: of McNemar's exact test, that neither is right more often.
     """
 
@@ -117,7 +117,7 @@ def judge_answers(
     """Return what a judge says of each answer.
 
     Args:
-        judge: that rules on sentences, and is asked about passed answers as well.
+        judge: that rules on sentences, and is queried about passed answers as well.
         answers: with their runs.
         workers: answers at a time.
         answered: called after each, in any thread.
@@ -149,19 +149,19 @@ def compare_judges(
 ) -> Comparison:
     """Compare what two judges say of the same answers.
 
-    Answers that neither was asked about, as the rules call them wrong, are left out.
+    Answers that neither was queried about, as the rules call them wrong, are left out.
     """
-    asked = [
+    queried = [
         (answer.passes, one, other)
         for answer, one, other in zip(answers, first, second, strict=True)
         if one.ruling is not None or one.error or other.ruling is not None or other.error
     ]
-    rights = [(one.is_right(passes), other.is_right(passes)) for passes, one, other in asked]
+    rights = [(one.is_right(passes), other.is_right(passes)) for passes, one, other in queried]
     only_first, only_second = rights.count((True, False)), rights.count((False, True))
     return Comparison(
-        _measure_figures(names[0], [(passes, one) for passes, one, _ in asked]),
-        _measure_figures(names[1], [(passes, other) for passes, _, other in asked]),
-        len(asked),
+        _measure_figures(names[0], [(passes, one) for passes, one, _ in queried]),
+        _measure_figures(names[1], [(passes, other) for passes, _, other in queried]),
+        len(queried),
         rights.count((True, True)),
         only_first,
         only_second,

@@ -55,7 +55,7 @@ class JudgeMeasurement:
     Attributes:
         week: of the runs, as `2026-W48`; empty for all weeks together.
         labels: runs that both a person and the judge gave a verdict on.
-        undecided: labelled runs that the judge was asked about and did not decide.
+        undecided: labelled runs that the judge was queried about and did not decide.
         precision: of the judge's fails, those that people fail.
         recall: of people's fails, those that the judge fails.
     """

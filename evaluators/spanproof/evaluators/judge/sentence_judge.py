@@ -35,9 +35,9 @@ class SentenceJudge(Evaluator):
     """Rules on the sentences of an answer.
 
     Args:
-        judge: the model that is asked.
+        judge: the model that is queried.
         rubric: what it decides by.
-        verify_passed: share of the answers that passed, whose sentences it is asked about too.
+        verify_passed: share of the answers that passed, whose sentences it is queried about too.
         bounds: whether it may fail an answer.
     """
 
@@ -70,7 +70,7 @@ class SentenceJudge(Evaluator):
         outcome, dollars = self._query_outcome(evidence, answer.text, own.outcome, sentences)
         cost = build_cost_judgement(self, evidence.run, dollars, so_far)
         if not is_open(own) and not isinstance(outcome, Scored):
-            # What passed by its sources does not lose that because a model cannot be asked.
+            # What passed by its sources does not lose that because a model cannot be queried.
             return cost
         if isinstance(outcome, Skipped):
             words = f"{own.outcome.explanation.rstrip('.')}; {outcome.reason}"
@@ -93,7 +93,7 @@ class SentenceJudge(Evaluator):
     def _query_outcome(
         self, evidence: RunEvidence, answer: str, outcome: Scored, sentences: Sequence[AnswerSentence]
     ) -> tuple[Outcome, float]:
-        """Return the outcome with the judge's rulings, skipped where it was not asked, and its dollars."""
+        """Return the outcome with the judge's rulings, skipped where it was not queried, and its dollars."""
         run = evidence.run
         if len(sentences) > MAX_SENTENCES:
             words = (

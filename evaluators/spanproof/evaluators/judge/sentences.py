@@ -1,4 +1,4 @@
-"""The sentences of an answer as a judge is asked about them, and what it rules.
+"""The sentences of an answer as a judge is queried about them, and what it rules.
 
 In: the outcome of the groundedness layer, whose evidence marks the sentences of the answer and their claims.
 Out: the open sentences with what they were bound to, and, once a judge has ruled, the outcome with its
@@ -138,7 +138,7 @@ def apply_rulings(
 
     Args:
         outcome: of the layer, open or passed.
-        sentences: the ones that the judge was asked about.
+        sentences: the ones that the judge was queried about.
         rulings: one for each of them, in order.
         judge: who ruled.
         may_fail: whether a sentence that it calls false fails the answer; else such a ruling is kept, and
@@ -170,7 +170,7 @@ def apply_rulings(
 
 
 def _explain_open(ruled: Sequence[tuple[AnswerSentence, SentenceRuling]], judge: JudgeName) -> str:
-    """Return why a verdict stays open that a judge was asked about."""
+    """Return why a verdict stays open that a judge was queried about."""
     sentence, ruling = next(each for each in ruled if each[1].ruling is not Ruling.TRUE)
     if ruling.ruling is Ruling.FALSE:
         return f"{judge.title} calls {_shorten(sentence.text)!r} false, and is below its bound"
@@ -215,9 +215,9 @@ def _mark_rulings(
 
 
 def find_ruling(outcome: Outcome, judge: str) -> Ruling | None:
-    """Return what a judge says of an answer as a whole; None where it was not asked.
+    """Return what a judge says of an answer as a whole; None where it was not queried.
 
-    It is false where one sentence is, true where all are that it was asked about, else unknown.
+    It is false where one sentence is, true where all are that it was queried about, else unknown.
     """
     if not isinstance(outcome, Scored):
         return None

@@ -192,7 +192,7 @@ def _find_max_tokens(classifier: Classifier) -> int:
 
 def _explain_refusal(classifier: Classifier, area: float) -> str:
     return (
-        f"{classifier.directory.name} does not tell supported answers from others: on the probe's"
+        f"{classifier.directory.name} does not separate supported answers from others: on the probe's"
         f" {len(load_probe_pairs())} pairs the area under the ROC curve is {area:.2f}, and {LEAST_AREA} is"
         " needed (chance is 0.5). Check that it is trained to find hallucinations or contradictions and is no"
         " base model, that tokenizer.json is its own, and that template.txt has the prompt of its card where"
