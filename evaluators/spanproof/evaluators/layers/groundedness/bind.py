@@ -8,6 +8,7 @@ or the only one of its kind in the row.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from spanproof.evaluators.layers.groundedness.lexicon import is_of
 from spanproof.evaluators.layers.groundedness.match import agrees, are_comparable
@@ -16,10 +17,12 @@ from spanproof.evaluators.layers.groundedness.reader import Named, Reading, Stat
 from spanproof.evaluators.layers.groundedness.world import FieldName, World
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.values import NUMERIC, Kind, is_year
-from spanproof.reading.words import STOP, expand
+from spanproof.reading.words import STOP, base_form, base_forms_of, expand
 
 _ATTACHING = frozenset(("of", "for", "in", "at", "from", "by", "with", "to", "on", "via", "(", "per"))
 _ATTACHED_REACH = 5
+_UNSAID = 0.25
+"""What a field loses for words of its name that are not said: `price` is meant by "price", not `old_price`."""
 _KINDS = {
     Kind.NUMBER: ClaimKind.NUMBER,
     Kind.MONEY: ClaimKind.CURRENCY,
@@ -48,12 +51,28 @@ class ValueBinder:
                 fact for fact in base.by_kind[Kind.NUMBER] if agrees(value, stated.hedge, fact, stated.text)
             ]
         kinds = (*NUMERIC, Kind.ID, Kind.DATE) if value.kind in NUMERIC else (value.kind, Kind.NUMBER)
+        if value.kind is Kind.QUANTITY and self._names_unit(stated):
+            # The unit stands apart from its numbers: in a header, a title or the question.
+            bare = replace(
+                value, kind=Kind.NUMBER, unit="", number=value.amount, step=value.step / value.factor, factor=1.0
+            )
+            plain = [
+                fact for fact in base.by_kind[Kind.NUMBER]
+                if fact.role is not Role.HEADER and agrees(bare, stated.hedge, fact, stated.text)
+            ]  # fmt: skip
+            if plain:
+                return plain + [fact for fact in base.by_kind[Kind.QUANTITY] if agrees(value, stated.hedge, fact, stated.text)]
         return [
             fact
             for kind in kinds
             for fact in base.by_kind[kind]
             if fact.role is not Role.HEADER and agrees(value, stated.hedge, fact, stated.text)
         ]
+
+    def _names_unit(self, stated: Stated) -> bool:
+        """Return whether the unit of a quantity is a word of the task or of the outputs."""
+        unit = base_form(stated.text.split()[-1].strip("0123456789.,-"))
+        return unit in self.task_words or unit in self.world.word_forms
 
     def bind(self, reading: Reading) -> Iterator[tuple[Stated, Fact | None, list[Fact]]]:
         """Yield each stated value with the fact that it is bound to, and all facts of its value."""
@@ -168,22 +187,25 @@ class ValueBinder:
             }
             best = max(scores.values())
             if best > 0:
+                # Of fields that are named equally well, the value tells which one is meant.
                 leading = {name for name, score in scores.items() if score == best}
-                return own in leading and leading <= same
-        return False
+                return own in leading and leading & same == {own}
+        # Nothing names a field: the value tells it. Words that name another are left unread.
+        return same == {own}
 
     def score(self, fact: Fact, words: frozenset[str], groups: frozenset[str]) -> float:
         """Return how many of some words, or of their synonyms, name the field of a fact."""
         own = self.world.words_of(fact)
         exact = len(own & words)
-        return exact + 0.5 * len(expand(own - words) & groups)
+        alike = exact + 0.5 * len(expand(own - words) & groups)
+        return alike - _UNSAID * len(own - words) / len(own) if alike else 0.0
 
     def iter_context(self, stated: Stated, reading: Reading) -> Iterator[frozenset[str]]:
         """Yield the words that may name a value's field: the nearest first, last those of the task."""
         passage = reading.passage
         for header, low, high in passage.cells:
             if low <= stated.start < high and header:
-                yield frozenset(_forms(header))
+                yield base_forms_of(header)
         low, high = reading.get_clause(stated.start)
         before = max((other.end for other in reading.stated if other.end <= stated.start), default=low)
         after = min((other.start for other in reading.stated if other.start >= stated.end), default=high)
@@ -203,12 +225,6 @@ class ValueBinder:
         )
         yield reading.scope_words
         yield self.task_words
-
-
-def _forms(text: str) -> list[str]:
-    from spanproof.reading.words import base_forms_of
-
-    return list(base_forms_of(text))
 
 
 def merge_rows(names: Sequence[Named]) -> frozenset[int]:

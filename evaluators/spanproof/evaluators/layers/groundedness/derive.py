@@ -21,7 +21,7 @@ from spanproof.reading.numbers import MONTHS
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.sentences import Word
 from spanproof.reading.values import NUMERIC, Kind, Value
-from spanproof.reading.words import expand
+from spanproof.reading.words import base_form, expand
 
 _MAX_ROWS: Final = 60
 _MAX_OPERANDS: Final = 8
@@ -57,7 +57,7 @@ def derive(stated: Stated, reading: Reading, binder: ValueBinder) -> Derived | N
     clause = [
         word for at, word in enumerate(reading.words) if low <= word.start < high and at not in stated.words
     ]
-    cues = list_cues(clause)
+    cues = list_cues(clause) | list_cues(_read_header(stated, reading))
     found = None
     for derived in _iter_derived(stated, reading, binder, cues):
         if _is_result(value, stated, derived):
@@ -65,6 +65,12 @@ def derive(stated: Stated, reading: Reading, binder: ValueBinder) -> Derived | N
                 return derived
             found = found or derived
     return found
+
+
+def _read_header(stated: Stated, reading: Reading) -> list[Word]:
+    """Return the words of the header above a cell of the answer's table."""
+    header = next((name for name, low, high in reading.passage.cells if low <= stated.start < high), "")
+    return [Word(word, base_form(word), word.lower(), "", "", "", 0, 0, 0) for word in header.split()]
 
 
 def _is_result(value: Value, stated: Stated, derived: Derived) -> bool:
@@ -81,6 +87,7 @@ def _iter_derived(
     if is_percent or "share" in cues:
         for one, two in pairs:
             yield from _iter_shares(one, two, is_percent)
+        yield from _iter_shares_of_columns(reading, binder, is_percent)
     if cues & {"difference", "up", "down"}:
         for one, two in pairs:
             yield from _iter_differences(one, two, value, sign, is_percent)
@@ -95,6 +102,20 @@ def _iter_derived(
         for one, two in pairs:
             if _amount(two):
                 yield _build(_amount(one) / _amount(two), (one, two), "/")
+
+
+def _iter_shares_of_columns(reading: Reading, binder: ValueBinder, is_percent: bool) -> Iterator[Derived]:
+    """Yield the share that the one row of a sentence has of a whole column."""
+    world = binder.world
+    rows = find_rows(reading, world)
+    if len(rows) != 1:
+        return
+    for facts in iter_columns(None, reading, binder):
+        own = [fact for fact in facts if world.get_row(fact.record) == rows[0]]
+        total = sum(map(_amount, facts))
+        if len(own) == 1 and total > 0 and all(_amount(fact) >= 0 for fact in facts):
+            result = _amount(own[0]) / total * (100 if is_percent else 1)
+            yield Derived(result, (own[0],), f"{_show(own[0])} / {total:g} = {_amount(own[0]) / total:.4g}")
 
 
 def _iter_shares(one: Fact, two: Fact, is_percent: bool) -> Iterator[Derived]:

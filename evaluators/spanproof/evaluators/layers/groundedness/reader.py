@@ -214,8 +214,9 @@ def _iter_names(reading: Reading, world: World) -> Iterator[Named]:
             facts = [
                 fact for _, fact in by_text.get(f"#{each.mention.value.text}", ()) if world.is_output(fact)
             ]
-            if facts:
-                yield _make_name(reading, world, facts, each.words)
+            named = _make_name(reading, world, facts, each.words) if facts else None
+            if named is not None:
+                yield named
             at = each.words[-1] + 1
             continue
         if at not in positions:
@@ -241,15 +242,16 @@ def _match_name(reading: Reading, world: World, plain: list[int], place: int) ->
         said = [words[index].form for index in plain[place : place + length]]
         if tuple(said) == tokens and not (length == 1 and _is_plain(first)):
             best = (length, [*best[1], fact] if length == best[0] else [fact])
-    if best[1]:
-        return _make_name(reading, world, best[1], tuple(plain[place : place + best[0]]))
+    whole = tuple(plain[place : place + best[0]])
+    if best[1] and (named := _make_name(reading, world, best[1], whole)) is not None:
+        return named
     if (
         _is_plain(first)
         or first.text[0].isdigit()
         or (first.part and first.part not in ("NOUN", "PROPN", "ADJ", "X", "VERB"))
     ):
         return None
-    rows = world.rows_by_word.get(first.form)
+    rows = world.rows_by_word.get(first.form) or world.rows_by_month.get(first.form)
     if not rows or len(rows) > 40:
         return None
     facts = [fact for cells in rows.values() for fact in cells]
@@ -271,11 +273,13 @@ def _is_plain(word: Word) -> bool:
 
 
 def _make_name(
-    reading: Reading, world: World, facts: Sequence[Fact], words: tuple[int, ...], is_whole: bool = True
-) -> Named:
-    rows = frozenset(world.get_row(fact.record) for fact in facts if fact.role is not Role.HEADER)
+    reading: Reading, world: World, facts: Sequence[Fact], words: tuple[int, ...], *, is_whole: bool = True
+) -> Named | None:
+    """Return a name with its rows; None where it heads a column and names no row."""
+    naming = [fact for fact in facts if fact.role is not Role.HEADER and world.has_more(fact)]
+    rows = frozenset(world.get_row(fact.record) for fact in naming)
     start, end = reading.words[words[0]].start, reading.words[words[-1]].end
-    return Named(start, end, tuple(facts), rows, words, is_whole)
+    return Named(start, end, tuple(naming), rows, words, is_whole) if naming else None
 
 
 def is_amount(stated: Stated) -> bool:

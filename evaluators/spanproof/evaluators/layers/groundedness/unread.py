@@ -84,8 +84,13 @@ def bind_names(reading: Reading, binder: ValueBinder) -> Iterator[Claim]:
             continue
         if (is_bound or is_tied or is_alone) and not _is_mismatched(name, reading, binder):
             reading.cover(*name.words)
+            is_role = any(
+                _field_of(other, binder) != _field_of(name, binder) and _are_of_one_row(name, other, binder)
+                for other in others
+            )
+            kind = ClaimKind.ROLE if is_role else ClaimKind.NAME
             yield make_claim(
-                reading, name.start, name.end, ClaimKind.NAME, Verdict.GROUNDED, Cause.STATED,
+                reading, name.start, name.end, kind, Verdict.GROUNDED, Cause.STATED,
                 make_evidence(name.facts[-1], world),
             )  # fmt: skip
         previous.append(name)

@@ -6,6 +6,7 @@ objects in a row belong to it.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ _MONTH_NAMES: Final = {
     number: frozenset(base_form(name) for name, each in MONTHS.items() if each == number and name.isascii())
     for number in range(1, 13)
 }
+_MONTH_LABEL: Final = re.compile(r"\d{4}-(?P<month>\d\d)(?:-01)?")
 FieldName = tuple[str, ...]
 
 
@@ -99,6 +101,29 @@ class World:
                 if word not in STOP:
                     found[word][self.get_row(fact.record)].append(fact)
         return found
+
+    def has_more(self, fact: Fact) -> bool:
+        """Return whether the row of a fact holds more than it, or is one of a list."""
+        row = self.get_row(fact.record)
+        return self.base.records[row].group is not None or len(self.list_facts(row)) > 1
+
+    @cached_property
+    def rows_by_month(self) -> dict[str, dict[int, list[Fact]]]:
+        """Return, for each name of a month, the rows whose own label is of that month alone: `2024-03`."""
+        found: dict[str, dict[int, list[Fact]]] = defaultdict(lambda: defaultdict(list))
+        for rows in self.base.groups.values():
+            labels = [self.list_facts(row)[0] for row in rows if self.list_facts(row)]
+            months = [self._find_month(fact) for fact in labels]
+            for fact, month in zip(labels, months, strict=True):
+                if month and months.count(month) == 1:
+                    for name in _MONTH_NAMES[month]:
+                        found[name][self.get_row(fact.record)].append(fact)
+        return found
+
+    def _find_month(self, fact: Fact) -> int:
+        low, high = fact.cell
+        match = _MONTH_LABEL.fullmatch(self.base.texts[fact.source][low:high].strip())
+        return int(match["month"]) if match is not None and 1 <= int(match["month"]) <= 12 else 0
 
     @cached_property
     def numeric(self) -> list[Fact]:
