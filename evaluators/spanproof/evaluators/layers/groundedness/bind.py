@@ -15,6 +15,7 @@ from spanproof.evaluators.layers.groundedness.match import agrees, are_comparabl
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.reader import Named, Reading, Stated
 from spanproof.evaluators.layers.groundedness.world import FieldName, World
+from spanproof.reading.numbers import UNITS
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.values import NUMERIC, Kind, is_year
 from spanproof.reading.words import STOP, base_form, base_forms_of, expand
@@ -179,7 +180,7 @@ class ValueBinder:
         if len(rivals) == 1:
             return True
         same = {name for name, facts in rivals.items() if any(f.value == fact.value for f in facts)}
-        for words in self.iter_context(stated, reading):
+        for is_beside, words in self._iter_ranked_context(stated, reading):
             groups = expand(words)
             scores = {
                 name: max(self.score(other, words, groups) for other in facts)
@@ -189,19 +190,31 @@ class ValueBinder:
             if best > 0:
                 # Of fields that are named equally well, the value tells which one is meant.
                 leading = {name for name, score in scores.items() if score == best}
-                return own in leading and leading & same == {own}
+                if own in leading and leading & same == {own}:
+                    return True
+                if is_beside or any(_have_one_shape(fact, other) for name in leading for other in rivals[name]):
+                    return False
         # Nothing names a field: the value tells it. Words that name another are left unread.
         return same == {own}
 
     def score(self, fact: Fact, words: frozenset[str], groups: frozenset[str]) -> float:
         """Return how many of some words, or of their synonyms, name the field of a fact."""
         own = self.world.words_of(fact)
-        exact = len(own & words)
+        exact = len(own & words) or float(not _units_of(own).isdisjoint(_units_of(words)))
         alike = exact + 0.5 * len(expand(own - words) & groups)
         return alike - _UNSAID * len(own - words) / len(own) if alike else 0.0
 
+    def _iter_ranked_context(
+        self, stated: Stated, reading: Reading
+    ) -> Iterator[tuple[bool, frozenset[str]]]:
+        """Yield the words that may name a field, and whether they stand in the sentence of the value."""
+        for words in self.iter_context(stated, reading):
+            yield True, words
+        yield False, reading.scope_words
+        yield False, self.task_words
+
     def iter_context(self, stated: Stated, reading: Reading) -> Iterator[frozenset[str]]:
-        """Yield the words that may name a value's field: the nearest first, last those of the task."""
+        """Yield the words of the sentence that may name a value's field, the nearest first."""
         passage = reading.passage
         for header, low, high in passage.cells:
             if low <= stated.start < high and header:
@@ -223,8 +236,17 @@ class ValueBinder:
         yield frozenset(
             word.form for at, word in enumerate(reading.words) if low <= word.start < high and at not in names
         )
-        yield reading.scope_words
-        yield self.task_words
+
+
+def _have_one_shape(one: Fact, other: Fact) -> bool:
+    """Return whether two facts could be of one quantity: both with decimals, or neither, and of one unit."""
+    is_fraction = one.value.step < 1, other.value.step < 1
+    return one.value.unit == other.value.unit and is_fraction[0] == is_fraction[1]
+
+
+def _units_of(words: frozenset[str]) -> frozenset[tuple[str, float]]:
+    """Return the units that words are, such as those of `ft` and `feet`."""
+    return frozenset(UNITS[word] for word in words if word in UNITS and len(word) > 1)
 
 
 def merge_rows(names: Sequence[Named]) -> frozenset[int]:

@@ -58,6 +58,8 @@ def derive(stated: Stated, reading: Reading, binder: ValueBinder) -> Derived | N
         word for at, word in enumerate(reading.words) if low <= word.start < high and at not in stated.words
     ]
     cues = list_cues(clause) | list_cues(_read_header(stated, reading))
+    if _is_signed(stated):
+        cues |= {"difference"}
     found = None
     for derived in _iter_derived(stated, reading, binder, cues):
         if _is_result(value, stated, derived):
@@ -65,6 +67,11 @@ def derive(stated: Stated, reading: Reading, binder: ValueBinder) -> Derived | N
                 return derived
             found = found or derived
     return found
+
+
+def _is_signed(stated: Stated) -> bool:
+    """Return whether a number is written as a change: "+3,767", "−0.2"."""
+    return stated.text[:1] in "+-−–"
 
 
 def _read_header(stated: Stated, reading: Reading) -> list[Word]:
@@ -83,6 +90,8 @@ def _iter_derived(
     value = stated.mention.value
     is_percent = value.kind is Kind.PERCENT
     pairs = list(iter_pairs(stated, reading, binder))
+    if _is_signed(stated):
+        cues -= {"up", "down"}
     sign = 1 if "up" in cues and "down" not in cues else -1 if "down" in cues and "up" not in cues else 0
     if is_percent or "share" in cues:
         for one, two in pairs:
@@ -90,7 +99,7 @@ def _iter_derived(
         yield from _iter_shares_of_columns(reading, binder, is_percent)
     if cues & {"difference", "up", "down"}:
         for one, two in pairs:
-            yield from _iter_differences(one, two, value, sign, is_percent)
+            yield from _iter_differences(one, two, value, sign, is_signed=_is_signed(stated))
     if "sum" in cues or _has_plus(reading):
         for facts in iter_groups(stated, reading, binder):
             yield _build(sum(map(_amount, facts)), facts, "+")
@@ -125,17 +134,20 @@ def _iter_shares(one: Fact, two: Fact, is_percent: bool) -> Iterator[Derived]:
             yield _build(result, (part, whole), "/")
 
 
-def _iter_differences(one: Fact, two: Fact, value: Value, sign: int, is_percent: bool) -> Iterator[Derived]:
+def _iter_differences(
+    one: Fact, two: Fact, value: Value, sign: int, *, is_signed: bool
+) -> Iterator[Derived]:
     """Yield the change from one fact to another; `sign` is the direction that the clause states."""
     change = _amount(two) - _amount(one)
     is_wrong = sign != 0 and change * sign < 0
-    if is_percent and value.kind is Kind.PERCENT and _is_percent(one) is False:
+    if value.kind is Kind.PERCENT and not _is_percent(one):
         if _amount(one):
-            result = abs(change / _amount(one)) * 100
+            relative = change / _amount(one) * 100
+            result = relative if is_signed else max(relative, -relative)
             program = f"({_show(two)} - {_show(one)}) / {_show(one)} = {change / _amount(one):.4g}"
             yield Derived(result, (one, two), program, is_wrong)
         return
-    result = -change if sign < 0 else change if sign > 0 else max(change, -change)
+    result = -change if sign < 0 else change if sign > 0 or is_signed else max(change, -change)
     if is_wrong:
         result = -result
     yield Derived(result, (one, two), f"{_show(two)} - {_show(one)} = {change:.6g}", is_wrong)

@@ -22,6 +22,7 @@ from spanproof.evaluators.layers.groundedness.bind import ValueBinder, kind_of, 
 from spanproof.evaluators.layers.groundedness.derive import derive
 from spanproof.evaluators.layers.groundedness.doings import Doing, DoingBinder
 from spanproof.evaluators.layers.groundedness.ledger import Ledger, Part, Sentence, SentenceVerdict
+from spanproof.evaluators.layers.groundedness.lexicon import is_of
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.prose import ProseIndex
 from spanproof.evaluators.layers.groundedness.reader import Reading, Stated, read_passage
@@ -296,8 +297,21 @@ def _is_silent(reading: Reading, language: str) -> bool:
         return not any(each.mention.value.kind is not Kind.ID for each in reading.stated)
     if passage.form is Form.HEADING and language == "en":
         is_said = any(word.part in ("VERB", "ADJ", "ADV", "AUX") for word in reading.words)
-        return not is_said and not reading.stated
-    return False
+        return not is_said and not any(_is_amount(each) for each in reading.stated)
+    return passage.text.rstrip().endswith(":") and not reading.stated and not reading.names and _is_plain(reading)
+
+
+def _is_amount(stated: Stated) -> bool:
+    value = stated.mention.value
+    return value.kind in NUMERIC and (value.kind is not Kind.NUMBER or value.step < 1 or value.grouped)
+
+
+def _is_plain(reading: Reading) -> bool:
+    """Return whether a passage has only words that say nothing: "Here are the numbers:"."""
+    return all(
+        is_of(word, "carrier") or word.part in ("PUNCT", "NOUN", "DET", "ADP", "PRON", "AUX", "CCONJ")
+        for word in reading.words
+    )
 
 
 def _decide(claims: Sequence[Claim], unread: Sequence[Part]) -> SentenceVerdict:

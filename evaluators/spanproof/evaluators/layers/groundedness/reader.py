@@ -240,7 +240,8 @@ def _match_name(reading: Reading, world: World, plain: list[int], place: int) ->
         if length < best[0] or length > _LONGEST_NAME or not world.is_output(fact):
             continue
         said = [words[index].form for index in plain[place : place + length]]
-        if tuple(said) == tokens and not (length == 1 and _is_plain(first)):
+        is_lead = reading.passage.lead == (first.start, words[plain[min(place + length, len(plain)) - 1]].end)
+        if tuple(said) == tokens and (is_lead or not (length == 1 and _is_plain(first))):
             best = (length, [*best[1], fact] if length == best[0] else [fact])
     whole = tuple(plain[place : place + best[0]])
     if best[1] and (named := _make_name(reading, world, best[1], whole)) is not None:

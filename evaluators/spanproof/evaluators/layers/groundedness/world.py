@@ -45,10 +45,17 @@ class World:
             row = record
             for each in self.base.chain(record):
                 row = each
-                if self.base.records[each].group is not None:
+                if self.base.records[each].group is not None and not self._is_element(each):
                     break
             self._rows[record] = row
         return row
+
+    def _is_element(self, record: int) -> bool:
+        """Return whether a record is one value of a row that is written as a tuple: `('battery', 14)`."""
+        parent = self.base.records[record].parent
+        facts = self.base.by_record[record]
+        is_bare = bool(facts) and not any(fact.path for fact in facts)
+        return is_bare and parent is not None and self.base.records[parent].group is not None
 
     def is_output(self, fact: Fact) -> bool:
         """Return whether a fact is of an output."""
