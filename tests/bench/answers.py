@@ -30,6 +30,7 @@ from typing import Any, Final
 from spanproof.evaluators.engine import Engine
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import (
+    Errored,
     Evidence,
     ExecutedCode,
     Layer,
@@ -182,6 +183,8 @@ def judge_case(engine: Engine, case: Case, judge: Judge | None) -> tuple[str, Sc
     """Return `pass`, `fail` or `open`, and the layer's outcome."""
     run = engine.evaluate(case.trace).runs[-1]
     outcome = run.layers.get(Layer.GROUNDEDNESS)
+    if isinstance(outcome, Errored):
+        raise SystemExit(f"{case.id}: {outcome.error_type}: {outcome.message}")
     scored = outcome if isinstance(outcome, Scored) else None
     state = {State.PASS: "pass", State.FAIL: "fail"}.get(get_state(outcome), "open") if outcome else "open"
     if state != "open" or judge is None:
@@ -210,7 +213,11 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=500)
     parser.add_argument("--show", choices=("accused", "passed", "accepted", "rejected", "missed", "open"))
     options = parser.parse_args()
-    judge = None if options.judge == "none" else Judge(1.0 if options.judge == "perfect" else float(options.judge))
+    judge = (
+        None
+        if options.judge == "none"
+        else Judge(1.0 if options.judge == "perfect" else float(options.judge))
+    )
     engine = Engine(pipeline=Pipeline(), sandbox=None, layers=(Layer.GROUNDEDNESS,))
     everything, simple = Tally(), Tally()
     seconds = []

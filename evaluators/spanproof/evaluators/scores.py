@@ -189,6 +189,8 @@ def _declare_execution() -> Iterator[ScoreSpec]:
 def _declare_groundedness() -> Iterator[ScoreSpec]:
     layer = Layer.GROUNDEDNESS
     yield _make_verdict(layer)
+    yield ScoreSpec(layer, "facts")
+    yield ScoreSpec(layer, "read", advisory=True)
     yield ScoreSpec(layer, "answer_grounded")
     yield ScoreSpec(layer, "context_adherence", advisory=True)
     yield ScoreSpec(layer, "chunk_attribution", advisory=True)

@@ -43,6 +43,7 @@ class ClaimKind(StrEnum):
     CAUSE = "cause"
     NEGATION = "negation"
     RANK = "rank"
+    QUOTE = "quote"
 
 
 class Cause(StrEnum):
@@ -124,19 +125,3 @@ class Claim:
     confidence: float = 0.5
     evidence: ClaimEvidence | None = None
     rule: GroundednessRule | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Grounding:
-    """The verdict on an answer.
-
-    Attributes:
-        value: the share of settled claims that are grounded; 0.5 where no claim could be settled.
-        claims: in order of their place in the answer.
-        confidence: the calibrated probability that every checkable claim is right.
-    """
-
-    verdict: Verdict
-    value: float
-    claims: tuple[Claim, ...]
-    confidence: float = 0.5

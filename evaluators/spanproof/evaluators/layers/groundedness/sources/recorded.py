@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from spanproof.evaluators.layers.groundedness.doings import Doing
 from spanproof.evaluators.layers.groundedness.sources.echoes import remove_echoes
 from spanproof.evaluators.layers.groundedness.sources.model import Context
 from spanproof.evaluators.model import NoReplay, Replay, RunEvidence
@@ -31,13 +32,20 @@ _LOGS_HEADER = re.compile(r"\A\s*Execution logs:\s*\n")
 
 @dataclass(frozen=True, slots=True)
 class ReturnedOutput:
-    """One output; `replayed` says that it is the replay's, the record having none; `turn` counts from 1."""
+    """One output.
+
+    Attributes:
+        replayed: it is the replay's, the record having none.
+        turn: counts from 1.
+        printed: code printed it; else a tool returned it.
+    """
 
     text: str
     step: int
     span_id: str
     replayed: bool = False
     turn: int = 1
+    printed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +114,13 @@ def _collect_step_outputs(step: Step, evidence: RunEvidence) -> Iterator[Returne
         for snippet in step.snippets:
             text = remove_echoes(text, snippet.source)
         if text.strip() and text.strip() != _read_answer_text(evidence).strip():
-            yield ReturnedOutput(text, step.number, step.span_id)
+            yield ReturnedOutput(text, step.number, step.span_id, printed=bool(step.snippets))
 
 
 def _collect_snippet_outputs(snippet: Snippet, step: Step, evidence: RunEvidence) -> Iterator[ReturnedOutput]:
     logs = remove_echoes(snippet.logs, snippet.source) if snippet.logs else ""
     if logs.strip():
-        yield ReturnedOutput(logs, step.number, snippet.span_id)
+        yield ReturnedOutput(logs, step.number, snippet.span_id, printed=True)
     if snippet.is_final:
         computed = _extract_computed(_read_answer_text(evidence), snippet.source)
         if computed:
@@ -124,7 +132,7 @@ def _collect_snippet_outputs(snippet: Snippet, step: Step, evidence: RunEvidence
         if snippet.observation and snippet.observation != step.observation:
             seen = remove_echoes(_LOGS_HEADER.sub("", snippet.observation), snippet.source)
             if seen.strip():
-                yield ReturnedOutput(seen, step.number, snippet.span_id)
+                yield ReturnedOutput(seen, step.number, snippet.span_id, printed=True)
     if not shows_outcome(step, snippet):
         yield from _collect_replayed_outputs(snippet, step, evidence)
 
@@ -139,7 +147,7 @@ def _collect_replayed_outputs(
     for text in (again.execution.stdout, again.execution.result_text or ""):
         text = remove_echoes(text, snippet.source)
         if text.strip() and text != "None":
-            yield ReturnedOutput(text, step.number, snippet.span_id, replayed=True)
+            yield ReturnedOutput(text, step.number, snippet.span_id, replayed=True, printed=True)
 
 
 def _extract_computed(answer: str, source: str) -> str:
@@ -193,6 +201,23 @@ def build_context(evidence: RunEvidence) -> Context:
         tuple(errors[:_MAX_ARGUMENTS]),
         tuple(each.source for each in evidence.run.snippets if each.executed and not each.is_final),
     )
+
+
+def list_doings(evidence: RunEvidence, returned: Returned) -> list[Doing]:
+    """Return the calls of a run with their outcomes, for what the answer says was done."""
+    places = {output.span_id: place for place, output in enumerate(returned.outputs)}
+    return [
+        Doing(
+            call.tool,
+            _format_arguments(call) if call.args or call.kwargs else "",
+            call.error is None and evidence.account.of_call(step, position).ok is not False,
+            places.get(call.span_id or step.span_id),
+            _format_payload(call.result) if call.result is not None else "",
+        )
+        for step in evidence.run.steps
+        for position, call in enumerate(step.calls)
+        if not is_answer(call)
+    ]
 
 
 def _find_system_prompt(evidence: RunEvidence) -> str:

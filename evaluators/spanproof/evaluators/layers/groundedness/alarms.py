@@ -1,0 +1,251 @@
+"""Certain alarms: values that contradict what an output holds for that very quantity.
+
+In: a stated value that is not bound, the reading and the world. Out: a contradicting claim, or None. No alarm fires
+where the row that the value is of is named in the sentence, or where arithmetic could give the value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Final
+
+from spanproof.evaluators.groundedness_rules import GroundednessRule
+from spanproof.evaluators.layers.groundedness.bind import ValueBinder, kind_of, make_claim, make_evidence
+from spanproof.evaluators.layers.groundedness.derive import list_cues
+from spanproof.evaluators.layers.groundedness.lexicon import is_of
+from spanproof.evaluators.layers.groundedness.match import Hedge, agrees, are_comparable, is_hedged_number
+from spanproof.evaluators.layers.groundedness.model import Cause, Claim, Verdict
+from spanproof.evaluators.layers.groundedness.reader import Reading, Stated
+from spanproof.reading.records import Fact, Role
+from spanproof.reading.values import NUMERIC, Kind, Value, is_year
+
+_SMALL_COUNT: Final = 20
+"""A plain whole number up to this counts something as often as it quotes."""
+_MAX_OPERANDS: Final = 60
+_COMPARING: Final = frozenset(
+    ["than", "vs", "versus", "against", "compared", "from", "instead", "previously", "was", "were", "before", "earlier", "original", "originally", "unlike", "per", "not", "never", "no", "if", "would", "between", "to"]
+)
+_LONGEST_IDENTIFIER: Final = 40
+
+
+def find_misquote(stated: Stated, reading: Reading, binder: ValueBinder) -> Claim | None:
+    """Return the claim that a value is not that of the one field that the sentence names."""
+    value = stated.mention.value
+    if not _is_quotable(value, stated) or stated.hedge in (Hedge.OVER, Hedge.UNDER):
+        return None
+    rivals = _list_rivals(stated, reading, binder)
+    if len(rivals) != 1 or _could_be_derived(stated, binder):
+        return None
+    rival = rivals[0]
+    if stated.hedge is Hedge.ABOUT and abs(value.number - rival.value.number) < 0.2 * abs(rival.value.number):
+        return None
+    return _contradict(stated, reading, binder, rival, Cause.OTHER_VALUE, GroundednessRule.MISQUOTE)
+
+
+def _is_quotable(value: Value, stated: Stated) -> bool:
+    if stated.mention.spelled or value.kind not in (*NUMERIC, Kind.DATE, Kind.TIME) or is_year(value):
+        return False
+    is_small = value.kind is Kind.NUMBER and value.step >= 1 and abs(value.number) <= _SMALL_COUNT
+    return not is_small
+
+
+def _list_rivals(stated: Stated, reading: Reading, binder: ValueBinder) -> list[Fact]:
+    """Return the facts that the sentence names as those that the value is of."""
+    world = binder.world
+    subjects = binder.find_subjects(stated, reading)
+    if subjects:
+        rows = subjects[0]
+        if len(rows) != 1 or len(subjects) > 1:
+            return []
+    else:
+        lone = {
+            world.get_row(fact.record)
+            for fact in world.numeric
+            if len(world.list_siblings(world.get_row(fact.record))) == 1
+        }
+        rows = frozenset(lone) if len(lone) == 1 else frozenset()
+    value = stated.mention.value
+    facts = [
+        fact
+        for row in rows
+        for fact in world.list_facts(row)
+        if are_comparable(value, fact)
+        and fact.role is Role.CELL
+        and fact.value.kind is not Kind.TEXT
+        and fact.path
+    ]
+    if world.base.cut or any(word.text.lower() in _COMPARING for word in reading.words):
+        return []
+    low, high = reading.get_clause(stated.start)
+    clause = [
+        word for at, word in enumerate(reading.words) if low <= word.start < high and at not in stated.words
+    ]
+    if list_cues(clause) - {"sum"}:
+        return []
+    near = next(binder.iter_context(stated, reading))
+    scores = [(len(world.words_of(fact) & near), fact) for fact in facts]
+    best = max((score for score, _ in scores), default=0)
+    named = [fact for score, fact in scores if score == best > 0]
+    return named if len(named) == 1 else []
+
+
+def find_printed_result(
+    stated: Stated, reading: Reading, binder: ValueBinder, readings: Sequence[Reading]
+) -> Claim | None:
+    """Return the claim that the one amount of an answer is not the one that the run printed last."""
+    world = binder.world
+    value = stated.mention.value
+    amounts = [each for other in readings for each in other.stated if each.mention.value.kind in NUMERIC]
+    if len(amounts) != 1 or value.kind not in NUMERIC or not world.outputs:
+        return None
+    last = [fact for fact in world.numeric if fact.source == world.outputs - 1]
+    text = world.base.texts[world.outputs - 1]
+    if len(last) != 1 or len(last[0].value.text) or text.strip() != text[last[0].start : last[0].end].strip():
+        return None
+    is_of_task = all(
+        word.form in binder.task_words or is_of(word, "carrier") or not word.text[:1].isalpha()
+        for at, word in enumerate(reading.words)
+        if at not in stated.words and not is_of(word, "sum")
+    )
+    units = value.unit and last[0].value.unit and value.unit != last[0].value.unit
+    if not is_of_task or units or agrees(value, stated.hedge, last[0], stated.text):
+        return None
+    return _contradict(stated, reading, binder, last[0], Cause.OTHER_VALUE, GroundednessRule.PRINTED_RESULT)
+
+
+def find_other_record(
+    stated: Stated, matches: Sequence[Fact], reading: Reading, binder: ValueBinder
+) -> Claim | None:
+    """Return the claim that a value is that of another row than the one that the sentence names."""
+    world = binder.world
+    value = stated.mention.value
+    if not matches or value.kind not in (*NUMERIC, Kind.DATE, Kind.TIME) or stated.mention.spelled:
+        return None
+    subjects = binder.find_subjects(stated, reading)
+    if len(subjects) != 1 or len(subjects[0]) != 1:
+        return None
+    (row,) = subjects[0]
+    group = set(world.list_siblings(row))
+    rows = {world.get_row(fact.record) for fact in matches}
+    fields = {world.get_field(fact) for fact in matches}
+    if len(group) < 2 or not rows <= group or row in rows or len(fields) != 1 or not all(fields):
+        return None
+    if any(rows & name.rows for name in (*reading.names, *reading.scope)):
+        return None
+    low, high = reading.get_clause(stated.start)
+    clause = [
+        word for at, word in enumerate(reading.words) if low <= word.start < high and at not in stated.words
+    ]
+    if any(word.text.lower() in _COMPARING for word in clause) or list_cues(clause) - {"sum", "share"}:
+        return None
+    field = fields.pop()
+    own = [fact for fact in world.list_facts(row) if world.get_field(fact) == field]
+    if len(own) != 1 or not binder.is_named_field(own[0], stated, reading):
+        return None
+    if agrees(value, stated.hedge, own[0], stated.text) or _could_be_derived(stated, binder):
+        return None
+    return _contradict(stated, reading, binder, own[0], Cause.OTHER_VALUE, GroundednessRule.OTHER_RECORD)
+
+
+def find_overtaken(stated: Stated, fact: Fact, reading: Reading, binder: ValueBinder) -> Claim | None:
+    """Return the claim that a later output has another value of the same field of the same row."""
+    world = binder.world
+    if not fact.path or any(is_of(word, "past") or is_of(word, "time") for word in reading.words):
+        return None
+    later = [
+        other
+        for other in world.base.by_kind[fact.value.kind]
+        if world.outputs > other.source > fact.source
+        and other.path == fact.path
+        and _identify(other, binder) == _identify(fact, binder)
+    ]
+    if not later or any(agrees(stated.mention.value, stated.hedge, each, stated.text) for each in later):
+        return None
+    return _contradict(stated, reading, binder, later[-1], Cause.OVERTAKEN, GroundednessRule.OVERTAKEN)
+
+
+def _identify(fact: Fact, binder: ValueBinder) -> frozenset[tuple[tuple[str, ...], str]]:
+    """Return what tells a fact's row from others: its identifiers and names."""
+    world = binder.world
+    row = world.get_row(fact.record)
+    has_siblings = len(world.list_siblings(row)) > 1
+    own = [
+        (world.get_field(other), other.value.text or str(other.value.number))
+        for other in world.list_facts(row)
+        if other.value.kind is Kind.ID
+        or (has_siblings and other.value.kind is Kind.TEXT)
+        or other.field.lower() in ("id", "name")
+    ]
+    return frozenset([*own, ((world.sources[fact.source].arguments,), "")])
+
+
+def find_unknown_identifier(stated: Stated, reading: Reading, binder: ValueBinder) -> Claim | None:
+    """Return the claim that an identifier is another one with a digit or letter changed."""
+    world = binder.world
+    value = stated.mention.value
+    if value.kind is not Kind.ID or not 4 <= len(value.text) <= _LONGEST_IDENTIFIER:
+        return None
+    if any(value.text in text.lower() for text in world.base.texts):
+        return None
+    known = {fact.value.text: fact for fact in world.base.by_kind[Kind.ID] if world.is_output(fact)}
+    alike = [fact for text, fact in known.items() if _is_slip(value.text, text)]
+    if len(alike) != 1 or not any(character.isdigit() for character in value.text):
+        return None
+    return _contradict(
+        stated, reading, binder, alike[0], Cause.UNKNOWN_IDENTIFIER, GroundednessRule.UNKNOWN_IDENTIFIER
+    )
+
+
+def _is_slip(said: str, known: str) -> bool:
+    """Return whether two identifiers differ in one character, or in two neighbours that changed places."""
+    if len(said) != len(known):
+        return False
+    places = [at for at, (one, other) in enumerate(zip(said, known, strict=True)) if one != other]
+    if len(places) == 1:
+        return said[places[0]].isdigit() == known[places[0]].isdigit()
+    return (
+        len(places) == 2
+        and places[1] - places[0] == 1
+        and said[places[0]] == known[places[1]]
+        and said[places[1]] == known[places[0]]
+    )
+
+
+def _could_be_derived(stated: Stated, binder: ValueBinder) -> bool:
+    """Return whether two amounts of the outputs, or a whole column, give a value by any operation."""
+    value = stated.mention.value
+    if value.kind not in NUMERIC:
+        return False
+    amounts = list(dict.fromkeys(fact.value.number * fact.factor for fact in binder.world.numeric))
+    if len(amounts) > _MAX_OPERANDS:
+        amounts = amounts[-_MAX_OPERANDS:]
+    targets = [1.0, 0.01] if value.kind is Kind.PERCENT else [1.0]
+
+    def fits(result: float) -> bool:
+        return any(is_hedged_number(value, stated.hedge, abs(result), scale) for scale in targets)
+
+    for one, two in combinations(amounts, 2):
+        if fits(one + two) or fits(one - two) or fits(one * two):
+            return True
+        for above, below in ((one, two), (two, one)):
+            if below and (fits(above / below) or fits((above - below) / below)):
+                return True
+    return any(fits(sum(column)) or fits(sum(column) / len(column)) for column in _list_columns(binder))
+
+
+def _list_columns(binder: ValueBinder) -> list[list[float]]:
+    found: dict[tuple[object, ...], list[float]] = {}
+    for fact in binder.world.numeric:
+        group = binder.world.base.records[binder.world.get_row(fact.record)].group
+        found.setdefault((group, binder.world.get_field(fact)), []).append(fact.value.number * fact.factor)
+    return [column for column in found.values() if len(column) > 1]
+
+
+def _contradict(
+    stated: Stated, reading: Reading, binder: ValueBinder, fact: Fact, cause: Cause, rule: GroundednessRule
+) -> Claim:
+    return make_claim(
+        reading, stated.start, stated.end, kind_of(stated), Verdict.CONTRADICTED, cause,
+        make_evidence(fact, binder.world), rule,
+    )  # fmt: skip

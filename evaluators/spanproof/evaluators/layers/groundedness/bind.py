@@ -1,0 +1,298 @@
+"""Bind the values of a passage to the field of the row that the passage names.
+
+In: a reading and the world. Out: claims. A value agrees where its row is the one that the clause, the item or the
+heading names, or the only one there is, and where its field is the one that the words beside the value pick out,
+or the only one of its kind in the row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from spanproof.evaluators.layers.groundedness.lexicon import is_of
+from spanproof.evaluators.layers.groundedness.match import agrees, are_comparable
+from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence, ClaimKind, Verdict
+from spanproof.evaluators.layers.groundedness.reader import Named, Reading, Stated
+from spanproof.evaluators.layers.groundedness.world import FieldName, World
+from spanproof.reading.numbers import UNITS
+from spanproof.reading.records import Fact, Role
+from spanproof.reading.values import NUMERIC, Kind, is_year
+from spanproof.reading.words import STOP, base_form, base_forms_of, expand
+
+_ATTACHING = frozenset(("of", "for", "in", "at", "from", "by", "with", "to", "on", "via", "(", "per"))
+_ATTACHED_REACH = 5
+_UNSAID = 0.25
+"""What a field loses for words of its name that are not said: `price` is meant by "price", not `old_price`."""
+_KINDS = {
+    Kind.NUMBER: ClaimKind.NUMBER,
+    Kind.MONEY: ClaimKind.CURRENCY,
+    Kind.PERCENT: ClaimKind.PERCENT,
+    Kind.QUANTITY: ClaimKind.QUANTITY,
+    Kind.DATE: ClaimKind.DATE,
+    Kind.TIME: ClaimKind.TIME,
+    Kind.ID: ClaimKind.IDENTIFIER,
+}
+
+
+class ValueBinder:
+    """Binds stated values; one for an answer."""
+
+    def __init__(self, world: World, task_words: frozenset[str]) -> None:
+        self.world = world
+        self.task_words = task_words
+
+    def list_matches(self, stated: Stated) -> list[Fact]:
+        """Return the facts whose value is the stated one."""
+        value = stated.mention.value
+        base = self.world.base
+        if value.kind is Kind.ID:
+            found = [fact for _, fact in base.by_text.get(f"#{value.text}", ())]
+            return found + [
+                fact for fact in base.by_kind[Kind.NUMBER] if agrees(value, stated.hedge, fact, stated.text)
+            ]
+        kinds = (*NUMERIC, Kind.ID, Kind.DATE) if value.kind in NUMERIC else (value.kind, Kind.NUMBER)
+        if value.kind is Kind.QUANTITY and self._names_unit(stated):
+            # The unit stands apart from its numbers: in a header, a title or the question.
+            bare = replace(
+                value, kind=Kind.NUMBER, unit="", number=value.amount, step=value.step / value.factor, factor=1.0
+            )
+            plain = [
+                fact for fact in base.by_kind[Kind.NUMBER]
+                if fact.role is not Role.HEADER and agrees(bare, stated.hedge, fact, stated.text)
+            ]  # fmt: skip
+            if plain:
+                return plain + [fact for fact in base.by_kind[Kind.QUANTITY] if agrees(value, stated.hedge, fact, stated.text)]
+        return [
+            fact
+            for kind in kinds
+            for fact in base.by_kind[kind]
+            if fact.role is not Role.HEADER and agrees(value, stated.hedge, fact, stated.text)
+        ]
+
+    def _names_unit(self, stated: Stated) -> bool:
+        """Return whether the unit of a quantity is a word of the task or of the outputs."""
+        unit = base_form(stated.text.split()[-1].strip("0123456789.,-"))
+        return unit in self.task_words or unit in self.world.word_forms
+
+    def bind(self, reading: Reading) -> Iterator[tuple[Stated, Fact | None, list[Fact]]]:
+        """Yield each stated value with the fact that it is bound to, and all facts of its value."""
+        for stated in reading.stated:
+            matches = self.list_matches(stated)
+            yield stated, self._choose(stated, matches, reading), matches
+
+    def _choose(self, stated: Stated, matches: Sequence[Fact], reading: Reading) -> Fact | None:
+        """Return the fact of the named row and field; of several, that of the last output."""
+        options = [fact for fact in matches if self.world.is_output(fact)]
+        value = stated.mention.value
+        if value.kind is Kind.ID and options:
+            return options[-1]
+        subjects = self.find_subjects(stated, reading)
+        in_row = [fact for fact in options if self._is_of_subject(fact, subjects, reading, stated)]
+        named = [fact for fact in in_row if self.is_named_field(fact, stated, reading)]
+        if named:
+            return named[-1]
+        return None
+
+    def find_subjects(self, stated: Stated, reading: Reading) -> list[frozenset[int]]:
+        """Return the sets of rows that a value may be of: those of the names nearest to it."""
+        low, high = reading.get_clause(stated.start)
+        names = [name for name in reading.names if not set(name.words) & set(stated.words)]
+        left = [name for name in names if low <= name.start and name.end <= stated.start]
+        right = [name for name in names if stated.end <= name.start and name.end <= high]
+        found = []
+        if right and self._is_attached(stated, right[0], reading):
+            found.append(merge_rows(right))
+        if left:
+            found.append(merge_rows(left[::-1]))
+        elif right and not found:
+            found.append(merge_rows(right))
+        if found:
+            return found
+        lead = reading.passage.lead
+        if lead is not None:
+            leading = [name for name in names if name.end <= lead[1]]
+            if leading:
+                return [merge_rows(leading)]
+        before = [name for name in names if name.end <= low]
+        if before:
+            return [merge_rows(before[::-1])]
+        return [merge_rows(reading.scope[::-1])] if reading.scope else []
+
+    def _is_attached(self, stated: Stated, name: Named, reading: Reading) -> bool:
+        between = reading.words_between(stated.end, name.start)
+        has_other = any(stated.end <= other.start < name.start for other in reading.stated)
+        return (
+            len(between) <= _ATTACHED_REACH
+            and not has_other
+            and any(word.text.lower() in _ATTACHING for word in between)
+            and not any(word.text == "," for word in between)
+        )
+
+    def _is_of_subject(
+        self, fact: Fact, subjects: Sequence[frozenset[int]], reading: Reading, stated: Stated
+    ) -> bool:
+        world = self.world
+        row = world.get_row(fact.record)
+        if subjects:
+            if any(world.is_in(fact, rows) for rows in subjects if rows):
+                return True
+            # What the sentence names is no row of this source: "the refund" of a lone object.
+            named = frozenset[int]().union(*subjects)
+            if any(world.base.records[each].source == fact.source for each in named):
+                return False
+        is_lone = len(world.list_siblings(row)) == 1 or all(
+            fact.value == other.value for other in self._list_column(fact)
+        )
+        return is_lone and (not subjects or self._is_about(fact, reading))
+
+    def _is_about(self, fact: Fact, reading: Reading) -> bool:
+        """Return whether the sentence has a word of a fact's own field."""
+        words = {word.form for word in reading.words} | reading.scope_words
+        return not words.isdisjoint(self.world.words_of(fact) - STOP)
+
+    def _list_column(self, fact: Fact) -> list[Fact]:
+        name = self.world.get_field(fact)
+        return [
+            other
+            for row in self.world.list_siblings(self.world.get_row(fact.record))
+            for other in self.world.list_facts(row)
+            if self.world.get_field(other) == name
+        ]
+
+    def is_named_field(self, fact: Fact, stated: Stated, reading: Reading) -> bool:
+        """Return whether the words beside a value pick a fact's field out of those of its row."""
+        world = self.world
+        value = stated.mention.value
+        row = world.get_row(fact.record)
+        if fact.role is Role.KEY or is_year(value):
+            return True
+        rivals: dict[FieldName, list[Fact]] = {}
+        for other in world.list_facts(row):
+            if (
+                other.role is not Role.KEY
+                and are_comparable(value, other)
+                and other.value.kind is not Kind.TEXT
+            ):
+                rivals.setdefault(world.get_field(other) or (str(other.start),), []).append(other)
+        own = world.get_field(fact) or (str(fact.start),)
+        rivals.setdefault(own, [fact])
+        if len(rivals) == 1:
+            return True
+        same = {name for name, facts in rivals.items() if any(f.value == fact.value for f in facts)}
+        for is_beside, words in self._iter_ranked_context(stated, reading):
+            groups = expand(words)
+            scores = {
+                name: max(self.score(other, words, groups) for other in facts)
+                for name, facts in rivals.items()
+            }
+            best = max(scores.values())
+            if best > 0:
+                # Of fields that are named equally well, the value tells which one is meant.
+                leading = {name for name, score in scores.items() if score == best}
+                if own in leading and leading & same == {own}:
+                    return True
+                if is_beside or any(_have_one_shape(fact, other) for name in leading for other in rivals[name]):
+                    return False
+        # Nothing names a field: the value tells it. Words that name another are left unread.
+        return same == {own}
+
+    def score(self, fact: Fact, words: frozenset[str], groups: frozenset[str]) -> float:
+        """Return how many of some words, or of their synonyms, name the field of a fact."""
+        own = self.world.words_of(fact)
+        exact = len(own & words) or float(not _units_of(own).isdisjoint(_units_of(words)))
+        alike = exact + 0.5 * len(expand(own - words) & groups)
+        return alike - _UNSAID * len(own - words) / len(own) if alike else 0.0
+
+    def _iter_ranked_context(
+        self, stated: Stated, reading: Reading
+    ) -> Iterator[tuple[bool, frozenset[str]]]:
+        """Yield the words that may name a field, and whether they stand in the sentence of the value."""
+        for words in self.iter_context(stated, reading):
+            yield True, words
+        yield False, reading.scope_words
+        yield False, self.task_words
+
+    def iter_context(self, stated: Stated, reading: Reading) -> Iterator[frozenset[str]]:
+        """Yield the words of the sentence that may name a value's field, the nearest first."""
+        passage = reading.passage
+        for header, low, high in passage.cells:
+            if low <= stated.start < high and header:
+                yield base_forms_of(header)
+        low, high = reading.get_clause(stated.start)
+        before = max((other.end for other in reading.stated if other.end <= stated.start), default=low)
+        after = min((other.start for other in reading.stated if other.start >= stated.end), default=high)
+        names = {at for name in reading.names if name.is_whole for at in name.words}
+        near = [
+            word.form
+            for at, word in enumerate(reading.words)
+            if max(low, before) <= word.start < min(high, after)
+            and at not in names
+            and not is_of(word, "about")
+        ]
+        yield frozenset(near)
+        if passage.lead is not None:
+            yield frozenset(word.form for word in reading.words_between(*passage.lead))
+        yield frozenset(
+            word.form for at, word in enumerate(reading.words) if low <= word.start < high and at not in names
+        )
+
+
+def _have_one_shape(one: Fact, other: Fact) -> bool:
+    """Return whether two facts could be of one quantity: both with decimals, or neither, and of one unit."""
+    is_fraction = one.value.step < 1, other.value.step < 1
+    return one.value.unit == other.value.unit and is_fraction[0] == is_fraction[1]
+
+
+def _units_of(words: frozenset[str]) -> frozenset[tuple[str, float]]:
+    """Return the units that words are, such as those of `ft` and `feet`."""
+    return frozenset(UNITS[word] for word in words if word in UNITS and len(word) > 1)
+
+
+def merge_rows(names: Sequence[Named]) -> frozenset[int]:
+    """Return the rows that the nearest name has, narrowed by the names beside it of the same row."""
+    rows = names[0].rows
+    for name in names[1:]:
+        both = rows & name.rows
+        if not both:
+            break
+        rows = both
+    return rows
+
+
+def make_evidence(fact: Fact, world: World, derivation: str = "") -> ClaimEvidence:
+    """Return a fact as what a claim was bound to."""
+    low, high = fact.cell
+    text = world.base.texts[fact.source]
+    shown = " ".join(text[low:high].split())[:200]
+    output = fact.source if world.is_output(fact) else None
+    return ClaimEvidence(
+        output,
+        f"{fact.field}: {shown}" if fact.field else shown,
+        derivation,
+        start=fact.start,
+        end=fact.end,
+        value=text[fact.start : fact.end],
+        record=fact.record,
+        source=world.sources[fact.source].kind.value,
+    )
+
+
+def make_claim(
+    reading: Reading,
+    start: int,
+    end: int,
+    kind: ClaimKind,
+    verdict: Verdict,
+    cause: Cause,
+    evidence: ClaimEvidence | None = None,
+    rule: object = None,
+) -> Claim:
+    """Return a claim about `text[start:end]` of a passage, in the places of the answer."""
+    low, high = reading.passage.locate(start, end)
+    return Claim(reading.text[start:end], low, high, kind, verdict, cause, evidence=evidence, rule=rule)  # type: ignore[arg-type]
+
+
+def kind_of(stated: Stated) -> ClaimKind:
+    """Return the kind of the claim that a stated value makes."""
+    return _KINDS.get(stated.mention.value.kind, ClaimKind.NUMBER)

@@ -1,0 +1,91 @@
+"""Words by what they mean to a reader of an answer: carriers, cues of operations, negations, superlatives, states.
+
+In: `lexicon.txt`, `relations.txt`, `states.txt`. Out: sets of words, by class.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Final
+
+from spanproof.reading.sentences import Word
+from spanproof.reading.words import base_form, base_forms_of
+
+_PACKAGE: Final = __package__
+
+
+def _read_lines(name: str) -> list[list[str]]:
+    text = (resources.files(_PACKAGE) / name).read_text(encoding="utf-8")
+    return [line.split() for line in text.splitlines() if line and not line.startswith("#")]
+
+
+@cache
+def load_words(kind: str) -> frozenset[str]:
+    """Return the words of a class, as they are written and in their base form."""
+    found = {word for first, *words in _read_lines("lexicon.txt") if first == kind for word in words}
+    return frozenset(found | {base_form(word) for word in found})
+
+
+def is_of(word: Word, kind: str) -> bool:
+    """Return whether a word is of a class."""
+    known = load_words(kind)
+    return word.lemma in known or word.text.lower() in known or word.form in known
+
+
+@dataclass(frozen=True, slots=True)
+class Degree:
+    """What a superlative or comparative compares: the greater (`sign` 1) or the lesser, in some fields."""
+
+    sign: int
+    fields: frozenset[str]
+
+
+@cache
+def load_degrees(kind: str) -> dict[str, Degree]:
+    """Return the words of comparison of a kind (`superlative`, `comparative`)."""
+    found = {}
+    for first, *rest in _read_lines("relations.txt"):
+        if first == kind:
+            word, sign, *fields = rest
+            found[word.replace("_", " ")] = Degree(
+                1 if sign == "+" else -1, frozenset[str]().union(*map(base_forms_of, fields))
+            )
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class States:
+    """States that exclude each other.
+
+    Attributes:
+        classes: by state, the numbers of the sets that it is in.
+        usual: by each of its words, the state's usual name.
+    """
+
+    classes: dict[str, frozenset[int]]
+    usual: dict[str, str]
+
+    def are_exclusive(self, one: str, other: str) -> bool:
+        """Return whether two states cannot both be."""
+        known = self.classes.get(one, frozenset()), self.classes.get(other, frozenset())
+        return one != other and bool(known[0] & known[1])
+
+
+@cache
+def load_states() -> States:
+    """Return the shipped states."""
+    classes: dict[str, set[int]] = defaultdict(set)
+    usual: dict[str, str] = {}
+    for number, names in enumerate(_read_lines("states.txt")):
+        if names[0] in ("@", "!"):
+            continue
+        for name in names:
+            words = [each.replace("_", " ") for each in name.split("|")]
+            first = usual.get(words[0], words[0])
+            for word in words:
+                usual.setdefault(word, first)
+            classes[first].add(number)
+    return States({name: frozenset(numbers) for name, numbers in classes.items()}, usual)

@@ -1,0 +1,88 @@
+"""Sentences of prose that outputs hold, for answers that say the same in the same words.
+
+In: the world. Out: for a reading, the source's sentence that has all of its words, its numbers and its negations.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_words
+from spanproof.evaluators.layers.groundedness.model import ClaimEvidence
+from spanproof.evaluators.layers.groundedness.reader import Reading
+from spanproof.evaluators.layers.groundedness.world import World
+from spanproof.reading.words import STOP, base_form, split_words
+
+_SENTENCE: Final = re.compile(r"[^.!?\n]+(?:[.!?](?!\s)[^.!?\n]*)*")
+_FEWEST_WORDS: Final = 4
+_MAX_CHARS: Final = 60_000
+_NUMBER: Final = re.compile(r"\d[\d.,]*")
+
+
+@dataclass(frozen=True, slots=True)
+class _SourceSentence:
+    source: int
+    start: int
+    end: int
+    words: frozenset[str]
+    order: tuple[str, ...]
+    numbers: frozenset[str]
+    negations: int
+
+
+class ProseIndex:
+    """The sentences of the outputs."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._sentences: list[_SourceSentence] | None = None
+
+    def find_sentence(self, reading: Reading) -> ClaimEvidence | None:
+        """Return the source's sentence that states all that a passage states; None where there is none."""
+        words = [
+            word.form
+            for word in reading.words
+            if word.text[:1].isalnum() and word.form not in STOP and not is_of(word, "carrier")
+        ]
+        if len(words) < _FEWEST_WORDS:
+            return None
+        negations = sum(is_of(word, "negation") for word in reading.words)
+        numbers = frozenset(number.rstrip(".,") for number in _NUMBER.findall(reading.text))
+        content = frozenset(words)
+        for sentence in self._list_sentences():
+            has_all = content <= sentence.words and numbers <= sentence.numbers
+            if has_all and negations == sentence.negations and _keeps_order(words, sentence.order):
+                text = self._world.base.texts[sentence.source][sentence.start : sentence.end]
+                output = sentence.source if sentence.source < self._world.outputs else None
+                return ClaimEvidence(output, text.strip(), start=sentence.start, end=sentence.end, value=text)
+        return None
+
+    def _list_sentences(self) -> list[_SourceSentence]:
+        if self._sentences is None:
+            self._sentences = []
+            for source, text in enumerate(self._world.base.texts[: self._world.outputs]):
+                for match in _SENTENCE.finditer(text[:_MAX_CHARS]):
+                    words = tuple(base_form(word) for word, _, _ in split_words(match.group()))
+                    if len(words) < _FEWEST_WORDS:
+                        continue
+                    numbers = frozenset(number.rstrip(".,") for number in _NUMBER.findall(match.group()))
+                    negations = sum(word in load_words("negation") for word in words)
+                    self._sentences.append(
+                        _SourceSentence(
+                            source, match.start(), match.end(), frozenset(words), words, numbers, negations
+                        )
+                    )
+        return self._sentences
+
+
+def _keeps_order(words: list[str], order: tuple[str, ...]) -> bool:
+    """Return whether words come in the order of a source: in another, subject and object may have changed places."""
+    at = 0
+    for word in words:
+        try:
+            at = order.index(word, at) + 1
+        except ValueError:
+            return False
+    return True

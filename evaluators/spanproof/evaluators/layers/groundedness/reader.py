@@ -1,0 +1,288 @@
+"""What a passage states: its values, the names in it, its clauses, and what stands above it.
+
+In: passages with their words, and the world. Out: a `Reading` of each, on which the binders work.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Final
+
+from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_degrees, load_words
+from spanproof.evaluators.layers.groundedness.match import Hedge
+from spanproof.evaluators.layers.groundedness.model import Claim
+from spanproof.evaluators.layers.groundedness.world import World
+from spanproof.reading.numbers import scan_cached, with_relatives
+from spanproof.reading.records import Fact, Role
+from spanproof.reading.sentences import Passage, Word
+from spanproof.reading.values import NUMERIC, Kind, Mention
+from spanproof.reading.words import STOP
+
+_CLAUSE_END: Final = re.compile(
+    r";|\s[–—-]\s|\.\s|:\s|,\s+(?:but|while|whereas|so|which|though|although|because|since)\b|\s(?:while|whereas|but)\b|\|"
+)
+_HEDGE_REACH: Final = 3
+"""A hedge stands at most so many words before its number: "just under the 80"."""
+_LONGEST_NAME: Final = 8
+_ORDINALS: Final = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "last"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A value that a passage states; `words` are the indices of its words."""
+
+    mention: Mention
+    text: str
+    hedge: Hedge
+    words: tuple[int, ...]
+
+    @property
+    def start(self) -> int:
+        return self.mention.start
+
+    @property
+    def end(self) -> int:
+        return self.mention.end
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A name of rows in a passage: the cells that it names, and the rows that they are in."""
+
+    start: int
+    end: int
+    facts: tuple[Fact, ...]
+    rows: frozenset[int]
+    words: tuple[int, ...]
+    is_whole: bool = True
+
+
+@dataclass
+class Reading:
+    """A passage as the binders see it.
+
+    Attributes:
+        names: of the passage, in order; `scope` those of what stands above or before it.
+        covered: indices of words that some claim covers.
+        subjects: by stated value, the rows that it was bound in.
+        bound: the facts that claims are bound to.
+    """
+
+    passage: Passage
+    words: list[Word]
+    stated: list[Stated]
+    names: list[Named]
+    clauses: list[int]
+    scope: list[Named] = field(default_factory=list)
+    scope_words: frozenset[str] = frozenset()
+    claims: list[Claim] = field(default_factory=list)
+    covered: set[int] = field(default_factory=set)
+    bound: list[Fact] = field(default_factory=list)
+    rows: set[int] = field(default_factory=set)
+    by_stated: dict[int, Fact] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        return self.passage.text
+
+    def get_clause(self, at: int) -> tuple[int, int]:
+        """Return the characters of the clause that a character is in."""
+        low = max((start for start in self.clauses if start <= at), default=0)
+        high = min((start for start in self.clauses if start > at), default=len(self.text))
+        return low, high
+
+    def words_between(self, low: int, high: int) -> list[Word]:
+        """Return the words of a stretch of characters."""
+        return [word for word in self.words if low <= word.start and word.end <= high]
+
+    def find_words(self, low: int, high: int) -> tuple[int, ...]:
+        """Return the indices of the words that a stretch of characters touches."""
+        return tuple(at for at, word in enumerate(self.words) if word.start < high and low < word.end)
+
+    def cover(self, *indices: int) -> None:
+        """Say that a claim covers words."""
+        self.covered.update(indices)
+
+    def is_negated(self, at: int) -> bool:
+        """Return whether a negation stands before a character in its clause, or in the verb's group."""
+        low, high = self.get_clause(at)
+        return any(is_of(word, "negation") for word in self.words_between(low, min(high, at + 25)))
+
+
+def read_passage(passage: Passage, words: list[Word], world: World, today: date | None) -> Reading:
+    """Return what a passage states."""
+    stated = list(_iter_stated(passage, words, world, today))
+    clauses = _find_clauses(passage, words)
+    reading = Reading(passage, words, stated, [], clauses)
+    reading.names = list(_iter_names(reading, world))
+    return reading
+
+
+def _iter_stated(
+    passage: Passage, words: Sequence[Word], world: World, today: date | None
+) -> Iterator[Stated]:
+    text = passage.text
+    mentions = list(scan_cached(text))
+    if today is not None:
+        dates = [fact.value for fact in world.base.by_kind[Kind.DATE]]
+        mentions = with_relatives(text, mentions, today, dates)
+    for mention in mentions:
+        indices = tuple(
+            at for at, word in enumerate(words) if word.start < mention.end and mention.start < word.end
+        )
+        if not indices or _is_no_value(mention, text, words, indices):
+            continue
+        yield Stated(mention, text[mention.start : mention.end], _read_hedge(words, indices), indices)
+
+
+def _is_no_value(mention: Mention, text: str, words: Sequence[Word], indices: tuple[int, ...]) -> bool:
+    """Return whether a number word counts nothing: "one" as a pronoun, "both", "once", the 2 of "2nd"."""
+    if not mention.spelled:
+        return False
+    word = words[indices[0]]
+    if word.text.lower() in ("both", "once", "twice", "single", "half", "dozen"):
+        return True
+    following = words[indices[-1] + 1] if indices[-1] + 1 < len(words) else None
+    is_pronoun = word.text.lower() == "one" and word.relation not in ("nummod", "compound")
+    return is_pronoun and not (following is not None and following.text.lower() in ("of",))
+
+
+def _read_hedge(words: Sequence[Word], indices: tuple[int, ...]) -> Hedge:
+    for at in range(indices[0] - 1, max(-1, indices[0] - 1 - _HEDGE_REACH), -1):
+        word = words[at]
+        if word.text.lower() in (
+            "than",
+            "a",
+            "the",
+            "just",
+            "bit",
+            "by",
+            "little",
+            "$",
+            "€",
+            "£",
+            "(",
+            "slightly",
+            "only",
+        ):
+            continue
+        if is_of(word, "about"):
+            return Hedge.ABOUT
+        if is_of(word, "under"):
+            return Hedge.UNDER
+        if is_of(word, "over") or word.text in (">", "+"):
+            return Hedge.OVER
+        break
+    following = words[indices[-1] + 1].text if indices[-1] + 1 < len(words) else ""
+    return Hedge.OVER if following == "+" else Hedge.NONE
+
+
+def _find_clauses(passage: Passage, words: Sequence[Word]) -> list[int]:
+    """Return where the clauses of a passage begin: behind their marks, and at the subject of each verb."""
+    starts = {0} | {match.end() for match in _CLAUSE_END.finditer(passage.text)}
+    if passage.lead is not None:
+        starts = {start for start in starts if start == 0 or start > passage.lead[1] + 3}
+    left = [at for at in range(len(words))]
+    for at, word in enumerate(words):
+        head, hops = at, 0
+        while words[head].head != head and hops < 12:
+            head = words[head].head
+            left[head] = min(left[head], at)
+            hops += 1
+    for at, word in enumerate(words):
+        is_subject = word.relation in ("nsubj", "nsubjpass") and word.tag not in ("WDT", "WP")
+        if is_subject and words[word.head].part in ("VERB", "AUX"):
+            starts.add(words[left[at]].start)
+    starts |= {start for _, start, _ in passage.cells}
+    return sorted(starts)
+
+
+def _iter_names(reading: Reading, world: World) -> Iterator[Named]:
+    """Yield the names of rows in a passage, the longest at each place."""
+    by_text = world.base.by_text
+    at = 0
+    words = reading.words
+    identifiers = {each.words[0]: each for each in reading.stated if each.mention.value.kind is Kind.ID}
+    plain = [at for at, word in enumerate(words) if word.text[:1].isalnum()]
+    positions = {index: place for place, index in enumerate(plain)}
+    while at < len(words):
+        if at in identifiers:
+            each = identifiers[at]
+            facts = [
+                fact for _, fact in by_text.get(f"#{each.mention.value.text}", ()) if world.is_output(fact)
+            ]
+            named = _make_name(reading, world, facts, each.words) if facts else None
+            if named is not None:
+                yield named
+            at = each.words[-1] + 1
+            continue
+        if at not in positions:
+            at += 1
+            continue
+        found = _match_name(reading, world, plain, positions[at])
+        if found is None:
+            at += 1
+            continue
+        yield found
+        at = found.words[-1] + 1
+
+
+def _match_name(reading: Reading, world: World, plain: list[int], place: int) -> Named | None:
+    """Return the name that begins at a word: a whole cell, or a word that cells of some rows have."""
+    words = reading.words
+    first = words[plain[place]]
+    best: tuple[int, list[Fact]] = (0, [])
+    for tokens, fact in world.base.by_text.get(first.form, ()):
+        length = len(tokens)
+        if length < best[0] or length > _LONGEST_NAME or not world.is_output(fact):
+            continue
+        said = [words[index].form for index in plain[place : place + length]]
+        is_lead = reading.passage.lead == (first.start, words[plain[min(place + length, len(plain)) - 1]].end)
+        if tuple(said) == tokens and (is_lead or not (length == 1 and _is_plain(first))):
+            best = (length, [*best[1], fact] if length == best[0] else [fact])
+    whole = tuple(plain[place : place + best[0]])
+    if best[1] and (named := _make_name(reading, world, best[1], whole)) is not None:
+        return named
+    if (
+        _is_plain(first)
+        or first.text[0].isdigit()
+        or (first.part and first.part not in ("NOUN", "PROPN", "ADJ", "X", "VERB"))
+    ):
+        return None
+    rows = world.rows_by_word.get(first.form) or world.rows_by_month.get(first.form)
+    if not rows or len(rows) > 40:
+        return None
+    facts = [fact for cells in rows.values() for fact in cells]
+    return _make_name(reading, world, facts, (plain[place],), is_whole=False)
+
+
+def _is_plain(word: Word) -> bool:
+    """Return whether a word means something by itself, whatever cell has it."""
+    return (
+        word.form in STOP
+        or any(
+            is_of(word, kind)
+            for kind in ("carrier", "negation", "all", "only", "about", "time", "difference", "sum")
+        )
+        or word.text.lower() in load_degrees("superlative")
+        or word.text.lower() in load_words("on") | load_words("off")
+        or word.text.lower() in _ORDINALS
+    )
+
+
+def _make_name(
+    reading: Reading, world: World, facts: Sequence[Fact], words: tuple[int, ...], *, is_whole: bool = True
+) -> Named | None:
+    """Return a name with its rows; None where it heads a column and names no row."""
+    naming = [fact for fact in facts if fact.role is not Role.HEADER and world.has_more(fact)]
+    rows = frozenset(world.get_row(fact.record) for fact in naming)
+    start, end = reading.words[words[0]].start, reading.words[words[-1]].end
+    return Named(start, end, tuple(naming), rows, words, is_whole) if naming else None
+
+
+def is_amount(stated: Stated) -> bool:
+    """Return whether a stated value is an amount, no date or identifier."""
+    return stated.mention.value.kind in NUMERIC

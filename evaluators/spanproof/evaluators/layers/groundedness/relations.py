@@ -1,0 +1,368 @@
+"""Verify what a passage says of several rows: superlatives, ranks, comparisons, directions, counts, quantifiers.
+
+In: a reading and the world. Out: claims; each covers the words that it verifies. What cannot be verified is left
+unread, and the sentence with it open.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from spanproof.evaluators.groundedness_rules import GroundednessRule
+from spanproof.evaluators.layers.groundedness.bind import ValueBinder, make_claim, make_evidence
+from spanproof.evaluators.layers.groundedness.derive import are_alike, iter_pairs
+from spanproof.evaluators.layers.groundedness.lexicon import Degree, is_of, load_degrees
+from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKind, Verdict
+from spanproof.evaluators.layers.groundedness.reader import Named, Reading, Stated
+from spanproof.evaluators.layers.groundedness.world import World
+from spanproof.reading.records import Fact
+from spanproof.reading.values import NUMERIC, Kind
+from spanproof.reading.words import expand
+
+_ORDINALS: Final = {
+    name: rank for rank, name in enumerate(["first", "second", "third", "fourth", "fifth", "sixth", "seventh"], 1)
+}
+_RESTRICTING: Final = frozenset(
+    ["among", "amongst", "of", "except", "excluding", "other", "these", "those", "remaining", "rest", "besides", "after", "apart", "next", "within", "per", "each", "without", "second", "third", "fourth", "least"]
+)
+_MAX_COUNT: Final = 400
+_COUNT_REACH: Final = 5
+_THAN: Final = re.compile(r"\bthan\b|\bversus\b|\bvs\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One field of all rows of a table; `is_certain` where no other column could be meant."""
+
+    facts: tuple[Fact, ...]
+    is_certain: bool
+
+
+def verify_relations(reading: Reading, binder: ValueBinder) -> Iterator[Claim]:
+    """Yield the claims of a passage about several rows."""
+    yield from _verify_superlatives(reading, binder)
+    yield from _verify_comparatives(reading, binder)
+    yield from _verify_directions(reading, binder)
+    yield from _verify_quantifiers(reading, binder)
+
+
+def _verify_superlatives(reading: Reading, binder: ValueBinder) -> Iterator[Claim]:
+    degrees = load_degrees("superlative")
+    for at, word in enumerate(reading.words):
+        degree = degrees.get(word.text.lower())
+        length = 1
+        following = reading.words[at + 1] if at + 1 < len(reading.words) else None
+        if following is not None and f"{word.text} {following.text}".lower() in degrees:
+            degree, length = degrees[f"{word.text} {following.text}".lower()], 2
+        if degree is None or at in reading.covered:
+            continue
+        claim = _verify_superlative(reading, binder, at, length, degree)
+        if claim is not None:
+            yield claim
+
+
+def _verify_superlative(
+    reading: Reading, binder: ValueBinder, at: int, length: int, degree: Degree
+) -> Claim | None:
+    world = binder.world
+    start, end = reading.words[at].start, reading.words[at + length - 1].end
+    rank, ordinal = _find_rank(reading, at)
+    row = _find_row(reading, world, start)
+    if row is None:
+        return None
+    column = _find_column(reading, binder, row, start, degree)
+    if column is None:
+        return None
+    values = sorted(fact.value.number * fact.factor * -degree.sign for fact in column.facts)
+    own = next((fact for fact in column.facts if world.get_row(fact.record) == row), None)
+    if own is None or len(values) < 2 or rank > len(values):
+        return None
+    number = own.value.number * own.factor * -degree.sign
+    holds = abs(number - values[rank - 1]) < 1e-12
+    best = next(
+        fact for fact in column.facts if fact.value.number * fact.factor * -degree.sign == values[rank - 1]
+    )
+    kind = ClaimKind.RANK if rank > 1 else ClaimKind.SUPERLATIVE
+    if holds:
+        reading.cover(*range(at, at + length), *ordinal)
+        reading.bound.append(own)
+        return make_claim(
+            reading,
+            start,
+            end,
+            kind,
+            Verdict.GROUNDED,
+            Cause.DERIVED,
+            make_evidence(own, world, _show_best(best, degree)),
+        )
+    is_restricted = (
+        any(word.text.lower() in _RESTRICTING for word in reading.words if word.text.lower() != "of")
+        or rank > 1
+    )
+    is_restricted = is_restricted or any(len(name.rows) > 1 for name in (*reading.names, *reading.scope))
+    if not column.is_certain or is_restricted or world.base.cut or reading.is_negated(start):
+        return None
+    return make_claim(
+        reading, start, end, kind, Verdict.CONTRADICTED, Cause.OTHER_RESULT,
+        make_evidence(best, world, _show_best(best, degree)), GroundednessRule.SUPERLATIVE,
+    )  # fmt: skip
+
+
+def _show_best(best: Fact, degree: Degree) -> str:
+    return f"the {'greatest' if degree.sign > 0 else 'least'} is {best.value.amount:g}"
+
+
+def _find_rank(reading: Reading, at: int) -> tuple[int, tuple[int, ...]]:
+    """Return the rank before a superlative: 2 of "second-highest"."""
+    for before in (at - 1, at - 2):
+        if before >= 0 and reading.words[before].text.lower() in _ORDINALS:
+            return _ORDINALS[reading.words[before].text.lower()], (before,)
+    return 1, ()
+
+
+def _find_row(reading: Reading, world: World, start: int) -> int | None:
+    """Return the one row that a clause is about."""
+    low, high = reading.get_clause(start)
+    inside = [name for name in reading.names if low <= name.start < high and _is_row_name(name, world)]
+    rows = set.intersection(*(set(name.rows) for name in inside)) if inside else set()
+    if not inside:
+        rows = {world.get_row(fact.record) for at, fact in reading.by_stated.items() if low <= at < high}
+    if not inside and not rows and reading.passage.lead is None:
+        before = [name for name in reading.names if name.end <= low and _is_row_name(name, world)]
+        rows = set(before[-1].rows) if before else set()
+    return rows.pop() if len(rows) == 1 else None
+
+
+def _is_row_name(name: Named, world: World) -> bool:
+    return any(len(world.list_siblings(row)) > 1 for row in name.rows)
+
+
+def _find_column(
+    reading: Reading, binder: ValueBinder, row: int, start: int, degree: Degree
+) -> Column | None:
+    """Return the column that a superlative is about: named beside it, by its word, or of the value stated with it."""
+    world = binder.world
+    columns: dict[tuple[str, ...], list[Fact]] = {}
+    siblings = world.list_siblings(row)
+    for sibling in siblings:
+        for fact in world.list_facts(sibling):
+            if fact.value.kind in NUMERIC:
+                columns.setdefault(world.get_field(fact), []).append(fact)
+    full = {
+        name: facts
+        for name, facts in columns.items()
+        if len({fact.record for fact in facts}) == len(facts) >= max(2, len(siblings) - 1)
+        and all(are_alike(fact, facts[0]) or fact.value.unit == facts[0].value.unit for fact in facts)
+    }
+    low, high = reading.get_clause(start)
+    words = frozenset(word.form for word in reading.words_between(low, high))
+    stated = {world.get_field(fact) for at, fact in reading.by_stated.items() if low <= at < high}
+    groups = expand(words)
+    scored = {name: binder.score(facts[0], words, groups) for name, facts in full.items()}
+    best = max(scored.values(), default=0)
+    named = {name for name, score in scored.items() if score == best > 0}
+    by_word = {name for name, facts in full.items() if not degree.fields.isdisjoint(world.words_of(facts[0]))}
+    for chosen, is_certain in (
+        (named & stated, True),
+        (named, best >= 1),
+        (by_word, len(full) == 1),
+        (stated & full.keys(), len(full) == 1),
+        (set(full), True),
+    ):
+        if len(chosen) == 1:
+            return Column(tuple(full[chosen.pop()]), is_certain)
+    return None
+
+
+def _verify_comparatives(reading: Reading, binder: ValueBinder) -> Iterator[Claim]:
+    """Yield claims that one row has more of a field than another: "A is cheaper than B"."""
+    degrees = load_degrees("comparative")
+    than = _THAN.search(reading.text)
+    if than is None:
+        return
+    for at, word in enumerate(reading.words):
+        degree = degrees.get(word.text.lower())
+        if degree is None or at in reading.covered or word.start > than.start():
+            continue
+        pairs = {
+            (one.start, two.start): (one, two)
+            for one, two in iter_pairs(None, reading, binder)
+            if are_alike(one, two)
+            and (not degree.fields or not degree.fields.isdisjoint(binder.world.words_of(one)))
+        }
+        if len(pairs) != 1:
+            continue
+        ((one, two),) = pairs.values()
+        first = _order_by_mention(reading, binder.world, one, two, than.start())
+        if first is None:
+            continue
+        greater, lesser = first
+        holds = (greater.value.number - lesser.value.number) * degree.sign > 0
+        if holds and not reading.is_negated(word.start):
+            reading.cover(at, *reading.find_words(*than.span()))
+            reading.bound += [one, two]
+            program = f"{greater.value.amount:g} against {lesser.value.amount:g}"
+            yield make_claim(
+                reading, word.start, word.end, ClaimKind.COMPARISON, Verdict.GROUNDED, Cause.DERIVED,
+                make_evidence(greater, binder.world, program),
+            )  # fmt: skip
+
+
+def _order_by_mention(
+    reading: Reading, world: World, one: Fact, two: Fact, than: int
+) -> tuple[Fact, Fact] | None:
+    """Return two facts with the one first whose value or name stands before "than"; None where that is open."""
+    places = []
+    for fact in (one, two):
+        stated = [at for at, bound in reading.by_stated.items() if bound is fact]
+        named = [
+            name.start
+            for name in reading.names
+            if world.get_row(fact.record) in name.rows and len(name.rows) == 1
+        ]
+        found = stated or named
+        places.append(found[0] if found else None)
+    if None in places or (places[0] < than) == (places[1] < than):  # type: ignore[operator]
+        return None
+    return (one, two) if places[0] < than else (two, one)  # type: ignore[operator]
+
+
+def _verify_directions(reading: Reading, binder: ValueBinder) -> Iterator[Claim]:
+    """Yield claims that a value rose or fell: "up from 12 to 15", "15, down from 18"."""
+    for at, word in enumerate(reading.words):
+        is_up, is_down = is_of(word, "up"), is_of(word, "down")
+        if (
+            is_up == is_down
+            or at in reading.covered
+            or word.part not in ("VERB", "NOUN", "ADV", "ADP", "ADJ", "")
+        ):
+            continue
+        sign = 1 if is_up else -1
+        found = _find_change(reading, binder, word.start)
+        if found is None:
+            continue
+        earlier, later = found
+        change = later.value.number * later.factor - earlier.value.number * earlier.factor
+        program = f"from {earlier.value.amount:g} to {later.value.amount:g}"
+        evidence = make_evidence(later, binder.world, program)
+        if change * sign > 0 and not reading.is_negated(word.start):
+            reading.cover(at)
+            reading.bound += [earlier, later]
+            yield make_claim(
+                reading, word.start, word.end, ClaimKind.COMPARISON, Verdict.GROUNDED, Cause.DERIVED, evidence
+            )
+        elif change * sign < 0 and not reading.is_negated(word.start):
+            yield make_claim(
+                reading, word.start, word.end, ClaimKind.COMPARISON, Verdict.CONTRADICTED, Cause.OTHER_RESULT,
+                evidence, GroundednessRule.DIRECTION,
+            )  # fmt: skip
+
+
+_FROM_TO: Final = re.compile(r"\bfrom\b")
+
+
+def _find_change(reading: Reading, binder: ValueBinder, start: int) -> tuple[Fact, Fact] | None:
+    """Return the earlier and the later value of a change that a clause states with both of its values."""
+    low, high = 0, len(reading.text)
+    stated = sorted(
+        (at, fact)
+        for at, fact in reading.by_stated.items()
+        if low <= at < high and fact.value.kind in NUMERIC
+    )
+    if len(stated) != 2 or not are_alike(stated[0][1], stated[1][1]):
+        return None
+    origin = _FROM_TO.search(reading.text)
+    if origin is None:
+        return None
+    behind = [each for each in stated if each[0] > origin.start()]
+    if not behind or behind[0][0] - origin.end() > 25:
+        return None
+    earlier = behind[0][1]
+    later = next(fact for _, fact in stated if fact is not earlier)
+    return (earlier, later) if earlier is not later else None
+
+
+def _verify_quantifiers(reading: Reading, binder: ValueBinder) -> Iterator[Claim]:
+    """Yield claims about each row: "all three are assigned" where each row has the state."""
+    world = binder.world
+    states = [
+        claim
+        for claim in reading.claims
+        if claim.kind is ClaimKind.STATE and claim.verdict is Verdict.GROUNDED
+    ]
+    for at, word in enumerate(reading.words):
+        if not is_of(word, "all") or at in reading.covered or not states:
+            continue
+        record = states[0].evidence.record if states[0].evidence is not None else None
+        own = next(
+            (fact for fact in reading.bound if fact.record == record and fact.value.kind is Kind.TEXT), None
+        )
+        if own is None:
+            continue
+        field = world.get_field(own)
+        siblings = world.list_siblings(world.get_row(own.record))
+        cells = [fact for row in siblings for fact in world.list_facts(row) if world.get_field(fact) == field]
+        if (
+            len(siblings) > 1
+            and len(cells) == len(siblings)
+            and all(cell.value == own.value for cell in cells)
+        ):
+            reading.cover(at)
+            yield make_claim(
+                reading, word.start, word.end, ClaimKind.QUANTIFIER, Verdict.GROUNDED, Cause.DERIVED,
+                make_evidence(own, world, f"each of {len(cells)} rows has it"),
+            )  # fmt: skip
+
+
+def count_rows(stated: Stated, reading: Reading, binder: ValueBinder) -> tuple[int, list[Fact], bool] | None:
+    """Return how many rows what a number counts is, some of their cells, and whether only those can be meant."""
+    value = stated.mention.value
+    world = binder.world
+    is_whole = (
+        value.kind is Kind.NUMBER and value.number == int(value.number) and 0 <= value.number <= _MAX_COUNT
+    )
+    if not is_whole or value.factor != 1.0:
+        return None
+    behind = [word for at, word in enumerate(reading.words) if word.start >= stated.end][:_COUNT_REACH]
+    limit = next(
+        (
+            word.start
+            for word in behind
+            if word.text in ",.;:()" or word.text.lower() in ("and", "with", "but")
+        ),
+        1 << 30,
+    )
+    behind = [word for word in behind if word.start < limit]
+    if not behind:
+        return None
+    named = [name for name in reading.names if behind[0].start <= name.start <= behind[-1].start]
+    categories = [name for name in named if _is_category(name, world)]
+    if categories:
+        rows = set.intersection(*(set(name.rows) for name in categories))
+        groups = {world.base.records[row].group for row in rows}
+        if len(groups) == 1 and rows:
+            facts = [fact for fact in categories[0].facts if world.get_row(fact.record) in rows]
+            return len(rows), facts, len(categories) == 1 and categories[0].is_whole
+        return None
+    forms = frozenset(word.form for word in behind)
+    for group, members in sorted(world.base.groups.items(), reverse=True):
+        facts = [fact for row in members[:1] for fact in world.list_facts(row)]
+        if len(members) != value.number or not facts or not world.is_output(facts[0]):
+            continue
+        names = frozenset(world.base.group_names[group].lower().split()) | world.words_about(facts[0].source)
+        names |= binder.task_words | world.words_of(facts[0])
+        if not forms.isdisjoint(names) or not expand(forms).isdisjoint(expand(names)):
+            return len(members), facts, False
+    return None
+
+
+def _is_category(name: Named, world: World) -> bool:
+    """Return whether a name is a value that rows of one table share, such as a state or a type."""
+    if not name.facts:
+        return False
+    siblings = len(world.list_siblings(next(iter(name.rows)))) if name.rows else 0
+    fields = {world.get_field(fact) for fact in name.facts}
+    return siblings > 1 and len(fields) == 1 and bool(fields.pop())

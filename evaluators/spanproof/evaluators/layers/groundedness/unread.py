@@ -1,0 +1,232 @@
+"""The words of a passage that no claim covers, and the names that its claims are about.
+
+In: a reading with its claims. Out: claims of names that are of one row, and the stretches that stay unread. A word
+is read where a claim covers it, where it names a field, a table or a tool of what is bound, where the task has the
+noun, or where it says nothing that could be false.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from spanproof.evaluators.groundedness_rules import GroundednessRule
+from spanproof.evaluators.layers.groundedness.bind import ValueBinder, make_claim, make_evidence
+from spanproof.evaluators.layers.groundedness.derive import list_cues
+from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_degrees
+from spanproof.evaluators.layers.groundedness.match import Hedge
+from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKind, Verdict
+from spanproof.evaluators.layers.groundedness.reader import Named, Reading
+from spanproof.reading.records import Fact, Role
+from spanproof.reading.sentences import Word
+from spanproof.reading.values import Kind
+from spanproof.reading.words import STOP, expand
+
+_FUNCTION_PARTS: Final = frozenset(
+    ("DET", "PRON", "ADP", "AUX", "CCONJ", "PART", "PUNCT", "SPACE", "SYM", "SCONJ")
+)
+_MEANINGFUL: Final = ("negation", "all", "only", "cause", "time", "hedge", "up", "down")
+_SIDES: Final = frozenset(
+    ["over", "under", "above", "below", "than", "beyond", "between", "except", "instead", "until", "unless", "if", "whether"]
+)
+_OWN: Final = frozenset(("i", "we"))
+
+
+def cover_cues(reading: Reading) -> None:
+    """Cover the words of operations beside derived values, and the hedges of values that are bound."""
+    for stated in reading.stated:
+        if not set(stated.words) <= reading.covered:
+            continue
+        if stated.hedge is not Hedge.NONE:
+            for at in range(max(0, stated.words[0] - 4), stated.words[0]):
+                if (
+                    any(is_of(reading.words[at], kind) for kind in ("about", "under", "over"))
+                    or reading.words[at].text.lower() == "than"
+                ):
+                    reading.cover(at)
+    derived = [
+        claim for claim in reading.claims if claim.cause is Cause.DERIVED and claim.evidence is not None
+    ]
+    for claim in derived:
+        at = next(
+            (word.start for word in reading.words if reading.passage.places[word.start] >= claim.start), 0
+        )
+        low, high = reading.get_clause(at)
+        for index, word in enumerate(reading.words):
+            if low <= word.start < high and list_cues([word]) and not is_of(word, "all"):
+                reading.cover(index)
+            if low <= word.start < high and word.text.lower() == "than":
+                reading.cover(index)
+
+
+def bind_names(reading: Reading, binder: ValueBinder) -> Iterator[Claim]:
+    """Yield a claim for each name: of the row that the passage is about, or of another than that."""
+    world = binder.world
+    previous: list[Named] = list(reading.scope)
+    bound_rows = {world.get_row(fact.record) for fact in reading.bound}
+    for name in reading.names:
+        if set(name.words) <= reading.covered:
+            previous.append(name)
+            continue
+        others = [other for other in reading.names if other is not name]
+        is_alone = not others and not reading.bound
+        chains = {each for row in bound_rows for each in world.base.chain(row)}
+        is_bound = not name.rows.isdisjoint(chains) or any(
+            bound_rows & set(world.base.chain(row)) for row in name.rows
+        )
+        is_tied = any(_are_of_one_row(name, other, binder) for other in others)
+        foreign = _find_foreign(name, reading, binder)
+        if foreign is not None:
+            yield make_claim(
+                reading, name.start, name.end, ClaimKind.NAME, Verdict.CONTRADICTED, Cause.OTHER_VALUE,
+                make_evidence(foreign, world), GroundednessRule.OTHER_RECORD,
+            )  # fmt: skip
+            continue
+        if (is_bound or is_tied or is_alone) and not _is_mismatched(name, reading, binder):
+            reading.cover(*name.words)
+            is_role = any(
+                _field_of(other, binder) != _field_of(name, binder) and _are_of_one_row(name, other, binder)
+                for other in others
+            )
+            kind = ClaimKind.ROLE if is_role else ClaimKind.NAME
+            yield make_claim(
+                reading, name.start, name.end, kind, Verdict.GROUNDED, Cause.STATED,
+                make_evidence(name.facts[-1], world),
+            )  # fmt: skip
+        previous.append(name)
+
+
+def _are_of_one_row(one: Named, other: Named, binder: ValueBinder) -> bool:
+    chains = {each for row in other.rows for each in binder.world.base.chain(row)}
+    return not one.rows.isdisjoint(chains) or any(
+        not other.rows.isdisjoint(binder.world.base.chain(row)) for row in one.rows
+    )
+
+
+def _is_mismatched(name: Named, reading: Reading, binder: ValueBinder) -> bool:
+    """Return whether the name before it in its clause, of another field, is of other rows."""
+    low, high = reading.get_clause(name.start)
+    field = _field_of(name, binder)
+    before = [
+        other
+        for other in reading.names
+        if low <= other.start < name.start and _field_of(other, binder) != field
+    ]
+    if not before:
+        return False
+    return not _are_of_one_row(name, before[-1], binder) and _share_table(name, before[-1], binder)
+
+
+def _share_table(one: Named, other: Named, binder: ValueBinder) -> bool:
+    groups = [{binder.world.base.records[row].group for row in name.rows} for name in (one, other)]
+    return bool(groups[0] & groups[1])
+
+
+def _field_of(name: Named, binder: ValueBinder) -> tuple[str, ...]:
+    fields = {binder.world.get_field(fact) for fact in name.facts}
+    return fields.pop() if len(fields) == 1 else ()
+
+
+_TYING: Final = frozenset(
+    ["from", "by", "to", "with", "at", "in", "is", "was", "are", "were", "for", "as", "under", "supplied", "made", "written", "assigned", "located", "based"]
+)
+_MOST_BETWEEN: Final = 4
+
+
+def _find_foreign(name: Named, reading: Reading, binder: ValueBinder) -> Fact | None:
+    """Return what the row that is named right before has in the field of a name that is of another row."""
+    world = binder.world
+    field = _field_of(name, binder)
+    low, _ = reading.get_clause(name.start)
+    before = [other for other in reading.names if low <= other.start and other.end <= name.start]
+    if not before or not field or not name.is_whole or len(before[-1].rows) != 1:
+        return None
+    key = before[-1]
+    (row,) = key.rows
+    between = reading.words_between(key.end, name.start)
+    is_tied = len(between) <= _MOST_BETWEEN and any(
+        word.text.lower() in _TYING or word.text == ":" for word in between
+    )
+    is_apart = any(
+        word.text in (",", "and", "or", ";", "/", "&") or is_of(word, "negation") for word in between
+    )
+    if not is_tied or is_apart or not key.is_whole or _field_of(key, binder) == field:
+        return None
+    is_other = any(not other.rows.isdisjoint(name.rows) for other in reading.names if other is not name)
+    own = [
+        fact for fact in world.list_facts(row) if world.get_field(fact) == field and fact.role is Role.CELL
+    ]
+    is_cell = len(own) == 1 and own[0].value.kind in (Kind.TEXT, Kind.ID)
+    siblings = set(world.list_siblings(row))
+    if is_other or not is_cell or not name.rows <= siblings or row in name.rows or len(siblings) < 2:
+        return None
+    return own[0]
+
+
+def list_unread(reading: Reading, binder: ValueBinder, language: str) -> list[tuple[int, int]]:
+    """Return the places in the answer of the words that are not read, neighbours joined."""
+    known = _collect_known(reading, binder)
+    groups = expand(known)
+    # A value that is not found is a claim of its own.
+    stated = {at for each in reading.stated for at in each.words}
+    unread = [
+        at
+        for at, word in enumerate(reading.words)
+        if at not in reading.covered | stated
+        and not _is_read(word, at, reading, known, groups, binder, language)
+    ]
+    stretches: list[list[int]] = []
+    for at in unread:
+        if stretches and at - stretches[-1][-1] <= 1:
+            stretches[-1].append(at)
+        else:
+            stretches.append([at])
+    return [
+        reading.passage.locate(reading.words[stretch[0]].start, reading.words[stretch[-1]].end)
+        for stretch in stretches
+    ]
+
+
+def _collect_known(reading: Reading, binder: ValueBinder) -> frozenset[str]:
+    """Return the words that name what is bound: fields of the rows, their tables and tools."""
+    world = binder.world
+    known: set[str] = set(reading.scope_words)
+    for fact in reading.bound:
+        known |= world.words_of(fact)
+        known |= world.words_about(fact.source)
+        group = world.base.records[world.get_row(fact.record)].group
+        if group is not None:
+            known |= set(world.base.group_names[group].lower().split())
+        if not fact.path:
+            known |= fact.words
+    return frozenset(known - STOP)
+
+
+def _is_read(
+    word: Word, at: int, reading: Reading, known: frozenset[str], groups: frozenset[str], binder: ValueBinder,
+    language: str,
+) -> bool:  # fmt: skip
+    if not any(character.isalnum() for character in word.text) or word.part in ("PUNCT", "SPACE"):
+        return word.text not in ("→", "%")
+    lowered = word.text.lower()
+    if lowered in load_degrees("superlative") or lowered in load_degrees("comparative"):
+        return word.form in known
+    if any(is_of(word, kind) for kind in _MEANINGFUL) or lowered in _SIDES:
+        return word.form in known and not is_of(word, "negation")
+    if word.part in _FUNCTION_PARTS or (not word.part and lowered in STOP):
+        return True
+    if is_of(word, "carrier") or word.form in known:
+        return True
+    if word.part == "VERB" and _is_own_doing(word, at, reading):
+        return False
+    if word.part in ("NOUN", "PROPN", "VERB") and word.form in binder.task_words:
+        return True
+    return bool(expand((word.form,)) & groups) and word.part in ("NOUN", "PROPN", "VERB")
+
+
+def _is_own_doing(word: Word, at: int, reading: Reading) -> bool:
+    """Return whether a verb says what the agent did."""
+    if word.tag not in ("VBD", "VBN"):
+        return False
+    related = [other for other in reading.words if other.head == at]
+    return any(other.text.lower() in _OWN or other.relation == "auxpass" for other in related)

@@ -1,0 +1,189 @@
+"""What the sources hold, with the indices that binding needs: rows, names, fields, states.
+
+In: sources. Out: a `World`. A row is a record of a table or a list, or the outermost record of an object: the
+objects in a row belong to it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final
+
+from spanproof.evaluators.layers.groundedness.sources.model import Source, SourceKind
+from spanproof.reading.documents.read import read_facts
+from spanproof.reading.numbers import MONTHS
+from spanproof.reading.records import Fact, FactBase, Role
+from spanproof.reading.values import NUMERIC, Kind
+from spanproof.reading.words import STOP, base_form, base_forms_of, expand
+
+_NAMING: Final = frozenset((Role.CELL, Role.KEY, Role.PROSE))
+_MONTH_NAMES: Final = {
+    number: frozenset(base_form(name) for name, each in MONTHS.items() if each == number and name.isascii())
+    for number in range(1, 13)
+}
+_MONTH_LABEL: Final = re.compile(r"\d{4}-(?P<month>\d\d)(?:-01)?")
+FieldName = tuple[str, ...]
+
+
+@dataclass
+class World:
+    """The sources, read; `outputs` says how many of them are outputs, which come first."""
+
+    sources: Sequence[Source]
+    base: FactBase
+    outputs: int
+    _rows: dict[int, int] = field(default_factory=dict)
+
+    def get_row(self, record: int) -> int:
+        """Return the row that a record is in."""
+        row = self._rows.get(record)
+        if row is None:
+            row = record
+            for each in self.base.chain(record):
+                row = each
+                if self.base.records[each].group is not None and not self._is_element(each):
+                    break
+            self._rows[record] = row
+        return row
+
+    def _is_element(self, record: int) -> bool:
+        """Return whether a record is one value of a row that is written as a tuple: `('battery', 14)`."""
+        parent = self.base.records[record].parent
+        facts = self.base.by_record[record]
+        is_bare = bool(facts) and not any(fact.path for fact in facts)
+        return is_bare and parent is not None and self.base.records[parent].group is not None
+
+    def is_output(self, fact: Fact) -> bool:
+        """Return whether a fact is of an output."""
+        return fact.source < self.outputs
+
+    def is_in(self, fact: Fact, rows: Iterable[int]) -> bool:
+        """Return whether a fact is of one of some rows, or of a row within."""
+        own = self.get_row(fact.record)
+        chain = set(self.base.chain(own))
+        return any(row in chain for row in rows)
+
+    def list_siblings(self, row: int) -> list[int]:
+        """Return the rows of the table or list that a row is in, itself included."""
+        group = self.base.records[row].group
+        return self.base.groups[group] if group is not None else [row]
+
+    def list_facts(self, row: int) -> list[Fact]:
+        """Return the facts of a row."""
+        return self.facts_by_row.get(row, [])
+
+    def get_field(self, fact: Fact) -> FieldName:
+        """Return the name of a fact's column: without the label of its row."""
+        path = fact.path
+        group = self.base.records[self.get_row(fact.record)].group
+        return path[-1:] if group is not None and len(path) > 1 else path
+
+    @cached_property
+    def facts_by_row(self) -> dict[int, list[Fact]]:
+        """Return the facts of each row."""
+        found: dict[int, list[Fact]] = defaultdict(list)
+        for fact in self.base.facts:
+            if fact.role is not Role.HEADER:
+                found[self.get_row(fact.record)].append(fact)
+        return found
+
+    @cached_property
+    def rows_by_word(self) -> dict[str, dict[int, list[Fact]]]:
+        """Return, for each word of a text cell, the rows that have it, with the cells."""
+        found: dict[str, dict[int, list[Fact]]] = defaultdict(lambda: defaultdict(list))
+        for fact in self.base.facts:
+            if fact.role not in _NAMING or fact.source >= self.outputs:
+                continue
+            if fact.value.kind is Kind.TEXT:
+                words: Iterable[str] = fact.value.text.split()
+            elif fact.value.kind is Kind.ID:
+                words = (fact.value.text, *base_forms_of(fact.value.text))
+            else:
+                continue
+            for word in set(words):
+                if word not in STOP:
+                    found[word][self.get_row(fact.record)].append(fact)
+        return found
+
+    def has_more(self, fact: Fact) -> bool:
+        """Return whether the row of a fact holds more than it, or is one of a list."""
+        row = self.get_row(fact.record)
+        return self.base.records[row].group is not None or len(self.list_facts(row)) > 1
+
+    @cached_property
+    def rows_by_month(self) -> dict[str, dict[int, list[Fact]]]:
+        """Return, for each name of a month, the rows whose own label is of that month alone: `2024-03`."""
+        found: dict[str, dict[int, list[Fact]]] = defaultdict(lambda: defaultdict(list))
+        for rows in self.base.groups.values():
+            labels = [self.list_facts(row)[0] for row in rows if self.list_facts(row)]
+            months = [self._find_month(fact) for fact in labels]
+            for fact, month in zip(labels, months, strict=True):
+                if month and months.count(month) == 1:
+                    for name in _MONTH_NAMES[month]:
+                        found[name][self.get_row(fact.record)].append(fact)
+        return found
+
+    def _find_month(self, fact: Fact) -> int:
+        low, high = fact.cell
+        match = _MONTH_LABEL.fullmatch(self.base.texts[fact.source][low:high].strip())
+        return int(match["month"]) if match is not None and 1 <= int(match["month"]) <= 12 else 0
+
+    @cached_property
+    def numeric(self) -> list[Fact]:
+        """Return the amounts of the outputs."""
+        return [
+            fact
+            for fact in self.base.facts
+            if fact.value.kind in NUMERIC and fact.role is not Role.HEADER and self.is_output(fact)
+        ]
+
+    def words_of(self, fact: Fact) -> frozenset[str]:
+        """Return the words that name a fact's field, with the month that a column is of."""
+        key = fact.path
+        known = self._words.get(key)
+        if known is None:
+            known = base_forms_of(" ".join(key)) | fact.words
+            for name in key:
+                parts = name.split("-")
+                if len(parts) in (2, 3) and parts[0].isdigit() and parts[1].isdigit():
+                    known |= _MONTH_NAMES.get(int(parts[1]), frozenset())
+            self._words[key] = known
+        return known or fact.words
+
+    _words: dict[tuple[str, ...], frozenset[str]] = field(default_factory=dict)
+
+    @cached_property
+    def field_words(self) -> frozenset[str]:
+        """Return the words of all fields."""
+        return frozenset[str]().union(*(self.words_of(fact) for fact in self.base.facts if fact.path))
+
+    @cached_property
+    def field_groups(self) -> frozenset[str]:
+        """Return the groups of synonyms of the words of all fields."""
+        return expand(self.field_words)
+
+    @cached_property
+    def word_forms(self) -> frozenset[str]:
+        """Return the words of all texts of the outputs."""
+        return frozenset[str]().union(*(base_forms_of(text) for text in self.base.texts[: self.outputs]))
+
+    def words_about(self, source: int) -> frozenset[str]:
+        """Return the words of the tool and the arguments that gave an output."""
+        if source >= self.outputs:
+            return frozenset()
+        return base_forms_of(f"{self.sources[source].tool} {self.sources[source].arguments}")
+
+    def words_of_kind(self, kind: SourceKind) -> frozenset[str]:
+        """Return the words of the sources of a kind."""
+        texts = (source.text for source in self.sources if source.kind is kind)
+        return frozenset[str]().union(*map(base_forms_of, texts))
+
+
+def build_world(sources: Sequence[Source]) -> World:
+    """Read sources, outputs first."""
+    outputs = sum(source.kind is SourceKind.OUTPUT for source in sources)
+    return World(sources, read_facts([source.text for source in sources]), outputs)
