@@ -13,7 +13,6 @@ from spanproof.evaluators.evaluator import LAYER_RULES
 from spanproof.evaluators.judge import BESIDE, Judge, JudgeSettings, cascades, load_rubrics
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import (
-    Cause,
     Errored,
     Label,
     Layer,
@@ -71,7 +70,7 @@ def test_an_open_answer_is_settled_by_the_judge_with_its_name_and_the_rubrics_ve
 
 
 def test_a_settled_answer_calls_no_one(endpoint):
-    evaluation = engine().evaluate(trace("It sold 12 apples.", "12 apples\n"))
+    evaluation = engine().evaluate(trace("The total is 45.00.", '{"total": 45.00}\n'))
     assert score_of(evaluation, "groundedness").outcome.label is Label.PASS
     assert endpoint.requests == []
 
@@ -84,9 +83,11 @@ def test_a_judge_that_fails_is_an_error_and_never_a_zero(endpoint):
 
 
 def test_over_budget_stays_open_with_both_reasons(endpoint):
+    alone = Engine(pipeline=Pipeline(), sandbox=None).evaluate(trace("It went badly."))
+    without = score_of(alone, "groundedness").outcome
     outcome = score_of(engine(dollars_per_hour=0.0).evaluate(trace("It went badly.")), "groundedness").outcome
-    assert (get_state(outcome), outcome.cause) == (State.OPEN, Cause.NO_CHECKABLE_CLAIM)
-    assert "nothing that can be compared" in outcome.explanation
+    assert (get_state(outcome), outcome.cause) == (State.OPEN, without.cause)
+    assert outcome.explanation.startswith(without.explanation)
     assert "budget" in outcome.explanation
     assert endpoint.requests == []
 

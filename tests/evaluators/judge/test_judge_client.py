@@ -212,7 +212,7 @@ def test_fenced_json_is_read(endpoint, text):
     assert len(endpoint.requests) == 1
 
 
-def test_a_server_without_json_schemas_is_asked_without_one_from_then_on(endpoint):
+def test_a_server_without_json_schemas_is_queried_without_one_from_then_on(endpoint):
     endpoint.answers = [400, reply(0.75)]
     queried = judge()
     assert queried.ask(QUESTION).score == 0.75

@@ -87,13 +87,13 @@ def outcome_of(judgements):
     return next(each.outcome for each in judgements if each.name == "groundedness")
 
 
-def test_the_judge_is_asked_about_open_sentences_alone_with_what_they_were_bound_to():
+def test_the_judge_is_queried_about_open_sentences_alone_with_what_they_were_bound_to():
     (sentence,) = list_open_sentences(ANSWER, outcome_with(NONE, OPEN, CHECKED, NONE))
     assert sentence.text == "The ferry left at 14:05."
     assert sentence.bindings == ("'14:05' agrees with 'departed: 14:05'",)
 
 
-def test_where_no_sentence_is_open_all_that_assert_something_are_asked_about():
+def test_where_no_sentence_is_open_all_that_assert_something_are_queried_about():
     queried = list_open_sentences(ANSWER, outcome_with(NONE, CHECKED, CHECKED, NONE))
     assert [each.text for each in queried] == list(SENTENCES[1:3])
 
@@ -102,6 +102,15 @@ def test_an_answer_without_marks_is_one_sentence():
     (queried,) = list_asserting_sentences(f"  {ANSWER}\n", Scored(OPEN_VALUE, None, "open"))
     assert (queried.text, queried.start) == (ANSWER, 2)
     assert list_asserting_sentences(" \n", Scored(OPEN_VALUE, None, "open")) == ()
+
+
+def test_what_follows_the_last_mark_is_one_open_sentence():
+    outcome = outcome_with(NONE, OPEN, CHECKED, NONE)
+    longer = f"{ANSWER} It sank on the way."
+    found = list_open_sentences(longer, outcome)
+    assert [each.text for each in found] == [SENTENCES[1], "It sank on the way."]
+    assert longer[found[1].start : found[1].end] == "It sank on the way."
+    assert len(list_open_sentences(f"{ANSWER}\n**\n", outcome)) == 1
 
 
 def test_one_false_sentence_fails_the_answer_and_names_the_judge(endpoint, build):
@@ -168,7 +177,7 @@ def test_words_in_quotes_that_are_not_there_are_no_ruling(endpoint, build):
     assert outcome.error_type == "JudgeFailed.misquoted"
 
 
-def test_a_passed_answer_is_asked_about_in_the_share_that_is_wanted(endpoint, build):
+def test_a_passed_answer_is_queried_about_in_the_share_that_is_wanted(endpoint, build):
     passed = outcome_with(NONE, CHECKED, CHECKED, NONE, label=Label.PASS)
     assert judge_with(build, passed) == []
     endpoint.answers = [rule("true", "false")]

@@ -80,8 +80,12 @@ def list_open_sentences(answer: str, outcome: Scored) -> tuple[AnswerSentence, .
     These are the open ones. Where the verdict rests on something else, such as a value that only code holds,
     no sentence is open, and each one that asserts something is returned.
     """
-    marks = [mark for mark in _list_marks(outcome) if mark.verdict is SentenceState.OPEN]
-    return _build_sentences(answer, outcome, marks) if marks else list_asserting_sentences(answer, outcome)
+    marks = _list_marks(outcome)
+    left_open = [mark for mark in marks if mark.verdict is SentenceState.OPEN]
+    rest = _find_unmarked_rest(answer, marks)
+    if not left_open and not rest:
+        return list_asserting_sentences(answer, outcome)
+    return (*_build_sentences(answer, outcome, left_open), *rest)
 
 
 def list_asserting_sentences(answer: str, outcome: Scored) -> tuple[AnswerSentence, ...]:
@@ -92,7 +96,19 @@ def list_asserting_sentences(answer: str, outcome: Scored) -> tuple[AnswerSenten
         end = len(answer.rstrip())
         return (AnswerSentence(answer[start:end], start, end),) if start < end else ()
     asserting = [mark for mark in marks if mark.verdict is not SentenceState.NO_ASSERTION]
-    return _build_sentences(answer, outcome, asserting)
+    return (*_build_sentences(answer, outcome, asserting), *_find_unmarked_rest(answer, marks))
+
+
+def _find_unmarked_rest(answer: str, marks: Sequence[SentenceMark]) -> tuple[AnswerSentence, ...]:
+    """Return what follows the last mark, as one sentence: an answer may be longer than its evidence."""
+    if not marks:
+        return ()
+    start = max(mark.end for mark in marks)
+    rest = answer[start:]
+    if not any(character.isalnum() for character in rest):
+        return ()
+    start += len(rest) - len(rest.lstrip())
+    return (AnswerSentence(rest.strip(), start, start + len(rest.strip())),)
 
 
 def _list_marks(outcome: Scored) -> list[SentenceMark]:

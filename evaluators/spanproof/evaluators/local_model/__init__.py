@@ -1,7 +1,7 @@
 """A classifier of the user's own as the cheapest judge: it rules on what groundedness leaves open.
 
-`classifier` runs the ONNX model, `probe` finds out how its output is read and refuses one that does not tell
-supported answers from others, `evaluator` rules on the sentences of an answer.
+`classifier` runs the ONNX model, `probe` finds out how its output is read and refuses one that does not
+separate supported answers from others, `evaluator` rules on the sentences of an answer.
 """
 
 from spanproof.evaluators.local_model.classifier import Classifier

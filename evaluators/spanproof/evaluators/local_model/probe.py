@@ -1,8 +1,8 @@
 """The probe of a local model: 60 labelled pairs that say how its output is read, and whether it is of use.
 
 In: a classifier. Out: its head, the class that means "supported", the length that it reads and the
-calibration of its probabilities; or an error that says what to do, where it does not tell supported answers
-from others.
+calibration of its probabilities; or an error that says what to do, where it does not separate supported
+answers from others.
 """
 
 from __future__ import annotations
