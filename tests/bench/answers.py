@@ -1,6 +1,6 @@
 """Measure groundedness on sets of answers that strangers wrote.
 
-    python tests/bench/answers.py FOLDER [--judge none|perfect|0.9] [--per-set] [--show KIND]
+    python -m tests.bench.answers FOLDER [--judge none|perfect|0.9] [--verify-passed 1] [--per-set] [--show KIND]
 
 In: a folder of `SET.json` files, each a list of situations `{id, language, task, earlier?, steps, answers}`; a
 step is `{tool, arguments, output}` or `{python|sql|shell, output}`, an answer `{answer, right, wrong?}`, where
@@ -8,9 +8,9 @@ step is `{tool, arguments, output}` or `{python|sql|shell, output}`, an answer `
 Also `SET.jsonl.xz` files with rows of `{outputs, answer, label, task?}`: `--rows` of each are judged.
 
 Out: per set the shares of right answers accepted and accused, and of wrong ones rejected, passed and open. With
-a judge, each open sentence of an open answer is settled: it is false where it overlaps the untrue part. A
-false sentence rejects the answer, and an answer without one is accepted. `--judge 0.9` is right in nine of ten
-sentences, drawn with a fixed seed. Nothing of a set is executed.
+a judge, a scripted endpoint rules on the open sentences of an open answer: one is false where it overlaps the
+untrue part. `--judge 0.9` is right in nine of ten sentences, drawn with a fixed seed; `--verify-passed` puts
+this share of the answers that passed to it too. Nothing of a set is executed.
 """
 
 from __future__ import annotations
@@ -22,12 +22,16 @@ import random
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from tests.bench.scripted_judge import MODEL, ScriptedJudge, serve_judge
+
 from spanproof.evaluators.engine import Engine
+from spanproof.evaluators.evaluator import Evaluator
+from spanproof.evaluators.judge import Judge, JudgeSettings, SentenceJudge, load_rubrics
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import (
     Errored,
@@ -82,20 +86,6 @@ class Tally:
             f"wrong {self.wrong.total():4}: rejected {self.wrong['fail'] / wrong:.3f} passed {passed:.3f} "
             f"open {self.wrong['open'] / wrong:.3f} | lift {lift}"
         )
-
-
-class Judge:
-    """Settles open sentences; right in a share of them."""
-
-    def __init__(self, accuracy: float) -> None:
-        self._accuracy = accuracy
-        self._random = random.Random(SEED)
-
-    def is_false(self, start: int, end: int, case: Case) -> bool:
-        """Return whether the judge says that the sentence `text[start:end]` is false."""
-        at = case.text.find(case.wrong) if case.wrong else -1
-        truly = at >= 0 and start < at + len(case.wrong or "") and at < end
-        return truly if self._random.random() < self._accuracy else not truly
 
 
 def iter_cases(path: Path, rows: int) -> Iterator[Case]:
@@ -179,22 +169,17 @@ def _decode(text: str) -> Any:
         return text
 
 
-def judge_case(engine: Engine, case: Case, judge: Judge | None) -> tuple[str, Scored | None]:
+def judge_case(engine: Engine, case: Case, judge: ScriptedJudge | None) -> tuple[str, Scored | None]:
     """Return `pass`, `fail` or `open`, and the layer's outcome."""
+    if judge is not None:
+        judge.text, judge.wrong = case.text, case.wrong
     run = engine.evaluate(case.trace).runs[-1]
     outcome = run.layers.get(Layer.GROUNDEDNESS)
     if isinstance(outcome, Errored):
         raise SystemExit(f"{case.id}: {outcome.error_type}: {outcome.message}")
     scored = outcome if isinstance(outcome, Scored) else None
     state = {State.PASS: "pass", State.FAIL: "fail"}.get(get_state(outcome), "open") if outcome else "open"
-    if state != "open" or judge is None:
-        return state, scored
-    marks = [fact.sentence for fact in scored.evidence if fact.sentence is not None] if scored else []
-    if scored is not None and not marks:
-        return ("fail" if judge.is_false(0, len(case.text), case) else "pass"), scored
-    asked = [mark for mark in marks if mark.verdict == "open"]
-    is_rejected = any([judge.is_false(mark.start, mark.end, case) for mark in asked])
-    return ("fail" if is_rejected else "pass"), scored
+    return state, scored
 
 
 def has_all_numbers(case: Case) -> bool:
@@ -208,17 +193,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--judge", default="none")
+    parser.add_argument("--verify-passed", type=float, default=0.0)
     parser.add_argument("--per-set", action="store_true")
     parser.add_argument("--set", action="append", dest="sets")
     parser.add_argument("--rows", type=int, default=500)
     parser.add_argument("--show", choices=("accused", "passed", "accepted", "rejected", "missed", "open"))
     options = parser.parse_args()
-    judge = (
-        None
-        if options.judge == "none"
-        else Judge(1.0 if options.judge == "perfect" else float(options.judge))
-    )
-    engine = Engine(pipeline=Pipeline(), sandbox=None, layers=(Layer.GROUNDEDNESS,))
+    if options.judge == "none":
+        _report(options, None, ())
+        return
+    judge = ScriptedJudge(1.0 if options.judge == "perfect" else float(options.judge), SEED)
+    with serve_judge(judge) as endpoint:
+        client = Judge(JudgeSettings(model=MODEL, endpoint=endpoint))
+        rubric = load_rubrics()["Groundedness"]
+        _report(options, judge, (SentenceJudge(client, rubric, options.verify_passed),))
+    print(f"prompts {judge.requests}, sentences {judge.sentences}")
+
+
+def _report(
+    options: argparse.Namespace, judge: ScriptedJudge | None, evaluators: Sequence[Evaluator]
+) -> None:
+    engine = Engine(pipeline=Pipeline(), sandbox=None, layers=(Layer.GROUNDEDNESS,), evaluators=evaluators)
     everything, simple = Tally(), Tally()
     seconds = []
     paths = [*sorted(options.folder.glob("*.json")), *sorted(options.folder.glob("*.jsonl.xz"))]

@@ -233,8 +233,8 @@ class JudgeChoice(Section):
         default=0.0,
         ge=0,
         le=1,
-        description="Share of the answers that pass groundedness and whose sentences the judge rules on too;"
-        " always of the same traces.",
+        description="Share of the traces of which the judge rules on what the sources checked, too: on passed"
+        " answers, and on the checked sentences of open ones. Always the same traces.",
     )
     least_precision: float = Field(
         default=LEAST_PRECISION,

@@ -192,6 +192,16 @@ def test_a_passed_answer_is_queried_about_in_the_share_that_is_wanted(endpoint, 
     assert again == queried
 
 
+def test_of_a_verified_open_answer_the_checked_sentences_are_ruled_on_too(endpoint, build):
+    half_open = outcome_with(NONE, CHECKED, OPEN, NONE)
+    endpoint.answers = [rule("false", "true")]
+    assert outcome_of(judge_with(build, half_open, verify_passed=1.0)).label is Label.FAIL
+    endpoint.answers = [rule("unknown", "true")]
+    assert outcome_of(judge_with(build, half_open, verify_passed=1.0)).label is Label.PASS
+    endpoint.answers = [rule("true", "unknown")]
+    assert get_state(outcome_of(judge_with(build, half_open, verify_passed=1.0))) is State.OPEN
+
+
 def test_what_passed_by_its_sources_stays_so_where_a_judge_is_not_sure_or_fails(endpoint, build):
     passed = outcome_with(NONE, CHECKED, CHECKED, NONE, label=Label.PASS)
     endpoint.answers = [rule("true", "unknown")]

@@ -30,7 +30,7 @@ class OpenLayer(Answer):
 
     layer: Layer
     open: Share = Field(description="Of the verdicts that could be given, those that are open.")
-    settled: Share = Field(description="Of the verdicts that a judge was queried about, those that it settled.")
+    settled: Share = Field(description="Of the verdicts that a judge was called for, those that it settled.")
     dollars_per_1000_runs: float | None = Field(
         description="What a judge of what is open costs; null where nothing is, or the price is not known."
     )

@@ -37,7 +37,7 @@ class SentenceJudge(Evaluator):
     Args:
         judge: the model that is queried.
         rubric: what it decides by.
-        verify_passed: share of the answers that passed, whose sentences it is queried about too.
+        verify_passed: share of the traces of which it is queried about what the sources checked, too.
         bounds: whether it may fail an answer.
     """
 
@@ -83,12 +83,13 @@ class SentenceJudge(Evaluator):
 
     def _select_sentences(self, run: Run, answer: str, own: Judgement) -> tuple[AnswerSentence, ...]:
         assert isinstance(own.outcome, Scored)
-        if is_open(own):
+        is_verified = hash_to_share(f"verify {run.trace_id}") < self._verify_passed
+        if is_open(own) and not is_verified:
             return list_open_sentences(answer, own.outcome)
-        is_verified = (
-            own.outcome.label is Label.PASS and hash_to_share(f"verify {run.trace_id}") < self._verify_passed
-        )
-        return list_asserting_sentences(answer, own.outcome) if is_verified else ()
+        if is_verified and (is_open(own) or own.outcome.label is Label.PASS):
+            # Of an open answer, sentences that the sources checked are a part of what passed.
+            return list_asserting_sentences(answer, own.outcome)
+        return ()
 
     def _query_outcome(
         self, evidence: RunEvidence, answer: str, outcome: Scored, sentences: Sequence[AnswerSentence]

@@ -162,7 +162,8 @@ def apply_rulings(
     """
     ruled = list(zip(sentences, rulings, strict=True))
     false = [(sentence, ruling) for sentence, ruling in ruled if ruling.ruling is Ruling.FALSE]
-    is_settled = all(ruling.ruling is Ruling.TRUE for ruling in rulings)
+    deciding = _select_deciding(outcome, ruled)
+    is_settled = all(ruling.ruling is Ruling.TRUE for _, ruling in deciding)
     evidence = _mark_rulings(outcome.evidence, ruled, judge, may_fail=may_fail)
     if false and may_fail:
         sentence, ruling = false[0]
@@ -173,16 +174,31 @@ def apply_rulings(
     if outcome.label is Label.PASS:
         return replace(outcome, evidence=evidence)
     if is_settled:
-        count = "the open sentence" if len(ruled) == 1 else f"all {len(ruled)} open sentences"
-        words = f"{judge.title} calls {count} true: {rulings[0].reason or 'no reason given'}"
+        count = "the open sentence" if len(deciding) == 1 else f"all {len(deciding)} open sentences"
+        words = f"{judge.title} calls {count} true: {deciding[0][1].reason or 'no reason given'}"
         return Scored(1.0, Label.PASS, words, evidence)
     return replace(
         outcome,
         value=OPEN_VALUE,
         label=None,
-        explanation=f"{outcome.explanation.rstrip('.')}; {_explain_open(ruled, judge)}",
+        explanation=f"{outcome.explanation.rstrip('.')}; {_explain_open(deciding, judge)}",
         evidence=evidence,
     )
+
+
+def _select_deciding(
+    outcome: Scored, ruled: Sequence[tuple[AnswerSentence, SentenceRuling]]
+) -> list[tuple[AnswerSentence, SentenceRuling]]:
+    """Return the sentences that the sources did not check, with a false one among the others; else all."""
+    checked = {
+        (mark.start, mark.end) for mark in _list_marks(outcome) if mark.verdict is SentenceState.CHECKED
+    }
+    found = [
+        each
+        for each in ruled
+        if (each[0].start, each[0].end) not in checked or each[1].ruling is Ruling.FALSE
+    ]
+    return found if any((each[0].start, each[0].end) not in checked for each in ruled) else list(ruled)
 
 
 def _explain_open(ruled: Sequence[tuple[AnswerSentence, SentenceRuling]], judge: JudgeName) -> str:
