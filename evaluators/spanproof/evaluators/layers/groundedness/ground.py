@@ -35,12 +35,13 @@ from spanproof.evaluators.outcomes.known import find_numbers
 from spanproof.reading.records import Fact
 from spanproof.reading.sentences import Form, Mood, Passage, detect_language, parse_words, read_passages
 from spanproof.reading.values import NUMERIC, Kind
-from spanproof.reading.words import base_forms_of
+from spanproof.reading.words import STOP, base_forms_of
 
 ALL_RULES: Final = frozenset(GroundednessRule)
 _VALUE_KINDS: Final = frozenset(ClaimKind) - {ClaimKind.NAME, ClaimKind.IDENTIFIER}
 """Kinds of claims that say something of their subject; a name alone says nothing."""
 _FEWEST_WORDS_TO_PARSE: Final = 2
+_ANAPHORIC: Final = frozenset("it its that this these those they their he his she her hers there".split())
 
 
 def ground(
@@ -181,7 +182,8 @@ class _Grounder:
             cover_cues(reading)
             for claim in verify_relations(reading, self.binder):
                 self._enter(claim, reading)
-            for claim in self.doings.bind(reading):
+            done = self.doings.bind_done(reading)
+            for claim in [done] if done is not None else self.doings.bind(reading):
                 self._enter(claim, reading)
         for claim in bind_names(reading, self.binder):
             self._enter(claim, reading)
@@ -251,7 +253,7 @@ class _Grounder:
             )
             return
         given = [fact for fact in matches if not self.world.is_output(fact)]
-        if given and self._is_given(stated, given):
+        if given and self._is_given(stated, given, reading):
             reading.cover(*stated.words)
             reading.claims.append(
                 make_claim(*place, Verdict.GROUNDED, Cause.GIVEN, make_evidence(given[0], self.world))
@@ -265,10 +267,13 @@ class _Grounder:
         nearest = make_evidence(matches[-1], self.world) if matches else None
         reading.claims.append(make_claim(*place, Verdict.UNCERTAIN, cause, nearest))
 
-    def _is_given(self, stated: Stated, given: Sequence[Fact]) -> bool:
+    def _is_given(self, stated: Stated, given: Sequence[Fact], reading: Reading) -> bool:
         """Return whether what the run was given bears a value out: a name of a thing, or an argument's amount."""
         kinds = {self.world.sources[fact.source].kind for fact in given}
         if stated.mention.value.kind in (Kind.ID, Kind.DATE, Kind.TIME):
+            return True
+        beside = {reading.words[at].form for at in (stated.words[0] - 1, stated.words[-1] + 1) if 0 <= at < len(reading.words)}
+        if any(not beside.isdisjoint(fact.words - STOP) for fact in given):
             return True
         return SourceKind.ARGUMENTS in kinds or SourceKind.ERROR in kinds
 
