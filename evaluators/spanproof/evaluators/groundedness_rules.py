@@ -17,5 +17,5 @@ class GroundednessRule(StrEnum):
     FLAG = "flag"
     SUPERLATIVE = "superlative"
     DIRECTION = "direction"
-    COUNT = "count"
+    QUANTIFIER = "quantifier"
     DOING = "doing"

@@ -103,10 +103,11 @@ def find_printed_result(
     text = world.base.texts[world.outputs - 1]
     if len(last) != 1 or len(last[0].value.text) or text.strip() != text[last[0].start : last[0].end].strip():
         return None
+    values = {at for each in reading.stated for at in each.words}
     is_of_task = all(
         word.form in binder.task_words or is_of(word, "carrier") or not word.text[:1].isalpha()
         for at, word in enumerate(reading.words)
-        if at not in stated.words and not is_of(word, "sum")
+        if at not in values and not is_of(word, "sum")
     )
     units = value.unit and last[0].value.unit and value.unit != last[0].value.unit
     if not is_of_task or units or agrees(value, stated.hedge, last[0], stated.text):

@@ -180,8 +180,12 @@ class ValueBinder:
         if len(rivals) == 1:
             return True
         same = {name for name, facts in rivals.items() if any(f.value == fact.value for f in facts)}
-        for is_beside, words in self._iter_ranked_context(stated, reading):
+        for number, (is_beside, words) in enumerate(self._iter_ranked_context(stated, reading)):
             groups = expand(words)
+            if number == 1:
+                # Words further away may name the field of another value of the clause.
+                taken = self._list_taken(rivals, stated, reading) - same
+                rivals = {name: facts for name, facts in rivals.items() if name not in taken}
             scores = {
                 name: max(self.score(other, words, groups) for other in facts)
                 for name, facts in rivals.items()
@@ -196,6 +200,18 @@ class ValueBinder:
                     return False
         # Nothing names a field: the value tells it. Words that name another are left unread.
         return same == {own}
+
+    def _list_taken(
+        self, rivals: dict[FieldName, list[Fact]], stated: Stated, reading: Reading
+    ) -> set[FieldName]:
+        """Return the fields whose value the same clause states beside this one."""
+        low, high = reading.get_clause(stated.start)
+        others = [other for other in reading.stated if other is not stated and low <= other.start < high]
+        return {
+            name
+            for name, facts in rivals.items()
+            if any(agrees(other.mention.value, other.hedge, fact, other.text) for other in others for fact in facts)
+        }
 
     def score(self, fact: Fact, words: frozenset[str], groups: frozenset[str]) -> float:
         """Return how many of some words, or of their synonyms, name the field of a fact."""
@@ -221,6 +237,7 @@ class ValueBinder:
                 yield base_forms_of(header)
         low, high = reading.get_clause(stated.start)
         before = max((other.end for other in reading.stated if other.end <= stated.start), default=low)
+        before = max(before, reading.text.rfind("(", 0, stated.start) + 1)
         after = min((other.start for other in reading.stated if other.start >= stated.end), default=high)
         names = {at for name in reading.names if name.is_whole for at in name.words}
         near = [

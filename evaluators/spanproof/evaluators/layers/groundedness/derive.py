@@ -176,8 +176,10 @@ def are_alike(one: Fact, two: Fact) -> bool:
     return one.value.kind is two.value.kind and one.value.unit == two.value.unit
 
 
-def iter_pairs(stated: Stated | None, reading: Reading, binder: ValueBinder) -> Iterator[tuple[Fact, Fact]]:
-    """Yield pairs of facts that a sentence names, the earlier of a pair first."""
+def iter_pairs(
+    stated: Stated | None, reading: Reading, binder: ValueBinder, fields: frozenset[str] = frozenset()
+) -> Iterator[tuple[Fact, Fact]]:
+    """Yield pairs of facts that a sentence names, the earlier of a pair first; `fields` name what is compared."""
     world = binder.world
     value = stated.mention.value if stated is not None else None
     bound = _list_bound(reading)
@@ -186,13 +188,13 @@ def iter_pairs(stated: Stated | None, reading: Reading, binder: ValueBinder) -> 
         if are_alike(one, two):
             seen.add((one.start, two.start))
             yield put_in_order(one, two, world)
-    for facts in _iter_named_columns(value, reading, binder):
+    for facts in _iter_named_columns(value, reading, binder, fields):
         if len(facts) == 2 and are_alike(*facts):
             yield put_in_order(facts[0], facts[1], world)
     for row in find_rows(reading, world):
-        fields = _list_named_fields(value, row, reading, binder)
-        if len(fields) == 2 and are_alike(*fields):
-            yield put_in_order(fields[0], fields[1], world)
+        own = _list_named_fields(value, row, reading, binder)
+        if len(own) == 2 and are_alike(*own):
+            yield put_in_order(own[0], own[1], world)
 
 
 def iter_groups(stated: Stated, reading: Reading, binder: ValueBinder) -> Iterator[list[Fact]]:
@@ -263,7 +265,9 @@ def find_rows(reading: Reading, world: World) -> list[int]:
     return list(dict.fromkeys([*bound, *rows]))[:6]
 
 
-def _iter_named_columns(value: Value | None, reading: Reading, binder: ValueBinder) -> Iterator[list[Fact]]:
+def _iter_named_columns(
+    value: Value | None, reading: Reading, binder: ValueBinder, fields: frozenset[str] = frozenset()
+) -> Iterator[list[Fact]]:
     """Yield, for each field that the rows named by a sentence share, its facts in the order of the names."""
     world = binder.world
     rows = [
@@ -286,7 +290,7 @@ def _iter_named_columns(value: Value | None, reading: Reading, binder: ValueBind
                 columns.setdefault(world.get_field(fact), []).append(fact)
     shared = {name: facts for name, facts in columns.items() if len(facts) == len(rows)}
     bound = {world.get_field(fact) for fact in reading.by_stated.values()}
-    for context in (words, binder.task_words):
+    for context in (words, fields, binder.task_words):
         groups = expand(context)
         named = [
             facts

@@ -26,7 +26,11 @@ from spanproof.evaluators.layers.groundedness.lexicon import is_of
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.prose import ProseIndex
 from spanproof.evaluators.layers.groundedness.reader import Reading, Stated, read_passage
-from spanproof.evaluators.layers.groundedness.relations import count_rows, verify_relations
+from spanproof.evaluators.layers.groundedness.relations import (
+    count_rows,
+    verify_quantifiers,
+    verify_relations,
+)
 from spanproof.evaluators.layers.groundedness.sources.model import Context, SourceKind, gather
 from spanproof.evaluators.layers.groundedness.states import StateBinder
 from spanproof.evaluators.layers.groundedness.unread import bind_names, cover_cues, list_unread
@@ -35,12 +39,13 @@ from spanproof.evaluators.outcomes.known import find_numbers
 from spanproof.reading.records import Fact
 from spanproof.reading.sentences import Form, Mood, Passage, detect_language, parse_words, read_passages
 from spanproof.reading.values import NUMERIC, Kind
-from spanproof.reading.words import base_forms_of
+from spanproof.reading.words import STOP, base_forms_of
 
 ALL_RULES: Final = frozenset(GroundednessRule)
 _VALUE_KINDS: Final = frozenset(ClaimKind) - {ClaimKind.NAME, ClaimKind.IDENTIFIER}
 """Kinds of claims that say something of their subject; a name alone says nothing."""
 _FEWEST_WORDS_TO_PARSE: Final = 2
+_ANAPHORIC: Final = frozenset("it its that this these those they their he his she her hers there".split())
 
 
 def ground(
@@ -107,7 +112,8 @@ class _Grounder:
     ) -> None:
         self.world = world
         self.today = now.date() if now is not None else None
-        self.task_words = base_forms_of(context.task)
+        # Nouns of the task and of the code say what the outputs are about: `print(refund())`.
+        self.task_words = base_forms_of(" ".join((context.task, *context.code)))
         self.binder = ValueBinder(world, self.task_words)
         self.states = StateBinder(world, synonyms)
         self.doings = DoingBinder(world, doings, (*context.arguments, *context.code, *context.errors))
@@ -119,6 +125,10 @@ class _Grounder:
         """Return the sentences of an answer with their verdicts."""
         self.language = detect_language(answer)
         readings = self._read(passages)
+        self.printed = None
+        spoken = [each for each in readings if each is not None]
+        if not any(_is_amount(stated) for each in spoken for stated in each.stated):
+            self.printed = self.prose.find_printed(spoken, self.task_words)
         found = []
         for index, passage in enumerate(passages):
             reading = readings[index]
@@ -163,7 +173,7 @@ class _Grounder:
 
     def _judge_reading(self, answer: str, reading: Reading, readings: Sequence[Reading]) -> Sentence:
         start, end = reading.passage.start, reading.passage.end
-        quoted = self.prose.find_sentence(reading)
+        quoted = self.printed or self.prose.find_sentence(reading)
         if quoted is not None:
             reading.cover(*range(len(reading.words)))
         pending: list[tuple[Stated, list[Fact]]] = []
@@ -181,7 +191,10 @@ class _Grounder:
             cover_cues(reading)
             for claim in verify_relations(reading, self.binder):
                 self._enter(claim, reading)
-            for claim in self.doings.bind(reading):
+            for claim in verify_quantifiers(reading, self.binder, self.states):
+                self._enter(claim, reading)
+            done = self.doings.bind_done(reading)
+            for claim in [done] if done is not None else self.doings.bind(reading):
                 self._enter(claim, reading)
         for claim in bind_names(reading, self.binder):
             self._enter(claim, reading)
@@ -251,7 +264,7 @@ class _Grounder:
             )
             return
         given = [fact for fact in matches if not self.world.is_output(fact)]
-        if given and self._is_given(stated, given):
+        if given and self._is_given(stated, given, reading):
             reading.cover(*stated.words)
             reading.claims.append(
                 make_claim(*place, Verdict.GROUNDED, Cause.GIVEN, make_evidence(given[0], self.world))
@@ -265,10 +278,13 @@ class _Grounder:
         nearest = make_evidence(matches[-1], self.world) if matches else None
         reading.claims.append(make_claim(*place, Verdict.UNCERTAIN, cause, nearest))
 
-    def _is_given(self, stated: Stated, given: Sequence[Fact]) -> bool:
+    def _is_given(self, stated: Stated, given: Sequence[Fact], reading: Reading) -> bool:
         """Return whether what the run was given bears a value out: a name of a thing, or an argument's amount."""
         kinds = {self.world.sources[fact.source].kind for fact in given}
         if stated.mention.value.kind in (Kind.ID, Kind.DATE, Kind.TIME):
+            return True
+        beside = {reading.words[at].form for at in (stated.words[0] - 1, stated.words[-1] + 1) if 0 <= at < len(reading.words)}
+        if any(not beside.isdisjoint(fact.words - STOP) for fact in given):
             return True
         return SourceKind.ARGUMENTS in kinds or SourceKind.ERROR in kinds
 
@@ -294,7 +310,7 @@ def _is_silent(reading: Reading, language: str) -> bool:
     """Return whether a heading or a plan states nothing that could be false."""
     passage = reading.passage
     if passage.mood is Mood.PLAN:
-        return not any(each.mention.value.kind is not Kind.ID for each in reading.stated)
+        return not reading.stated and not reading.names
     if passage.form is Form.HEADING and language == "en":
         is_said = any(word.part in ("VERB", "ADJ", "ADV", "AUX") for word in reading.words)
         return not is_said and not any(_is_amount(each) for each in reading.stated)

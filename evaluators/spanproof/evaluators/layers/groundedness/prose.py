@@ -6,6 +6,7 @@ In: the world. Out: for a reading, the source's sentence that has all of its wor
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,11 +14,12 @@ from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_words
 from spanproof.evaluators.layers.groundedness.model import ClaimEvidence
 from spanproof.evaluators.layers.groundedness.reader import Reading
 from spanproof.evaluators.layers.groundedness.world import World
-from spanproof.reading.words import STOP, base_form, split_words
+from spanproof.reading.words import STOP, base_form, base_forms_of, split_words
 
 _SENTENCE: Final = re.compile(r"[^.!?\n]+(?:[.!?](?!\s)[^.!?\n]*)*")
 _FEWEST_WORDS: Final = 4
 _MAX_CHARS: Final = 60_000
+_LONGEST_PRINTED: Final = 600
 _NUMBER: Final = re.compile(r"\d[\d.,]*")
 
 
@@ -59,6 +61,25 @@ class ProseIndex:
                 return ClaimEvidence(output, text.strip(), start=sentence.start, end=sentence.end, value=text)
         return None
 
+    def find_printed(self, readings: Sequence[Reading], task_words: frozenset[str]) -> ClaimEvidence | None:
+        """Return the last output where an answer says just what it printed, beside words of the task: "Laptop"."""
+        world = self._world
+        texts = [text for text in world.base.texts[: world.outputs] if _list_content(text)]
+        if not texts or len(texts[-1]) > _LONGEST_PRINTED:
+            return None
+        source = max(place for place in range(world.outputs) if world.base.texts[place] == texts[-1])
+        words = [word for reading in readings for word in reading.words]
+        if any(is_of(word, "negation") or is_of(word, "hedge") for word in words):
+            return None
+        said = {word.form for word in words if word.text[:1].isalpha() and word.form not in STOP}
+        printed = _list_content(texts[-1])
+        names = frozenset[str]().union(*(fact.words for fact in world.base.facts if fact.source == source))
+        extra = {word for word in said - printed if word not in task_words and word not in load_words("carrier")}
+        if extra or not printed - names <= said | task_words or not said & printed - task_words:
+            return None
+        text = texts[-1]
+        return ClaimEvidence(source, " ".join(text.split()), end=len(text), value=text)
+
     def _list_sentences(self) -> list[_SourceSentence]:
         if self._sentences is None:
             self._sentences = []
@@ -75,6 +96,14 @@ class ProseIndex:
                         )
                     )
         return self._sentences
+
+
+_PRINTED_FILLER: Final = frozenset(("none", "null", "row", "object", "dtype", "answer", "result"))
+
+
+def _list_content(text: str) -> frozenset[str]:
+    """Return the words of a text that say something."""
+    return base_forms_of(text) - _PRINTED_FILLER - frozenset(word for word in base_forms_of(text) if word.isdigit())
 
 
 def _keeps_order(words: list[str], order: tuple[str, ...]) -> bool:

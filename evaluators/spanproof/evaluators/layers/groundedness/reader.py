@@ -18,7 +18,7 @@ from spanproof.evaluators.layers.groundedness.world import World
 from spanproof.reading.numbers import scan_cached, with_relatives
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.sentences import Passage, Word
-from spanproof.reading.values import NUMERIC, Kind, Mention
+from spanproof.reading.values import NUMERIC, Kind, Mention, Value
 from spanproof.reading.words import STOP
 
 _CLAUSE_END: Final = re.compile(
@@ -136,6 +136,29 @@ def _iter_stated(
         if not indices or _is_no_value(mention, text, words, indices):
             continue
         yield Stated(mention, text[mention.start : mention.end], _read_hedge(words, indices), indices)
+    yield from _iter_fractions(text, words)
+
+
+_FRACTION: Final = re.compile(
+    r"\b(?:(?P<half>half)|(?:(?P<count>a|one|two|three)[\s-])?(?P<part>third|quarter|fifth|tenth)s?)\b(?=\s+(?:of|the)\b|[^\w\s]|\Z)",
+    re.IGNORECASE,
+)
+_PARTS: Final = {"third": 3, "quarter": 4, "fifth": 5, "tenth": 10}
+_COUNTS: Final = {"a": 1, "one": 1, "two": 2, "three": 3}
+_FRACTION_STEP: Final = 4.0
+"""How exactly a fraction in words is meant, in percentage points: half is 48 to 52."""
+
+
+def _iter_fractions(text: str, words: Sequence[Word]) -> Iterator[Stated]:
+    """Yield fractions in words as percentages: "a third", "over half"."""
+    for match in _FRACTION.finditer(text):
+        if match["half"] is None and match["count"] is None:
+            continue
+        share = 50.0 if match["half"] else 100 * _COUNTS[match["count"].lower()] / _PARTS[match["part"].lower()]
+        indices = tuple(at for at, word in enumerate(words) if word.start < match.end() and match.start() < word.end)
+        value = Value(Kind.PERCENT, share, _FRACTION_STEP, "%")
+        mention = Mention(value, match.start(), match.end(), spelled=True)
+        yield Stated(mention, match.group(), _read_hedge(words, indices), indices)
 
 
 def _is_no_value(mention: Mention, text: str, words: Sequence[Word], indices: tuple[int, ...]) -> bool:
@@ -146,8 +169,10 @@ def _is_no_value(mention: Mention, text: str, words: Sequence[Word], indices: tu
     if word.text.lower() in ("both", "once", "twice", "single", "half", "dozen"):
         return True
     following = words[indices[-1] + 1] if indices[-1] + 1 < len(words) else None
+    if _FRACTION.match(text, mention.start) is not None:
+        return True
     is_pronoun = word.text.lower() == "one" and word.relation not in ("nummod", "compound")
-    return is_pronoun and not (following is not None and following.text.lower() in ("of",))
+    return is_pronoun and not (following is not None and following.text.lower() == "of")
 
 
 def _read_hedge(words: Sequence[Word], indices: tuple[int, ...]) -> Hedge:

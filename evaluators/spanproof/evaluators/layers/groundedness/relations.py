@@ -17,6 +17,7 @@ from spanproof.evaluators.layers.groundedness.derive import are_alike, iter_pair
 from spanproof.evaluators.layers.groundedness.lexicon import Degree, is_of, load_degrees
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.reader import Named, Reading, Stated
+from spanproof.evaluators.layers.groundedness.states import StateBinder
 from spanproof.evaluators.layers.groundedness.world import World
 from spanproof.reading.records import Fact
 from spanproof.reading.values import NUMERIC, Kind
@@ -46,7 +47,6 @@ def verify_relations(reading: Reading, binder: ValueBinder) -> Iterator[Claim]:
     yield from _verify_superlatives(reading, binder)
     yield from _verify_comparatives(reading, binder)
     yield from _verify_directions(reading, binder)
-    yield from _verify_quantifiers(reading, binder)
 
 
 def _verify_superlatives(reading: Reading, binder: ValueBinder) -> Iterator[Claim]:
@@ -168,7 +168,7 @@ def _find_column(
     for chosen, is_certain in (
         (named & stated, True),
         (named, best >= 1),
-        (by_word, len(full) == 1),
+        (by_word, True),
         (stated & full.keys(), len(full) == 1),
         (set(full), True),
     ):
@@ -189,9 +189,8 @@ def _verify_comparatives(reading: Reading, binder: ValueBinder) -> Iterator[Clai
             continue
         pairs = {
             (one.start, two.start): (one, two)
-            for one, two in iter_pairs(None, reading, binder)
-            if are_alike(one, two)
-            and (not degree.fields or not degree.fields.isdisjoint(binder.world.words_of(one)))
+            for one, two in iter_pairs(None, reading, binder, degree.fields)
+            if are_alike(one, two) and binder.world.get_field(one) == binder.world.get_field(two)
         }
         if len(pairs) != 1:
             continue
@@ -201,14 +200,21 @@ def _verify_comparatives(reading: Reading, binder: ValueBinder) -> Iterator[Clai
             continue
         greater, lesser = first
         holds = (greater.value.number - lesser.value.number) * degree.sign > 0
-        if holds and not reading.is_negated(word.start):
+        if reading.is_negated(word.start):
+            continue
+        program = f"{greater.value.amount:g} against {lesser.value.amount:g}"
+        evidence = make_evidence(greater, binder.world, program)
+        if not holds and greater.value.number != lesser.value.number:
+            yield make_claim(
+                reading, word.start, word.end, ClaimKind.COMPARISON, Verdict.CONTRADICTED, Cause.OTHER_RESULT,
+                evidence, GroundednessRule.DIRECTION,
+            )  # fmt: skip
+        if holds:
             reading.cover(at, *reading.find_words(*than.span()))
             reading.bound += [one, two]
-            program = f"{greater.value.amount:g} against {lesser.value.amount:g}"
             yield make_claim(
-                reading, word.start, word.end, ClaimKind.COMPARISON, Verdict.GROUNDED, Cause.DERIVED,
-                make_evidence(greater, binder.world, program),
-            )  # fmt: skip
+                reading, word.start, word.end, ClaimKind.COMPARISON, Verdict.GROUNDED, Cause.DERIVED, evidence
+            )
 
 
 def _order_by_mention(
@@ -285,36 +291,49 @@ def _find_change(reading: Reading, binder: ValueBinder, start: int) -> tuple[Fac
     return (earlier, later) if earlier is not later else None
 
 
-def _verify_quantifiers(reading: Reading, binder: ValueBinder) -> Iterator[Claim]:
-    """Yield claims about each row: "all three are assigned" where each row has the state."""
+def verify_quantifiers(reading: Reading, binder: ValueBinder, states: StateBinder) -> Iterator[Claim]:
+    """Yield claims about each row: "all three are assigned", which each row has to have as its state."""
     world = binder.world
-    states = [
-        claim
-        for claim in reading.claims
-        if claim.kind is ClaimKind.STATE and claim.verdict is Verdict.GROUNDED
-    ]
     for at, word in enumerate(reading.words):
-        if not is_of(word, "all") or at in reading.covered or not states:
+        if not is_of(word, "all") or at in reading.covered:
             continue
-        record = states[0].evidence.record if states[0].evidence is not None else None
-        own = next(
-            (fact for fact in reading.bound if fact.record == record and fact.value.kind is Kind.TEXT), None
-        )
-        if own is None:
+        found = states.find_said(reading, at + 1)
+        if found is None:
             continue
-        field = world.get_field(own)
-        siblings = world.list_siblings(world.get_row(own.record))
-        cells = [fact for row in siblings for fact in world.list_facts(row) if world.get_field(fact) == field]
-        if (
-            len(siblings) > 1
-            and len(cells) == len(siblings)
-            and all(cell.value == own.value for cell in cells)
-        ):
-            reading.cover(at)
+        said, facts = found
+        columns = {(world.base.records[world.get_row(fact.record)].group, world.get_field(fact)) for fact in facts}
+        if len(columns) != 1:
+            continue
+        ((group, field),) = columns
+        rows = world.base.groups[group] if group is not None else []
+        cells = [fact for row in rows for fact in world.list_facts(row) if world.get_field(fact) == field]
+        negations = [index for index, other in enumerate(reading.words) if is_of(other, "negation")]
+        if len(rows) < 2 or len(cells) != len(rows) or negations not in ([], [at - 1]):
+            continue
+        having = [cell for cell in cells if cell in facts]
+        holds = (len(having) == len(rows)) != bool(negations)
+        evidence = make_evidence(facts[0], world, f"{len(having)} of {len(rows)} rows have it")
+        place = (reading, word.start, word.end, ClaimKind.QUANTIFIER)
+        if holds:
+            reading.cover(at, *said, *negations)
+            reading.bound.append(facts[0])
+            yield make_claim(*place, Verdict.GROUNDED, Cause.DERIVED, evidence)
+        elif _is_of_all_rows(reading, at, said, binder):
             yield make_claim(
-                reading, word.start, word.end, ClaimKind.QUANTIFIER, Verdict.GROUNDED, Cause.DERIVED,
-                make_evidence(own, world, f"each of {len(cells)} rows has it"),
-            )  # fmt: skip
+                *place, Verdict.CONTRADICTED, Cause.OTHER_RESULT, evidence, GroundednessRule.QUANTIFIER
+            )
+
+
+def _is_of_all_rows(reading: Reading, at: int, said: tuple[int, ...], binder: ValueBinder) -> bool:
+    """Return whether nothing in a sentence picks rows out: "all products are available"."""
+    picking = [
+        word
+        for index, word in enumerate(reading.words)
+        if index != at and index not in said and word.text[:1].isalnum()
+        and not is_of(word, "carrier") and not is_of(word, "negation")
+    ]  # fmt: skip
+    is_bare = len(picking) <= 1 and all(word.part == "NOUN" and word.relation == "nsubj" for word in picking)
+    return is_bare and not reading.names and not reading.scope and not binder.world.base.cut
 
 
 def count_rows(stated: Stated, reading: Reading, binder: ValueBinder) -> tuple[int, list[Fact], bool] | None:

@@ -83,6 +83,17 @@ class StateBinder:
                 yield claim
             at += length
 
+    def find_said(self, reading: Reading, start: int) -> tuple[tuple[int, ...], list[Fact]] | None:
+        """Return the first state that is said from a word on, with the facts that have it."""
+        words = reading.words
+        for at in range(start, len(words)):
+            for length in range(min(_MOST_WORDS, len(words) - at), 0, -1):
+                said = " ".join(word.text.lower() for word in words[at : at + length]).replace("-", " ")
+                facts = self.by_state.get(self.usual.get(said, said))
+                if facts:
+                    return tuple(range(at, at + length)), facts
+        return None
+
     def _bind_state(self, reading: Reading, at: int) -> tuple[Claim | None, int] | None:
         words = reading.words
         for length in range(min(_MOST_WORDS, len(words) - at), 0, -1):

@@ -30,6 +30,9 @@ _SIDES: Final = frozenset(
     ["over", "under", "above", "below", "than", "beyond", "between", "except", "instead", "until", "unless", "if", "whether"]
 )
 _OWN: Final = frozenset(("i", "we"))
+_AMOUNTS: Final = frozenset(
+    (ClaimKind.NUMBER, ClaimKind.CURRENCY, ClaimKind.PERCENT, ClaimKind.QUANTITY, ClaimKind.DATE, ClaimKind.TIME)
+)
 
 
 def cover_cues(reading: Reading) -> None:
@@ -221,7 +224,25 @@ def _is_read(
         return False
     if word.part in ("NOUN", "PROPN", "VERB") and word.form in binder.task_words:
         return True
+    if _is_type_noun(word, at, reading, binder):
+        return True
     return bool(expand((word.form,)) & groups) and word.part in ("NOUN", "PROPN", "VERB")
+
+
+def _is_type_noun(word: Word, at: int, reading: Reading, binder: ValueBinder) -> bool:
+    """Return whether a noun says of what kind the thing is that a claim is about: "the cheapest *product*".
+
+    Of an amount it would be the name of the quantity, so that it has to be one that a source has.
+    """
+    if word.part != "NOUN" or word.form in binder.world.field_words:
+        return False
+    is_counted = any(
+        other.head == at and index in reading.covered and other.relation in ("nummod", "amod", "det", "predet")
+        for index, other in enumerate(reading.words)
+    )
+    has_amount = any(claim.kind in _AMOUNTS and claim.cause is Cause.STATED for claim in reading.claims)
+    is_subject = word.relation in ("nsubj", "nsubjpass") and bool(reading.claims)
+    return is_counted or (is_subject and not (has_amount and len(binder.world.numeric) > 1))
 
 
 def _is_own_doing(word: Word, at: int, reading: Reading) -> bool:
