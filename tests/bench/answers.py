@@ -172,7 +172,7 @@ def _decode(text: str) -> Any:
 def judge_case(engine: Engine, case: Case, judge: ScriptedJudge | None) -> tuple[str, Scored | None]:
     """Return `pass`, `fail` or `open`, and the layer's outcome."""
     if judge is not None:
-        judge.text, judge.wrong = case.text, case.wrong
+        judge.text, judge.wrong, judge.of_answer = case.text, case.wrong, 0
     run = engine.evaluate(case.trace).runs[-1]
     outcome = run.layers.get(Layer.GROUNDEDNESS)
     if isinstance(outcome, Errored):
@@ -215,7 +215,8 @@ def _report(
 ) -> None:
     engine = Engine(pipeline=Pipeline(), sandbox=None, layers=(Layer.GROUNDEDNESS,), evaluators=evaluators)
     everything, simple = Tally(), Tally()
-    seconds = []
+    seconds: list[float] = []
+    expected = 0.0
     paths = [*sorted(options.folder.glob("*.json")), *sorted(options.folder.glob("*.jsonl.xz"))]
     for path in paths:
         name = path.name.partition(".")[0]
@@ -226,6 +227,9 @@ def _report(
             begun = time.thread_time()
             state, outcome = judge_case(engine, case, judge)
             seconds.append(time.thread_time() - begun)
+            if judge is not None and case.is_right and (state == "pass" or judge.of_answer):
+                # Each sentence of a right answer is called true with the judge's accuracy.
+                expected += judge.accuracy**judge.of_answer
             by_numbers = "pass" if has_all_numbers(case) else "fail"
             for each, found in ((tally, state), (everything, state), (simple, by_numbers)):
                 (each.right if case.is_right else each.wrong)[found] += 1
@@ -234,6 +238,8 @@ def _report(
             print(f"{name:10} {tally.format()}", flush=True)
     print(f"{'all':10} {everything.format()}")
     print(f"{'numbers':10} {simple.format()}")
+    if judge is not None:
+        print(f"accepted as expected of such a judge: {expected / max(1, everything.right.total()):.3f}")
     print(f"CPU an answer: {1000 * sum(seconds) / max(1, len(seconds)):.1f} ms")
 
 

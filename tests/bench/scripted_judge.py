@@ -26,15 +26,17 @@ class ScriptedJudge:
 
     Attributes:
         text, wrong: the answer and its untrue part; None where it is right.
+        accuracy: share of the sentences in which it is right.
         requests, sentences: how many came.
+        of_answer: how many sentences came for the answer that is judged.
     """
 
     def __init__(self, accuracy: float, seed: int) -> None:
-        self._accuracy = accuracy
+        self.accuracy = accuracy
         self._random = random.Random(seed)
         self.text = ""
         self.wrong: str | None = None
-        self.requests = self.sentences = 0
+        self.requests = self.sentences = self.of_answer = 0
 
     def answer(self, prompt: str) -> str:
         """Return the reply to a prompt."""
@@ -43,6 +45,8 @@ class ScriptedJudge:
         numbered = [(int(number), text) for number, text in _NUMBERED.findall(match[2])]
         self.requests += 1
         self.sentences += len(numbered)
+        # Earlier turns of a conversation are judged before it.
+        self.of_answer = len(numbered)
         entries = [
             {"number": number, "verdict": self._rule_on(text), "reason": "as scripted", "quotes": []}
             for number, text in numbered
@@ -53,7 +57,7 @@ class ScriptedJudge:
         answer, wrong = " ".join(self.text.split()), " ".join((self.wrong or "").split())
         at, start = answer.find(wrong) if wrong else -1, answer.find(sentence)
         is_false = at >= 0 and start < at + len(wrong) and at < start + len(sentence)
-        if self._random.random() >= self._accuracy:
+        if self._random.random() >= self.accuracy:
             is_false = not is_false
         return "false" if is_false else "true"
 

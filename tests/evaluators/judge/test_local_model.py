@@ -6,6 +6,9 @@ says of each probe pair, and of each answer of a test, what the test wants, what
 
 from __future__ import annotations
 
+import io
+import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +17,9 @@ import onnx
 import pytest
 import tokenizers
 
+from spanproof.cli.app import run
+from spanproof.config.engine import build_evaluators
+from spanproof.config.model import load_config
 from spanproof.evaluators.evaluator import EvaluatorError
 from spanproof.evaluators.judge.excerpts import extract_words
 from spanproof.evaluators.judge.sentences import AnswerSentence, find_ruling
@@ -210,7 +216,7 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path, name, says):
 
 
 PAGE = (Path(__file__).parents[3] / "docs" / "judge.md").read_text(encoding="utf-8")
-MINICHECK = "predict: {source}</s>{answer}"
+MINICHECK = "{source}</s>{answer}"
 HHEM = (
     "<pad> Determine if the hypothesis is true given the premise?\n\n"
     "Premise: {source}\n\nHypothesis: {answer}"
@@ -337,3 +343,46 @@ def test_a_model_below_its_bound_fails_nothing(tmp_path, build):
     (left,) = rule_on(build, model, BUSY)
     assert get_state(left.outcome) is State.OPEN
     assert find_ruling(left.outcome, name) is Ruling.FALSE
+
+
+def test_the_command_shows_what_the_probe_finds(tmp_path, capfd):
+    assert run(["judge", "local", str(write(tmp_path, Head.TOKENS))]) == 0
+    shown = capfd.readouterr().out
+    assert "each token of the answer" in shown
+    assert "area under the ROC curve 1.00 on 60 pairs" in shown
+
+
+def test_the_command_refuses_a_model_that_is_of_no_use(tmp_path, capfd):
+    write(tmp_path, supported=(0.0, 0.0))
+    assert run(["judge", "local", str(tmp_path)]) == 2
+    assert "0.75 is needed" in capfd.readouterr().err
+
+
+def test_the_command_runs_a_batch_of_answers(tmp_path, capfdbinary, monkeypatch):
+    write(tmp_path)
+    rows = [
+        {"id": 1, "outputs": ["calm seas"], "answer": f"{CALM}|{BUSY}", "sentences": [CALM, BUSY]},
+        {"id": 2, "outputs": ["calm seas"], "answer": CALM},
+        {"id": 3, "outputs": "calm seas", "answer": CALM},
+        {"id": 4, "outputs": ["calm seas"], "answer": CALM, "sentences": [BUSY]},
+    ]
+    lines = "\n".join(map(json.dumps, rows)).encode()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines)))
+    assert run(["judge", "local", str(tmp_path), "--jsonl"]) == 0
+    both, one, bad, absent = (json.loads(line) for line in capfdbinary.readouterr().out.splitlines())
+    assert (both["id"], both["rulings"]) == (1, ["true", "false"])
+    assert (one["rulings"], one["support"][0] > 0.9) == (["true"], True)
+    assert "array of strings" in bad["error"]
+    assert "is not in the answer" in absent["error"]
+
+
+def test_a_model_that_is_refused_stops_the_start_with_what_to_do(tmp_path):
+    write(tmp_path, supported=(0.0, 0.0))
+    config = load_config(None, {}, {"evaluation.groundedness_model.path": str(tmp_path)})
+    with pytest.raises(EvaluatorError, match="does not separate supported answers from others"):
+        build_evaluators(config, None)
+
+
+def test_recipes_of_the_page_are_those_that_are_tested():
+    minicheck, hhem, lettuce = ("{source}</s>{answer}", HHEM, LETTUCE)
+    assert all(template in PAGE for template in (minicheck, hhem, lettuce))
