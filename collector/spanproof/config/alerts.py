@@ -341,7 +341,6 @@ def _explain_switched_off(rule: AlertRule, evaluation: Evaluation, judge: JudgeC
         (Layer.CORRECTNESS, "lint"): not evaluation.lint,
         **{(Layer.CORRECTNESS, name): not evaluation.structure for name in _OF_STRUCTURE},
         (Layer.CORRECTNESS, "judge_correctness"): not (judge.model and judge.beside_share),
-        (Layer.TRAJECTORY, "judge_usd"): not judge.model,
         (Layer.BOUNDARY, "no_code"): not evaluation.without_code,
         **{(Layer.CORRECTNESS, name): True for name in _OF_SUITES},
     }
