@@ -23,8 +23,34 @@ from spanproof.reading.values import NUMERIC, Kind, Value, is_year
 _SMALL_COUNT: Final = 20
 """A plain whole number up to this counts something as often as it quotes."""
 _MAX_OPERANDS: Final = 60
+_RATES: Final = (7, 12, 24, 30, 52, 60, 100, 365, 1000, 1024, 3600)
+"""What turns a rate or a unit into another: per minute into per hour."""
 _COMPARING: Final = frozenset(
-    ["than", "vs", "versus", "against", "compared", "from", "instead", "previously", "was", "were", "before", "earlier", "original", "originally", "unlike", "per", "not", "never", "no", "if", "would", "between", "to"]
+    [
+        "than",
+        "vs",
+        "versus",
+        "against",
+        "compared",
+        "from",
+        "instead",
+        "previously",
+        "was",
+        "were",
+        "before",
+        "earlier",
+        "original",
+        "originally",
+        "unlike",
+        "per",
+        "not",
+        "never",
+        "no",
+        "if",
+        "would",
+        "between",
+        "to",
+    ]
 )
 _LONGEST_IDENTIFIER: Final = 40
 
@@ -38,6 +64,9 @@ def find_misquote(stated: Stated, reading: Reading, binder: ValueBinder) -> Clai
     if len(rivals) != 1 or _could_be_derived(stated, binder):
         return None
     rival = rivals[0]
+    if any(abs(value.amount - fact.value.amount) < 1e-9 for fact in binder.world.numeric):
+        # The number is there in another unit than the one that could be read.
+        return None
     if stated.hedge is Hedge.ABOUT and abs(value.number - rival.value.number) < 0.2 * abs(rival.value.number):
         return None
     return _contradict(stated, reading, binder, rival, Cause.OTHER_VALUE, GroundednessRule.MISQUOTE)
@@ -161,6 +190,12 @@ def find_overtaken(stated: Stated, fact: Fact, reading: Reading, binder: ValueBi
         and other.path == fact.path
         and _identify(other, binder) == _identify(fact, binder)
     ]
+    row = world.get_row(fact.record)
+    if any(
+        row in name.rows and not any(world.get_row(each.record) in name.rows for each in later)
+        for name in reading.names
+    ):
+        return None
     if not later or any(agrees(stated.mention.value, stated.hedge, each, stated.text) for each in later):
         return None
     return _contradict(stated, reading, binder, later[-1], Cause.OVERTAKEN, GroundednessRule.OVERTAKEN)
@@ -226,6 +261,8 @@ def _could_be_derived(stated: Stated, binder: ValueBinder) -> bool:
     def fits(result: float) -> bool:
         return any(is_hedged_number(value, stated.hedge, abs(result), scale) for scale in targets)
 
+    if any(fits(amount * factor) or fits(amount / factor) for amount in amounts for factor in _RATES):
+        return True
     for one, two in combinations(amounts, 2):
         if fits(one + two) or fits(one - two) or fits(one * two):
             return True

@@ -134,9 +134,7 @@ def _iter_shares(one: Fact, two: Fact, is_percent: bool) -> Iterator[Derived]:
             yield _build(result, (part, whole), "/")
 
 
-def _iter_differences(
-    one: Fact, two: Fact, value: Value, sign: int, *, is_signed: bool
-) -> Iterator[Derived]:
+def _iter_differences(one: Fact, two: Fact, value: Value, sign: int, *, is_signed: bool) -> Iterator[Derived]:
     """Yield the change from one fact to another; `sign` is the direction that the clause states."""
     change = _amount(two) - _amount(one)
     is_wrong = sign != 0 and change * sign < 0

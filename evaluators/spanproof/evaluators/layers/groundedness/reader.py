@@ -27,7 +27,19 @@ _CLAUSE_END: Final = re.compile(
 _HEDGE_REACH: Final = 3
 """A hedge stands at most so many words before its number: "just under the 80"."""
 _LONGEST_NAME: Final = 8
-_ORDINALS: Final = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "last"]
+_ORDINALS: Final = [
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+    "last",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +166,12 @@ def _iter_fractions(text: str, words: Sequence[Word]) -> Iterator[Stated]:
     for match in _FRACTION.finditer(text):
         if match["half"] is None and match["count"] is None:
             continue
-        share = 50.0 if match["half"] else 100 * _COUNTS[match["count"].lower()] / _PARTS[match["part"].lower()]
-        indices = tuple(at for at, word in enumerate(words) if word.start < match.end() and match.start() < word.end)
+        share = (
+            50.0 if match["half"] else 100 * _COUNTS[match["count"].lower()] / _PARTS[match["part"].lower()]
+        )
+        indices = tuple(
+            at for at, word in enumerate(words) if word.start < match.end() and match.start() < word.end
+        )
         value = Value(Kind.PERCENT, share, _FRACTION_STEP, "%")
         mention = Mention(value, match.start(), match.end(), spelled=True)
         yield Stated(mention, match.group(), _read_hedge(words, indices), indices)

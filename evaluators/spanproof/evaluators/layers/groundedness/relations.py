@@ -24,10 +24,12 @@ from spanproof.reading.values import NUMERIC, Kind
 from spanproof.reading.words import expand
 
 _ORDINALS: Final = {
-    name: rank for rank, name in enumerate(["first", "second", "third", "fourth", "fifth", "sixth", "seventh"], 1)
+    name: rank
+    for rank, name in enumerate(["first", "second", "third", "fourth", "fifth", "sixth", "seventh"], 1)
 }
 _RESTRICTING: Final = frozenset(
-    ["among", "amongst", "of", "except", "excluding", "other", "these", "those", "remaining", "rest", "besides", "after", "apart", "next", "within", "per", "each", "without", "second", "third", "fourth", "least"]
+    "among amongst of except excluding other these those remaining rest besides after apart next within per each"
+    " without second third fourth least one two three".split()
 )
 _MAX_COUNT: Final = 400
 _COUNT_REACH: Final = 5
@@ -102,6 +104,7 @@ def _verify_superlative(
         any(word.text.lower() in _RESTRICTING for word in reading.words if word.text.lower() != "of")
         or rank > 1
     )
+    is_restricted = is_restricted or _is_modified(reading, at + length)
     is_restricted = is_restricted or any(len(name.rows) > 1 for name in (*reading.names, *reading.scope))
     if not column.is_certain or is_restricted or world.base.cut or reading.is_negated(start):
         return None
@@ -109,6 +112,16 @@ def _verify_superlative(
         reading, start, end, kind, Verdict.CONTRADICTED, Cause.OTHER_RESULT,
         make_evidence(best, world, _show_best(best, degree)), GroundednessRule.SUPERLATIVE,
     )  # fmt: skip
+
+
+def _is_modified(reading: Reading, at: int) -> bool:
+    """Return whether a superlative is of some of the rows only: "the cheapest *dimmable* option"."""
+    following = reading.words[at : at + 2]
+    return (
+        len(following) == 2
+        and following[0].part in ("ADJ", "NOUN", "VERB", "PROPN")
+        and following[1].part == "NOUN"
+    )
 
 
 def _show_best(best: Fact, degree: Degree) -> str:
@@ -130,9 +143,6 @@ def _find_row(reading: Reading, world: World, start: int) -> int | None:
     rows = set.intersection(*(set(name.rows) for name in inside)) if inside else set()
     if not inside:
         rows = {world.get_row(fact.record) for at, fact in reading.by_stated.items() if low <= at < high}
-    if not inside and not rows and reading.passage.lead is None:
-        before = [name for name in reading.names if name.end <= low and _is_row_name(name, world)]
-        rows = set(before[-1].rows) if before else set()
     return rows.pop() if len(rows) == 1 else None
 
 
@@ -295,13 +305,18 @@ def verify_quantifiers(reading: Reading, binder: ValueBinder, states: StateBinde
     """Yield claims about each row: "all three are assigned", which each row has to have as its state."""
     world = binder.world
     for at, word in enumerate(reading.words):
-        if not is_of(word, "all") or at in reading.covered:
+        is_hedged = at > 0 and (
+            is_of(reading.words[at - 1], "about") or is_of(reading.words[at - 1], "under")
+        )
+        if not is_of(word, "all") or at in reading.covered or is_hedged:
             continue
         found = states.find_said(reading, at + 1)
         if found is None:
             continue
         said, facts = found
-        columns = {(world.base.records[world.get_row(fact.record)].group, world.get_field(fact)) for fact in facts}
+        columns = {
+            (world.base.records[world.get_row(fact.record)].group, world.get_field(fact)) for fact in facts
+        }
         if len(columns) != 1:
             continue
         ((group, field),) = columns
