@@ -52,6 +52,9 @@ _COMPARING: Final = frozenset(
         "to",
     ]
 )
+_PARTING: Final = frozenset((",", ";", "(", ")", "then", "–", "—"))
+_SUBJECT_REACH: Final = 6
+"""A value's subject stands at most so many words before it, where a sentence is to be contradicted."""
 _LONGEST_IDENTIFIER: Final = 40
 
 
@@ -83,7 +86,11 @@ def _list_rivals(stated: Stated, reading: Reading, binder: ValueBinder) -> list[
     """Return the facts that the sentence names as those that the value is of."""
     world = binder.world
     subjects = binder.find_subjects(stated, reading)
+    if reading.passage.lead is not None and not reading.names:
+        return []
     if subjects:
+        if not is_subject_beside(stated, reading):
+            return []
         rows = subjects[0]
         if len(rows) != 1 or len(subjects) > 1:
             return []
@@ -155,6 +162,8 @@ def find_other_record(
     subjects = binder.find_subjects(stated, reading)
     if len(subjects) != 1 or len(subjects[0]) != 1:
         return None
+    if not is_subject_beside(stated, reading):
+        return None
     (row,) = subjects[0]
     group = set(world.list_siblings(row))
     rows = {world.get_row(fact.record) for fact in matches}
@@ -178,10 +187,26 @@ def find_other_record(
     return _contradict(stated, reading, binder, own[0], Cause.OTHER_VALUE, GroundednessRule.OTHER_RECORD)
 
 
+def is_subject_beside(stated: Stated, reading: Reading) -> bool:
+    """Return whether the name before a value is its subject for sure: in its clause, with nothing set apart between."""
+    lead = reading.passage.lead
+    before = [name for name in reading.names if name.end <= stated.start]
+    if not before:
+        return False
+    between = reading.words_between(before[-1].end, stated.start)
+    is_lead = lead is not None and before[-1].end <= lead[1] and len(reading.names) == 1
+    is_parted = any(word.text in _PARTING for word in between)
+    return len(between) <= _SUBJECT_REACH and (is_lead or not is_parted)
+
+
 def find_overtaken(stated: Stated, fact: Fact, reading: Reading, binder: ValueBinder) -> Claim | None:
     """Return the claim that a later output has another value of the same field of the same row."""
     world = binder.world
-    if not fact.path or any(is_of(word, "past") or is_of(word, "time") for word in reading.words):
+    if (
+        not fact.path
+        or stated.hedge is not Hedge.NONE
+        or any(is_of(word, "past") or is_of(word, "time") for word in reading.words)
+    ):
         return None
     later = [
         other

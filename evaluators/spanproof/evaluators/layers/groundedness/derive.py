@@ -288,7 +288,7 @@ def _iter_named_columns(
                 columns.setdefault(world.get_field(fact), []).append(fact)
     shared = {name: facts for name, facts in columns.items() if len(facts) == len(rows)}
     bound = {world.get_field(fact) for fact in reading.by_stated.values()}
-    for context in (words, fields, binder.task_words):
+    for context in (fields, words, binder.task_words):
         groups = expand(context)
         named = [
             facts

@@ -104,14 +104,41 @@ def _verify_superlative(
         any(word.text.lower() in _RESTRICTING for word in reading.words if word.text.lower() != "of")
         or rank > 1
     )
-    is_restricted = is_restricted or _is_modified(reading, at + length)
+    is_restricted = is_restricted or _is_modified(reading, at + length) or _count_superlatives(reading) > 1
     is_restricted = is_restricted or any(len(name.rows) > 1 for name in (*reading.names, *reading.scope))
+    is_restricted = is_restricted or _says_more(reading, at, length, column, world)
     if not column.is_certain or is_restricted or world.base.cut or reading.is_negated(start):
         return None
     return make_claim(
         reading, start, end, kind, Verdict.CONTRADICTED, Cause.OTHER_RESULT,
         make_evidence(best, world, _show_best(best, degree)), GroundednessRule.SUPERLATIVE,
     )  # fmt: skip
+
+
+def _says_more(reading: Reading, at: int, length: int, column: Column, world: World) -> bool:
+    """Return whether a clause has words beside a superlative, its row and its column: "makes the most *money*"."""
+    low, high = reading.get_clause(reading.words[at].start)
+    named = {index for name in reading.names for index in name.words}
+    named |= {index for stated in reading.stated for index in stated.words}
+    known = world.words_of(column.facts[0])
+    others = [
+        word
+        for index, word in enumerate(reading.words)
+        if low <= word.start < high
+        and not at <= index < at + length
+        and index not in named
+        and word.text[:1].isalnum()
+        and word.form not in known
+        and not is_of(word, "carrier")
+    ]
+    is_type = (
+        len(others) == 1 and others[0].relation in ("nsubj", "attr", "pobj") and others[0].part == "NOUN"
+    )
+    return bool(others) and not is_type
+
+
+def _count_superlatives(reading: Reading) -> int:
+    return sum(word.text.lower() in load_degrees("superlative") for word in reading.words)
 
 
 def _is_modified(reading: Reading, at: int) -> bool:
@@ -200,7 +227,9 @@ def _verify_comparatives(reading: Reading, binder: ValueBinder) -> Iterator[Clai
         pairs = {
             (one.start, two.start): (one, two)
             for one, two in iter_pairs(None, reading, binder, degree.fields)
-            if are_alike(one, two) and binder.world.get_field(one) == binder.world.get_field(two)
+            if are_alike(one, two)
+            and binder.world.get_field(one) == binder.world.get_field(two)
+            and (not degree.fields or not degree.fields.isdisjoint(binder.world.words_of(one)))
         }
         if len(pairs) != 1:
             continue
@@ -214,7 +243,8 @@ def _verify_comparatives(reading: Reading, binder: ValueBinder) -> Iterator[Clai
             continue
         program = f"{greater.value.amount:g} against {lesser.value.amount:g}"
         evidence = make_evidence(greater, binder.world, program)
-        if not holds and greater.value.number != lesser.value.number:
+        has_names = len([name for name in reading.names if len(name.rows) == 1]) == 2
+        if not holds and has_names and greater.value.number != lesser.value.number:
             yield make_claim(
                 reading, word.start, word.end, ClaimKind.COMPARISON, Verdict.CONTRADICTED, Cause.OTHER_RESULT,
                 evidence, GroundednessRule.DIRECTION,
@@ -277,24 +307,21 @@ def _verify_directions(reading: Reading, binder: ValueBinder) -> Iterator[Claim]
             )  # fmt: skip
 
 
+_FROM_REACH: Final = 4
+_FROM_CHARS: Final = 25
 _FROM_TO: Final = re.compile(r"\bfrom\b")
 
 
 def _find_change(reading: Reading, binder: ValueBinder, start: int) -> tuple[Fact, Fact] | None:
     """Return the earlier and the later value of a change that a clause states with both of its values."""
-    low, high = 0, len(reading.text)
-    stated = sorted(
-        (at, fact)
-        for at, fact in reading.by_stated.items()
-        if low <= at < high and fact.value.kind in NUMERIC
-    )
+    stated = sorted((at, fact) for at, fact in reading.by_stated.items() if fact.value.kind in NUMERIC)
     if len(stated) != 2 or not are_alike(stated[0][1], stated[1][1]):
         return None
-    origin = _FROM_TO.search(reading.text)
-    if origin is None:
+    origin = _FROM_TO.search(reading.text, start)
+    if origin is None or len(reading.words_between(start, origin.start())) > _FROM_REACH:
         return None
     behind = [each for each in stated if each[0] > origin.start()]
-    if not behind or behind[0][0] - origin.end() > 25:
+    if not behind or behind[0][0] - origin.end() > _FROM_CHARS:
         return None
     earlier = behind[0][1]
     later = next(fact for _, fact in stated if fact is not earlier)

@@ -146,7 +146,12 @@ class StateBinder:
                 Cause.STATED,
                 make_evidence(excluding[-1], self.world),
             )
-        is_certain = len(own) == 1 and len(rows) == 1 and self._is_predicate(reading, at, length)
+        is_certain = (
+            len(own) == 1
+            and len(rows) == 1
+            and self._is_predicate(reading, at, length)
+            and self._is_own_subject(reading, start, rows)
+        )
         if is_certain and ((excluding and not is_negated) or (having and is_negated)):
             cause = Cause.DENIED_STATE if is_negated else Cause.OTHER_STATE
             return make_claim(
@@ -154,6 +159,12 @@ class StateBinder:
                 make_evidence(own[0], self.world), GroundednessRule.KNOWN_STATE,
             )  # fmt: skip
         return None
+
+    def _is_own_subject(self, reading: Reading, start: int, rows: frozenset[int]) -> bool:
+        """Return whether the clause itself names the row of a state, or there is no other."""
+        low, high = reading.get_clause(start)
+        is_named = any(low <= name.start < high and rows <= name.rows for name in reading.names)
+        return is_named or all(len(self.world.list_siblings(row)) == 1 for row in rows) and not reading.names
 
     def _is_predicate(self, reading: Reading, at: int, length: int) -> bool:
         """Return whether the sentence says the state of its subject: "is confirmed", "**A**: confirmed"."""
@@ -258,7 +269,9 @@ class StateBinder:
             ]
             is_off = any(words[index].text.lower() in load_words("off") for index in switches)
             said = bool(len(negations) + is_off) and not (negations and is_off)
-            has_helper = bool(switches) or self._is_predicate(reading, at, length) or bool(negations)
+            has_helper = self._is_predicate(reading, at, length) or any(
+                abs(index - at) <= _MOST_WORDS for index in switches
+            )
             if bool(fact.value.number) == (not said):
                 reading.cover(*range(at, at + length), *negations, *switches)
                 reading.bound.append(fact)
