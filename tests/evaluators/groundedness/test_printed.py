@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spanproof.evaluators.groundedness_rules import GroundednessRule
-from spanproof.evaluators.layers.groundedness import Verdict, ground
+from spanproof.evaluators.layers.groundedness import ClaimKind, Verdict, ground
 
 SALES = "product,revenue,units\nLaptop,120500,88\nPhone,98000,240\nTablet,45000,150\n"
 CITIES = '[{"name": "Oslo", "area_km2": 454}, {"name": "Bergen", "area_km2": 465}]'
@@ -22,17 +21,15 @@ CITIES = '[{"name": "Oslo", "area_km2": 454}, {"name": "Bergen", "area_km2": 465
         ),
         ("best: Laptop\n", "Which product is best?", "**Laptop**"),
         ("['Oslo', 'Bergen']", "Which cities have more than 250,000 people?", "Oslo and Bergen"),
-        (" name  \n--------\n Oslo\n Bergen\n(2 rows)\n", "Which cities are large?", "- Oslo\n- Bergen"),
         ('{"capital": "Oslo", "country": "Norway"}', "What is the capital of Norway?", "Oslo."),
         ("Laptop\nNone", "What sells best?", "Laptop"),
     ],
 )
 def test_an_answer_that_says_what_was_printed_last_is_grounded(output: str, task: str, answer: str) -> None:
-    grounding = ground(["3 rows read", output], answer, task)
+    ledger = ground(["3 rows read", output], answer, task)
 
-    assert grounding.verdict is Verdict.GROUNDED
-    (claim,) = grounding.claims
-    assert claim.rule is GroundednessRule.PRINTED_RESULT
+    assert ledger.verdict is Verdict.GROUNDED
+    claim = next(claim for claim in ledger.claims if claim.kind is ClaimKind.QUOTE)
     assert claim.evidence is not None
     assert claim.evidence.output == 1
 
