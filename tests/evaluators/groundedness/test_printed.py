@@ -6,9 +6,6 @@ import pytest
 
 from spanproof.evaluators.layers.groundedness import ClaimKind, Verdict, ground
 
-SALES = "product,revenue,units\nLaptop,120500,88\nPhone,98000,240\nTablet,45000,150\n"
-CITIES = '[{"name": "Oslo", "area_km2": 454}, {"name": "Bergen", "area_km2": 465}]'
-
 
 @pytest.mark.parametrize(
     ("output", "task", "answer"),
@@ -52,31 +49,3 @@ def test_an_answer_that_says_what_was_printed_last_is_grounded(output: str, task
 )
 def test_one_that_says_more_or_less_stays_open(output: str, task: str, answer: str) -> None:
     assert ground([output], answer, task).verdict is Verdict.UNCERTAIN
-
-
-@pytest.mark.parametrize(
-    ("output", "task", "answer", "verdict"),
-    [
-        (SALES, "Which product has the highest revenue?", "Laptop", Verdict.GROUNDED),
-        (SALES, "Which product has the highest revenue?", "Phone", Verdict.CONTRADICTED),
-        (SALES, "Which product sold the most units?", "Phone", Verdict.GROUNDED),
-        (CITIES, "Which city has the smallest area?", "Oslo", Verdict.GROUNDED),
-        (CITIES, "Which city has the smallest area?", "Bergen", Verdict.CONTRADICTED),
-        # What chooses among the rows, or what is worked out from two columns, is not in one column.
-        (SALES, "Which wireless product has the highest revenue?", "Phone", Verdict.UNCERTAIN),
-        (SALES, "Which product has the highest revenue per unit?", "Phone", Verdict.UNCERTAIN),
-        (SALES, "Which product has the second highest revenue?", "Phone", Verdict.UNCERTAIN),
-        (SALES, "Which product has the highest revenue?", "Not the Phone", Verdict.UNCERTAIN),
-        (SALES, "Which product has the highest revenue?", "Phone or Laptop", Verdict.UNCERTAIN),
-    ],
-)
-def test_a_name_is_held_against_the_superlative_of_the_question(
-    output: str, task: str, answer: str, verdict: Verdict
-) -> None:
-    assert ground([output], answer, task).verdict is verdict
-
-
-def test_the_rule_can_be_switched_off() -> None:
-    off = [GroundednessRule.PRINTED_RESULT]
-
-    assert ground(["Laptop"], "Laptop", "Which?", without_rules=off).verdict is Verdict.UNCERTAIN

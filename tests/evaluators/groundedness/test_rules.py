@@ -49,10 +49,11 @@ def test_each_rule_has_an_example_and_a_line_in_the_documentation():
 @pytest.mark.parametrize("rule", list(Rule), ids=str)
 def test_a_rule_contradicts_its_example(rule):
     outputs, answer = EXAMPLES[rule]
-    ledger = ground(outputs, answer, TASK, doings=CALLS)
+    calls = CALLS if rule is Rule.DOING else []
+    ledger = ground(outputs, answer, TASK, doings=calls)
     assert rule in {claim.rule for claim in ledger.claims}
     assert ledger.verdict is Verdict.CONTRADICTED
-    without = ground(outputs, answer, TASK, doings=CALLS, without_rules=[rule])
+    without = ground(outputs, answer, TASK, doings=calls, without_rules=[rule])
     assert all(claim.rule is not rule for claim in without.claims)
 
 

@@ -117,7 +117,7 @@ def _list_rivals(stated: Stated, reading: Reading, binder: ValueBinder) -> list[
     clause = [
         word for at, word in enumerate(reading.words) if low <= word.start < high and at not in stated.words
     ]
-    if list_cues(clause) - {"sum"}:
+    if list_cues(clause) - {"sum", "share"}:
         return []
     near = next(binder.iter_context(stated, reading))
     scores = [(len(world.words_of(fact) & near), fact) for fact in facts]
@@ -145,8 +145,10 @@ def find_printed_result(
         for at, word in enumerate(reading.words)
         if at not in values and not is_of(word, "sum")
     )
+    # What the task gives may go into the figure: "a budget of 2000".
+    has_given = any(fact.source >= world.outputs and fact.value.kind in NUMERIC for fact in world.base.facts)
     units = value.unit and last[0].value.unit and value.unit != last[0].value.unit
-    if not is_of_task or units or agrees(value, stated.hedge, last[0], stated.text):
+    if not is_of_task or has_given or units or agrees(value, stated.hedge, last[0], stated.text):
         return None
     return _contradict(stated, reading, binder, last[0], Cause.OTHER_VALUE, GroundednessRule.PRINTED_RESULT)
 

@@ -257,7 +257,7 @@ def _is_read(
         return word.text not in ("→", "%")
     lowered = word.text.lower()
     if lowered in load_degrees("superlative") or lowered in load_degrees("comparative"):
-        return word.form in known
+        return word.form in known or bool(expand((word.form,)) & groups)
     if any(is_of(word, kind) for kind in _MEANINGFUL) or lowered in _SIDES:
         return word.form in known and not is_of(word, "negation")
     if word.part in _FUNCTION_PARTS or (not word.part and lowered in STOP):
