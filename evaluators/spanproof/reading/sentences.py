@@ -361,6 +361,7 @@ def detect_language(text: str) -> str:
     return max(counts, key=lambda name: counts[name])
 
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _PLAIN_WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
 
 
@@ -368,7 +369,8 @@ def parse_words(passages: Sequence[Passage], language: str) -> list[list[Word]]:
     """Return the words of each passage; with their grammar where the language is English."""
     if language != "en":
         return [_split_plainly(passage.text) for passage in passages]
-    texts = [passage.text for passage in passages]
+    # The parser takes no lone surrogates; each is replaced by one character, so that places stay.
+    texts = [_SURROGATE.sub("\ufffd", passage.text) for passage in passages]
     found: list[list[Word]] = []
     for doc in load_english().pipe(texts, batch_size=64):
         words = [

@@ -23,9 +23,38 @@ from spanproof.reading.values import NUMERIC, Kind, Value, is_year
 _SMALL_COUNT: Final = 20
 """A plain whole number up to this counts something as often as it quotes."""
 _MAX_OPERANDS: Final = 60
+_RATES: Final = (7, 12, 24, 30, 52, 60, 100, 365, 1000, 1024, 3600)
+"""What turns a rate or a unit into another: per minute into per hour."""
 _COMPARING: Final = frozenset(
-    ["than", "vs", "versus", "against", "compared", "from", "instead", "previously", "was", "were", "before", "earlier", "original", "originally", "unlike", "per", "not", "never", "no", "if", "would", "between", "to"]
+    [
+        "than",
+        "vs",
+        "versus",
+        "against",
+        "compared",
+        "from",
+        "instead",
+        "previously",
+        "was",
+        "were",
+        "before",
+        "earlier",
+        "original",
+        "originally",
+        "unlike",
+        "per",
+        "not",
+        "never",
+        "no",
+        "if",
+        "would",
+        "between",
+        "to",
+    ]
 )
+_PARTING: Final = frozenset((",", ";", "(", ")", "then", "–", "—"))
+_SUBJECT_REACH: Final = 6
+"""A value's subject stands at most so many words before it, where a sentence is to be contradicted."""
 _LONGEST_IDENTIFIER: Final = 40
 
 
@@ -38,6 +67,9 @@ def find_misquote(stated: Stated, reading: Reading, binder: ValueBinder) -> Clai
     if len(rivals) != 1 or _could_be_derived(stated, binder):
         return None
     rival = rivals[0]
+    if any(abs(value.amount - fact.value.amount) < 1e-9 for fact in binder.world.numeric):
+        # The number is there in another unit than the one that could be read.
+        return None
     if stated.hedge is Hedge.ABOUT and abs(value.number - rival.value.number) < 0.2 * abs(rival.value.number):
         return None
     return _contradict(stated, reading, binder, rival, Cause.OTHER_VALUE, GroundednessRule.MISQUOTE)
@@ -54,7 +86,11 @@ def _list_rivals(stated: Stated, reading: Reading, binder: ValueBinder) -> list[
     """Return the facts that the sentence names as those that the value is of."""
     world = binder.world
     subjects = binder.find_subjects(stated, reading)
+    if reading.passage.lead is not None and not reading.names:
+        return []
     if subjects:
+        if not is_subject_beside(stated, reading):
+            return []
         rows = subjects[0]
         if len(rows) != 1 or len(subjects) > 1:
             return []
@@ -81,7 +117,7 @@ def _list_rivals(stated: Stated, reading: Reading, binder: ValueBinder) -> list[
     clause = [
         word for at, word in enumerate(reading.words) if low <= word.start < high and at not in stated.words
     ]
-    if list_cues(clause) - {"sum"}:
+    if list_cues(clause) - {"sum", "share"}:
         return []
     near = next(binder.iter_context(stated, reading))
     scores = [(len(world.words_of(fact) & near), fact) for fact in facts]
@@ -109,8 +145,10 @@ def find_printed_result(
         for at, word in enumerate(reading.words)
         if at not in values and not is_of(word, "sum")
     )
+    # What the task gives may go into the figure: "a budget of 2000".
+    has_given = any(fact.source >= world.outputs and fact.value.kind in NUMERIC for fact in world.base.facts)
     units = value.unit and last[0].value.unit and value.unit != last[0].value.unit
-    if not is_of_task or units or agrees(value, stated.hedge, last[0], stated.text):
+    if not is_of_task or has_given or units or agrees(value, stated.hedge, last[0], stated.text):
         return None
     return _contradict(stated, reading, binder, last[0], Cause.OTHER_VALUE, GroundednessRule.PRINTED_RESULT)
 
@@ -125,6 +163,8 @@ def find_other_record(
         return None
     subjects = binder.find_subjects(stated, reading)
     if len(subjects) != 1 or len(subjects[0]) != 1:
+        return None
+    if not is_subject_beside(stated, reading):
         return None
     (row,) = subjects[0]
     group = set(world.list_siblings(row))
@@ -149,10 +189,26 @@ def find_other_record(
     return _contradict(stated, reading, binder, own[0], Cause.OTHER_VALUE, GroundednessRule.OTHER_RECORD)
 
 
+def is_subject_beside(stated: Stated, reading: Reading) -> bool:
+    """Return whether the name before a value is its subject for sure: in its clause, with nothing set apart between."""
+    lead = reading.passage.lead
+    before = [name for name in reading.names if name.end <= stated.start]
+    if not before:
+        return False
+    between = reading.words_between(before[-1].end, stated.start)
+    is_lead = lead is not None and before[-1].end <= lead[1] and len(reading.names) == 1
+    is_parted = any(word.text in _PARTING for word in between)
+    return len(between) <= _SUBJECT_REACH and (is_lead or not is_parted)
+
+
 def find_overtaken(stated: Stated, fact: Fact, reading: Reading, binder: ValueBinder) -> Claim | None:
     """Return the claim that a later output has another value of the same field of the same row."""
     world = binder.world
-    if not fact.path or any(is_of(word, "past") or is_of(word, "time") for word in reading.words):
+    if (
+        not fact.path
+        or stated.hedge is not Hedge.NONE
+        or any(is_of(word, "past") or is_of(word, "time") for word in reading.words)
+    ):
         return None
     later = [
         other
@@ -161,6 +217,12 @@ def find_overtaken(stated: Stated, fact: Fact, reading: Reading, binder: ValueBi
         and other.path == fact.path
         and _identify(other, binder) == _identify(fact, binder)
     ]
+    row = world.get_row(fact.record)
+    if any(
+        row in name.rows and not any(world.get_row(each.record) in name.rows for each in later)
+        for name in reading.names
+    ):
+        return None
     if not later or any(agrees(stated.mention.value, stated.hedge, each, stated.text) for each in later):
         return None
     return _contradict(stated, reading, binder, later[-1], Cause.OVERTAKEN, GroundednessRule.OVERTAKEN)
@@ -226,6 +288,8 @@ def _could_be_derived(stated: Stated, binder: ValueBinder) -> bool:
     def fits(result: float) -> bool:
         return any(is_hedged_number(value, stated.hedge, abs(result), scale) for scale in targets)
 
+    if any(fits(amount * factor) or fits(amount / factor) for amount in amounts for factor in _RATES):
+        return True
     for one, two in combinations(amounts, 2):
         if fits(one + two) or fits(one - two) or fits(one * two):
             return True

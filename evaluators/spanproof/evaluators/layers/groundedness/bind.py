@@ -22,6 +22,8 @@ from spanproof.reading.words import STOP, base_form, base_forms_of, expand
 
 _ATTACHING = frozenset(("of", "for", "in", "at", "from", "by", "with", "to", "on", "via", "(", "per"))
 _ATTACHED_REACH = 5
+_PARTING = frozenset((",", ";", "and", "or", "but", "while"))
+_DOLLARS = frozenset(("USD", "CAD", "AUD", "NZD", "SGD", "HKD", "MXN"))
 _UNSAID = 0.25
 """What a field loses for words of its name that are not said: `price` is meant by "price", not `old_price`."""
 _KINDS = {
@@ -43,7 +45,22 @@ class ValueBinder:
         self.task_words = task_words
 
     def list_matches(self, stated: Stated) -> list[Fact]:
-        """Return the facts whose value is the stated one."""
+        """Return the facts whose value is the stated one, in the currency that their record names."""
+        return [fact for fact in self._list_equal(stated) if self._is_of_currency(stated, fact)]
+
+    def _is_of_currency(self, stated: Stated, fact: Fact) -> bool:
+        said = stated.mention.value
+        if said.kind is not Kind.MONEY or fact.value.kind is not Kind.NUMBER:
+            return True
+        for record in self.world.base.chain(fact.record):
+            for other in self.world.base.by_record[record]:
+                if "currency" in other.field.lower() and other.value.kind is Kind.TEXT:
+                    low, high = other.cell
+                    code = self.world.base.texts[other.source][low:high].strip().upper()
+                    return code == said.unit or ("$" in stated.text and code in _DOLLARS)
+        return True
+
+    def _list_equal(self, stated: Stated) -> list[Fact]:
         value = stated.mention.value
         base = self.world.base
         if value.kind is Kind.ID:
@@ -55,14 +72,23 @@ class ValueBinder:
         if value.kind is Kind.QUANTITY and self._names_unit(stated):
             # The unit stands apart from its numbers: in a header, a title or the question.
             bare = replace(
-                value, kind=Kind.NUMBER, unit="", number=value.amount, step=value.step / value.factor, factor=1.0
+                value,
+                kind=Kind.NUMBER,
+                unit="",
+                number=value.amount,
+                step=value.step / value.factor,
+                factor=1.0,
             )
             plain = [
                 fact for fact in base.by_kind[Kind.NUMBER]
                 if fact.role is not Role.HEADER and agrees(bare, stated.hedge, fact, stated.text)
             ]  # fmt: skip
             if plain:
-                return plain + [fact for fact in base.by_kind[Kind.QUANTITY] if agrees(value, stated.hedge, fact, stated.text)]
+                return plain + [
+                    fact
+                    for fact in base.by_kind[Kind.QUANTITY]
+                    if agrees(value, stated.hedge, fact, stated.text)
+                ]
         return [
             fact
             for kind in kinds
@@ -144,12 +170,12 @@ class ValueBinder:
         is_lone = len(world.list_siblings(row)) == 1 or all(
             fact.value == other.value for other in self._list_column(fact)
         )
-        return is_lone and (not subjects or self._is_about(fact, reading))
+        return is_lone and (not subjects or self._is_about(fact, stated, reading))
 
-    def _is_about(self, fact: Fact, reading: Reading) -> bool:
-        """Return whether the sentence has a word of a fact's own field."""
-        words = {word.form for word in reading.words} | reading.scope_words
-        return not words.isdisjoint(self.world.words_of(fact) - STOP)
+    def _is_about(self, fact: Fact, stated: Stated, reading: Reading) -> bool:
+        """Return whether the words beside a value name its field."""
+        near = next(self.iter_context(stated, reading))
+        return not near.isdisjoint(self.world.words_of(fact) - STOP)
 
     def _list_column(self, fact: Fact) -> list[Fact]:
         name = self.world.get_field(fact)
@@ -196,7 +222,9 @@ class ValueBinder:
                 leading = {name for name, score in scores.items() if score == best}
                 if own in leading and leading & same == {own}:
                     return True
-                if is_beside or any(_have_one_shape(fact, other) for name in leading for other in rivals[name]):
+                if is_beside or any(
+                    _have_one_shape(fact, other) for name in leading for other in rivals[name]
+                ):
                     return False
         # Nothing names a field: the value tells it. Words that name another are left unread.
         return same == {own}
@@ -210,7 +238,11 @@ class ValueBinder:
         return {
             name
             for name, facts in rivals.items()
-            if any(agrees(other.mention.value, other.hedge, fact, other.text) for other in others for fact in facts)
+            if any(
+                agrees(other.mention.value, other.hedge, fact, other.text)
+                for other in others
+                for fact in facts
+            )
         }
 
     def score(self, fact: Fact, words: frozenset[str], groups: frozenset[str]) -> float:
@@ -220,9 +252,7 @@ class ValueBinder:
         alike = exact + 0.5 * len(expand(own - words) & groups)
         return alike - _UNSAID * len(own - words) / len(own) if alike else 0.0
 
-    def _iter_ranked_context(
-        self, stated: Stated, reading: Reading
-    ) -> Iterator[tuple[bool, frozenset[str]]]:
+    def _iter_ranked_context(self, stated: Stated, reading: Reading) -> Iterator[tuple[bool, frozenset[str]]]:
         """Yield the words that may name a field, and whether they stand in the sentence of the value."""
         for words in self.iter_context(stated, reading):
             yield True, words
@@ -236,9 +266,15 @@ class ValueBinder:
             if low <= stated.start < high and header:
                 yield base_forms_of(header)
         low, high = reading.get_clause(stated.start)
-        before = max((other.end for other in reading.stated if other.end <= stated.start), default=low)
+        beside = [other for other in reading.stated if not is_year(other.mention.value)]
+        before = max((other.end for other in beside if other.end <= stated.start), default=low)
         before = max(before, reading.text.rfind("(", 0, stated.start) + 1)
-        after = min((other.start for other in reading.stated if other.start >= stated.end), default=high)
+        after = min((other.start for other in beside if other.start >= stated.end), default=high)
+        # Words behind a comma or an "and" go with the next value.
+        for word in reading.words_between(before, after):
+            if word.text.lower() in _PARTING:
+                before = max(before, word.end) if word.end <= stated.start else before
+                after = min(after, word.start) if word.start >= stated.end else after
         names = {at for name in reading.names if name.is_whole for at in name.words}
         near = [
             word.form

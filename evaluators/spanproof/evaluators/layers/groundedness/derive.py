@@ -134,9 +134,7 @@ def _iter_shares(one: Fact, two: Fact, is_percent: bool) -> Iterator[Derived]:
             yield _build(result, (part, whole), "/")
 
 
-def _iter_differences(
-    one: Fact, two: Fact, value: Value, sign: int, *, is_signed: bool
-) -> Iterator[Derived]:
+def _iter_differences(one: Fact, two: Fact, value: Value, sign: int, *, is_signed: bool) -> Iterator[Derived]:
     """Yield the change from one fact to another; `sign` is the direction that the clause states."""
     change = _amount(two) - _amount(one)
     is_wrong = sign != 0 and change * sign < 0
@@ -290,7 +288,7 @@ def _iter_named_columns(
                 columns.setdefault(world.get_field(fact), []).append(fact)
     shared = {name: facts for name, facts in columns.items() if len(facts) == len(rows)}
     bound = {world.get_field(fact) for fact in reading.by_stated.values()}
-    for context in (words, fields, binder.task_words):
+    for context in (fields, words, binder.task_words):
         groups = expand(context)
         named = [
             facts

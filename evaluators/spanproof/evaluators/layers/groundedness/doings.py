@@ -39,7 +39,9 @@ _VERBS: Final = {
     "order": "order purchase buy create checkout reorder place",
 }
 _OWN: Final = frozenset(("i",))
-_ALL_DONE: Final = frozenset(("done", "all done", "all set", "fixed", "that's done", "it is done", "completed"))
+_ALL_DONE: Final = frozenset(
+    ("done", "all done", "all set", "fixed", "that's done", "it is done", "completed")
+)
 _SUPPOSING: Final = frozenset(
     ("will", "would", "can", "could", "may", "might", "should", "shall", "to", "if", "'ll", "’ll")
 )

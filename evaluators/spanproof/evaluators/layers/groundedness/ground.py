@@ -127,7 +127,7 @@ class _Grounder:
         readings = self._read(passages)
         self.printed = None
         spoken = [each for each in readings if each is not None]
-        if not any(_is_amount(stated) for each in spoken for stated in each.stated):
+        if not any(each.stated for each in spoken):
             self.printed = self.prose.find_printed(spoken, self.task_words)
         found = []
         for index, passage in enumerate(passages):
@@ -151,7 +151,7 @@ class _Grounder:
         for index in chosen:
             words = parsed.get(index) or parse_words([passages[index]], "")[0]
             reading = read_passage(passages[index], words, self.world, self.today)
-            if not _is_silent(reading, self.language):
+            if len(passages) == 1 or not _is_silent(reading, self.language):
                 readings[index] = reading
         return readings
 
@@ -196,7 +196,7 @@ class _Grounder:
             done = self.doings.bind_done(reading)
             for claim in [done] if done is not None else self.doings.bind(reading):
                 self._enter(claim, reading)
-        for claim in bind_names(reading, self.binder):
+        for claim in bind_names(reading, self.binder, self.states.fields):
             self._enter(claim, reading)
         if quoted is not None:
             claim = make_claim(
@@ -283,7 +283,11 @@ class _Grounder:
         kinds = {self.world.sources[fact.source].kind for fact in given}
         if stated.mention.value.kind in (Kind.ID, Kind.DATE, Kind.TIME):
             return True
-        beside = {reading.words[at].form for at in (stated.words[0] - 1, stated.words[-1] + 1) if 0 <= at < len(reading.words)}
+        beside = {
+            reading.words[at].form
+            for at in (stated.words[0] - 1, stated.words[-1] + 1)
+            if 0 <= at < len(reading.words)
+        }
         if any(not beside.isdisjoint(fact.words - STOP) for fact in given):
             return True
         return SourceKind.ARGUMENTS in kinds or SourceKind.ERROR in kinds
@@ -314,7 +318,12 @@ def _is_silent(reading: Reading, language: str) -> bool:
     if passage.form is Form.HEADING and language == "en":
         is_said = any(word.part in ("VERB", "ADJ", "ADV", "AUX") for word in reading.words)
         return not is_said and not any(_is_amount(each) for each in reading.stated)
-    return passage.text.rstrip().endswith(":") and not reading.stated and not reading.names and _is_plain(reading)
+    return (
+        passage.text.rstrip().endswith(":")
+        and not reading.stated
+        and not reading.names
+        and _is_plain(reading)
+    )
 
 
 def _is_amount(stated: Stated) -> bool:

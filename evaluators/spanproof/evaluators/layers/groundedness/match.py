@@ -21,7 +21,21 @@ _LAST_DIGITS: Final = 4
 """A card or an account is named by so many last digits."""
 _RATE_WORDS: Final = frozenset(
     word
-    for name in ["rate", "percent", "pct", "percentage", "share", "ratio", "margin", "growth", "change", "utilization", "usage", "discount", "yield"]
+    for name in [
+        "rate",
+        "percent",
+        "pct",
+        "percentage",
+        "share",
+        "ratio",
+        "margin",
+        "growth",
+        "change",
+        "utilization",
+        "usage",
+        "discount",
+        "yield",
+    ]
     for word in base_forms_of(name)
 )
 _LARGEST_FRACTION: Final = 2.0

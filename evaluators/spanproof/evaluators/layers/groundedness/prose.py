@@ -18,6 +18,8 @@ from spanproof.reading.words import STOP, base_form, base_forms_of, split_words
 
 _SENTENCE: Final = re.compile(r"[^.!?\n]+(?:[.!?](?!\s)[^.!?\n]*)*")
 _FEWEST_WORDS: Final = 4
+_MOST_WORDS: Final = 60
+_STRUCTURE: Final = re.compile(r"[{}\[\]|=\t]|\w: \w+,|\s{3}")
 _MAX_CHARS: Final = 60_000
 _LONGEST_PRINTED: Final = 600
 _NUMBER: Final = re.compile(r"\d[\d.,]*")
@@ -55,8 +57,9 @@ class ProseIndex:
         content = frozenset(words)
         for sentence in self._list_sentences():
             has_all = content <= sentence.words and numbers <= sentence.numbers
+            text = self._world.base.texts[sentence.source][sentence.start : sentence.end]
+            has_all = has_all and all(stated.text.strip() in text for stated in reading.stated)
             if has_all and negations == sentence.negations and _keeps_order(words, sentence.order):
-                text = self._world.base.texts[sentence.source][sentence.start : sentence.end]
                 output = sentence.source if sentence.source < self._world.outputs else None
                 return ClaimEvidence(output, text.strip(), start=sentence.start, end=sentence.end, value=text)
         return None
@@ -74,7 +77,9 @@ class ProseIndex:
         said = {word.form for word in words if word.text[:1].isalpha() and word.form not in STOP}
         printed = _list_content(texts[-1])
         names = frozenset[str]().union(*(fact.words for fact in world.base.facts if fact.source == source))
-        extra = {word for word in said - printed if word not in task_words and word not in load_words("carrier")}
+        extra = {
+            word for word in said - printed if word not in task_words and word not in load_words("carrier")
+        }
         if extra or not printed - names <= said | task_words or not said & printed - task_words:
             return None
         text = texts[-1]
@@ -86,7 +91,8 @@ class ProseIndex:
             for source, text in enumerate(self._world.base.texts[: self._world.outputs]):
                 for match in _SENTENCE.finditer(text[:_MAX_CHARS]):
                     words = tuple(base_form(word) for word, _, _ in split_words(match.group()))
-                    if len(words) < _FEWEST_WORDS:
+                    is_prose = len(words) >= _FEWEST_WORDS and not _STRUCTURE.search(match.group())
+                    if not is_prose or len(words) > _MOST_WORDS:
                         continue
                     numbers = frozenset(number.rstrip(".,") for number in _NUMBER.findall(match.group()))
                     negations = sum(word in load_words("negation") for word in words)
@@ -103,7 +109,11 @@ _PRINTED_FILLER: Final = frozenset(("none", "null", "row", "object", "dtype", "a
 
 def _list_content(text: str) -> frozenset[str]:
     """Return the words of a text that say something."""
-    return base_forms_of(text) - _PRINTED_FILLER - frozenset(word for word in base_forms_of(text) if word.isdigit())
+    return (
+        base_forms_of(text)
+        - _PRINTED_FILLER
+        - frozenset(word for word in base_forms_of(text) if word.isdigit())
+    )
 
 
 def _keeps_order(words: list[str], order: tuple[str, ...]) -> bool:

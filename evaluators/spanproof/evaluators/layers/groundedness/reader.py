@@ -19,7 +19,7 @@ from spanproof.reading.numbers import scan_cached, with_relatives
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.sentences import Passage, Word
 from spanproof.reading.values import NUMERIC, Kind, Mention, Value
-from spanproof.reading.words import STOP
+from spanproof.reading.words import STOP, split_name
 
 _CLAUSE_END: Final = re.compile(
     r";|\s[–—-]\s|\.\s|:\s|,\s+(?:but|while|whereas|so|which|though|although|because|since)\b|\s(?:while|whereas|but)\b|\|"
@@ -27,7 +27,19 @@ _CLAUSE_END: Final = re.compile(
 _HEDGE_REACH: Final = 3
 """A hedge stands at most so many words before its number: "just under the 80"."""
 _LONGEST_NAME: Final = 8
-_ORDINALS: Final = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "last"]
+_ORDINALS: Final = [
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+    "last",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +166,12 @@ def _iter_fractions(text: str, words: Sequence[Word]) -> Iterator[Stated]:
     for match in _FRACTION.finditer(text):
         if match["half"] is None and match["count"] is None:
             continue
-        share = 50.0 if match["half"] else 100 * _COUNTS[match["count"].lower()] / _PARTS[match["part"].lower()]
-        indices = tuple(at for at, word in enumerate(words) if word.start < match.end() and match.start() < word.end)
+        share = (
+            50.0 if match["half"] else 100 * _COUNTS[match["count"].lower()] / _PARTS[match["part"].lower()]
+        )
+        indices = tuple(
+            at for at, word in enumerate(words) if word.start < match.end() and match.start() < word.end
+        )
         value = Value(Kind.PERCENT, share, _FRACTION_STEP, "%")
         mention = Mention(value, match.start(), match.end(), spelled=True)
         yield Stated(mention, match.group(), _read_hedge(words, indices), indices)
@@ -230,15 +246,13 @@ def _iter_names(reading: Reading, world: World) -> Iterator[Named]:
     by_text = world.base.by_text
     at = 0
     words = reading.words
-    identifiers = {each.words[0]: each for each in reading.stated if each.mention.value.kind is Kind.ID}
+    identifiers = {each.words[0]: each for each in reading.stated if _may_identify(each)}
     plain = [at for at, word in enumerate(words) if word.text[:1].isalnum()]
     positions = {index: place for place, index in enumerate(plain)}
     while at < len(words):
         if at in identifiers:
             each = identifiers[at]
-            facts = [
-                fact for _, fact in by_text.get(f"#{each.mention.value.text}", ()) if world.is_output(fact)
-            ]
+            facts = _list_identified(each, world)
             named = _make_name(reading, world, facts, each.words) if facts else None
             if named is not None:
                 yield named
@@ -253,6 +267,35 @@ def _iter_names(reading: Reading, world: World) -> Iterator[Named]:
             continue
         yield found
         at = found.words[-1] + 1
+
+
+_IDENTIFYING: Final = frozenset(
+    "id number no code ref reference order ticket invoice account case job pr issue sku key batch claim".split()
+)
+_FEWEST_DIGITS: Final = 3
+
+
+def _may_identify(stated: Stated) -> bool:
+    """Return whether a value may name a row: an identifier, or digits that are written as one."""
+    digits = stated.text.lstrip("#")
+    is_plain = digits.isdigit() and len(digits) >= _FEWEST_DIGITS
+    return stated.mention.value.kind is Kind.ID or is_plain
+
+
+def _list_identified(stated: Stated, world: World) -> list[Fact]:
+    """Return the cells that an identifier names."""
+    digits = stated.text.strip("#.").lower()
+    text = stated.mention.value.text if stated.mention.value.kind is Kind.ID else digits
+    found = [fact for _, fact in world.base.by_text.get(f"#{text}", ()) if world.is_output(fact)]
+    if digits.isdigit():
+        found += [
+            fact
+            for fact in world.base.by_kind[Kind.NUMBER]
+            if fact.value.number == float(digits)
+            and world.is_output(fact)
+            and not _IDENTIFYING.isdisjoint(split_name(fact.field))
+        ]
+    return found
 
 
 def _match_name(reading: Reading, world: World, plain: list[int], place: int) -> Named | None:

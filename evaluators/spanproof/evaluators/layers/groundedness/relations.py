@@ -24,10 +24,12 @@ from spanproof.reading.values import NUMERIC, Kind
 from spanproof.reading.words import expand
 
 _ORDINALS: Final = {
-    name: rank for rank, name in enumerate(["first", "second", "third", "fourth", "fifth", "sixth", "seventh"], 1)
+    name: rank
+    for rank, name in enumerate(["first", "second", "third", "fourth", "fifth", "sixth", "seventh"], 1)
 }
 _RESTRICTING: Final = frozenset(
-    ["among", "amongst", "of", "except", "excluding", "other", "these", "those", "remaining", "rest", "besides", "after", "apart", "next", "within", "per", "each", "without", "second", "third", "fourth", "least"]
+    "among amongst of except excluding other these those remaining rest besides after apart next within per each"
+    " without second third fourth least one two three".split()
 )
 _MAX_COUNT: Final = 400
 _COUNT_REACH: Final = 5
@@ -102,13 +104,51 @@ def _verify_superlative(
         any(word.text.lower() in _RESTRICTING for word in reading.words if word.text.lower() != "of")
         or rank > 1
     )
+    is_restricted = is_restricted or _is_modified(reading, at + length) or _count_superlatives(reading) > 1
     is_restricted = is_restricted or any(len(name.rows) > 1 for name in (*reading.names, *reading.scope))
+    is_restricted = is_restricted or _says_more(reading, at, length, column, world)
     if not column.is_certain or is_restricted or world.base.cut or reading.is_negated(start):
         return None
     return make_claim(
         reading, start, end, kind, Verdict.CONTRADICTED, Cause.OTHER_RESULT,
         make_evidence(best, world, _show_best(best, degree)), GroundednessRule.SUPERLATIVE,
     )  # fmt: skip
+
+
+def _says_more(reading: Reading, at: int, length: int, column: Column, world: World) -> bool:
+    """Return whether a clause has words beside a superlative, its row and its column: "makes the most *money*"."""
+    low, high = reading.get_clause(reading.words[at].start)
+    named = {index for name in reading.names for index in name.words}
+    named |= {index for stated in reading.stated for index in stated.words}
+    known = world.words_of(column.facts[0])
+    others = [
+        word
+        for index, word in enumerate(reading.words)
+        if low <= word.start < high
+        and not at <= index < at + length
+        and index not in named
+        and word.text[:1].isalnum()
+        and word.form not in known
+        and not is_of(word, "carrier")
+    ]
+    is_type = (
+        len(others) == 1 and others[0].relation in ("nsubj", "attr", "pobj") and others[0].part == "NOUN"
+    )
+    return bool(others) and not is_type
+
+
+def _count_superlatives(reading: Reading) -> int:
+    return sum(word.text.lower() in load_degrees("superlative") for word in reading.words)
+
+
+def _is_modified(reading: Reading, at: int) -> bool:
+    """Return whether a superlative is of some of the rows only: "the cheapest *dimmable* option"."""
+    following = reading.words[at : at + 2]
+    return (
+        len(following) == 2
+        and following[0].part in ("ADJ", "NOUN", "VERB", "PROPN")
+        and following[1].part == "NOUN"
+    )
 
 
 def _show_best(best: Fact, degree: Degree) -> str:
@@ -130,9 +170,6 @@ def _find_row(reading: Reading, world: World, start: int) -> int | None:
     rows = set.intersection(*(set(name.rows) for name in inside)) if inside else set()
     if not inside:
         rows = {world.get_row(fact.record) for at, fact in reading.by_stated.items() if low <= at < high}
-    if not inside and not rows and reading.passage.lead is None:
-        before = [name for name in reading.names if name.end <= low and _is_row_name(name, world)]
-        rows = set(before[-1].rows) if before else set()
     return rows.pop() if len(rows) == 1 else None
 
 
@@ -190,7 +227,9 @@ def _verify_comparatives(reading: Reading, binder: ValueBinder) -> Iterator[Clai
         pairs = {
             (one.start, two.start): (one, two)
             for one, two in iter_pairs(None, reading, binder, degree.fields)
-            if are_alike(one, two) and binder.world.get_field(one) == binder.world.get_field(two)
+            if are_alike(one, two)
+            and binder.world.get_field(one) == binder.world.get_field(two)
+            and (not degree.fields or not degree.fields.isdisjoint(binder.world.words_of(one)))
         }
         if len(pairs) != 1:
             continue
@@ -204,7 +243,8 @@ def _verify_comparatives(reading: Reading, binder: ValueBinder) -> Iterator[Clai
             continue
         program = f"{greater.value.amount:g} against {lesser.value.amount:g}"
         evidence = make_evidence(greater, binder.world, program)
-        if not holds and greater.value.number != lesser.value.number:
+        has_names = len([name for name in reading.names if len(name.rows) == 1]) == 2
+        if not holds and has_names and greater.value.number != lesser.value.number:
             yield make_claim(
                 reading, word.start, word.end, ClaimKind.COMPARISON, Verdict.CONTRADICTED, Cause.OTHER_RESULT,
                 evidence, GroundednessRule.DIRECTION,
@@ -267,24 +307,21 @@ def _verify_directions(reading: Reading, binder: ValueBinder) -> Iterator[Claim]
             )  # fmt: skip
 
 
+_FROM_REACH: Final = 4
+_FROM_CHARS: Final = 25
 _FROM_TO: Final = re.compile(r"\bfrom\b")
 
 
 def _find_change(reading: Reading, binder: ValueBinder, start: int) -> tuple[Fact, Fact] | None:
     """Return the earlier and the later value of a change that a clause states with both of its values."""
-    low, high = 0, len(reading.text)
-    stated = sorted(
-        (at, fact)
-        for at, fact in reading.by_stated.items()
-        if low <= at < high and fact.value.kind in NUMERIC
-    )
+    stated = sorted((at, fact) for at, fact in reading.by_stated.items() if fact.value.kind in NUMERIC)
     if len(stated) != 2 or not are_alike(stated[0][1], stated[1][1]):
         return None
-    origin = _FROM_TO.search(reading.text)
-    if origin is None:
+    origin = _FROM_TO.search(reading.text, start)
+    if origin is None or len(reading.words_between(start, origin.start())) > _FROM_REACH:
         return None
     behind = [each for each in stated if each[0] > origin.start()]
-    if not behind or behind[0][0] - origin.end() > 25:
+    if not behind or behind[0][0] - origin.end() > _FROM_CHARS:
         return None
     earlier = behind[0][1]
     later = next(fact for _, fact in stated if fact is not earlier)
@@ -295,13 +332,18 @@ def verify_quantifiers(reading: Reading, binder: ValueBinder, states: StateBinde
     """Yield claims about each row: "all three are assigned", which each row has to have as its state."""
     world = binder.world
     for at, word in enumerate(reading.words):
-        if not is_of(word, "all") or at in reading.covered:
+        is_hedged = at > 0 and (
+            is_of(reading.words[at - 1], "about") or is_of(reading.words[at - 1], "under")
+        )
+        if not is_of(word, "all") or at in reading.covered or is_hedged:
             continue
         found = states.find_said(reading, at + 1)
         if found is None:
             continue
         said, facts = found
-        columns = {(world.base.records[world.get_row(fact.record)].group, world.get_field(fact)) for fact in facts}
+        columns = {
+            (world.base.records[world.get_row(fact.record)].group, world.get_field(fact)) for fact in facts
+        }
         if len(columns) != 1:
             continue
         ((group, field),) = columns

@@ -20,7 +20,7 @@ from spanproof.reading.words import base_form, split_name
 
 _HELPERS = frozenset(("is", "has", "can", "was", "are", "flag", "enabled", "required", "allowed"))
 _MOST_WORDS = 3
-_YES = frozenset(("true", "yes"))
+_ASIDE = frozenset(("relcl", "acl", "advcl"))
 _SUPPOSING = frozenset(
     (
         "if",
@@ -49,7 +49,7 @@ class StateBinder:
         self.world = world
         self.usual = dict(load_states().usual)
         for name, words in (synonyms or {}).items():
-            self.usual.update({word.lower(): name.lower() for word in words})
+            self.usual.update({word.lower(): name.lower() for word in (name, *words)})
         self.by_state: dict[str, list[Fact]] = {}
         self.fields: set[tuple[str, ...]] = set()
         for fact in world.base.by_kind[Kind.TEXT]:
@@ -146,7 +146,12 @@ class StateBinder:
                 Cause.STATED,
                 make_evidence(excluding[-1], self.world),
             )
-        is_certain = len(own) == 1 and len(rows) == 1 and self._is_predicate(reading, at, length)
+        is_certain = (
+            len(own) == 1
+            and len(rows) == 1
+            and self._is_predicate(reading, at, length)
+            and self._is_own_subject(reading, start, rows)
+        )
         if is_certain and ((excluding and not is_negated) or (having and is_negated)):
             cause = Cause.DENIED_STATE if is_negated else Cause.OTHER_STATE
             return make_claim(
@@ -155,10 +160,18 @@ class StateBinder:
             )  # fmt: skip
         return None
 
+    def _is_own_subject(self, reading: Reading, start: int, rows: frozenset[int]) -> bool:
+        """Return whether the clause itself names the row of a state, or there is no other."""
+        low, high = reading.get_clause(start)
+        is_named = any(low <= name.start < high and rows <= name.rows for name in reading.names)
+        return is_named or all(len(self.world.list_siblings(row)) == 1 for row in rows) and not reading.names
+
     def _is_predicate(self, reading: Reading, at: int, length: int) -> bool:
         """Return whether the sentence says the state of its subject: "is confirmed", "**A**: confirmed"."""
         word = reading.words[at + length - 1]
         head = reading.words[word.head] if word.head < len(reading.words) else word
+        if word.relation in _ASIDE or head.relation in _ASIDE:
+            return False
         is_said = word.relation in ("acomp", "attr", "oprd") and head.lemma in (
             "be",
             "remain",
@@ -223,11 +236,14 @@ class StateBinder:
         """Return the negations about a word: of its own, of its head's, or right before it."""
         words = reading.words
         word = words[at]
+        low, high = reading.get_clause(word.start)
         heads = {at, word.head}
         return [
             index
             for index, other in enumerate(words)
-            if is_of(other, "negation") and (other.head in heads or at - 3 <= index < at)
+            if low <= other.start < high
+            and is_of(other, "negation")
+            and (other.head in heads or at - 3 <= index < at)
         ]
 
     def _bind_flag(self, reading: Reading, at: int) -> tuple[Claim | None, int] | None:
@@ -253,7 +269,9 @@ class StateBinder:
             ]
             is_off = any(words[index].text.lower() in load_words("off") for index in switches)
             said = bool(len(negations) + is_off) and not (negations and is_off)
-            has_helper = bool(switches) or self._is_predicate(reading, at, length) or bool(negations)
+            has_helper = self._is_predicate(reading, at, length) or any(
+                abs(index - at) <= _MOST_WORDS for index in switches
+            )
             if bool(fact.value.number) == (not said):
                 reading.cover(*range(at, at + length), *negations, *switches)
                 reading.bound.append(fact)
@@ -266,7 +284,17 @@ class StateBinder:
                     Cause.STATED,
                     make_evidence(fact, self.world),
                 ), length
-            if has_helper and len(own) == 1 and len(switches) <= 1:
+            is_supposed = any(
+                word.text.lower() in _SUPPOSING
+                for word in reading.words_between(reading.get_clause(start)[0], start)
+            )
+            if (
+                has_helper
+                and len(own) == 1
+                and len(switches) <= 1
+                and not is_supposed
+                and words[at].relation not in _ASIDE
+            ):
                 return (
                     make_claim(
                         reading, start, end, ClaimKind.FLAG, Verdict.CONTRADICTED, Cause.OTHER_STATE,

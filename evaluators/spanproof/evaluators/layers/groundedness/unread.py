@@ -7,7 +7,7 @@ noun, or where it says nothing that could be false.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import Final
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
@@ -27,11 +27,32 @@ _FUNCTION_PARTS: Final = frozenset(
 )
 _MEANINGFUL: Final = ("negation", "all", "only", "cause", "time", "hedge", "up", "down")
 _SIDES: Final = frozenset(
-    ["over", "under", "above", "below", "than", "beyond", "between", "except", "instead", "until", "unless", "if", "whether"]
+    [
+        "over",
+        "under",
+        "above",
+        "below",
+        "than",
+        "beyond",
+        "between",
+        "except",
+        "instead",
+        "until",
+        "unless",
+        "if",
+        "whether",
+    ]
 )
 _OWN: Final = frozenset(("i", "we"))
 _AMOUNTS: Final = frozenset(
-    (ClaimKind.NUMBER, ClaimKind.CURRENCY, ClaimKind.PERCENT, ClaimKind.QUANTITY, ClaimKind.DATE, ClaimKind.TIME)
+    (
+        ClaimKind.NUMBER,
+        ClaimKind.CURRENCY,
+        ClaimKind.PERCENT,
+        ClaimKind.QUANTITY,
+        ClaimKind.DATE,
+        ClaimKind.TIME,
+    )
 )
 
 
@@ -62,7 +83,7 @@ def cover_cues(reading: Reading) -> None:
                 reading.cover(index)
 
 
-def bind_names(reading: Reading, binder: ValueBinder) -> Iterator[Claim]:
+def bind_names(reading: Reading, binder: ValueBinder, state_fields: Set[tuple[str, ...]]) -> Iterator[Claim]:
     """Yield a claim for each name: of the row that the passage is about, or of another than that."""
     world = binder.world
     previous: list[Named] = list(reading.scope)
@@ -70,6 +91,9 @@ def bind_names(reading: Reading, binder: ValueBinder) -> Iterator[Claim]:
     for name in reading.names:
         if set(name.words) <= reading.covered:
             previous.append(name)
+            continue
+        if _field_of(name, binder) in state_fields:
+            # A state is bound by its own rules, or not at all.
             continue
         others = [other for other in reading.names if other is not name]
         is_alone = not others and not reading.bound
@@ -131,7 +155,27 @@ def _field_of(name: Named, binder: ValueBinder) -> tuple[str, ...]:
 
 
 _TYING: Final = frozenset(
-    ["from", "by", "to", "with", "at", "in", "is", "was", "are", "were", "for", "as", "under", "supplied", "made", "written", "assigned", "located", "based"]
+    [
+        "from",
+        "by",
+        "to",
+        "with",
+        "at",
+        "in",
+        "is",
+        "was",
+        "are",
+        "were",
+        "for",
+        "as",
+        "under",
+        "supplied",
+        "made",
+        "written",
+        "assigned",
+        "located",
+        "based",
+    ]
 )
 _MOST_BETWEEN: Final = 4
 
@@ -213,7 +257,7 @@ def _is_read(
         return word.text not in ("→", "%")
     lowered = word.text.lower()
     if lowered in load_degrees("superlative") or lowered in load_degrees("comparative"):
-        return word.form in known
+        return word.form in known or bool(expand((word.form,)) & groups)
     if any(is_of(word, kind) for kind in _MEANINGFUL) or lowered in _SIDES:
         return word.form in known and not is_of(word, "negation")
     if word.part in _FUNCTION_PARTS or (not word.part and lowered in STOP):
@@ -237,7 +281,9 @@ def _is_type_noun(word: Word, at: int, reading: Reading, binder: ValueBinder) ->
     if word.part != "NOUN" or word.form in binder.world.field_words:
         return False
     is_counted = any(
-        other.head == at and index in reading.covered and other.relation in ("nummod", "amod", "det", "predet")
+        other.head == at
+        and index in reading.covered
+        and other.relation in ("nummod", "amod", "det", "predet")
         for index, other in enumerate(reading.words)
     )
     has_amount = any(claim.kind in _AMOUNTS and claim.cause is Cause.STATED for claim in reading.claims)
