@@ -1,16 +1,16 @@
 """Measure groundedness on sets of answers that strangers wrote.
 
-    python -m tests.bench.answers FOLDER [--judge none|perfect|0.9] [--verify-passed 1] [--per-set] [--show KIND]
+    python -m tests.bench.answers FOLDER [--judge none|perfect|0.9] [--verify-passed 1] [--per-set]
 
-In: a folder of `SET.json` files, each a list of situations `{id, language, task, earlier?, steps, answers}`; a
-step is `{tool, arguments, output}` or `{python|sql|shell, output}`, an answer `{answer, right, wrong?}`, where
-`wrong` is the untrue part. Each answer becomes a trace of its own, which the engine evaluates without a replay.
-Also `SET.jsonl.xz` files with rows of `{outputs, answer, label, task?}`: `--rows` of each are judged.
+In: a folder of `SET.json` files, each a list of situations `{id, language, task, earlier?, steps, answers}`;
+a step is `{tool, arguments, output}` or `{python|sql|shell, output}`, an answer `{answer, right, wrong?}`,
+where `wrong` is the untrue part. Each answer becomes a trace of its own, which the engine evaluates without a
+replay. Also `SET.jsonl.xz` files with rows of `{outputs, answer, label, task?}`: `--rows` of each are judged.
 
-Out: per set the shares of right answers accepted and accused, and of wrong ones rejected, passed and open. With
-a judge, a scripted endpoint rules on the open sentences of an open answer: one is false where it overlaps the
-untrue part. `--judge 0.9` is right in nine of ten sentences, drawn with a fixed seed; `--verify-passed` puts
-this share of the answers that passed to it too. Nothing of a set is executed.
+Out: per set the shares of right answers accepted and accused, and of wrong ones rejected, passed and open.
+With a judge, a scripted endpoint rules on the open sentences of an open answer: one is false where it
+overlaps the untrue part. `--judge 0.9` is right in nine of ten sentences, drawn with a fixed seed;
+`--verify-passed` is the setting of that name. `--show KIND` shows answers. Nothing of a set is executed.
 """
 
 from __future__ import annotations
@@ -82,7 +82,8 @@ class Tally:
         accepted, passed = self.right["pass"] / right, self.wrong["pass"] / wrong
         lift = f"{accepted / passed:5.1f}" if passed else "  inf"
         return (
-            f"right {self.right.total():4}: accepted {accepted:.3f} accused {self.right['fail'] / right:.3f} | "
+            f"right {self.right.total():4}: accepted {accepted:.3f}"
+            f" accused {self.right['fail'] / right:.3f} | "
             f"wrong {self.wrong.total():4}: rejected {self.wrong['fail'] / wrong:.3f} passed {passed:.3f} "
             f"open {self.wrong['open'] / wrong:.3f} | lift {lift}"
         )
@@ -153,7 +154,8 @@ def _build_step(span_id: str, run_id: str, start: int, step: dict[str, Any]) -> 
         code = ExecutedCode(step[language], "code", "bash" if language == "shell" else language, logs=output)
         return Span(
             "b" * 32, span_id, run_id, language, SpanKind.TOOL, start, start + _STEP_NS // 2,
-            tool=ToolCall(f"run_{language}", {"code": step[language]}), code=code, output=Payload(output, output),
+            tool=ToolCall(f"run_{language}", {"code": step[language]}), code=code,
+            output=Payload(output, output),
         )  # fmt: skip
     value = _decode(output)
     return Span(
