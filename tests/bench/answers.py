@@ -11,7 +11,7 @@ Out: per set the shares of right answers accepted and accused, and of wrong ones
 a judge, each open sentence of an open answer is settled: it is false where it overlaps the untrue part. A
 false sentence rejects the answer, and an answer without one is accepted. `--judge 0.9` is right in nine of ten
 sentences, drawn with a fixed seed. Nothing of a set is executed.
-"""
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Tally:
         accepted, passed = self.right["pass"] / right, self.wrong["pass"] / wrong
         lift = f"{accepted / passed:5.1f}" if passed else "  inf"
         return (
-            f"right {self.right.total():4}: accepted {accepted:.3f} accused {self.right['fail'] / right:.3f} | "
+            f"right {self.right.total():4}: accepted {accepted:.3f} accused {self.right['fail'] / right:.3f} | "  # noqa: E501
             f"wrong {self.wrong.total():4}: rejected {self.wrong['fail'] / wrong:.3f} passed {passed:.3f} "
             f"open {self.wrong['open'] / wrong:.3f} | lift {lift}"
         )
@@ -163,7 +163,7 @@ def _build_step(span_id: str, run_id: str, start: int, step: dict[str, Any]) -> 
         code = ExecutedCode(step[language], "code", "bash" if language == "shell" else language, logs=output)
         return Span(
             "b" * 32, span_id, run_id, language, SpanKind.TOOL, start, start + _STEP_NS // 2,
-            tool=ToolCall(f"run_{language}", {"code": step[language]}), code=code, output=Payload(output, output),
+            tool=ToolCall(f"run_{language}", {"code": step[language]}), code=code, output=Payload(output, output),  # noqa: E501
         )  # fmt: skip
     value = _decode(output)
     return Span(
@@ -192,13 +192,14 @@ def judge_case(engine: Engine, case: Case, judge: Judge | None) -> tuple[str, Sc
     marks = [fact.sentence for fact in scored.evidence if fact.sentence is not None] if scored else []
     if scored is not None and not marks:
         return ("fail" if judge.is_false(0, len(case.text), case) else "pass"), scored
-    asked = [mark for mark in marks if mark.verdict == "open"]
-    is_rejected = any([judge.is_false(mark.start, mark.end, case) for mark in asked])
+    requested = [mark for mark in marks if mark.verdict == "open"]
+    answers = [judge.is_false(mark.start, mark.end, case) for mark in requested]
+    is_rejected = any(answers)
     return ("fail" if is_rejected else "pass"), scored
 
 
 def has_all_numbers(case: Case) -> bool:
-    """Return whether each number of the answer stands in an output: what a simple check does."""
+    """Return whether each number of the answer is in an output: what a simple check does."""
     known = {text.replace(",", "") for output in case.outputs for text in _NUMBER.findall(output)}
     return all(text.replace(",", "") in known for text in _NUMBER.findall(case.text))
 

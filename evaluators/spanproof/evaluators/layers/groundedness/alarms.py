@@ -2,7 +2,7 @@
 
 In: a stated value that is not bound, the reading and the world. Out: a contradicting claim, or None. No alarm fires
 where the row that the value is of is named in the sentence, or where arithmetic could give the value.
-"""
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -14,7 +14,12 @@ from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness.bind import ValueBinder, kind_of, make_claim, make_evidence
 from spanproof.evaluators.layers.groundedness.derive import list_cues
 from spanproof.evaluators.layers.groundedness.lexicon import is_of
-from spanproof.evaluators.layers.groundedness.match import Hedge, agrees, are_comparable, is_hedged_number
+from spanproof.evaluators.layers.groundedness.match import (
+    Hedge,
+    is_agreeing,
+    are_comparable,
+    is_hedged_number,
+)
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, Verdict
 from spanproof.evaluators.layers.groundedness.reader import Reading, Stated
 from spanproof.reading.records import Fact, Role
@@ -54,7 +59,7 @@ _COMPARING: Final = frozenset(
 )
 _PARTING: Final = frozenset((",", ";", "(", ")", "then", "–", "—"))
 _SUBJECT_REACH: Final = 6
-"""A value's subject stands at most so many words before it, where a sentence is to be contradicted."""
+"""A value's subject is at most so many words before it, where a sentence is to be contradicted."""
 _LONGEST_IDENTIFIER: Final = 40
 
 
@@ -72,7 +77,7 @@ def find_misquote(stated: Stated, reading: Reading, binder: ValueBinder) -> Clai
         return None
     if stated.hedge is Hedge.ABOUT and abs(value.number - rival.value.number) < 0.2 * abs(rival.value.number):
         return None
-    return _contradict(stated, reading, binder, rival, Cause.OTHER_VALUE, GroundednessRule.MISQUOTE)
+    return _build_contradiction(stated, reading, binder, rival, Cause.OTHER_VALUE, GroundednessRule.MISQUOTE)
 
 
 def _is_quotable(value: Value, stated: Stated) -> bool:
@@ -148,9 +153,11 @@ def find_printed_result(
     # What the task gives may go into the figure: "a budget of 2000".
     has_given = any(fact.source >= world.outputs and fact.value.kind in NUMERIC for fact in world.base.facts)
     units = value.unit and last[0].value.unit and value.unit != last[0].value.unit
-    if not is_of_task or has_given or units or agrees(value, stated.hedge, last[0], stated.text):
+    if not is_of_task or has_given or units or is_agreeing(value, stated.hedge, last[0], stated.text):
         return None
-    return _contradict(stated, reading, binder, last[0], Cause.OTHER_VALUE, GroundednessRule.PRINTED_RESULT)
+    return _build_contradiction(
+        stated, reading, binder, last[0], Cause.OTHER_VALUE, GroundednessRule.PRINTED_RESULT
+    )
 
 
 def find_other_record(
@@ -184,13 +191,15 @@ def find_other_record(
     own = [fact for fact in world.list_facts(row) if world.get_field(fact) == field]
     if len(own) != 1 or not binder.is_named_field(own[0], stated, reading):
         return None
-    if agrees(value, stated.hedge, own[0], stated.text) or _could_be_derived(stated, binder):
+    if is_agreeing(value, stated.hedge, own[0], stated.text) or _could_be_derived(stated, binder):
         return None
-    return _contradict(stated, reading, binder, own[0], Cause.OTHER_VALUE, GroundednessRule.OTHER_RECORD)
+    return _build_contradiction(
+        stated, reading, binder, own[0], Cause.OTHER_VALUE, GroundednessRule.OTHER_RECORD
+    )
 
 
 def is_subject_beside(stated: Stated, reading: Reading) -> bool:
-    """Return whether the name before a value is its subject for sure: in its clause, with nothing set apart between."""
+    """Return whether the name before a value is its subject for sure: in its clause, with nothing set apart between."""  # noqa: E501
     lead = reading.passage.lead
     before = [name for name in reading.names if name.end <= stated.start]
     if not before:
@@ -223,9 +232,11 @@ def find_overtaken(stated: Stated, fact: Fact, reading: Reading, binder: ValueBi
         for name in reading.names
     ):
         return None
-    if not later or any(agrees(stated.mention.value, stated.hedge, each, stated.text) for each in later):
+    if not later or any(is_agreeing(stated.mention.value, stated.hedge, each, stated.text) for each in later):
         return None
-    return _contradict(stated, reading, binder, later[-1], Cause.OVERTAKEN, GroundednessRule.OVERTAKEN)
+    return _build_contradiction(
+        stated, reading, binder, later[-1], Cause.OVERTAKEN, GroundednessRule.OVERTAKEN
+    )
 
 
 def _identify(fact: Fact, binder: ValueBinder) -> frozenset[tuple[tuple[str, ...], str]]:
@@ -255,7 +266,7 @@ def find_unknown_identifier(stated: Stated, reading: Reading, binder: ValueBinde
     alike = [fact for text, fact in known.items() if _is_slip(value.text, text)]
     if len(alike) != 1 or not any(character.isdigit() for character in value.text):
         return None
-    return _contradict(
+    return _build_contradiction(
         stated, reading, binder, alike[0], Cause.UNKNOWN_IDENTIFIER, GroundednessRule.UNKNOWN_IDENTIFIER
     )
 
@@ -307,7 +318,7 @@ def _list_columns(binder: ValueBinder) -> list[list[float]]:
     return [column for column in found.values() if len(column) > 1]
 
 
-def _contradict(
+def _build_contradiction(
     stated: Stated, reading: Reading, binder: ValueBinder, fact: Fact, cause: Cause, rule: GroundednessRule
 ) -> Claim:
     return make_claim(

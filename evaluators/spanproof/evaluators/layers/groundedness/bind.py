@@ -3,7 +3,7 @@
 In: a reading and the world. Out: claims. A value agrees where its row is the one that the clause, the item or the
 heading names, or the only one there is, and where its field is the one that the words beside the value pick out,
 or the only one of its kind in the row.
-"""
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from spanproof.evaluators.layers.groundedness.lexicon import is_of
-from spanproof.evaluators.layers.groundedness.match import agrees, are_comparable
+from spanproof.evaluators.layers.groundedness.match import is_agreeing, are_comparable
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.reader import Named, Reading, Stated
 from spanproof.evaluators.layers.groundedness.world import FieldName, World
@@ -25,7 +25,7 @@ _ATTACHED_REACH = 5
 _PARTING = frozenset((",", ";", "and", "or", "but", "while"))
 _DOLLARS = frozenset(("USD", "CAD", "AUD", "NZD", "SGD", "HKD", "MXN"))
 _UNSAID = 0.25
-"""What a field loses for words of its name that are not said: `price` is meant by "price", not `old_price`."""
+"""What a field loses for words of its name that are not said: `price` is meant by "price", not `old_price`."""  # noqa: E501
 _KINDS = {
     Kind.NUMBER: ClaimKind.NUMBER,
     Kind.MONEY: ClaimKind.CURRENCY,
@@ -66,11 +66,13 @@ class ValueBinder:
         if value.kind is Kind.ID:
             found = [fact for _, fact in base.by_text.get(f"#{value.text}", ())]
             return found + [
-                fact for fact in base.by_kind[Kind.NUMBER] if agrees(value, stated.hedge, fact, stated.text)
+                fact
+                for fact in base.by_kind[Kind.NUMBER]
+                if is_agreeing(value, stated.hedge, fact, stated.text)
             ]
         kinds = (*NUMERIC, Kind.ID, Kind.DATE) if value.kind in NUMERIC else (value.kind, Kind.NUMBER)
         if value.kind is Kind.QUANTITY and self._names_unit(stated):
-            # The unit stands apart from its numbers: in a header, a title or the question.
+            # The unit is apart from its numbers: in a header, a title or the question.
             bare = replace(
                 value,
                 kind=Kind.NUMBER,
@@ -81,19 +83,19 @@ class ValueBinder:
             )
             plain = [
                 fact for fact in base.by_kind[Kind.NUMBER]
-                if fact.role is not Role.HEADER and agrees(bare, stated.hedge, fact, stated.text)
+                if fact.role is not Role.HEADER and is_agreeing(bare, stated.hedge, fact, stated.text)
             ]  # fmt: skip
             if plain:
                 return plain + [
                     fact
                     for fact in base.by_kind[Kind.QUANTITY]
-                    if agrees(value, stated.hedge, fact, stated.text)
+                    if is_agreeing(value, stated.hedge, fact, stated.text)
                 ]
         return [
             fact
             for kind in kinds
             for fact in base.by_kind[kind]
-            if fact.role is not Role.HEADER and agrees(value, stated.hedge, fact, stated.text)
+            if fact.role is not Role.HEADER and is_agreeing(value, stated.hedge, fact, stated.text)
         ]
 
     def _names_unit(self, stated: Stated) -> bool:
@@ -239,7 +241,7 @@ class ValueBinder:
             name
             for name, facts in rivals.items()
             if any(
-                agrees(other.mention.value, other.hedge, fact, other.text)
+                is_agreeing(other.mention.value, other.hedge, fact, other.text)
                 for other in others
                 for fact in facts
             )

@@ -3,7 +3,7 @@
 In: a stated amount, the reading and the world. Out: a `Derived` with its program. The clause has to name the
 operation, and the operands are values that the sentence states, one field of the rows that it names, fields of one
 row that it names, or a whole column. A direction that the clause states has to be that of the change.
-"""
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -102,15 +102,15 @@ def _iter_derived(
             yield from _iter_differences(one, two, value, sign, is_signed=_is_signed(stated))
     if "sum" in cues or _has_plus(reading):
         for facts in iter_groups(stated, reading, binder):
-            yield _build(sum(map(_amount, facts)), facts, "+")
+            yield _build(sum(map(_compute_compute_amount, facts)), facts, "+")
     if "mean" in cues:
         for facts in iter_groups(stated, reading, binder):
-            total = sum(map(_amount, facts)) / len(facts)
+            total = sum(map(_compute_compute_amount, facts)) / len(facts)
             yield Derived(total, tuple(facts), f"mean of {len(facts)} values = {total:g}")
     if "multiple" in cues:
         for one, two in pairs:
-            if _amount(two):
-                yield _build(_amount(one) / _amount(two), (one, two), "/")
+            if _compute_amount(two):
+                yield _build(_compute_amount(one) / _compute_amount(two), (one, two), "/")
 
 
 def _iter_shares_of_columns(reading: Reading, binder: ValueBinder, is_percent: bool) -> Iterator[Derived]:
@@ -121,28 +121,34 @@ def _iter_shares_of_columns(reading: Reading, binder: ValueBinder, is_percent: b
         return
     for facts in iter_columns(None, reading, binder):
         own = [fact for fact in facts if world.get_row(fact.record) == rows[0]]
-        total = sum(map(_amount, facts))
-        if len(own) == 1 and total > 0 and all(_amount(fact) >= 0 for fact in facts):
-            result = _amount(own[0]) / total * (100 if is_percent else 1)
-            yield Derived(result, (own[0],), f"{_show(own[0])} / {total:g} = {_amount(own[0]) / total:.4g}")
+        total = sum(map(_compute_compute_amount, facts))
+        if len(own) == 1 and total > 0 and all(_compute_amount(fact) >= 0 for fact in facts):
+            result = _compute_amount(own[0]) / total * (100 if is_percent else 1)
+            yield Derived(
+                result, (own[0],), f"{_show(own[0])} / {total:g} = {_compute_amount(own[0]) / total:.4g}"
+            )
 
 
 def _iter_shares(one: Fact, two: Fact, is_percent: bool) -> Iterator[Derived]:
     for part, whole in ((one, two), (two, one)):
-        if _amount(whole) and 0 <= _amount(part) <= _amount(whole) and are_alike(part, whole):
-            result = _amount(part) / _amount(whole) * (100 if is_percent else 1)
+        if (
+            _compute_amount(whole)
+            and 0 <= _compute_amount(part) <= _compute_amount(whole)
+            and are_alike(part, whole)
+        ):
+            result = _compute_amount(part) / _compute_amount(whole) * (100 if is_percent else 1)
             yield _build(result, (part, whole), "/")
 
 
 def _iter_differences(one: Fact, two: Fact, value: Value, sign: int, *, is_signed: bool) -> Iterator[Derived]:
     """Yield the change from one fact to another; `sign` is the direction that the clause states."""
-    change = _amount(two) - _amount(one)
+    change = _compute_amount(two) - _compute_amount(one)
     is_wrong = sign != 0 and change * sign < 0
     if value.kind is Kind.PERCENT and not _is_percent(one):
-        if _amount(one):
-            relative = change / _amount(one) * 100
+        if _compute_amount(one):
+            relative = change / _compute_amount(one) * 100
             result = relative if is_signed else max(relative, -relative)
-            program = f"({_show(two)} - {_show(one)}) / {_show(one)} = {change / _amount(one):.4g}"
+            program = f"({_show(two)} - {_show(one)}) / {_show(one)} = {change / _compute_amount(one):.4g}"
             yield Derived(result, (one, two), program, is_wrong)
         return
     result = -change if sign < 0 else change if sign > 0 or is_signed else max(change, -change)
@@ -161,7 +167,7 @@ def _build(result: float, facts: Sequence[Fact], sign: str) -> Derived:
     )
 
 
-def _amount(fact: Fact) -> float:
+def _compute_amount(fact: Fact) -> float:
     return fact.value.number * fact.factor
 
 
@@ -177,7 +183,7 @@ def are_alike(one: Fact, two: Fact) -> bool:
 def iter_pairs(
     stated: Stated | None, reading: Reading, binder: ValueBinder, fields: frozenset[str] = frozenset()
 ) -> Iterator[tuple[Fact, Fact]]:
-    """Yield pairs of facts that a sentence names, the earlier of a pair first; `fields` name what is compared."""
+    """Yield pairs of facts that a sentence names, the earlier of a pair first; `fields` name what is compared."""  # noqa: E501
     world = binder.world
     value = stated.mention.value if stated is not None else None
     bound = _list_bound(reading)
@@ -197,7 +203,6 @@ def iter_pairs(
 
 def iter_groups(stated: Stated, reading: Reading, binder: ValueBinder) -> Iterator[list[Fact]]:
     """Yield groups of facts that a sentence names: stated values, rows that it names, whole columns."""
-    world = binder.world
     value = stated.mention.value
     bound = [fact for fact in _list_bound(reading) if fact is not reading.by_stated.get(stated.start)]
     alike = [fact for fact in bound if bound and are_alike(fact, bound[0])]
@@ -210,7 +215,7 @@ def iter_groups(stated: Stated, reading: Reading, binder: ValueBinder) -> Iterat
 
 
 def iter_columns(value: Value | None, reading: Reading, binder: ValueBinder) -> Iterator[list[Fact]]:
-    """Yield whole columns, without rows of totals: those that the sentence or the task names, else the only one."""
+    """Yield whole columns, without rows of totals: those that the sentence or the task names, else the only one."""  # noqa: E501
     world = binder.world
     words = frozenset(word.form for word in reading.words)
     for group in world.base.groups.values():
@@ -256,7 +261,7 @@ def _list_bound(reading: Reading) -> list[Fact]:
 
 
 def find_rows(reading: Reading, world: World) -> list[int]:
-    """Return the rows that a sentence or what stands above it names alone; else the lone rows of the outputs."""
+    """Return the rows that a sentence or what is above it names alone; else the lone rows of the outputs."""  # noqa: E501
     names = [*reading.names, *reading.scope]
     rows = [row for name in names if len(name.rows) <= 2 for row in sorted(name.rows)]
     bound = [world.get_row(fact.record) for fact in reading.by_stated.values()]
@@ -321,7 +326,7 @@ def _list_named_fields(value: Value | None, row: int, reading: Reading, binder: 
 
 
 def put_in_order(one: Fact, two: Fact, world: World) -> tuple[Fact, Fact]:
-    """Return two facts in the order of time, where their fields or rows have one; else as they are printed."""
+    """Return two facts in the order of time, where their fields or rows have one; else as they are printed."""  # noqa: E501
     first, second = _time_of(one, world), _time_of(two, world)
     if first is not None and second is not None and first != second:
         return (one, two) if first < second else (two, one)

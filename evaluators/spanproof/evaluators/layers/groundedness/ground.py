@@ -45,7 +45,24 @@ ALL_RULES: Final = frozenset(GroundednessRule)
 _VALUE_KINDS: Final = frozenset(ClaimKind) - {ClaimKind.NAME, ClaimKind.IDENTIFIER}
 """Kinds of claims that say something of their subject; a name alone says nothing."""
 _FEWEST_WORDS_TO_PARSE: Final = 2
-_ANAPHORIC: Final = frozenset("it its that this these those they their he his she her hers there".split())
+_ANAPHORIC: Final = frozenset(
+    [
+        "it",
+        "its",
+        "that",
+        "this",
+        "these",
+        "those",
+        "they",
+        "their",
+        "he",
+        "his",
+        "she",
+        "her",
+        "hers",
+        "there",
+    ]
+)
 
 
 def ground(
@@ -156,7 +173,7 @@ class _Grounder:
         return readings
 
     def _set_scope(self, reading: Reading, index: int, readings: Sequence[Reading | None]) -> None:
-        """Say what stands above a passage; else what the passage before it is about."""
+        """Set what is above a passage; else what the passage before it is about."""
         above = [each for at in reading.passage.above if (each := readings[at]) is not None]
         reading.scope_words = frozenset(word.form for each in above for word in each.words)
         nearest = next((each.names for each in reversed(above) if each.names), [])
@@ -203,7 +220,7 @@ class _Grounder:
                 reading, 0, len(reading.text), ClaimKind.QUOTE, Verdict.GROUNDED, Cause.STATED, quoted
             )
             reading.claims.append(claim)
-        unread = list_unread(reading, self.binder, self.language)
+        unread = list_unread(reading, self.binder)
         claims = tuple(sorted(reading.claims, key=lambda claim: (claim.start, claim.end)))
         parts = tuple(Part(answer[low:high], low, high) for low, high in unread)
         return Sentence(answer[start:end], start, end, _decide(claims, parts), claims, parts)
@@ -235,7 +252,7 @@ class _Grounder:
         *,
         is_quoted: bool,
     ) -> None:
-        """Enter the claim of a value that is of no named field: derived, counted, given, contradicted or open."""
+        """Enter the claim of a value that is of no named field: derived, counted, given, contradicted or open."""  # noqa: E501
         place = (reading, stated.start, stated.end, kind_of(stated))
         if is_quoted:
             return
@@ -279,7 +296,7 @@ class _Grounder:
         reading.claims.append(make_claim(*place, Verdict.UNCERTAIN, cause, nearest))
 
     def _is_given(self, stated: Stated, given: Sequence[Fact], reading: Reading) -> bool:
-        """Return whether what the run was given bears a value out: a name of a thing, or an argument's amount."""
+        """Return whether what the run was given bears a value out: a name of a thing, or an argument's amount."""  # noqa: E501
         kinds = {self.world.sources[fact.source].kind for fact in given}
         if stated.mention.value.kind in (Kind.ID, Kind.DATE, Kind.TIME):
             return True

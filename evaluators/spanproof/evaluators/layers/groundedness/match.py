@@ -2,7 +2,7 @@
 
 In: a stated value, how it is hedged, and a fact. Out: whether they agree, across units, scales and rounding. A
 sign is never ignored: the caller says where a word of the answer turns it.
-"""
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Hedge(StrEnum):
     OVER = "over"
 
 
-def agrees(said: Value, hedge: Hedge, fact: Fact, text: str) -> bool:
+def is_agreeing(said: Value, hedge: Hedge, fact: Fact, text: str) -> bool:
     """Return whether a stated value is that of a fact; `text` are the characters of the stated one."""
     known = fact.value
     if said.kind is Kind.DATE:
@@ -68,7 +68,7 @@ def agrees(said: Value, hedge: Hedge, fact: Fact, text: str) -> bool:
         return _names_identifier(text, known.text)
     if said.kind not in NUMERIC or known.kind not in NUMERIC:
         return False
-    return _agree_numbers(said, hedge, fact)
+    return _is_same_amount(said, hedge, fact)
 
 
 def _names_identifier(text: str, known: str) -> bool:
@@ -97,7 +97,7 @@ def is_rate(fact: Fact) -> bool:
 
 
 def compute_width(said: Value, hedge: Hedge) -> float:
-    """Return how wide a range of amounts a number means: its last written place, or more where it is hedged."""
+    """Return how wide a range of amounts a number means: its last written place, or more where it is hedged."""  # noqa: E501
     if hedge is not Hedge.ABOUT:
         return said.step
     amount = round(said.amount)
@@ -109,7 +109,7 @@ def compute_width(said: Value, hedge: Hedge) -> float:
 
 
 def is_hedged_number(said: Value, hedge: Hedge, known: float, scale: float = 1.0) -> bool:
-    """Return whether a number, hedged as it is, is said of a known one; `scale` turns the said into the known."""
+    """Return whether a number, hedged as it is, is said of a known one; `scale` turns the said into the known."""  # noqa: E501
     number, width = said.number * scale, compute_width(said, hedge) * scale
     if is_same_number(number, known, width):
         return True
@@ -121,7 +121,7 @@ def is_hedged_number(said: Value, hedge: Hedge, known: float, scale: float = 1.0
     return hedge is Hedge.ABOUT and is_cut(number, known, width)
 
 
-def _agree_numbers(said: Value, hedge: Hedge, fact: Fact) -> bool:
+def _is_same_amount(said: Value, hedge: Hedge, fact: Fact) -> bool:
     known = fact.value
     if not are_comparable(said, fact):
         return False
@@ -130,7 +130,7 @@ def _agree_numbers(said: Value, hedge: Hedge, fact: Fact) -> bool:
             abs(known.number) <= _LARGEST_FRACTION and is_hedged_number(said, hedge, known.number, 0.01)
         ) or (is_rate(fact) and is_hedged_number(said, hedge, known.number))
     if said.kind is Kind.QUANTITY and known.kind is Kind.NUMBER:
-        # Its unit stands nowhere beside it: the name of the field has to bear the unit out.
+        # Its unit is nowhere beside it: the name of the field has to bear the unit out.
         return (
             said.factor == 1.0 and is_hedged_number(said, hedge, known.number) and said.unit in ("", "data")
         )

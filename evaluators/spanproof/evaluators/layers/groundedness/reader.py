@@ -1,4 +1,4 @@
-"""What a passage states: its values, the names in it, its clauses, and what stands above it.
+"""What a passage states: its values, the names in it, its clauses, and what is above it.
 
 In: passages with their words, and the world. Out: a `Reading` of each, on which the binders work.
 """
@@ -25,7 +25,7 @@ _CLAUSE_END: Final = re.compile(
     r";|\s[–—-]\s|\.\s|:\s|,\s+(?:but|while|whereas|so|which|though|although|because|since)\b|\s(?:while|whereas|but)\b|\|"
 )
 _HEDGE_REACH: Final = 3
-"""A hedge stands at most so many words before its number: "just under the 80"."""
+"""A hedge is at most so many words before its number: "just under the 80"."""
 _LONGEST_NAME: Final = 8
 _ORDINALS: Final = [
     "first",
@@ -53,10 +53,12 @@ class Stated:
 
     @property
     def start(self) -> int:
+        """Return where it begins in the passage."""
         return self.mention.start
 
     @property
     def end(self) -> int:
+        """Return where it ends in the passage."""
         return self.mention.end
 
 
@@ -77,7 +79,7 @@ class Reading:
     """A passage as the binders see it.
 
     Attributes:
-        names: of the passage, in order; `scope` those of what stands above or before it.
+        names: of the passage, in order; `scope` those of what is above or before it.
         covered: indices of words that some claim covers.
         subjects: by stated value, the rows that it was bound in.
         bound: the facts that claims are bound to.
@@ -98,6 +100,7 @@ class Reading:
 
     @property
     def text(self) -> str:
+        """Return the passage's characters."""
         return self.passage.text
 
     def get_clause(self, at: int) -> tuple[int, int]:
@@ -115,11 +118,11 @@ class Reading:
         return tuple(at for at, word in enumerate(self.words) if word.start < high and low < word.end)
 
     def cover(self, *indices: int) -> None:
-        """Say that a claim covers words."""
+        """Mark words as covered by a claim."""
         self.covered.update(indices)
 
     def is_negated(self, at: int) -> bool:
-        """Return whether a negation stands before a character in its clause, or in the verb's group."""
+        """Return whether a negation is before a character in its clause, or in the verb's group."""
         low, high = self.get_clause(at)
         return any(is_of(word, "negation") for word in self.words_between(low, min(high, at + 25)))
 
@@ -226,8 +229,8 @@ def _find_clauses(passage: Passage, words: Sequence[Word]) -> list[int]:
     starts = {0} | {match.end() for match in _CLAUSE_END.finditer(passage.text)}
     if passage.lead is not None:
         starts = {start for start in starts if start == 0 or start > passage.lead[1] + 3}
-    left = [at for at in range(len(words))]
-    for at, word in enumerate(words):
+    left = list(range(len(words)))
+    for at in range(len(words)):
         head, hops = at, 0
         while words[head].head != head and hops < 12:
             head = words[head].head
@@ -243,7 +246,6 @@ def _find_clauses(passage: Passage, words: Sequence[Word]) -> list[int]:
 
 def _iter_names(reading: Reading, world: World) -> Iterator[Named]:
     """Yield the names of rows in a passage, the longest at each place."""
-    by_text = world.base.by_text
     at = 0
     words = reading.words
     identifiers = {each.words[0]: each for each in reading.stated if _may_identify(each)}
@@ -270,7 +272,26 @@ def _iter_names(reading: Reading, world: World) -> Iterator[Named]:
 
 
 _IDENTIFYING: Final = frozenset(
-    "id number no code ref reference order ticket invoice account case job pr issue sku key batch claim".split()
+    [
+        "id",
+        "number",
+        "no",
+        "code",
+        "ref",
+        "reference",
+        "order",
+        "ticket",
+        "invoice",
+        "account",
+        "case",
+        "job",
+        "pr",
+        "issue",
+        "sku",
+        "key",
+        "batch",
+        "claim",
+    ]
 )
 _FEWEST_DIGITS: Final = 3
 

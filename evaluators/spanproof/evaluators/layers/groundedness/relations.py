@@ -2,7 +2,7 @@
 
 In: a reading and the world. Out: claims; each covers the words that it verifies. What cannot be verified is left
 unread, and the sentence with it open.
-"""
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -28,8 +28,33 @@ _ORDINALS: Final = {
     for rank, name in enumerate(["first", "second", "third", "fourth", "fifth", "sixth", "seventh"], 1)
 }
 _RESTRICTING: Final = frozenset(
-    "among amongst of except excluding other these those remaining rest besides after apart next within per each"
-    " without second third fourth least one two three".split()
+    [
+        "among",
+        "amongst",
+        "of",
+        "except",
+        "excluding",
+        "other",
+        "these",
+        "those",
+        "remaining",
+        "rest",
+        "besides",
+        "after",
+        "apart",
+        "next",
+        "within",
+        "per",
+        "each",
+        "without",
+        "second",
+        "third",
+        "fourth",
+        "least",
+        "one",
+        "two",
+        "three",
+    ]
 )
 _MAX_COUNT: Final = 400
 _COUNT_REACH: Final = 5
@@ -106,7 +131,7 @@ def _verify_superlative(
     )
     is_restricted = is_restricted or _is_modified(reading, at + length) or _count_superlatives(reading) > 1
     is_restricted = is_restricted or any(len(name.rows) > 1 for name in (*reading.names, *reading.scope))
-    is_restricted = is_restricted or _says_more(reading, at, length, column, world)
+    is_restricted = is_restricted or _has_more_words(reading, at, length, column, world)
     if not column.is_certain or is_restricted or world.base.cut or reading.is_negated(start):
         return None
     return make_claim(
@@ -115,8 +140,8 @@ def _verify_superlative(
     )  # fmt: skip
 
 
-def _says_more(reading: Reading, at: int, length: int, column: Column, world: World) -> bool:
-    """Return whether a clause has words beside a superlative, its row and its column: "makes the most *money*"."""
+def _has_more_words(reading: Reading, at: int, length: int, column: Column, world: World) -> bool:
+    """Return whether a clause has words beside a superlative, its row and its column: "makes the most *money*"."""  # noqa: E501
     low, high = reading.get_clause(reading.words[at].start)
     named = {index for name in reading.names for index in name.words}
     named |= {index for stated in reading.stated for index in stated.words}
@@ -180,7 +205,7 @@ def _is_row_name(name: Named, world: World) -> bool:
 def _find_column(
     reading: Reading, binder: ValueBinder, row: int, start: int, degree: Degree
 ) -> Column | None:
-    """Return the column that a superlative is about: named beside it, by its word, or of the value stated with it."""
+    """Return the column that a superlative is about: named beside it, by its word, or of the value stated with it."""  # noqa: E501
     world = binder.world
     columns: dict[tuple[str, ...], list[Fact]] = {}
     siblings = world.list_siblings(row)
@@ -260,7 +285,7 @@ def _verify_comparatives(reading: Reading, binder: ValueBinder) -> Iterator[Clai
 def _order_by_mention(
     reading: Reading, world: World, one: Fact, two: Fact, than: int
 ) -> tuple[Fact, Fact] | None:
-    """Return two facts with the one first whose value or name stands before "than"; None where that is open."""
+    """Return two facts with the one first whose value or name is before "than"; None where that is open."""  # noqa: E501
     places = []
     for fact in (one, two):
         stated = [at for at, bound in reading.by_stated.items() if bound is fact]
@@ -287,7 +312,7 @@ def _verify_directions(reading: Reading, binder: ValueBinder) -> Iterator[Claim]
         ):
             continue
         sign = 1 if is_up else -1
-        found = _find_change(reading, binder, word.start)
+        found = _find_change(reading, word.start)
         if found is None:
             continue
         earlier, later = found
@@ -312,7 +337,7 @@ _FROM_CHARS: Final = 25
 _FROM_TO: Final = re.compile(r"\bfrom\b")
 
 
-def _find_change(reading: Reading, binder: ValueBinder, start: int) -> tuple[Fact, Fact] | None:
+def _find_change(reading: Reading, start: int) -> tuple[Fact, Fact] | None:
     """Return the earlier and the later value of a change that a clause states with both of its values."""
     stated = sorted((at, fact) for at, fact in reading.by_stated.items() if fact.value.kind in NUMERIC)
     if len(stated) != 2 or not are_alike(stated[0][1], stated[1][1]):
@@ -379,7 +404,7 @@ def _is_of_all_rows(reading: Reading, at: int, said: tuple[int, ...], binder: Va
 
 
 def count_rows(stated: Stated, reading: Reading, binder: ValueBinder) -> tuple[int, list[Fact], bool] | None:
-    """Return how many rows what a number counts is, some of their cells, and whether only those can be meant."""
+    """Return how many rows what a number counts is, some of their cells, and whether only those can be meant."""  # noqa: E501
     value = stated.mention.value
     world = binder.world
     is_whole = (

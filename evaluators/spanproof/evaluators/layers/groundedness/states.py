@@ -2,7 +2,7 @@
 
 In: a reading and the world. Out: claims. A state agrees where the row's field has it; it is contradicted where
 the one field of states in that row has a state that excludes it.
-"""
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class StateBinder:
                 make_evidence(having[-1], self.world),
             )
         if is_negated and excluding and not having:
-            reading.cover(*index, *self._negations(reading, at))
+            reading.cover(*index, *self._list_negations(reading, at))
             reading.bound.append(excluding[-1])
             return make_claim(
                 reading,
@@ -164,7 +164,9 @@ class StateBinder:
         """Return whether the clause itself names the row of a state, or there is no other."""
         low, high = reading.get_clause(start)
         is_named = any(low <= name.start < high and rows <= name.rows for name in reading.names)
-        return is_named or all(len(self.world.list_siblings(row)) == 1 for row in rows) and not reading.names
+        return is_named or (
+            all(len(self.world.list_siblings(row)) == 1 for row in rows) and not reading.names
+        )
 
     def _is_predicate(self, reading: Reading, at: int, length: int) -> bool:
         """Return whether the sentence says the state of its subject: "is confirmed", "**A**: confirmed"."""
@@ -209,7 +211,7 @@ class StateBinder:
         return list(found.values())
 
     def _find_subject(self, reading: Reading, start: int, at: int, length: int) -> frozenset[int]:
-        """Return the rows that a state is said of: of the names before it, or of the lone row with a state."""
+        """Return the rows that a state is said of: of the names before it, or of the lone row with a state."""  # noqa: E501
         low, high = reading.get_clause(start)
         own = set(range(at, at + length))
         names = [name for name in reading.names if not own & set(name.words)]
@@ -230,9 +232,9 @@ class StateBinder:
         return frozenset(row for row in rows if self._list_states(frozenset((row,))))
 
     def _is_negated(self, reading: Reading, at: int) -> bool:
-        return bool(self._negations(reading, at))
+        return bool(self._list_negations(reading, at))
 
-    def _negations(self, reading: Reading, at: int) -> list[int]:
+    def _list_negations(self, reading: Reading, at: int) -> list[int]:
         """Return the negations about a word: of its own, of its head's, or right before it."""
         words = reading.words
         word = words[at]
@@ -258,7 +260,7 @@ class StateBinder:
             if len({fact.value.number for fact in own}) != 1:
                 return None
             fact = own[-1]
-            negations = self._negations(reading, at)
+            negations = self._list_negations(reading, at)
             low, high = reading.get_clause(start)
             switches = [
                 index

@@ -3,11 +3,12 @@
 In: a reading with its claims. Out: claims of names that are of one row, and the stretches that stay unread. A word
 is read where a claim covers it, where it names a field, a table or a tool of what is bound, where the task has the
 noun, or where it says nothing that could be false.
-"""
+"""  # noqa: E501
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
@@ -83,7 +84,9 @@ def cover_cues(reading: Reading) -> None:
                 reading.cover(index)
 
 
-def bind_names(reading: Reading, binder: ValueBinder, state_fields: Set[tuple[str, ...]]) -> Iterator[Claim]:
+def bind_names(
+    reading: Reading, binder: ValueBinder, state_fields: AbstractSet[tuple[str, ...]]
+) -> Iterator[Claim]:
     """Yield a claim for each name: of the row that the passage is about, or of another than that."""
     world = binder.world
     previous: list[Named] = list(reading.scope)
@@ -92,7 +95,7 @@ def bind_names(reading: Reading, binder: ValueBinder, state_fields: Set[tuple[st
         if set(name.words) <= reading.covered:
             previous.append(name)
             continue
-        if _field_of(name, binder) in state_fields:
+        if _get_common_field(name, binder) in state_fields:
             # A state is bound by its own rules, or not at all.
             continue
         others = [other for other in reading.names if other is not name]
@@ -112,7 +115,8 @@ def bind_names(reading: Reading, binder: ValueBinder, state_fields: Set[tuple[st
         if (is_bound or is_tied or is_alone) and not _is_mismatched(name, reading, binder):
             reading.cover(*name.words)
             is_role = any(
-                _field_of(other, binder) != _field_of(name, binder) and _are_of_one_row(name, other, binder)
+                _get_common_field(other, binder) != _get_common_field(name, binder)
+                and _are_of_one_row(name, other, binder)
                 for other in others
             )
             kind = ClaimKind.ROLE if is_role else ClaimKind.NAME
@@ -132,12 +136,12 @@ def _are_of_one_row(one: Named, other: Named, binder: ValueBinder) -> bool:
 
 def _is_mismatched(name: Named, reading: Reading, binder: ValueBinder) -> bool:
     """Return whether the name before it in its clause, of another field, is of other rows."""
-    low, high = reading.get_clause(name.start)
-    field = _field_of(name, binder)
+    low, _ = reading.get_clause(name.start)
+    field = _get_common_field(name, binder)
     before = [
         other
         for other in reading.names
-        if low <= other.start < name.start and _field_of(other, binder) != field
+        if low <= other.start < name.start and _get_common_field(other, binder) != field
     ]
     if not before:
         return False
@@ -149,7 +153,7 @@ def _share_table(one: Named, other: Named, binder: ValueBinder) -> bool:
     return bool(groups[0] & groups[1])
 
 
-def _field_of(name: Named, binder: ValueBinder) -> tuple[str, ...]:
+def _get_common_field(name: Named, binder: ValueBinder) -> tuple[str, ...]:
     fields = {binder.world.get_field(fact) for fact in name.facts}
     return fields.pop() if len(fields) == 1 else ()
 
@@ -183,7 +187,7 @@ _MOST_BETWEEN: Final = 4
 def _find_foreign(name: Named, reading: Reading, binder: ValueBinder) -> Fact | None:
     """Return what the row that is named right before has in the field of a name that is of another row."""
     world = binder.world
-    field = _field_of(name, binder)
+    field = _get_common_field(name, binder)
     low, _ = reading.get_clause(name.start)
     before = [other for other in reading.names if low <= other.start and other.end <= name.start]
     if not before or not field or not name.is_whole or len(before[-1].rows) != 1:
@@ -197,7 +201,7 @@ def _find_foreign(name: Named, reading: Reading, binder: ValueBinder) -> Fact | 
     is_apart = any(
         word.text in (",", "and", "or", ";", "/", "&") or is_of(word, "negation") for word in between
     )
-    if not is_tied or is_apart or not key.is_whole or _field_of(key, binder) == field:
+    if not is_tied or is_apart or not key.is_whole or _get_common_field(key, binder) == field:
         return None
     is_other = any(not other.rows.isdisjoint(name.rows) for other in reading.names if other is not name)
     own = [
@@ -210,7 +214,7 @@ def _find_foreign(name: Named, reading: Reading, binder: ValueBinder) -> Fact | 
     return own[0]
 
 
-def list_unread(reading: Reading, binder: ValueBinder, language: str) -> list[tuple[int, int]]:
+def list_unread(reading: Reading, binder: ValueBinder) -> list[tuple[int, int]]:
     """Return the places in the answer of the words that are not read, neighbours joined."""
     known = _collect_known(reading, binder)
     groups = expand(known)
@@ -219,8 +223,7 @@ def list_unread(reading: Reading, binder: ValueBinder, language: str) -> list[tu
     unread = [
         at
         for at, word in enumerate(reading.words)
-        if at not in reading.covered | stated
-        and not _is_read(word, at, reading, known, groups, binder, language)
+        if at not in reading.covered | stated and not _is_read(word, at, reading, known, groups, binder)
     ]
     stretches: list[list[int]] = []
     for at in unread:
@@ -251,7 +254,6 @@ def _collect_known(reading: Reading, binder: ValueBinder) -> frozenset[str]:
 
 def _is_read(
     word: Word, at: int, reading: Reading, known: frozenset[str], groups: frozenset[str], binder: ValueBinder,
-    language: str,
 ) -> bool:  # fmt: skip
     if not any(character.isalnum() for character in word.text) or word.part in ("PUNCT", "SPACE"):
         return word.text not in ("→", "%")
