@@ -3,7 +3,7 @@
 In: the text of an answer. Out: passages in order, each with the places of its characters in the answer, what
 is above it and its mood; and the words of a passage with their grammar. English is parsed with spaCy, which
 is loaded when a passage first needs it. Of other languages words are only split.
-"""  # noqa: E501
+"""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ def _iter_lines(text: str) -> Iterator[tuple[int, str]]:
         at += len(line)
 
 
-# Depths of what a line is under: a heading holds all that follows, an introducing sentence the items below.  # noqa: E501
+# Depths of what a line is under: a heading holds all that follows, an introducing sentence the items below.
 _HEADING_DEPTH: Final = 0
 _SENTENCE_DEPTH: Final = 10
 _ITEM_DEPTH: Final = 20

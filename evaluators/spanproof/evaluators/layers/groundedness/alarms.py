@@ -11,13 +11,18 @@ from itertools import combinations
 from typing import Final
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
-from spanproof.evaluators.layers.groundedness.bind import ValueBinder, kind_of, make_claim, make_evidence
+from spanproof.evaluators.layers.groundedness.bind import (
+    ValueBinder,
+    get_claim_kind,
+    make_claim,
+    make_evidence,
+)
 from spanproof.evaluators.layers.groundedness.derive import list_cues
 from spanproof.evaluators.layers.groundedness.lexicon import is_of
 from spanproof.evaluators.layers.groundedness.match import (
     Hedge,
-    is_agreeing,
     are_comparable,
+    is_agreeing,
     is_hedged_number,
 )
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, Verdict
@@ -322,6 +327,6 @@ def _build_contradiction(
     stated: Stated, reading: Reading, binder: ValueBinder, fact: Fact, cause: Cause, rule: GroundednessRule
 ) -> Claim:
     return make_claim(
-        reading, stated.start, stated.end, kind_of(stated), Verdict.CONTRADICTED, cause,
+        reading, stated.start, stated.end, get_claim_kind(stated), Verdict.CONTRADICTED, cause,
         make_evidence(fact, binder.world), rule,
     )  # fmt: skip

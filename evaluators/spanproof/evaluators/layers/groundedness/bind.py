@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from spanproof.evaluators.layers.groundedness.lexicon import is_of
-from spanproof.evaluators.layers.groundedness.match import is_agreeing, are_comparable
+from spanproof.evaluators.layers.groundedness.match import are_comparable, is_agreeing
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.reader import Named, Reading, Stated
 from spanproof.evaluators.layers.groundedness.world import FieldName, World
@@ -220,15 +220,15 @@ class ValueBinder:
             }
             best = max(scores.values())
             if best > 0:
-                # Of fields that are named equally well, the value tells which one is meant.
+                # Of fields that are named equally well, the value decides which one is meant.
                 leading = {name for name, score in scores.items() if score == best}
                 if own in leading and leading & same == {own}:
                     return True
                 if is_beside or any(
-                    _have_one_shape(fact, other) for name in leading for other in rivals[name]
+                    _is_of_one_shape(fact, other) for name in leading for other in rivals[name]
                 ):
                     return False
-        # Nothing names a field: the value tells it. Words that name another are left unread.
+        # Nothing names a field: the value decides. Words that name another are left unread.
         return same == {own}
 
     def _list_taken(
@@ -250,7 +250,7 @@ class ValueBinder:
     def score(self, fact: Fact, words: frozenset[str], groups: frozenset[str]) -> float:
         """Return how many of some words, or of their synonyms, name the field of a fact."""
         own = self.world.words_of(fact)
-        exact = len(own & words) or float(not _units_of(own).isdisjoint(_units_of(words)))
+        exact = len(own & words) or float(not _list_units(own).isdisjoint(_list_units(words)))
         alike = exact + 0.5 * len(expand(own - words) & groups)
         return alike - _UNSAID * len(own - words) / len(own) if alike else 0.0
 
@@ -293,13 +293,13 @@ class ValueBinder:
         )
 
 
-def _have_one_shape(one: Fact, other: Fact) -> bool:
+def _is_of_one_shape(one: Fact, other: Fact) -> bool:
     """Return whether two facts could be of one quantity: both with decimals, or neither, and of one unit."""
     is_fraction = one.value.step < 1, other.value.step < 1
     return one.value.unit == other.value.unit and is_fraction[0] == is_fraction[1]
 
 
-def _units_of(words: frozenset[str]) -> frozenset[tuple[str, float]]:
+def _list_units(words: frozenset[str]) -> frozenset[tuple[str, float]]:
     """Return the units that words are, such as those of `ft` and `feet`."""
     return frozenset(UNITS[word] for word in words if word in UNITS and len(word) > 1)
 
@@ -348,6 +348,6 @@ def make_claim(
     return Claim(reading.text[start:end], low, high, kind, verdict, cause, evidence=evidence, rule=rule)  # type: ignore[arg-type]
 
 
-def kind_of(stated: Stated) -> ClaimKind:
+def get_claim_kind(stated: Stated) -> ClaimKind:
     """Return the kind of the claim that a stated value makes."""
     return _KINDS.get(stated.mention.value.kind, ClaimKind.NUMBER)

@@ -102,10 +102,10 @@ def _iter_derived(
             yield from _iter_differences(one, two, value, sign, is_signed=_is_signed(stated))
     if "sum" in cues or _has_plus(reading):
         for facts in iter_groups(stated, reading, binder):
-            yield _build(sum(map(_compute_compute_amount, facts)), facts, "+")
+            yield _build(sum(map(_compute_amount, facts)), facts, "+")
     if "mean" in cues:
         for facts in iter_groups(stated, reading, binder):
-            total = sum(map(_compute_compute_amount, facts)) / len(facts)
+            total = sum(map(_compute_amount, facts)) / len(facts)
             yield Derived(total, tuple(facts), f"mean of {len(facts)} values = {total:g}")
     if "multiple" in cues:
         for one, two in pairs:
@@ -121,7 +121,7 @@ def _iter_shares_of_columns(reading: Reading, binder: ValueBinder, is_percent: b
         return
     for facts in iter_columns(None, reading, binder):
         own = [fact for fact in facts if world.get_row(fact.record) == rows[0]]
-        total = sum(map(_compute_compute_amount, facts))
+        total = sum(map(_compute_amount, facts))
         if len(own) == 1 and total > 0 and all(_compute_amount(fact) >= 0 for fact in facts):
             result = _compute_amount(own[0]) / total * (100 if is_percent else 1)
             yield Derived(
@@ -261,7 +261,7 @@ def _list_bound(reading: Reading) -> list[Fact]:
 
 
 def find_rows(reading: Reading, world: World) -> list[int]:
-    """Return the rows that a sentence or what is above it names alone; else the lone rows of the outputs."""  # noqa: E501
+    """Return the rows that a sentence or what is above it names alone; else the lone rows of the outputs."""
     names = [*reading.names, *reading.scope]
     rows = [row for name in names if len(name.rows) <= 2 for row in sorted(name.rows)]
     bound = [world.get_row(fact.record) for fact in reading.by_stated.values()]

@@ -18,7 +18,12 @@ from spanproof.evaluators.layers.groundedness.alarms import (
     find_printed_result,
     find_unknown_identifier,
 )
-from spanproof.evaluators.layers.groundedness.bind import ValueBinder, kind_of, make_claim, make_evidence
+from spanproof.evaluators.layers.groundedness.bind import (
+    ValueBinder,
+    get_claim_kind,
+    make_claim,
+    make_evidence,
+)
 from spanproof.evaluators.layers.groundedness.derive import derive
 from spanproof.evaluators.layers.groundedness.doings import Doing, DoingBinder
 from spanproof.evaluators.layers.groundedness.ledger import Ledger, Part, Sentence, SentenceVerdict
@@ -240,7 +245,9 @@ class _Grounder:
         cause = Cause.STATED if self.world.is_output(fact) else Cause.GIVEN
         evidence = make_evidence(fact, self.world)
         reading.claims.append(
-            make_claim(reading, stated.start, stated.end, kind_of(stated), Verdict.GROUNDED, cause, evidence)
+            make_claim(
+                reading, stated.start, stated.end, get_claim_kind(stated), Verdict.GROUNDED, cause, evidence
+            )
         )
 
     def _settle_unbound(
@@ -253,7 +260,7 @@ class _Grounder:
         is_quoted: bool,
     ) -> None:
         """Enter the claim of a value that is of no named field: derived, counted, given, contradicted or open."""  # noqa: E501
-        place = (reading, stated.start, stated.end, kind_of(stated))
+        place = (reading, stated.start, stated.end, get_claim_kind(stated))
         if is_quoted:
             return
         derived = derive(stated, reading, self.binder) if self.language == "en" else None

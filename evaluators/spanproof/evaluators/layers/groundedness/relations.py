@@ -285,7 +285,7 @@ def _verify_comparatives(reading: Reading, binder: ValueBinder) -> Iterator[Clai
 def _order_by_mention(
     reading: Reading, world: World, one: Fact, two: Fact, than: int
 ) -> tuple[Fact, Fact] | None:
-    """Return two facts with the one first whose value or name is before "than"; None where that is open."""  # noqa: E501
+    """Return two facts with the one first whose value or name is before "than"; None where that is open."""
     places = []
     for fact in (one, two):
         stated = [at for at, bound in reading.by_stated.items() if bound is fact]
