@@ -74,7 +74,7 @@ def find_misquote(stated: Stated, reading: Reading, binder: ValueBinder) -> Clai
     if not _is_quotable(value, stated) or stated.hedge in (Hedge.OVER, Hedge.UNDER):
         return None
     rivals = _list_rivals(stated, reading, binder)
-    if len(rivals) != 1 or _could_be_derived(stated, binder):
+    if len(rivals) != 1 or _is_derivable(stated, binder):
         return None
     rival = rivals[0]
     if any(abs(value.amount - fact.value.amount) < 1e-9 for fact in binder.world.numeric):
@@ -196,7 +196,7 @@ def find_other_record(
     own = [fact for fact in world.list_facts(row) if world.get_field(fact) == field]
     if len(own) != 1 or not binder.is_named_field(own[0], stated, reading):
         return None
-    if is_agreeing(value, stated.hedge, own[0], stated.text) or _could_be_derived(stated, binder):
+    if is_agreeing(value, stated.hedge, own[0], stated.text) or _is_derivable(stated, binder):
         return None
     return _build_contradiction(
         stated, reading, binder, own[0], Cause.OTHER_VALUE, GroundednessRule.OTHER_RECORD
@@ -245,7 +245,7 @@ def find_overtaken(stated: Stated, fact: Fact, reading: Reading, binder: ValueBi
 
 
 def _identify(fact: Fact, binder: ValueBinder) -> frozenset[tuple[tuple[str, ...], str]]:
-    """Return what tells a fact's row from others: its identifiers and names."""
+    """Return what shows a fact's row from others: its identifiers and names."""
     world = binder.world
     row = world.get_row(fact.record)
     has_siblings = len(world.list_siblings(row)) > 1
@@ -291,7 +291,7 @@ def _is_slip(said: str, known: str) -> bool:
     )
 
 
-def _could_be_derived(stated: Stated, binder: ValueBinder) -> bool:
+def _is_derivable(stated: Stated, binder: ValueBinder) -> bool:
     """Return whether two amounts of the outputs, or a whole column, give a value by any operation."""
     value = stated.mention.value
     if value.kind not in NUMERIC:
