@@ -123,7 +123,7 @@ _LEAD = re.compile(r"(?P<lead>[^:.!?;|]{1,70}?)\s*(?P<mark>:(?=\s)|\s[–—-]\s
 
 _QUESTION = re.compile(r"[?？]\s*[\"')\]*_]*\s*\Z")
 _OFFER = re.compile(
-    r"(?:(?:please\s+)?(?:let me know|feel free|inform me|just say|say the word|ping me|reach out)\b"
+    r"(?:(?:please\s+)?(?:let me know|feel free|t(?:ell) me|just say|say the word|ping me|reach out)\b"
     r"|(?:if you(?:['’]d| would)? (?:like|want|prefer|need|wish)|if needed|if (?:that|this) (?:helps|works))\b"  # noqa: E501
     r"|(?:i|we)(?:['’]m| am| are| can| could|['’]d be| would be)(?: also)?\s+(?:happy|glad|able to help|here to|available)\b"  # noqa: E501
     r"|(?:happy|glad) to\b|(?:want|would you like|shall|should|do you want) (?:me|us|to|i)\b"

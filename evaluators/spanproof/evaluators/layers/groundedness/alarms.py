@@ -147,7 +147,9 @@ def find_printed_result(
         return None
     last = [fact for fact in world.numeric if fact.source == world.outputs - 1]
     text = world.base.texts[world.outputs - 1]
-    if len(last) != 1 or len(last[0].value.text) or text.strip() != text[last[0].start : last[0].end].strip():
+    is_bare = len(last) == 1 and text.strip() == text[last[0].start : last[0].end].strip()
+    is_only = len(last) == len(world.numeric) == 1
+    if not is_bare and not is_only:
         return None
     values = {at for each in reading.stated for at in each.words}
     is_of_task = all(
@@ -245,7 +247,7 @@ def find_overtaken(stated: Stated, fact: Fact, reading: Reading, binder: ValueBi
 
 
 def _identify(fact: Fact, binder: ValueBinder) -> frozenset[tuple[tuple[str, ...], str]]:
-    """Return what shows a fact's row from others: its identifiers and names."""
+    """Return what sets a fact's row apart: its identifiers and names."""
     world = binder.world
     row = world.get_row(fact.record)
     has_siblings = len(world.list_siblings(row)) > 1
