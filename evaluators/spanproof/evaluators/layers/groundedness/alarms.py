@@ -107,8 +107,8 @@ def _list_rivals(stated: Stated, reading: Reading, binder: ValueBinder) -> list[
     else:
         lone = {
             world.get_row(fact.record)
-            for fact in world.numeric
-            if len(world.list_siblings(world.get_row(fact.record))) == 1
+            for fact in world.base.facts
+            if world.is_output(fact) and len(world.list_siblings(world.get_row(fact.record))) == 1
         }
         rows = frozenset(lone) if len(lone) == 1 else frozenset()
     value = stated.mention.value
