@@ -96,7 +96,7 @@ def _list_rivals(stated: Stated, reading: Reading, binder: ValueBinder) -> list[
     """Return the facts that the sentence names as those that the value is of."""
     world = binder.world
     subjects = binder.find_subjects(stated, reading)
-    if reading.passage.lead is not None and not reading.names:
+    if not subjects and (reading.passage.lead is not None or reading.names):
         return []
     if subjects:
         if not is_subject_beside(stated, reading):

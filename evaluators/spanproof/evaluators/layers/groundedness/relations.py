@@ -169,6 +169,8 @@ def _count_superlatives(reading: Reading) -> int:
 def _is_modified(reading: Reading, at: int) -> bool:
     """Return whether a superlative is of some of the rows only: "the cheapest *dimmable* option"."""
     following = reading.words[at : at + 2]
+    if following and following[0].text.lower() == "of":
+        return True
     return (
         len(following) == 2
         and following[0].part in ("ADJ", "NOUN", "VERB", "PROPN")

@@ -20,6 +20,7 @@ from spanproof.reading.words import base_form, split_name
 
 _HELPERS = frozenset(("is", "has", "can", "was", "are", "flag", "enabled", "required", "allowed"))
 _MOST_WORDS = 3
+_FINITE = frozenset(("VBZ", "VBP", "NNS"))
 _ASIDE = frozenset(("relcl", "acl", "advcl"))
 _SUPPOSING = frozenset(
     (
@@ -292,6 +293,7 @@ class StateBinder:
             )
             if (
                 has_helper
+                and words[at].tag not in _FINITE
                 and len(own) == 1
                 and len(switches) <= 1
                 and not is_supposed
