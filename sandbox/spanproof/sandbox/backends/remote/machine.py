@@ -184,7 +184,7 @@ def build_guest_archive() -> bytes:
             for path in (package / room).rglob("*")
             if path.suffix in (".py", ".cjs", ".txt")
         ),
-        *(package / "backends" / name for name in ("__init__.py", "pinned.py")),
+        *(package / "backends").glob("__init__.py"),
         *(package / "backends/remote").glob("__init__.py"),
         *(package / "backends/remote/guest").glob("*.py"),
     ]
