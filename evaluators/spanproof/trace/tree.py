@@ -112,7 +112,7 @@ def order_spans(spans: Iterable[Span]) -> tuple[list[Span], set[Defect]]:
 
 
 def _get_completeness(span: Span) -> tuple[int, int, str]:
-    """Return what orders two spans of one id: exporters that retry send the finished one last, with all it has."""
+    """Return what orders two spans of one id: the finished one is sent last, and has more on it."""
     return span.end_ns, len(span.attributes) + len(span.events), repr(span)
 
 
