@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from spanproof.reading.numbers import scan_cached
-from spanproof.reading.records import FactBase, Role
-from spanproof.reading.words import STOP, base_form, split_words
+from spanproof.reading.records import FactBase, Role, Sentence
 
 SENTENCE = re.compile(r"(?<=[.!?;])(?:\s+|(?=\\n))|\n+|\\n|(?<=[。；])")
 _PAIR = re.compile(r"^[ \t]*(?:[-*•]\s+)?(?:\*\*)?(?P<name>[^\W\d][\w ./()%°-]{0,48}?)(?:\*\*)?\s*(?P<sep>=|(?<!\d):|:(?!\d)|->|\t)(?:\*\*)?[ \t]*(?P<value>\S.*?)[ \t]*$")  # fmt: skip  # noqa: E501
@@ -50,18 +49,10 @@ def _add_sentence(
         if sentence[low] in "\"'":
             low, high = low + 1, high - 1
         base.add_cell(record, (*path, match.group("name")), start + low, start + high)
-    words = [(base_form(word), low, high) for word, low, high in split_words(sentence)]
+    written = Sentence(sentence, start)
     for mention in scan_cached(sentence):
-        if any(low <= mention.start < high for low, high in taken):
-            continue
-        near = frozenset(
-            word
-            for word, low, high in words
-            if word not in STOP
-            and -60 <= low - mention.end <= 40
-            and (high <= mention.start or low >= mention.end)
-        )
-        base.add_mention(record, mention, start, near)
+        if not any(low <= mention.start < high for low, high in taken):
+            base.add_mention(record, mention, written)
     _add_names(base, record, sentence, start)
 
 

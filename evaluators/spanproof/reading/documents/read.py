@@ -28,7 +28,7 @@ from spanproof.reading.documents.tables import (
     read_spaced,
 )
 from spanproof.reading.markup import read_element
-from spanproof.reading.records import LONG_TEXT, FactBase
+from spanproof.reading.records import LONG_TEXT, FactBase, Role
 
 MAX_CHARS = 400_000
 # How many lines may be above a table without a blank line between: each costs a look at all that follow.
@@ -42,8 +42,14 @@ _NAME_END = re.compile(rf"\s*{_PARTS}\s*")
 _PAIR_LINE = re.compile(rf"^\s*[^\W\d][\w ./()-]{{0,40}}?\s*{_PARTS}\s*\S")
 
 
-def read_facts(texts: Sequence[str], about: str = "") -> FactBase:
-    """Return the facts of some texts; `about` is what they are said to show, such as a table's title."""
+def read_facts(texts: Sequence[str], about: str = "", columns: Sequence[Sequence[str]] = ()) -> FactBase:
+    """Return the facts of some texts.
+
+    Args:
+        texts: the sources.
+        about: what they are said to show, such as a table's title.
+        columns: of each text the names of its columns where the query that gave it says them.
+    """
     base = FactBase([text[:MAX_CHARS] for text in texts])
     base.cut = any(len(text) > MAX_CHARS for text in texts)
     base.scale = find_common_scale(base.texts)
@@ -162,3 +168,18 @@ def _count_pairs(lines: list[Line]) -> int:
             break
         count += 1
     return count
+
+
+def read_records(text: str, columns: Sequence[str] = ()) -> list[dict[str, str]]:
+    """Return the rows and objects of a text: the names of their fields with the values as written.
+
+    Args:
+        text: in any notation that `read_facts` knows.
+        columns: names for rows that have none, as a query says them.
+    """
+    base = read_facts([text], columns=[columns])
+    found: dict[int, dict[str, str]] = {}
+    for fact in base.facts:
+        if fact.path and fact.role is Role.CELL:
+            found.setdefault(fact.record, {})[".".join(fact.path)] = text[slice(*fact.cell)]
+    return list(found.values())

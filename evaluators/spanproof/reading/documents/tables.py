@@ -303,7 +303,7 @@ def add_table(base: FactBase, source: int, rows: list[list[Cell]], parent: int |
     """Add a record for each row; leading rows without values of their own name the columns."""
     text = base.texts[source]
     width = max(map(len, rows))
-    heads = _count_header_rows(text, rows)
+    heads = count_header_rows(text, rows)
     if heads == 0 and width == 2:
         for row in rows:
             record = base.new_record(source, parent, row[0][0], row[-1][1])
@@ -377,7 +377,7 @@ def _numbers_rows(text: str, rows: list[list[Cell]]) -> bool:
     )
 
 
-def _count_header_rows(text: str, rows: list[list[Cell]]) -> int:
+def count_header_rows(text: str, rows: list[list[Cell]]) -> int:
     """Return how many leading rows name the columns: at most four, none of them a row of values."""
     heads = 0
     for row in rows[:4]:
