@@ -26,21 +26,24 @@ _MONTH = build_word_pattern(MONTHS)
 _MO, _D = r"(?:1[0-2]|0?[1-9])(?!\d)", r"(?:3[01]|[12]\d|0?[1-9])(?!\d)"
 _OF = r"(?:of\s+|de\s+)?"
 
-# Forms that begin with a digit, in the order in which they are tried. Each name is a group of the scanner.
+# Forms that begin with a digit, in the order in which they are tried, by what follows the first digits. Each name
+# is a group of the scanner.
 DIGIT_FORMS = rf"""
-      (?P<compact_date>\b(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?=t\d{{4}}))
-    | (?P<iso_date>(?<![\d/-])[12]\d{{3}}(?P<iso_part>[-/.]){_MO}(?P=iso_part){_D}(?![/-]))
-    | (?P<exif_date>[12]\d{{3}}:(?:0[1-9]|1[0-2]):(?:0[1-9]|[12]\d|3[01])(?=[ t]\d\d:))
-    | (?P<numeric_date>(?<![\d/.-])(?:\d{{1,2}}(?P<part>[/.])\d{{1,2}}(?P=part)(?:\d{{4}}|\d{{2}})(?![\d/]|\.\d)
-        |(?:0?[1-9]|[12]\d|3[01])-(?:0[1-9]|1[0-2])-(?:19|20)\d\d(?![\w-])))
-    | (?P<cjk_date>(?:\d{{4}}[年년]\s?)?\d{{1,2}}[月월]\s?\d{{1,2}}[日일])
-    | (?P<named_date>(?<![\w.])\d{{1,2}}(?:(?P<dash>[-/])(?:{_MONTH})(?P=dash)(?:\d{{4}}|\d\d)\b
-        |(?:st|nd|rd|th|\.|er|º)?\s+{_OF}(?:{_MONTH})\b\.?(?:,?\s+(?:de\s+)?[12]\d{{3}}\b)?))
-    | (?P<duration>(?<![\w:.])\d{{1,3}}:[0-5]\d(?::[0-5]\d)?\s?(?:h|hrs?|hours?|std|min|mins|minutes?|minuten)(?!\w))
-    | (?P<compact_time>(?<=\dt)\d{{4}}(?:\d\d)?z?(?!\w))
-    | (?P<time>(?:(?<=\dt)|(?<![\w:.])|(?<=/\d{{4}}:))\d{{1,2}}:[0-5]\d(?::[0-5]\d(?:[.,]\d+)?)?
-        (?:\s*[ap]\.?m\b\.?)?(?:\+\d(?![\d:]))?(?:z\b|\s?[+-]\d\d:?\d\d(?!\d))?(?![\d:]))
-    | (?P<clock>(?<![\w.])\d{{1,2}}(?:\s?[ap]\.?m\b\.?|h[0-5]\d(?!\w)))
+      (?=\d{{1,4}}[-/.:]\d)(?:
+          (?P<iso_date>(?<![\d/-])[12]\d{{3}}(?P<iso_part>[-/.]){_MO}(?P=iso_part){_D}(?![/-]))
+        | (?P<duration>(?<![\w:.])\d{{1,3}}:[0-5]\d(?::[0-5]\d)?\s?(?:h|hrs?|hours?|std|min|mins|minutes?|minuten)(?!\w))
+        | (?P<time>(?:(?<=\dt)|(?<![\w:.])|(?<=/\d{{4}}:))\d{{1,2}}:[0-5]\d(?::[0-5]\d(?:[.,]\d+)?)?
+            (?:\s*[ap]\.?m\b\.?)?(?:\+\d(?![\d:]))?(?:z\b|\s?[+-]\d\d:?\d\d(?!\d))?(?![\d:]))
+        | (?P<exif_date>[12]\d{{3}}:(?:0[1-9]|1[0-2]):(?:0[1-9]|[12]\d|3[01])(?=[ t]\d\d:))
+        | (?P<numeric_date>(?<![\d/.-])(?:\d{{1,2}}(?P<part>[/.])\d{{1,2}}(?P=part)(?:\d{{4}}|\d{{2}})(?![\d/]|\.\d)
+            |(?:0?[1-9]|[12]\d|3[01])-(?:0[1-9]|1[0-2])-(?:19|20)\d\d(?![\w-]))))
+    | (?=\d{{1,4}}[年月년월])(?P<cjk_date>(?:\d{{4}}[年년]\s?)?\d{{1,2}}[月월]\s?\d{{1,2}}[日일])
+    | (?=\d\d?[a-zº.\s/-])(?:
+          (?P<named_date>(?<![\w.])\d{{1,2}}(?:(?P<dash>[-/])(?:{_MONTH})(?P=dash)(?:\d{{4}}|\d\d)\b
+            |(?:st|nd|rd|th|\.|er|º)?\s+{_OF}(?:{_MONTH})\b\.?(?:,?\s+(?:de\s+)?[12]\d{{3}}\b)?))
+        | (?P<clock>(?<![\w.])\d{{1,2}}(?:\s?[ap]\.?m\b\.?|h[0-5]\d(?!\w))))
+    | (?=\d{{8}}t)(?P<compact_date>\b(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?=t\d{{4}}))
+    | (?<=\dt)(?P<compact_time>\d{{4}}(?:\d\d)?z?(?!\w))
 """
 # Forms that begin with a letter.
 LETTER_FORMS = rf"""
@@ -56,18 +59,20 @@ DATE_FORMS = frozenset(
 
 _NUMBERS = re.compile(r"\d+")
 _LETTERS = re.compile(r"[^\W\d_]{3,}")
-_ZONE = re.compile(r"\s?[+-]\d.*|z$|[.,]\d+(?=\D|$)")
 
 
 def parse_date(form: str, text: str) -> DateParts | None:
     """Return the parts of a date that a form matched; None where it is no day of the calendar."""
-    numbers = [int(number) for number in _NUMBERS.findall(text)]
     year: int | None = None
     month: int | None
     day: int | None = None
+    if form == "iso_date":
+        year, month, day = map(int, text.replace(text[4], "-").split("-"))
+        return year, month, day
+    numbers = [int(number) for number in _NUMBERS.findall(text)]
     if form == "compact_date":
         year, month, day = int(text[:4]), int(text[4:6]), int(text[6:8])
-    elif form in ("iso_date", "exif_date"):
+    elif form == "exif_date":
         year, month, day = numbers
     elif form == "cjk_date":
         month, day = numbers[-2:]
@@ -88,20 +93,20 @@ def parse_date(form: str, text: str) -> DateParts | None:
     return (year, month, day) if is_valid else None
 
 
+_CLOCK_TIME = re.compile(
+    r"(?P<hour>\d+)[:h]?(?P<minute>\d\d)?(?::(?P<second>\d\d))?(?:[.,]\d+)?\s*(?P<half>[ap])?"
+)
+
+
 def parse_time(form: str, text: str) -> Value:
     """Return a time of day, or the duration that has no such time (`28:47`)."""
-    text = _ZONE.sub("", text)
-    numbers = [int(number) for number in _NUMBERS.findall(text)]
     if form == "compact_time":
-        digits = text.rstrip("z")
-        hour, minute, second = int(digits[:2]), int(digits[2:4]), int(digits[4:]) if len(digits) > 4 else None
+        hour, minute, second = int(text[:2]), int(text[2:4]), int(text[4:6]) if text[4:6].isdigit() else None
         return Value(Kind.TIME, time=(hour % 24, minute, second))
-    if form == "clock" and "h" not in text:
-        hour, minute, second = numbers[0], 0, None
-    else:
-        hour, minute = numbers[:2]
-        second = numbers[2] if text.count(":") > 1 else None
-    half = "p" if "p" in text else "a" if "a" in text else ""
+    match = _CLOCK_TIME.match(text)
+    assert match is not None, "the scanner matched a time"
+    hour, minute, half = int(match["hour"]), int(match["minute"] or 0), match["half"]
+    second = int(match["second"]) if match["second"] else None
     if hour > 24:
         parts = [part for part in (hour, minute, second) if part is not None]
         return Value(Kind.QUANTITY, _sum_sexagesimal(parts), 1.0, "time", symbol="s")

@@ -42,6 +42,11 @@ _UNIT = build_word_pattern(UNITS)
 _BEGINS = build_word_pattern(
     {**MONTHS, **dict.fromkeys(SPELLED_WORDS, 0), **dict.fromkeys(filter(str.isalpha, CURRENCIES), 0)}
 )
+# Words behind a number that may belong to it.
+_FOLLOWS = build_word_pattern(
+    [*UNITS, *SCALES, *CURRENCIES, *MONEY_WORDS, *MONTHS]
+    + str.split("am pm a.m p.m per percent percentage prozent prozentpunkte basis bp pp of de us u.s x and h")
+)
 # An identifier may be long, but what makes it one is near its beginning: a bound keeps the search linear.
 _ID_PART = r"[a-z0-9_#./:-]{0,80}?"
 
@@ -50,12 +55,13 @@ _MENTION = re.compile(
       (?P<skip>(?>(?:[^\S\n]+|(?!(?:{_BEGINS})\b|an?\s(?:dozen|hundred|[mb]illion|thousand|third|quarter|fifth|half|tenth)\b)
           {_LETTER}+(?=[\s,;!?)]|[.:](?:\s|\Z)|\Z)[,;!?).:]*|[{_CJK}](?<![〇零一二两三四五六七八九十百千万億亿]))+))
     | (?=\d)(?:
-        (?P<plain>\d{{1,8}}(?:\.\d{{1,8}})?(?<![\w.]\d)(?=[)\]}}|;"'\n\t]|,(?:\s|\Z)|\.?\Z|\.\s)(?!'\d|\)\s?%|\.\s(?:of\s|de\s)?[^\W\d_]{{3}}))
+        (?P<plain>(?<![\w.])\d{{1,8}}(?:\.\d{{1,8}})?(?:(?=[)\]}}|;"'\n\t]|,(?:\s|\Z)|\.?\Z|\.\s)(?!'\d|\)\s?%|\.\s(?:of\s|de\s)?{_LETTER}{{3}})
+            |(?=[ ][a-z("'])(?![ ](?:{_FOLLOWS})(?:s|es)?\b)))
       | {DIGIT_FORMS}
-      | (?P<cron_from_digit>{CRON})
+      | (?=\d[\d,/-]*[ ][\d*])(?P<cron_from_digit>{CRON})
       | (?P<id_from_digit>(?<!{_WORD})(?<!\.)(?={_ID_PART}[a-z_])(?!\d+(?:\.\d+)?[-_]?(?:(?:{_UNIT}|{_SCALE})(?:s|es)?|st|nd|rd|th|x|way|stop|e[+-]?\d+)(?!{_WORD}))
           [a-z0-9_]+(?:[-_./:]+[a-z0-9_]+)*)
-      | (?P<long>(?<![\w.,$€£-])(?:\d{{9,}}|\d+(?:-\d+){{2,}}|\d+-0\d{{2,}})(?![\w,]|\.\d))
+      | (?=\d{{9}}|\d+-)(?P<long>(?<![\w.,$€£-])(?:\d{{9,}}|\d+(?:-\d+){{2,}}|\d+-0\d{{2,}})(?![\w,]|\.\d))
       )
     | (?={_LETTER}|_)(?:
         (?P<url>\bhttps?://[^\s<>"')\]]+|\b[a-z0-9.+_-]{{1,64}}@[\w-]+(?:\.[\w-]+)+)
@@ -71,7 +77,7 @@ _MENTION = re.compile(
         (?<![\d.])(?P<n>{NUMERAL})(?!\d)(?(owed)\))
         (?P<power>\s?[x×*·]\s?10(?:\^\{{?[-+]?\d{{1,3}}\}}?|\*\*-?\d{{1,3}}|[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{{1,3}})|(?<=10)(?:\^\{{?-?\d{{1,3}}\}}?|[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{{1,3}})(?!\w))?
         (?P<lost>(?(open)(?:\)(?=\s?(?:%|(?:{_SCALE})\b)))?))
-        (?:[\s\u202f]?(?P<percent>%(?:[-\s]points?\b)?|\bpercent(?:age\s+points?)?\b|\bper\s?cent\b|\bprozent(?:punkte)?\b|\bpp\b|\bbasis\s+points?\b|\bbp\b)
+        (?:[\s\u202f]?(?P<percent>%(?:[-\s]points?\b)?|\b(?:p(?:er(?:cent(?:age\s+points?)?|\s?cent)|rozent(?:punkte)?|p)|b(?:asis\s+points?|p))\b)
           |(?:[\s\u202f-]?(?P<scale>{_SCALE})(?<=[{_CJK}])|[\s\u202f-]?(?P<scale2>{_SCALE})\b(?!/[sh]\b)\.?(?:\sde\b)?)?
            (?:[\s\u202f]?(?P<cur2>{_CURRENCY})(?!\w)|[\s\u202f-](?P<money>(?:u\.?s\.?\s)?{_MONEY})\b)?
            (?:[\s\u202f-]?(?!vs\b)(?P<unit>{_UNIT})(?:s|es)?(?!{_WORD}))?
@@ -80,6 +86,7 @@ _MENTION = re.compile(
     """,  # noqa: E501
     re.VERBOSE,
 )
+_NAMED_MONTHS = frozenset(("named_date", "month_date", "cjk_date"))
 _POINTS_PER_PERCENT = 0.01  # a basis point is a hundredth of a per cent
 _SINGLE_LETTER_SCALES = frozenset("mkb") | {"mm"}
 """Scale words that are units as well: "5 m" is five metres, "$5m" five million dollars."""
@@ -89,7 +96,7 @@ def scan(text: str) -> list[Mention]:
     """Return the typed values of a text, in order."""
     folded = fold_text(text)
     found: list[Mention] = []
-    related = False
+    related = names_month = False
     for match in _MENTION.finditer(folded):
         form = match.lastgroup
         if form == "skip" or form == "rest":
@@ -103,6 +110,7 @@ def scan(text: str) -> list[Mention]:
             mention = _parse_number(match, text)
         elif form in DATE_FORMS:
             date = parse_date(form, match[0])
+            names_month = names_month or form in _NAMED_MONTHS
             mention = Mention(Value(Kind.DATE, date=date), start, _trim_end(folded, end)) if date else None
         elif form in ("time", "clock", "compact_time"):
             mention = Mention(parse_time(form, match[0]), start, _trim_end(folded, end, ""))
@@ -124,7 +132,12 @@ def scan(text: str) -> list[Mention]:
             break
     if not related or len(found) < 2:
         return found
-    return _share_units(text, _share_months(text, _join_durations(text, found)))
+    kinds = {mention.value.kind for mention in found}
+    if Kind.QUANTITY in kinds:
+        found = _join_durations(text, found)
+    if names_month and Kind.NUMBER in kinds:
+        found = _share_months(text, found)
+    return _share_units(text, found) if _RANGE.search(text) else found
 
 
 @lru_cache(maxsize=8192)
@@ -309,6 +322,7 @@ def _find_duration(text: str, mention: Mention, following: int) -> Value | None:
 
 
 _TO = re.compile(r"\s*(?:to|until|through|bis|[-–—])\s*(?:the\s+)?")
+_RANGE = re.compile(r"\d\s?(?:[-–—]|to\b|bis\b|until\b)\s?\S?\d")
 _AND = re.compile(r"\s*(?:,|and|&|or)\s*(?:the\s+)?")
 
 
@@ -342,10 +356,15 @@ def _share_month(text: str, found: list[Mention], dated: int, bare: int) -> None
         found[bare] = Mention(value, day.start, day.end)
 
 
+_MAX_RANGE_SIGN = len(" through the ")
+
+
 def _share_units(text: str, mentions: list[Mention]) -> list[Mention]:
     """Return mentions with the unit of a range at both of its ends: `12–15 km`, `$3 to $5 million`, `5-7 %`."""
     for at in range(len(mentions) - 1):
         low, high = mentions[at], mentions[at + 1]
+        if high.start - low.end > _MAX_RANGE_SIGN:
+            continue
         one, other = low.value, high.value
         shares = other.kind in (Kind.QUANTITY, Kind.MONEY, Kind.PERCENT) and one.kind in (
             Kind.NUMBER,

@@ -29,7 +29,14 @@ _BRACKETED = re.compile(r"\s*\(\s*[$€£]?\s*[\d.,]+\s*\)\s*%?\s*\Z")
 _PLAIN_NUMBER = re.compile(r"-?\d{1,8}(?:\.\d{1,8})?")
 _BARE_NUMBER = re.compile(r"[#\d]\d{3,}")
 _LAST_DIGITS = re.compile(r"(?<=[a-z_-])\d{4,}\Z")
-_BOOLS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0, "none": 0.0, "null": 0.0, "nan": 0.0}
+_BOOLS = dict.fromkeys(("true", "yes", "✓", "✔", "✅"), 1.0) | dict.fromkeys(
+    ("false", "no", "none", "null", "nan", "✗", "✘", "❌"), 0.0
+)
+# How Python writes the dates that a database gave.
+_DATE_CALL = re.compile(
+    r"(?:datetime\.)?(?:date|datetime)\((?P<year>\d{4}), (?P<month>\d{1,2}), (?P<day>\d{1,2})"
+    r"(?:, (?P<hour>\d{1,2}), (?P<minute>\d{1,2})(?:, (?P<second>\d{1,2}))?)?[^)]*\)*"
+)
 _AMBIGUOUS_DECIMALS = 3
 """`1.234` is another number in German: three decimals behind one to three digits."""
 
@@ -306,6 +313,9 @@ def _read_cell(text: str, quoted: bool) -> tuple[tuple[Value, int, int], ...]:
     lowered = stripped.lower()
     if lowered in _BOOLS:
         return ((Value(Kind.BOOL, number=_BOOLS[lowered], text=lowered), 0, length),)
+    called = _DATE_CALL.fullmatch(stripped) if lowered.startswith("date") else None
+    if called is not None:
+        return tuple((value, 0, length) for value in _build_called_date(called))
     mentions = scan_cached(text) if length <= LONG_TEXT else ()
     whole = len(mentions) == 1 and _covers(mentions[0], text)
     found: list[tuple[Value, int, int]] = []
@@ -322,10 +332,18 @@ def _read_cell(text: str, quoted: bool) -> tuple[tuple[Value, int, int], ...]:
         # A count of bytes has as many digits as an identifier.
         found.append((Value(Kind.NUMBER, number=float(stripped), step=1.0), 0, length))
     if not whole and stripped and length <= LONG_TEXT:
-        tokens = [base_form(word) for word in split_name(stripped)]
-        if tokens:
-            found.append((Value(Kind.TEXT, text=" ".join(tokens)), 0, length))
+        tokens = [base_form(word) for word in split_name(stripped)] or [stripped]
+        found.append((Value(Kind.TEXT, text=" ".join(tokens)), 0, length))
     return tuple(found)
+
+
+def _build_called_date(match: re.Match[str]) -> list[Value]:
+    """Return the date, and the time where there is one, of `datetime.datetime(2024, 5, 1, 10, 30)`."""
+    values = [Value(Kind.DATE, date=(int(match["year"]), int(match["month"]), int(match["day"])))]
+    if match["hour"]:
+        second = int(match["second"]) if match["second"] else None
+        values.append(Value(Kind.TIME, time=(int(match["hour"]), int(match["minute"]), second)))
+    return values
 
 
 def _build_plain(text: str) -> Value:

@@ -6,14 +6,20 @@ the text is no table as a whole. Values are JSON's where the notation has types,
 
 from __future__ import annotations
 
+import csv
+import io
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spanproof.reading.documents.tables import Line, count_header_rows, read_aligned, read_delimited
+from spanproof.reading.grids import Line, count_heads, find_aligned, find_delimited
+from spanproof.reading.log_lines import COUNT_OF_ROWS
+from spanproof.reading.markup import find_html_table
 from spanproof.trace import JsonValue
 from spanproof.trace.dialects.decode import decode_document
 
-_MAX_TEXT = 256 * 1024
+MAX_TABLE_TEXT = 256 * 1024
+_NAME = re.compile(r"[A-Za-z_]\w*\Z")
 _ROW_KEYS = ("rows", "data", "results", "records", "items")
 
 
@@ -25,17 +31,18 @@ class Table:
     rows: list[tuple[JsonValue, ...]]
 
 
-def parse_table(text: str, columns: Sequence[str] = ()) -> Table | None:
+def parse_table(text: str, columns: Sequence[str] = (), *, exact: bool = False) -> Table | None:
     """Return the table that a text is.
 
     Args:
         text: the result of a query or a tool.
         columns: the names of its columns where they are known, for rows that do not repeat them.
+        exact: whether to read only notations that write values in full; frames in print are rounded.
     """
-    if len(text) > _MAX_TEXT:
+    if len(text) > MAX_TABLE_TEXT:
         return None
     value = decode_document(text)
-    return _parse_lines(text, columns) if isinstance(value, str) else parse_table_value(value, columns)
+    return _parse_lines(text, columns, exact) if isinstance(value, str) else parse_table_value(value, columns)
 
 
 def parse_table_value(value: JsonValue, columns: Sequence[str] = ()) -> Table | None:
@@ -58,32 +65,51 @@ def parse_table_value(value: JsonValue, columns: Sequence[str] = ()) -> Table | 
         names = tuple(records[0])
         same = all(tuple(row) == names for row in records)
         return Table(names, [tuple(row.values()) for row in records]) if same else None
-    rows = [tuple(row) for row in value if isinstance(row, list)]
-    if len(rows) != len(value):
+    tuples = [tuple(row) for row in value if isinstance(row, list)]
+    if len(tuples) != len(value):
         return None
-    if not columns and len(rows) > 1 and all(isinstance(cell, str) for cell in rows[0]):
-        columns, rows = [str(cell) for cell in rows[0]], rows[1:]
-    is_even = all(len(row) == len(columns) for row in rows)
-    return Table(tuple(columns), rows) if columns and is_even else None
+    if not columns and len(tuples) > 1 and all(isinstance(cell, str) for cell in tuples[0]):
+        columns, tuples = [str(cell) for cell in tuples[0]], tuples[1:]
+    is_even = all(len(row) == len(columns) for row in tuples)
+    return Table(tuple(columns), tuples) if columns and is_even else None
 
 
-def _parse_lines(text: str, columns: Sequence[str]) -> Table | None:
-    """Return the table in lines: delimited or aligned, below a line of names or with names that are given."""
-    lines: list[Line] = []
-    at = 0
-    for line in text.splitlines(keepends=True):
-        if line.strip():
-            lines.append(Line(line.rstrip("\r\n"), at))
-        at += len(line)
-    if len(lines) < 2 and not columns:
+def _parse_lines(text: str, columns: Sequence[str], exact: bool) -> Table | None:
+    """Return the table in lines, below names of the columns or with names that are given."""
+    grid = None
+    if "<table" in text.lower():
+        found = find_html_table(text, 0)
+        grid = found[0] if found is not None else None
+    else:
+        lines: list[Line] = []
+        at = 0
+        for line in text.splitlines(keepends=True):
+            if line.strip() and not COUNT_OF_ROWS.fullmatch(line.strip()):
+                lines.append(Line(line.rstrip("\r\n"), at))
+            at += len(line)
+        if lines:
+            grid = find_delimited(lines, 0, len(columns)) or (None if exact else find_aligned(lines, 0))
+            grid = grid if grid is not None and grid.lines == len(lines) else None
+    if grid is None:
         return None
-    grid = read_delimited(lines) or read_aligned(lines)
-    if grid is None or grid[1] != len(lines):
-        return None
-    rows = [tuple(text[slice(*cell)] for cell in row) for row in grid[0]]
-    heads = count_header_rows(text, grid[0])
+    rows = [tuple(text[low:high].strip() for low, high in row) for row in grid.rows]
+    heads = count_heads(rows)
+    if columns:
+        # Rows of names alone look like a head: where the columns are known, a head repeats them.
+        heads = int([name.lower() for name in rows[0]] == [name.lower() for name in columns])
     if heads:
         columns, rows = rows[0], rows[heads:]
+        # A row of data that looks like a head would give its values as names.
+        if exact and not all(map(_NAME.match, columns)):
+            return None
     if heads > 1 or not columns or any(len(row) != len(columns) for row in rows):
         return None
     return Table(tuple(columns), [tuple(row) for row in rows])
+
+
+def parse_csv(text: str) -> list[list[str]] | None:
+    """Return the rows of a CSV file, whose cells may have several lines; None where it is none."""
+    try:
+        return [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text)) if row]
+    except csv.Error:
+        return None

@@ -32,7 +32,7 @@ def read_resource(name: str) -> list[list[str]]:
 
 
 def _read_units() -> dict[str, Unit]:
-    units = {}
+    units: dict[str, Unit] = {}
     for dimension, factor, *names in read_resource("units.txt"):
         factor, _, offset = factor.partition("@")
         unit = Unit(dimension, float(factor), names[0], float(offset or 0))
