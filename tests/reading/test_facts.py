@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sys
+from typing import NamedTuple
 
 import pandas
 import pytest
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 
 from spanproof.reading.documents.read import MAX_CHARS, read_facts
 from spanproof.reading.records import MAX_FACTS
+from spanproof.reading.sql_facts import list_columns
 
 NAMES = st.sampled_from(["Lamp", "Desk", "Chair", "Kettle", "Mirror", "Carpet", "Shelf", "Clock"])
 ROWS = st.lists(
@@ -63,6 +66,40 @@ def xml(rows):
     return f'<?xml version="1.0"?>\n<x:items xmlns:x="urn:x">{items}</x:items>'
 
 
+class Product(NamedTuple):
+    product: str
+    stock: int
+    price: float
+
+
+def html(rows):
+    head = "".join(f"<th>{name}</th>" for name in COLUMNS)
+    body = "".join(
+        "<tr>" + "".join(f"<td class=x><b>{cell}</b></td>\n" for cell in row) + "</tr>" for row in rows
+    )
+    return f"<html><body><h1>Stock</h1>\n<table border='1'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def ruled(rows):
+    lines = aligned(rows).splitlines()
+    return "\n".join([lines[0], "  ".join(["-" * 8] * 3), *lines[1:]])
+
+
+def wrapped(rows):
+    """A frame as pandas writes it where a line is too short for it."""
+    with pandas.option_context("display.width", 20, "display.max_columns", 10):
+        return repr(pandas.DataFrame(records(rows)))
+
+
+def blocks(rows, head, sign):
+    return "\n".join(
+        "\n".join(
+            [head.format(number), *(f"{name}{sign}{cell}" for name, cell in zip(COLUMNS, row, strict=True))]
+        )
+        for number, row in enumerate(rows, 1)
+    )
+
+
 def records(rows):
     return [dict(zip(COLUMNS, row, strict=True)) for row in rows]
 
@@ -87,12 +124,38 @@ RENDERINGS = {
     "xml": xml,
     "single blanks": lambda rows: "\n".join(" ".join(map(str, row)) for row in [COLUMNS, *rows]),
     "equations": lambda rows: "\n".join(f"product={a} stock={b} price={c}" for a, b, c in rows),
+    "frame in print": lambda rows: pandas.DataFrame(records(rows)).to_string(index=False),
+    "wrapped frame": lambda rows: wrapped(rows),
+    "psql": lambda rows: f"{boxed(rows).replace('-' * 5, '-+---')}\n({len(rows)} rows)\n",
+    "psql, expanded": lambda rows: blocks(rows, "-[ RECORD {0} ]------", " | "),
+    "mysql, vertical": lambda rows: blocks(rows, "*************************** {0}. row ***************************", ": "),
+    "sqlite": lambda rows: delimited(rows, "|"),
+    "tabulate grid": lambda rows: drawn(rows, ("+++", "||", "-")).replace("\n|", "\n+====+====+\n|"),
+    "tabulate simple": ruled,
+    "html": html,
+    "json, split": lambda rows: json.dumps({"columns": COLUMNS, "index": list(range(len(rows))), "data": rows}),
+    "json, columns by row": lambda rows: pandas.DataFrame(records(rows)).to_json(),
+    "lists below their names": lambda rows: json.dumps([COLUMNS, *rows]),
+    "yaml": lambda rows: "\n".join(f"- product: {a}\n  stock: {b}\n  price: {c}" for a, b, c in rows),
+    "yaml below a name": lambda rows: "items:\n" + "\n".join(f"  - product: {a}\n    stock: {b}\n    price: {c}" for a, b, c in rows),
+    "constructors": lambda rows: repr([Product(*row) for row in rows]),
+    "blocks between blank lines": lambda rows: "\n\n".join(f"product: {a}\nstock: {b}\nprice: {c}" for a, b, c in rows),
     "blocks": lambda rows: "\n---\n".join(f"product: {a}\nstock: {b}\nprice: {c}" for a, b, c in rows),
 }  # fmt: skip
 
 
-def facts_of(text):
-    base = read_facts([text])
+# The names of the columns are in the query: SELECT product, stock, price FROM items.
+BESIDE_A_QUERY = {
+    "tuples": lambda rows: repr(rows),
+    "tuples, one a line": lambda rows: "\n".join(map(repr, rows)),
+    "lists in json": lambda rows: json.dumps(rows),
+    "bars without a head": lambda rows: "\n".join("|".join(map(str, row)) for row in rows),
+    "tabs without a head": lambda rows: "\n".join("\t".join(map(str, row)) for row in rows),
+}
+
+
+def facts_of(text, columns=()):
+    base = read_facts([text], columns=[columns])
     found = {}
     for fact in base.facts:
         if fact.path and fact.role == "cell":
@@ -105,6 +168,14 @@ def facts_of(text):
 @given(ROWS)
 def test_a_table_gives_the_same_records_in_every_notation(name, rows):
     assert facts_of(RENDERINGS[name](rows)) == facts_of(RENDERINGS["json"](rows))
+
+
+@pytest.mark.parametrize("name", BESIDE_A_QUERY)
+@settings(max_examples=25, deadline=None)
+@given(ROWS)
+def test_rows_without_names_get_those_of_the_query(name, rows):
+    columns = list_columns("SELECT i.product, stock, ROUND(price, 2) AS price FROM items i WHERE stock > 0")
+    assert facts_of(BESIDE_A_QUERY[name](rows), columns) == facts_of(RENDERINGS["json"](rows))
 
 
 @given(ROWS)
@@ -228,3 +299,171 @@ def test_what_is_said_above_and_below_an_aligned_table_is_no_row():
 def test_blocks_that_begin_with_one_name_are_rows_of_one_table():
     base = read_facts(["name: Ann\nage: 31\nname: Bo\nage: 40"])
     assert [len(records) for records in base.groups.values()] == [2]
+
+
+def fields_of(text):
+    return [
+        {name: text[slice(*fact.cell)] for name, fact in row.items()}
+        for row in (
+            {fact.field: fact for fact in facts if fact.path}
+            for facts in read_facts([text]).by_record.values()
+        )
+        if row
+    ]
+
+
+def test_the_files_that_ls_lists_have_fields():
+    text = "total 12\n-rw-r--r-- 1 ann staff 4096 Nov 28 20:35 my report.csv\ndrwxr-x--- 2 bo staff 64 Mar  3  2024 data"
+    first, second = fields_of(text)
+    assert (first["name"], first["size"], first["owner"]) == ("my report.csv", "4096", "ann")
+    assert (second["name"], second["modified"]) == ("data", "Mar  3  2024")
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "cells"),
+    [
+        (
+            "NAME          READY   STATUS             RESTARTS      AGE\n"
+            "shop-5d-x1    1/1     Running            0             4d2h\n"
+            "mail-7f-b2    0/1     CrashLoopBackOff   12 (3m ago)   26h",
+            "RESTARTS",
+            ["0", "12 (3m ago)"],
+        ),
+        (
+            "CONTAINER ID   IMAGE     COMMAND         STATUS                    NAMES\n"
+            'b1c2d3e4f5a6   redis:7   "redis-server"  Up 2 hours                cache\n'
+            'c9d8e7f6a5b4   app:3     "python m.py"   Exited (1) 4 hours ago    worker',
+            "STATUS",
+            ["Up 2 hours", "Exited (1) 4 hours ago"],
+        ),
+        (
+            "Filesystem      Size  Used Avail Use% Mounted on\n"
+            "/dev/sdb1       100G   91G  9.0G  91% /\n"
+            "tmpfs           3.9G     0  3.9G   0% /run/shm",
+            "Mounted on",
+            ["/", "/run/shm"],
+        ),
+        (
+            "USER         PID %CPU COMMAND\nroot           1  0.0 /sbin/init splash\nann         4242 12.5 python -m job",
+            "COMMAND",
+            ["/sbin/init splash", "python -m job"],
+        ),
+    ],
+)
+def test_columns_of_programs_of_the_shell_are_fields(text, field, cells):
+    assert [row[field] for row in fields_of(text)] == cells
+
+
+def test_a_frame_that_leaves_out_its_middle_has_no_row_of_dots():
+    text = "    product  stock\n0      Lamp     12\n..      ...    ...\n99     Desk     40\n\n[100 rows x 2 columns]"
+    assert fields_of(text) == [{"product": "Lamp", "stock": "12"}, {"product": "Desk", "stock": "40"}]
+
+
+def test_a_line_of_a_log_is_one_record_with_its_time_and_level():
+    text = (
+        "2026-03-01 10:22:33,123 INFO charged 45.10 EUR. Then sent mail 7\n"
+        "2026-03-01 10:22:34.456 ERROR card of A-18 declined after 3 tries"
+    )
+    base = read_facts([text])
+    first, second = base.by_record.values()
+    assert [fact.value.time for fact in first if fact.value.time] == [(10, 22, 33)]
+    assert [fact.value.number for fact in first if fact.value.kind == "money"] == [45.1]
+    assert [text[fact.start : fact.end] for fact in second if fact.field == "level"] == ["ERROR"]
+    assert len(base.groups) == 1
+
+
+def test_a_date_that_python_writes_as_a_call_is_a_date():
+    base = read_facts(
+        ["[('A-1', datetime.date(2024, 5, 1)), ('A-2', datetime.datetime(2024, 6, 2, 10, 30))]"]
+    )
+    dates = [fact.value.date for fact in base.facts if fact.value.date]
+    assert dates == [(2024, 5, 1), (2024, 6, 2)]
+    assert [fact.value.time for fact in base.facts if fact.value.time] == [(10, 30, None)]
+
+
+def test_a_document_that_is_cut_off_keeps_what_it_holds():
+    assert fields_of('[{"id": 1, "name": "x"}, {"id": 2, "name": "y"}, {"id": 3, "na') == [
+        {"id": "1", "name": "x"},
+        {"id": "2", "name": "y"},
+        {"id": "3"},
+    ]
+
+
+def test_deeper_lines_of_yaml_are_parts_of_their_record():
+    base = read_facts(["service: web\nlimits:\n  cpu: 2\n  memory: 512Mi\nreplicas: 3"])
+    assert {fact.path: fact.value.number for fact in base.facts if fact.value.kind != "text"} == {
+        ("limits", "cpu"): 2,
+        ("limits", "memory"): 512 * 2**20,
+        ("replicas",): 3,
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "written", "seconds"),
+    [
+        ("duration", "03:30", 210),
+        ("lap_time", "1:02:03", None),
+        ("elapsed", "0:01:30", 90),
+        ("starts", "03:30", None),
+    ],
+)
+def test_a_time_is_a_duration_where_its_field_says_so(name, written, seconds):
+    values = [fact.value for fact in read_facts([json.dumps({name: written})]).facts]
+    if name == "starts":
+        assert values[0].time == (3, 30, None)
+    else:
+        assert (values[0].unit, values[0].number) == ("time", seconds or 3723)
+
+
+@pytest.mark.parametrize(
+    ("name", "written", "unit", "amount"),
+    [
+        ("area_km2", "14.7", "area", 14.7e6),
+        ("area_ha", "42", "area", 420_000),
+        ("dose_ug", "125", "mass", 125e-6),
+        ("conc_mg_l", "0.42", "concentration", 0.42),
+        ("wind_m_s", "9.5", "speed", 34.2),
+        ("temp_f", "71.6", "temperature", 22),
+        ("temp_c", "22", "temperature", 22),
+        ("depth_m", "84.5", "length", 84.5),
+        ("team_m", "3", "", 3),
+        ("price_per_kg", "3", "", 3),
+        ("weight (kg)", "82", "mass", 82_000),
+    ],
+)
+def test_a_field_names_the_unit_of_its_numbers(name, written, unit, amount):
+    (fact,) = read_facts([json.dumps({name: float(written)})]).facts
+    assert (fact.value.unit, fact.value.number) == (unit, pytest.approx(amount))
+
+
+HOSTILE = [
+    '{"a": 1}\n', "(1, 'a')\n", "a=1 ", "-- ", "---\n", "| a | b |\n", "a   b\n", "a: ", "a: 1\n", "- a:\n", '["a", ',
+    '{"a":', "<table>\n", "<td>", "<a b='1'>", "a,b\n", 'a,"', "a - ", "x:y:", "1,", "word, ", "half a ", "1 * ", "A  b \\\n1  2\n\n",
+    "2026-03-01 10:22:33 INFO x\n", "\u202f1", "-rw-r--r-- 1 a a 1 ",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("part", HOSTILE)
+def test_reading_costs_no_more_than_in_proportion(part):
+    """A quadratic reader takes 16 times as many steps for four times the text; it must stay below eight."""
+
+    def count_steps(size):
+        steps = 0
+
+        def count(frame, event, arg):
+            nonlocal steps
+            steps += 1
+            return count
+
+        text = part * (size // len(part))
+        before = sys.gettrace()
+        sys.settrace(count)
+        try:
+            read_facts([text])
+        finally:
+            sys.settrace(before)
+        return steps
+
+    read_facts([part])
+    small = count_steps(4_000)
+    assert count_steps(16_000) <= 8 * small + 2_000

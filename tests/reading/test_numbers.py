@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from spanproof.reading.numbers import scan
+from spanproof.reading.numerals import find_numbers
+from spanproof.reading.units import convert_unit
 from spanproof.reading.values import Kind
 
 
@@ -35,6 +39,46 @@ from spanproof.reading.values import Kind
         ("2m05s", Kind.QUANTITY, 125, "time"),
         ("192 kbit/s", Kind.QUANTITY, 192_000, "bitrate"),
         ("72 km/h", Kind.QUANTITY, 72, "speed"),
+        ("9.5 m/s", Kind.QUANTITY, 34.2, "speed"),
+        ("14.7 km²", Kind.QUANTITY, 14.7e6, "area"),
+        ("42 ha", Kind.QUANTITY, 420_000, "area"),
+        ("125 µg", Kind.QUANTITY, 125e-6, "mass"),
+        ("0.42 mg/l", Kind.QUANTITY, 0.42, "concentration"),
+        ("71.6 °F", Kind.QUANTITY, 22, "temperature"),
+        ("22 °C", Kind.QUANTITY, 22, "temperature"),
+        ("5 mW", Kind.QUANTITY, 0.005, "power"),
+        ("5 MW", Kind.QUANTITY, 5e6, "power"),
+        ("10⁻¹⁵", Kind.NUMBER, 1e-15, ""),
+        ("3 × 10^6", Kind.NUMBER, 3e6, ""),
+        ("2.5e-5", Kind.NUMBER, 2.5e-5, ""),
+        ("1.2k", Kind.NUMBER, 1200, ""),
+        ("1,234.5", Kind.NUMBER, 1234.5, ""),
+        ("1.234,5", Kind.NUMBER, 1234.5, ""),
+        ("1.234.567", Kind.NUMBER, 1234567, ""),
+        ("1_250", Kind.NUMBER, 1250, ""),
+        ("١٢", Kind.NUMBER, 12, ""),
+        ("１２．５％", Kind.PERCENT, 12.5, "%"),
+        ("25 basis points", Kind.PERCENT, 0.25, "%"),
+        ("3 percentage points", Kind.PERCENT, 3, "%"),
+        ("3 dozen", Kind.NUMBER, 36, ""),
+        ("a dozen", Kind.NUMBER, 12, ""),
+        ("half a million", Kind.NUMBER, 500_000, ""),
+        ("half an hour", Kind.QUANTITY, 1800, "time"),
+        ("two and a half million", Kind.NUMBER, 2.5e6, ""),
+        ("one hundred and twenty-three", Kind.NUMBER, 123, ""),
+        ("two thousand five hundred", Kind.NUMBER, 2500, ""),
+        ("two thirds", Kind.NUMBER, 2 / 3, ""),
+        ("three dollars", Kind.MONEY, 3, "USD"),
+        ("fünfundzwanzig Tage", Kind.QUANTITY, 25 * 86400, "time"),
+        ("2,5 Mio. €", Kind.MONEY, 2.5e6, "EUR"),
+        ("3,2 millones de dólares", Kind.MONEY, 3.2e6, "USD"),
+        ("trois", Kind.NUMBER, 3, ""),
+        ("3万円", Kind.MONEY, 30_000, "JPY"),
+        ("≈ 3.2", Kind.NUMBER, 3.2, ""),
+        ("~5 km", Kind.QUANTITY, 5000, "length"),
+        ("03:30 min", Kind.QUANTITY, 210, "time"),
+        ("3:30 hours", Kind.QUANTITY, 12_600, "time"),
+        ("PT1H30M", Kind.QUANTITY, 5400, "time"),
     ],
 )
 def test_an_amount_has_its_kind_number_and_unit(text, kind, number, unit):
@@ -62,6 +106,13 @@ def test_a_number_behind_a_hyphen_that_begins_with_zero_is_part_of_an_identifier
         ("20.05.2024", (2024, 5, 20)),
         ("2024年5月20日", (2024, 5, 20)),
         ("June 2024", (2024, 6, None)),
+        ("2024:05:20 10:22:33", (2024, 5, 20)),
+        ("Mon, 20 May 2024 10:22:33 +0000", (2024, 5, 20)),
+        ("[20/May/2024:10:22:33 +0000]", (2024, 5, 20)),
+        ("20240520T102233Z", (2024, 5, 20)),
+        ("20-05-2024", (2024, 5, 20)),
+        ("3 March", (None, 3, 3)),
+        ("3 de marzo de 2024", (2024, 3, 3)),
     ],
 )
 def test_a_date_has_its_parts(text, date):
@@ -69,7 +120,7 @@ def test_a_date_has_its_parts(text, date):
 
 
 @pytest.mark.parametrize(
-    ("text", "time"), [("06:00 AM", (6, 0, None)), ("3pm", (15, 0, None)), ("18:30:05", (18, 30, 5)), ("12 PM", (12, 0, None))]  # noqa: E501
+    ("text", "time"), [("06:00 AM", (6, 0, None)), ("3pm", (15, 0, None)), ("18:30:05", (18, 30, 5)), ("12 PM", (12, 0, None)), ("10:22:33,123", (10, 22, 33)), ("9:30+01:00", (9, 30, None))]  # noqa: E501
 )  # fmt: skip
 def test_a_time_has_its_parts(text, time):
     assert [mention.value.time for mention in scan(text)] == [time]
@@ -99,3 +150,66 @@ def test_days_share_the_month_that_is_written_once(text, dates):
 def test_times_in_brackets_are_times():
     found = [mention.value.time for mention in scan("slots (8:30 am and 11:00 am)")]
     assert found == [(8, 30, None), (11, 0, None)]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "numbers"),
+    [
+        ("12–15 km", Kind.QUANTITY, [12_000, 15_000]),
+        ("5-7 %", Kind.PERCENT, [5, 7]),
+        ("$3 to $5 million", Kind.MONEY, [3e6, 5e6]),
+        ("between 3 and 5 days", Kind.QUANTITY, [5 * 86400]),
+    ],
+)
+def test_both_ends_of_a_range_have_its_unit(text, kind, numbers):
+    assert [mention.value.number for mention in scan(text) if mention.value.kind is kind] == numbers
+
+
+@pytest.mark.parametrize("text", ["0 3 * * 1-5", "*/15 * * * *", "30 4 1,15 * *"])
+def test_a_cron_expression_is_no_numbers(text):
+    (mention,) = scan(f"schedule: {text}")
+    assert (mention.value.kind, mention.value.text) == (Kind.ID, text)
+
+
+@pytest.mark.parametrize(
+    "text", ["one-off", "all-in-one", "a quarter of the party", "二人で", "一般", "may be"]
+)
+def test_a_word_that_looks_like_a_number_is_none(text):
+    assert [mention.value.number for mention in scan(text) if mention.value.kind is Kind.NUMBER] in (
+        [],
+        [2.0],
+        [0.25],
+    )
+
+
+def test_a_mention_has_its_characters_where_letters_change_their_length():
+    text = "İstanbul: 4.5 km"
+    (mention,) = scan(text)
+    assert text[mention.start : mention.end] == "4.5 km"
+
+
+@pytest.mark.parametrize(
+    ("amount", "unit", "wanted", "converted"),
+    [
+        (5, "km", "mi", 3.106856),
+        (212, "°F", "°C", 100),
+        (1, "bar", "Pa", 100_000),
+        (3, "furlong", "m", 603.504),
+        (1, "kg", "m", None),
+        (1, "blob", "m", None),
+    ],
+)
+def test_units_convert_where_they_measure_the_same(amount, unit, wanted, converted):
+    found = convert_unit(amount, unit, wanted)
+    assert found == (None if converted is None else pytest.approx(converted, rel=1e-5))
+
+
+def test_plain_numbers_are_read_both_ways():
+    assert find_numbers("1,234 and 1.234,5 and 12") >= {"1234", "1234.5", "12", "1", "234"}
+
+
+@given(st.floats(-1e9, 1e9, allow_nan=False).map(lambda number: round(number, 2)))
+def test_a_number_is_read_as_it_is_formatted(number):
+    for written in (f"{number:,.2f}", f"{number:.2f}", f"{number:,.2f} km"):
+        (mention,) = scan(written)
+        assert mention.value.amount == pytest.approx(number)

@@ -43,6 +43,7 @@ _TYPE = re.compile(
 _FRAME = " \t*`"
 """What frames the text of a cell: blanks, and markdown's marks."""
 _MAX_CLAUSE = 60
+_MAX_RULES = 3
 _MAX_LINES = 3000
 _MAX_ALIGNED_LINES = 2000
 _MAX_WIDTH = 400
@@ -83,7 +84,7 @@ def find_delimited(lines: Sequence[Line], at: int, width: int = 0) -> Grid | Non
     One line alone is a table where it has as many cells as its query has columns, `width`.
     """
     first = at
-    while first < len(lines) - 1 and is_rule(lines[first].text):
+    while first < min(len(lines) - 1, at + _MAX_RULES) and is_rule(lines[first].text):
         first += 1
     head = lines[first].text
     if not _DELIMITED.search(head):

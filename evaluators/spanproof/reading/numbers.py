@@ -58,8 +58,8 @@ _MENTION = re.compile(
         (?P<plain>(?<![\w.])\d{{1,8}}(?:\.\d{{1,8}})?(?:(?=[)\]}}|;"'\n\t]|,(?:\s|\Z)|\.?\Z|\.\s)(?!'\d|\)\s?%|\.\s(?:of\s|de\s)?{_LETTER}{{3}})
             |(?=[ ][a-z("'])(?![ ](?:{_FOLLOWS})(?:s|es)?\b)))
       | {DIGIT_FORMS}
-      | (?=\d[\d,/-]*[ ][\d*])(?P<cron_from_digit>{CRON})
-      | (?P<id_from_digit>(?<!{_WORD})(?<!\.)(?={_ID_PART}[a-z_])(?!\d+(?:\.\d+)?[-_]?(?:(?:{_UNIT}|{_SCALE})(?:s|es)?|st|nd|rd|th|x|way|stop|e[+-]?\d+)(?!{_WORD}))
+      | (?=\d[\d,/-]{{0,20}}[ ][\d*])(?P<cron_from_digit>{CRON})
+      | (?P<id_from_digit>(?<!{_WORD})(?<!\.)(?!\d{{1,3}}(?:_\d{{3}})+(?!\w))(?={_ID_PART}[a-z_])(?!\d+(?:\.\d+)?[-_]?(?:(?:{_UNIT}|{_SCALE})(?:s|es)?|st|nd|rd|th|x|way|stop|e[+-]?\d+)(?!{_WORD}))
           [a-z0-9_]+(?:[-_./:]+[a-z0-9_]+)*)
       | (?=\d{{9}}|\d+-)(?P<long>(?<![\w.,$€£-])(?:\d{{9,}}|\d+(?:-\d+){{2,}}|\d+-0\d{{2,}})(?![\w,]|\.\d))
       )

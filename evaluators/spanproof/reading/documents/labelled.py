@@ -14,8 +14,11 @@ from spanproof.reading.numbers import scan_cached
 from spanproof.reading.records import LONG_TEXT, FactBase, Role
 
 _MAX_LINES = 2000
-# Two numbers and what parts or names them: a cheap look before the patterns below.
-_MAY_BE_LABELLED = re.compile(r"\d.*\d|=.*=|[:;,|-].*\d")
+_MAX_LINE = 2000
+_MAX_LABELLED = 3 * LONG_TEXT
+"""A longer line is prose; one of `name=value` may be a line of a log."""
+# A digit beside what parts or names values, or two equations: a cheap look before the patterns below.
+_MAY_BE_LABELLED = re.compile(r"\d(?=[\s,;|)%.-])|[:=\s,$€£#-]\d|=")
 _SENTENCE = re.compile(r"[.!?]\s+[^\W\d]")
 _LABEL = re.compile(r"\s*(?:[-*•]\s+)?(?P<label>[^\s:=,;|][^:=,;|]{0,40}?)\s*(?::|->|\s[-–—])\s+(?=\S)")
 _COUNTS = re.compile(
@@ -41,7 +44,8 @@ def add_labelled(base: FactBase, source: int, lines: Sequence[Line], at: int) ->
     used = 0
     group: int | None = None
     for line in lines[at : at + _MAX_LINES]:
-        row = _parse_row(line) if _MAY_BE_LABELLED.search(line.text) else None
+        may_be = len(line.text) <= _MAX_LINE and _MAY_BE_LABELLED.search(line.text) is not None
+        row = _parse_row(line) if may_be else None
         if row is None:
             break
         if group is None:
@@ -60,6 +64,8 @@ def _parse_row(line: Line) -> tuple[Cell | None, list[tuple[str, Cell]]] | None:
     """Return a line's label, where it has one, and its cells with their names, which may be empty."""
     if _EQUATIONS.fullmatch(line.text):
         return None, list(_parse_equations(line))
+    if len(line.text) > _MAX_LABELLED:
+        return None
     tail = _TAIL.fullmatch(line.text)
     if tail is not None and len(set(tail["tail"].split()[::2])) > 1:
         low, high = tail.span("label")
@@ -68,7 +74,7 @@ def _parse_row(line: Line) -> tuple[Cell | None, list[tuple[str, Cell]]] | None:
         return label, [(each["name"], _to_cell(line, each.span("value"))) for each in parts]
     labelled = _LABEL.match(line.text)
     begin = labelled or _COUNTS.match(line.text)
-    if begin is None or len(line.text) > 3 * LONG_TEXT or _SENTENCE.search(line.text):
+    if begin is None or _SENTENCE.search(line.text):
         return None
     cells = list(_split_cells(line, begin.end()))
     if sum(bool(name) for name, _ in cells) < 2 or not any(map(str.isdigit, line.text[begin.end() :])):

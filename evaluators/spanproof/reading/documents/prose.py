@@ -7,6 +7,7 @@ capitalised names in it.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 
 from spanproof.reading.numbers import scan_cached
 from spanproof.reading.records import LONG_TEXT, FactBase, Role, Sentence
@@ -54,7 +55,8 @@ def add_values(base: FactBase, record: int, text: str, start: int, path: tuple[s
         base.add_cell(record, (*path, match["name"]), start + low, start + high)
     sentence = Sentence(text, start)
     for mention in scan_cached(text):
-        if not any(low <= mention.start < high for low, high in taken):
+        place = bisect_right(taken, (mention.start, len(text))) - 1
+        if place < 0 or mention.start >= taken[place][1]:
             base.add_mention(record, mention, sentence)
     for match in _NAME.finditer(text):
         if match.start() or " " in match[0]:

@@ -89,6 +89,9 @@ class _TextReader:
                 broken += xml is None
                 node = (build_node(xml), element.start(), xml.end) if xml is not None else None
             node = node or _find_literal(text, at, end)
+            if node is None and self._literals and not self._lines and not text[at:end].strip():
+                at = end + 1
+                continue
             if node is None:
                 self._lines.append(Line(text[at:end].rstrip("\r"), at))
                 at = end + 1
