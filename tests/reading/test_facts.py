@@ -77,7 +77,7 @@ def html(rows):
     body = "".join(
         "<tr>" + "".join(f"<td class=x><b>{cell}</b></td>\n" for cell in row) + "</tr>" for row in rows
     )
-    return f"<html><body><h1>Stock</h1>\n<table border='1'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f"<html><body><h1>Stock</h1>\n<table border='1'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"  # noqa: E501
 
 
 def ruled(rows):
@@ -128,18 +128,18 @@ RENDERINGS = {
     "wrapped frame": lambda rows: wrapped(rows),
     "psql": lambda rows: f"{boxed(rows).replace('-' * 5, '-+---')}\n({len(rows)} rows)\n",
     "psql, expanded": lambda rows: blocks(rows, "-[ RECORD {0} ]------", " | "),
-    "mysql, vertical": lambda rows: blocks(rows, "*************************** {0}. row ***************************", ": "),
+    "mysql, vertical": lambda rows: blocks(rows, "*************************** {0}. row ***************************", ": "),  # noqa: E501
     "sqlite": lambda rows: delimited(rows, "|"),
     "tabulate grid": lambda rows: drawn(rows, ("+++", "||", "-")).replace("\n|", "\n+====+====+\n|"),
     "tabulate simple": ruled,
     "html": html,
-    "json, split": lambda rows: json.dumps({"columns": COLUMNS, "index": list(range(len(rows))), "data": rows}),
+    "json, split": lambda rows: json.dumps({"columns": COLUMNS, "index": list(range(len(rows))), "data": rows}),  # noqa: E501
     "json, columns by row": lambda rows: pandas.DataFrame(records(rows)).to_json(),
     "lists below their names": lambda rows: json.dumps([COLUMNS, *rows]),
     "yaml": lambda rows: "\n".join(f"- product: {a}\n  stock: {b}\n  price: {c}" for a, b, c in rows),
-    "yaml below a name": lambda rows: "items:\n" + "\n".join(f"  - product: {a}\n    stock: {b}\n    price: {c}" for a, b, c in rows),
+    "yaml below a name": lambda rows: "items:\n" + "\n".join(f"  - product: {a}\n    stock: {b}\n    price: {c}" for a, b, c in rows),  # noqa: E501
     "constructors": lambda rows: repr([Product(*row) for row in rows]),
-    "blocks between blank lines": lambda rows: "\n\n".join(f"product: {a}\nstock: {b}\nprice: {c}" for a, b, c in rows),
+    "blocks between blank lines": lambda rows: "\n\n".join(f"product: {a}\nstock: {b}\nprice: {c}" for a, b, c in rows),  # noqa: E501
     "blocks": lambda rows: "\n---\n".join(f"product: {a}\nstock: {b}\nprice: {c}" for a, b, c in rows),
 }  # fmt: skip
 
@@ -313,7 +313,7 @@ def fields_of(text):
 
 
 def test_the_files_that_ls_lists_have_fields():
-    text = "total 12\n-rw-r--r-- 1 ann staff 4096 Nov 28 20:35 my report.csv\ndrwxr-x--- 2 bo staff 64 Mar  3  2024 data"
+    text = "total 12\n-rw-r--r-- 1 ann staff 4096 Nov 28 20:35 my report.csv\ndrwxr-x--- 2 bo staff 64 Mar  3  2024 data"  # noqa: E501
     first, second = fields_of(text)
     assert (first["name"], first["size"], first["owner"]) == ("my report.csv", "4096", "ann")
     assert (second["name"], second["modified"]) == ("data", "Mar  3  2024")
@@ -323,28 +323,34 @@ def test_the_files_that_ls_lists_have_fields():
     ("text", "field", "cells"),
     [
         (
-            "NAME          READY   STATUS             RESTARTS      AGE\n"
-            "shop-5d-x1    1/1     Running            0             4d2h\n"
-            "mail-7f-b2    0/1     CrashLoopBackOff   12 (3m ago)   26h",
+            (
+                "NAME          READY   STATUS             RESTARTS      AGE\n"
+                "shop-5d-x1    1/1     Running            0             4d2h\n"
+                "mail-7f-b2    0/1     CrashLoopBackOff   12 (3m ago)   26h"
+            ),
             "RESTARTS",
             ["0", "12 (3m ago)"],
         ),
         (
-            "CONTAINER ID   IMAGE     COMMAND         STATUS                    NAMES\n"
-            'b1c2d3e4f5a6   redis:7   "redis-server"  Up 2 hours                cache\n'
-            'c9d8e7f6a5b4   app:3     "python m.py"   Exited (1) 4 hours ago    worker',
+            (
+                "CONTAINER ID   IMAGE     COMMAND         STATUS                    NAMES\n"
+                'b1c2d3e4f5a6   redis:7   "redis-server"  Up 2 hours                cache\n'
+                'c9d8e7f6a5b4   app:3     "python m.py"   Exited (1) 4 hours ago    worker'
+            ),
             "STATUS",
             ["Up 2 hours", "Exited (1) 4 hours ago"],
         ),
         (
-            "Filesystem      Size  Used Avail Use% Mounted on\n"
-            "/dev/sdb1       100G   91G  9.0G  91% /\n"
-            "tmpfs           3.9G     0  3.9G   0% /run/shm",
+            (
+                "Filesystem      Size  Used Avail Use% Mounted on\n"
+                "/dev/sdb1       100G   91G  9.0G  91% /\n"
+                "tmpfs           3.9G     0  3.9G   0% /run/shm"
+            ),
             "Mounted on",
             ["/", "/run/shm"],
         ),
         (
-            "USER         PID %CPU COMMAND\nroot           1  0.0 /sbin/init splash\nann         4242 12.5 python -m job",
+            "USER         PID %CPU COMMAND\nroot           1  0.0 /sbin/init splash\nann         4242 12.5 python -m job",  # noqa: E501
             "COMMAND",
             ["/sbin/init splash", "python -m job"],
         ),
@@ -355,7 +361,7 @@ def test_columns_of_programs_of_the_shell_are_fields(text, field, cells):
 
 
 def test_a_frame_that_leaves_out_its_middle_has_no_row_of_dots():
-    text = "    product  stock\n0      Lamp     12\n..      ...    ...\n99     Desk     40\n\n[100 rows x 2 columns]"
+    text = "    product  stock\n0      Lamp     12\n..      ...    ...\n99     Desk     40\n\n[100 rows x 2 columns]"  # noqa: E501
     assert fields_of(text) == [{"product": "Lamp", "stock": "12"}, {"product": "Desk", "stock": "40"}]
 
 
@@ -437,8 +443,8 @@ def test_a_field_names_the_unit_of_its_numbers(name, written, unit, amount):
 
 
 HOSTILE = [
-    '{"a": 1}\n', "(1, 'a')\n", "a=1 ", "-- ", "---\n", "| a | b |\n", "a   b\n", "a: ", "a: 1\n", "- a:\n", '["a", ',
-    '{"a":', "<table>\n", "<td>", "<a b='1'>", "a,b\n", 'a,"', "a - ", "x:y:", "1,", "word, ", "half a ", "1 * ", "A  b \\\n1  2\n\n",
+    '{"a": 1}\n', "(1, 'a')\n", "a=1 ", "-- ", "---\n", "| a | b |\n", "a   b\n", "a: ", "a: 1\n", "- a:\n", '["a", ',  # noqa: E501
+    '{"a":', "<table>\n", "<td>", "<a b='1'>", "a,b\n", 'a,"', "a - ", "x:y:", "1,", "word, ", "half a ", "1 * ", "A  b \\\n1  2\n\n",  # noqa: E501
     "2026-03-01 10:22:33 INFO x\n", "\u202f1", "-rw-r--r-- 1 a a 1 ",
 ]  # fmt: skip
 

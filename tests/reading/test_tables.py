@@ -21,10 +21,12 @@ COLUMNS = ("city", "people")
         '[["city", "people"], ["Oslo", 717710], ["Bergen", 291940]]',
         "city,people\nOslo,717710\nBergen,291940\n",
         " city   | people\n--------+--------\n Oslo   | 717710\n Bergen | 291940\n(2 rows)\n",
-        "+--------+--------+\n| city   | people |\n+--------+--------+\n| Oslo   | 717710 |\n| Bergen | 291940 |\n+--------+--------+",
+        "+--------+--------+\n| city   | people |\n+--------+--------+\n| Oslo   | 717710 |\n| Bergen | 291940 |\n+--------+--------+",  # noqa: E501
         "  city    people\n  Oslo    717710\n  Bergen  291940",
-        "<table><tr><th>city</th><th>people</th></tr><tr><td>Oslo</td><td>717710</td></tr>"
-        "<tr><td>Bergen</td><td>291940</td></tr></table>",
+        (
+            "<table><tr><th>city</th><th>people</th></tr><tr><td>Oslo</td><td>717710</td></tr>"
+            "<tr><td>Bergen</td><td>291940</td></tr></table>"
+        ),
     ],
 )
 def test_a_table_has_its_columns_and_rows(text):

@@ -1,8 +1,8 @@
 """Dates, times of day, durations and schedules, as people, programs and cameras write them.
 
 In: folded text (`numerals.fold_text`). Out: patterns for the scanner of `numbers`, and the value of what each
-matched. Dates may leave out the year or the day. Months are read in eight languages. `with_relatives` finds days
-that are named from another one ("tomorrow", "next Monday").
+matched. Dates may leave out the year or the day. Months are read in eight languages. `with_relatives` finds
+days that are named from another one ("tomorrow", "next Monday").
 
 dateutil and dateparser are not used: they parse a text that is one date and complete it, while a claim about
 "3 March" must keep that no year was written, and where.
@@ -26,8 +26,8 @@ _MONTH = build_word_pattern(MONTHS)
 _MO, _D = r"(?:1[0-2]|0?[1-9])(?!\d)", r"(?:3[01]|[12]\d|0?[1-9])(?!\d)"
 _OF = r"(?:of\s+|de\s+)?"
 
-# Forms that begin with a digit, in the order in which they are tried, by what follows the first digits. Each name
-# is a group of the scanner.
+# Forms that begin with a digit, in the order in which they are tried, by what follows the first digits. Each
+# name is a group of the scanner.
 DIGIT_FORMS = rf"""
       (?=\d{{1,4}}[-/.:]\d)(?:
           (?P<iso_date>(?<![\d/-])[12]\d{{3}}(?P<iso_part>[-/.]){_MO}(?P=iso_part){_D}(?![/-]))
@@ -44,7 +44,7 @@ DIGIT_FORMS = rf"""
         | (?P<clock>(?<![\w.])\d{{1,2}}(?:\s?[ap]\.?m\b\.?|h[0-5]\d(?!\w))))
     | (?=\d{{8}}t)(?P<compact_date>\b(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?=t\d{{4}}))
     | (?<=\dt)(?P<compact_time>\d{{4}}(?:\d\d)?z?(?!\w))
-"""
+"""  # noqa: E501
 # Forms that begin with a letter.
 LETTER_FORMS = rf"""
       (?P<month_date>(?<!\w)(?:{_MONTH})\b\.?(?:,?\s+{_OF}[12]\d{{3}}\b
@@ -52,7 +52,7 @@ LETTER_FORMS = rf"""
     | (?P<iso_duration>(?<!\w)p(?=t?\d)(?:\d+d)?(?:t(?:\d+h)?(?:\d+m)?(?:\d+(?:\.\d+)?s)?)?(?!\w))
 """
 _CRON_FIELD = r"(?:\*|\d{1,2}(?:-\d{1,2})?)(?:/\d{1,2})?(?:,\d{1,2}(?:-\d{1,2})?)*"
-CRON = rf"(?<![^\s\"'`(=:])(?=[^\n]{{0,30}}\*)(?:{_CRON_FIELD}[ ]){{4}}(?:{_CRON_FIELD}|[a-z]{{3}}(?:-[a-z]{{3}})?)(?![\w*/-])"
+CRON = rf"(?<![^\s\"'`(=:])(?=[^\n]{{0,30}}\*)(?:{_CRON_FIELD}[ ]){{4}}(?:{_CRON_FIELD}|[a-z]{{3}}(?:-[a-z]{{3}})?)(?![\w*/-])"  # noqa: E501
 DATE_FORMS = frozenset(
     str.split("compact_date iso_date exif_date numeric_date cjk_date named_date month_date")
 )
@@ -119,8 +119,8 @@ def parse_duration(text: str) -> Value:
     """Return a duration with colons and its unit: `03:30 min` is 210 seconds, `3:30 h` is 12,600."""
     parts = [int(number) for number in _NUMBERS.findall(text)]
     seconds = _sum_sexagesimal(parts)
-    if len(parts) == 2 and "h" in text or "std" in text:
-        seconds *= 60 if len(parts) == 2 else 1
+    if len(parts) == 2 and ("h" in text or "std" in text):
+        seconds *= 60
     return Value(Kind.QUANTITY, seconds, 1.0 if len(parts) == 3 else 60.0, "time", symbol="s")
 
 

@@ -31,9 +31,9 @@ class FieldUnit:
 
 
 _QUANTITIES = (
-    "ns us ms sec secs seconds min mins minutes hours hrs hr days weeks bytes kb mb gb tb kib mib gib tib ug mcg mg kg km"
-    " cm mm nm miles mi ft kw mw gw wh kwh mwh gwh hz khz mhz ghz rpm bps kbps mbps gbps db dbm lufs mv kv ma mah bar mbar"
-    " hpa kpa mpa psi kmh kph mph knots m2 km2 cm2 sqm sqft ha acres hectares ml cl liters litres m3 celsius fahrenheit"
+    "ns us ms sec secs seconds min mins minutes hours hrs hr days weeks bytes kb mb gb tb kib mib gib tib ug mcg mg kg km"  # noqa: E501
+    " cm mm nm miles mi ft kw mw gw wh kwh mwh gwh hz khz mhz ghz rpm bps kbps mbps gbps db dbm lufs mv kv ma mah bar mbar"  # noqa: E501
+    " hpa kpa mpa psi kmh kph mph knots m2 km2 cm2 sqm sqft ha acres hectares ml cl liters litres m3 celsius fahrenheit"  # noqa: E501
     " mmol kcal s"
 )
 _OTHER = {
@@ -52,11 +52,11 @@ _OTHER = {
     "bn": FieldUnit(Kind.NUMBER, "", 1e9, names_scale=True),
     "billions": FieldUnit(Kind.NUMBER, "", 1e9, names_scale=True),
 }
-_AFTER_A_NAME = frozenset(("min", "s", "v", "bar", "db", "ma", "us", "mi", "ha", "hr", "percentage"))
+_AFTER_A_NAME = frozenset(("min", "s", "v", "bar", "db", "ma", "us", "mi", "ft", "ha", "hr", "percentage"))
 """Units behind a name only: `duration_s`; a field `min` is the least."""
 _AFTER_CERTAIN_WORDS = {
     "m": str.split(
-        "depth height length distance width altitude elevation radius diameter level visibility wave snow reach"
+        "depth height length distance width altitude elevation radius diameter level visibility wave snow reach"  # noqa: E501
     ),
     "g": str.split("weight mass dose sugar protein fat carbs salt fiber fibre net gross"),
     "c": str.split("temp temperature dewpoint feels high low max min avg mean water air"),
@@ -93,6 +93,8 @@ def is_unit_word(word: str) -> bool:
 @lru_cache(maxsize=8192)
 def find_field_unit(path: tuple[str, ...]) -> FieldUnit | None:
     """Return the unit that the last two names of a path say, the innermost first."""
+    if any(_PERCENT_SIGN.search(name) for name in path[-2:]):
+        return FieldUnit(Kind.PERCENT, "%", 1.0, "%", names_scale=True)
     for name in reversed(path[-2:]):
         bracketed = _BRACKETED.search(name)
         if bracketed is not None and (unit := UNITS.get(bracketed["unit"].strip().lower())) is not None:
@@ -100,8 +102,6 @@ def find_field_unit(path: tuple[str, ...]) -> FieldUnit | None:
         found = _find_ending(split_name(name))
         if found is not None:
             return found
-    if any(_PERCENT_SIGN.search(name) for name in path[-2:]):
-        return FieldUnit(Kind.PERCENT, "%", 1.0, "%", names_scale=True)
     return None
 
 
@@ -128,7 +128,7 @@ def apply_unit(value: Value, unit: FieldUnit) -> Value:
     """Return a plain number in the unit of its field."""
     return replace(
         value, kind=unit.kind, unit=unit.unit, number=(value.number - unit.offset) * unit.factor,
-        step=value.step * unit.factor, factor=value.factor * unit.factor, offset=unit.offset, symbol=unit.symbol,
+        step=value.step * unit.factor, factor=value.factor * unit.factor, offset=unit.offset, symbol=unit.symbol,  # noqa: E501
         other=None if value.other is None else value.other * unit.factor,
     )  # fmt: skip
 

@@ -1,9 +1,10 @@
 """Find tables in lines of text: rows of cells with their places, whatever parts them.
 
-In: lines with their places, and the number of the one where a table may begin. Out: a `Grid`, or None where no
-table begins there. Columns are parted by tabs, bars, semicolons or commas (CSV, markdown, psql, MySQL, the boxes of
-rich, DuckDB and polars), by blanks that no line writes across (pandas, kubectl, docker, df), or by single blanks
-(`print(a, b)`); `ls -l` has columns without names. A list in prose, whose clauses are as long as sentences, is none.
+In: lines with their places, and the number of the one where a table may begin. Out: a `Grid`, or None where
+no table begins there. Columns are parted by tabs, bars, semicolons or commas (CSV, markdown, psql, MySQL, the
+boxes of rich, DuckDB and polars), by blanks that no line writes across (pandas, kubectl, docker, df), or by
+single blanks (`print(a, b)`); `ls -l` has columns without names. A list in prose, whose clauses are as long
+as sentences, is none.
 """
 
 from __future__ import annotations
@@ -113,7 +114,7 @@ def find_delimited(lines: Sequence[Line], at: int, width: int = 0) -> Grid | Non
             taken.append(text)
             used += 1
         if (
-            len(rows) < 2
+            len(rows) < (1 if count == width else 2)
             or (best is not None and used <= best.lines)
             or _is_prose(rows, taken, delimiter, count)
         ):
@@ -130,7 +131,7 @@ def find_delimited(lines: Sequence[Line], at: int, width: int = 0) -> Grid | Non
 
 
 def _is_prose(rows: list[list[Cell]], texts: list[str], delimiter: str, count: int) -> bool:
-    """Return whether lines with the same number of commas or semicolons are sentences or a list of clauses."""
+    """Return whether lines with as many commas or semicolons each are sentences or clauses."""
     if delimiter not in ",;":
         return False
     spaced = sum(f"{delimiter} " in text for text in texts) > len(texts) / 2
@@ -197,7 +198,7 @@ def _trim_cell(text: str, low: int, high: int, start: int) -> Cell:
 
 _LISTED = re.compile(
     r"(?P<mode>[-dlbcps][-rwxsStT]{9}[.+@]?)\s+(?P<links>\d+)\s+(?P<owner>\S+)\s+(?P<group>\S+)\s+(?P<size>[\d.,]+[KMGT]?)\s+"
-    r"(?P<modified>[A-Z][a-z]{2}\s+\d{1,2}\s+(?:\d\d:\d\d|\d{4})|\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d\S*(?: [+-]\d{4})?)?)"
+    r"(?P<modified>[A-Z][a-z]{2}\s+\d{1,2}\s+(?:\d\d:\d\d|\d{4})|\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d\S*(?: [+-]\d{4})?)?)"  # noqa: E501
     r"\s+(?P<name>\S.*?)\s*\Z"
 )
 
@@ -283,7 +284,8 @@ def _find_columns(texts: list[str]) -> list[Cell] | None:
     for text in texts:
         used |= int(text.encode("latin-1", "replace").translate(_USED).ljust(width, b"0"), 2)
     spans = [match.span() for match in re.finditer("1+", f"{used:0{width}b}")]
-    # One blank may part columns only where most lines have a number beside it: names of two words line up by chance.
+    # One blank may part columns only where most lines have a number beside it: names of two words line up by
+    # chance.
     merged: list[Cell] = []
     for span in spans:
         if merged and span[0] - merged[-1][1] < 2 and not _has_numbers_beside(texts, merged[-1], span):
@@ -390,7 +392,10 @@ def count_heads(rows: Sequence[Sequence[str]]) -> int:
 
 
 def join_names(heads: Sequence[Sequence[str]], width: int) -> list[str]:
-    """Return the names of columns that one or more rows write; an empty cell above another repeats the last name."""
+    """Return the names of columns that one or more rows write.
+
+    An empty cell above another repeats the last name.
+    """
     names = [""] * width
     for row in heads:
         last = ""

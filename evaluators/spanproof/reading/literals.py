@@ -1,8 +1,8 @@
 """Read JSON and Python literals with the places of their characters.
 
 In: a text and where a literal begins. Out: a tree of nodes, or None where no literal begins there. Calls with
-named arguments (`Flight(number='X', price=3)`) are read as objects, others as what is in them. A literal that the
-end of the text cuts off holds what came before. Bounded in depth and in nodes.
+named arguments (`Flight(number='X', price=3)`) are read as objects, others as what is in them. A literal that
+the end of the text cuts off holds what came before. Bounded in depth and in nodes.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _SCALAR_PAIR = re.compile(
     rf"(?:{_PLAIN_STRING.format('text', 'text_single')}|(?P<bare>{_NUMBER}|{_CONSTANT}))\s*+(?:,|(?=\}}))"
 )
 _SCALAR_ITEM = re.compile(
-    rf"\s*+(?:{_PLAIN_STRING.format('text', 'text_single')}|(?P<bare>{_NUMBER}|{_CONSTANT}))\s*+(?:,|(?=[\])}}]))"
+    rf"\s*+(?:{_PLAIN_STRING.format('text', 'text_single')}|(?P<bare>{_NUMBER}|{_CONSTANT}))\s*+(?:,|(?=[\])}}]))"  # noqa: E501
 )
 _TOKEN = re.compile(
     r"""\s*+(?:(?P<str>[rbuf]?"(?:[^"\\]|\\.)*+"|[rbuf]?'(?:[^'\\]|\\.)*+')|(?P<num>[-+]?\d[\w.+-]*+|[-+]?\.\d+)

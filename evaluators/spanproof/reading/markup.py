@@ -1,4 +1,4 @@
-"""Read XML as data, and tables of HTML: elements with their attributes, children and texts, each with its characters.
+"""Read XML as data, and tables of HTML: each element and cell with its characters.
 
 In: a text and where an element begins. Out: an `Element`, or None where no well-formed element with fields
 begins there. A page of HTML is a document, and so is an element with long text in it: neither is read.

@@ -1,8 +1,8 @@
 """Find the typed values that a text writes: numbers, amounts with units, dates, times, identifiers.
 
-In: a text. Out: mentions, in order, that do not overlap. One pass of one regular expression over the folded text;
-it also consumes the words that write no value, so that each word is looked at once. Numbers inside longer words
-belong to identifiers.
+In: a text. Out: mentions, in order, that do not overlap. One pass of one regular expression over the folded
+text; it also consumes the words that write no value, so that each word is looked at once. Numbers inside
+longer words belong to identifiers.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ _BEGINS = build_word_pattern(
     {**MONTHS, **dict.fromkeys(SPELLED_WORDS, 0), **dict.fromkeys(filter(str.isalpha, CURRENCIES), 0)}
 )
 # Words behind a number that may belong to it.
-_FOLLOWS = build_word_pattern(
-    [*UNITS, *SCALES, *CURRENCIES, *MONEY_WORDS, *MONTHS]
-    + str.split("am pm a.m p.m per percent percentage prozent prozentpunkte basis bp pp of de us u.s x and h")
+_NUMBER_TAILS = str.split(
+    "am pm a.m p.m per percent percentage prozent prozentpunkte basis bp pp of de us u.s x and h"
 )
+_FOLLOWS = build_word_pattern([*UNITS, *SCALES, *CURRENCIES, *MONEY_WORDS, *MONTHS, *_NUMBER_TAILS])
 # An identifier may be long, but what makes it one is near its beginning: a bound keeps the search linear.
 _ID_PART = r"[a-z0-9_#./:-]{0,80}?"
 
@@ -270,7 +270,7 @@ _BETWEEN_PARTS = ("", "and", ",", "und", "et", "y")
 
 
 def _join_durations(text: str, mentions: list[Mention]) -> list[Mention]:
-    """Return mentions with the parts of a duration as one: `2 h 45 min`, `1m 05s`, `four and a half hours`."""
+    """Return mentions with the parts of a duration as one: `2 h 45 min`, `4 and a half hours`."""
     found: list[Mention] = [mentions[0]]
     for mention in mentions[1:]:
         last, value = found[-1], mention.value
@@ -360,7 +360,7 @@ _MAX_RANGE_SIGN = len(" through the ")
 
 
 def _share_units(text: str, mentions: list[Mention]) -> list[Mention]:
-    """Return mentions with the unit of a range at both of its ends: `12–15 km`, `$3 to $5 million`, `5-7 %`."""
+    """Return mentions with the unit of a range at both of its ends: `12–15 km`, `$3 to $5 million`."""
     for at in range(len(mentions) - 1):
         low, high = mentions[at], mentions[at + 1]
         if high.start - low.end > _MAX_RANGE_SIGN:

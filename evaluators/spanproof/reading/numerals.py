@@ -1,8 +1,8 @@
 """Numerals: the digits of numbers as people and programs write them, without units.
 
-In: a text. Out: numbers in one plain spelling, each as written, or the amount of one numeral with its precision.
-Thousands are set apart by commas, points, blanks, apostrophes and underscores; decimals by a point or a comma;
-digits may be those of other scripts. Where a numeral has two readings, both are given.
+In: a text. Out: numbers in one plain spelling, each as written, or the amount of one numeral with its
+precision. Thousands are set apart by commas, points, blanks, apostrophes and underscores; decimals by a point
+or a comma; digits may be those of other scripts. Where a numeral has two readings, both are given.
 """
 
 from __future__ import annotations
@@ -20,15 +20,18 @@ _DIGITS_OF_SCRIPTS = "０٠۰०০੦૦௦๐"
 _FOLDED = {ord(zero) + digit: 48 + digit for zero in _DIGITS_OF_SCRIPTS for digit in range(10)} | {
     ord(sign): plain
     for sign, plain in {
-        "−": "-", "﹣": "-", "－": "-", "＋": "+", "％": "%", "٪": "%", "．": ".", "，": ",", "٫": ".", "٬": ",",
-        "：": ":", "／": "/", "（": "(", "）": ")", "＄": "$", "￥": "¥", "＃": "#", "\u00a0": "\u202f", "\u2009": "\u202f",
+        "−": "-", "﹣": "-", "－": "-", "＋": "+", "％": "%", "٪": "%", "．": ".", "，": ",", "٫": ".", "٬": ",",  # noqa: E501
+        "：": ":", "／": "/", "（": "(", "）": ")", "＄": "$", "￥": "¥", "＃": "#", "\u00a0": "\u202f", "\u2009": "\u202f",  # noqa: E501
         "µ": "μ", "′": "'", "’": "'",
     }.items()
 }  # fmt: skip
 
 
 def fold_text(text: str) -> str:
-    """Return a text of the same length in lower case, with the digits and signs of other scripts as ASCII's."""
+    """Return a text in lower case, with the digits and signs of other scripts as ASCII's.
+
+    It has the same length, so that places in it are places in the text.
+    """
     if text.isascii():
         return text.lower()
     folded = text.translate(_FOLDED).lower()
@@ -93,7 +96,10 @@ _PARTING = re.compile(r",|(?<=\d)[ \u00a0\u2009\u202f](?=\d)")
 
 
 def find_numbers(text: str) -> frozenset[str]:
-    """Return a text's numbers in plain spelling, read both ways where a comma or blank groups digits or cells."""
+    """Return a text's numbers in plain spelling.
+
+    A number is read both ways where a comma or a blank may group digits or part cells.
+    """
     found = {number for _, number in iter_numbers(text)}
     if "," in text or _SPACED.search(text[:_MAX_TEXT]):
         found |= {number for _, number in iter_numbers(_PARTING.sub(" | ", text))}
@@ -131,7 +137,7 @@ def rounds_to(number: str, written: str) -> bool:
 
 
 def compute_rounding_margin(written: str) -> float | None:
-    """Return how far a number may be from a written one to round to it; None where that has too few digits."""
+    """Return how far a number may be from a written one to round to it; None of one with too few digits."""
     if len(written.replace(".", "")) < _PRECISION_DIGITS:
         return None
     return float(0.5 * 10.0 ** -len(written.partition(".")[2]))

@@ -1,7 +1,7 @@
 """Records and facts, and the base that holds and finds them.
 
-A record is a row, an object or a sentence; it may be part of another. A fact is one typed value in one field of
-a record, with the characters it is written in. Nothing here knows a notation.
+A record is a row, an object or a sentence; it may be part of another. A fact is one typed value in one field
+of a record, with the characters it is written in. Nothing here knows a notation.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Record:
 
 @dataclass(slots=True)
 class Sentence:
-    """The words of a sentence of prose, base form and place each, read when a fact of it is first asked for them."""
+    """The words of a sentence of prose with their places, read when they are first needed."""
 
     text: str
     start: int
@@ -167,7 +167,10 @@ class FactBase:
 
     @cached_property
     def by_text(self) -> dict[str, list[tuple[tuple[str, ...], Fact]]]:
-        """Return texts by their first word with all words, identifiers by `#` and the whole or its last digits."""
+        """Return texts by their first word, identifiers by `#` with the whole or its last digits.
+
+        Each is with all its words, of an identifier none.
+        """
         found: dict[str, list[tuple[tuple[str, ...], Fact]]] = defaultdict(list)
         for fact in self.by_kind[Kind.TEXT]:
             tokens = tuple(fact.value.text.split())
@@ -302,7 +305,7 @@ def _as_field_duration(value: Value, unit: FieldUnit | None) -> Value:
 
 @lru_cache(maxsize=16384)
 def _read_cell(text: str, quoted: bool) -> tuple[tuple[Value, int, int], ...]:
-    """Return the values of a cell, each with its characters: numbers and dates, an identifier, or its words."""
+    """Return the values of a cell with their characters: amounts, dates, an identifier, or its words."""
     length = len(text)
     if _PLAIN_NUMBER.fullmatch(text):
         number = _build_plain(text)

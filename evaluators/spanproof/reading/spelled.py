@@ -1,5 +1,7 @@
-"""Numbers in letters: in English as a whole ("two thousand and five", "half an hour", "two thirds"), in other
-languages by single words of `number_words.txt`, in Chinese and Japanese before what counts things.
+"""Numbers in letters.
+
+In English as a whole ("two thousand and five", "half an hour", "two thirds"), in other languages by single
+words of `number_words.txt`, in Chinese and Japanese before what counts things.
 
 In: folded text. Out: a pattern for the scanner of `numbers`, and the value of what it matched.
 """
@@ -60,8 +62,8 @@ SPELLED = rf"""
       (?:[\s-]?(?:(?P<word_percent>percent(?:age\spoints?)?\b|per\scent\b)|(?P<word_money>{build_word_pattern(MONEY_WORDS)})\b
         |(?P<word_unit>{_UNIT})(?:s|es)?\b))?(?<!\s)(?!\w|-[a-z]))
 """
-CJK_NUMBER = rf"""(?P<cjk_number>[{"".join(_CJK_DIGITS)}{"".join(_CJK_PLACES)}万億亿]{{1,12}}(?=[{_CJK_COUNTERS}]))
-"""
+_CJK_SIGNS = "".join([*_CJK_DIGITS, *_CJK_PLACES, *_CJK_LARGE])
+CJK_NUMBER = rf"(?P<cjk_number>[{_CJK_SIGNS}]{{1,12}}(?=[{_CJK_COUNTERS}]))"
 SPELLED_WORDS = frozenset(_VALUES) - {"a", "an"} | _MULTIPLES.keys() | _LARGE.keys() | _PARTS.keys()
 _PARTING = re.compile(r"[-\s,]+")
 

@@ -1,7 +1,7 @@
 """What a query says of its result: the names of the columns that its SELECT gives.
 
-In: SQL in any common dialect. Out: names in order, none where a star or an expression leaves one unnamed to us.
-The parser is loaded with the first query that a plain list of columns does not settle.
+In: SQL in any common dialect. Out: names in order, none where a star or an expression leaves one unnamed to
+us. The parser is loaded with the first query that a plain list of columns does not settle.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """One table, whichever notation a tool gave it in.
 
-In: the text of a result, and the names of its columns where the query says them. Out: a `Table`, or None where
-the text is no table as a whole. Values are JSON's where the notation has types, texts where it has none.
+In: the text of a result, and the names of its columns where the query says them. Out: a `Table`, or None
+where the text is no table as a whole. Values are JSON's where the notation has types, texts where it has
+none.
 """
 
 from __future__ import annotations

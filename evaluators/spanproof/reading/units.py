@@ -1,7 +1,7 @@
 """Units, currencies and scale words, and their conversion.
 
-In: names as people and programs write them, folded to lower case. Out: the dimension of a unit with its factor
-to the dimension's base, the code of a currency, the number of a scale word. `units.txt` has the units.
+In: names as people and programs write them, folded to lower case. Out: the dimension of a unit with its
+factor to the dimension's base, the code of a currency, the number of a scale word. `units.txt` has the units.
 Conversions that the table cannot do are pint's, which is loaded with the first of them: it takes 0.4 s.
 """
 
@@ -57,7 +57,7 @@ CASED_UNITS = {
 """Units that differ from another one by the case of a letter alone."""
 
 CURRENCIES = {
-    "$": "USD", "us$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR", "kr": "SEK", "zł": "PLN", "₽": "RUB",
+    "$": "USD", "us$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR", "kr": "SEK", "zł": "PLN", "₽": "RUB",  # noqa: E501
     "r$": "BRL", "₩": "KRW", "元": "CNY", "円": "JPY", "₺": "TRY", "₴": "UAH", "a$": "AUD", "c$": "CAD",
 }  # fmt: skip
 CURRENCY_CODES = str.split(
@@ -65,14 +65,14 @@ CURRENCY_CODES = str.split(
 )
 CURRENCIES |= {code.lower(): code for code in CURRENCY_CODES}
 MONEY_WORDS = {
-    "dollar": "USD", "dollars": "USD", "bucks": "USD", "euro": "EUR", "euros": "EUR", "yen": "JPY", "rupees": "INR",
+    "dollar": "USD", "dollars": "USD", "bucks": "USD", "euro": "EUR", "euros": "EUR", "yen": "JPY", "rupees": "INR",  # noqa: E501
     "francs": "CHF", "franken": "CHF", "cent": "USD", "cents": "USD", "dólares": "USD", "reais": "BRL",
 }  # fmt: skip
 SCALES = {
-    "k": 1e3, "thousand": 1e3, "tsd": 1e3, "mille": 1e3, "tausend": 1e3, "mil": 1e3, "m": 1e6, "mn": 1e6, "mm": 1e6,
+    "k": 1e3, "thousand": 1e3, "tsd": 1e3, "mille": 1e3, "tausend": 1e3, "mil": 1e3, "m": 1e6, "mn": 1e6, "mm": 1e6,  # noqa: E501
     "mln": 1e6, "million": 1e6, "millions": 1e6, "mio": 1e6, "millionen": 1e6, "millones": 1e6, "millón": 1e6,
     "milhões": 1e6, "miljoner": 1e6, "bn": 1e9, "b": 1e9, "billion": 1e9, "billions": 1e9, "mrd": 1e9,
-    "milliarden": 1e9, "milliard": 1e9, "milliards": 1e9, "trillion": 1e12, "tn": 1e12, "crore": 1e7, "lakh": 1e5,
+    "milliarden": 1e9, "milliard": 1e9, "milliards": 1e9, "trillion": 1e12, "tn": 1e12, "crore": 1e7, "lakh": 1e5,  # noqa: E501
     "dozen": 12.0, "hundred": 100.0, "千": 1e3, "万": 1e4, "萬": 1e4, "億": 1e8, "亿": 1e8,
 }  # fmt: skip
 

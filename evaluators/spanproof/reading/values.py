@@ -26,8 +26,8 @@ class Kind(StrEnum):
 NUMERIC = frozenset((Kind.NUMBER, Kind.MONEY, Kind.PERCENT, Kind.QUANTITY))
 
 
-# Values and mentions are never changed. They are not frozen, as a frozen class takes three times as long to make,
-# and a page of output has hundreds.
+# Values and mentions are never changed. They are not frozen, as a frozen class takes three times as long to
+# make, and a page of output has hundreds.
 @dataclass(slots=True, unsafe_hash=True)
 class Value:
     """A typed value.
@@ -43,7 +43,7 @@ class Value:
         text: of identifiers and texts, the lower-cased words.
         factor: what the unit and the scale word multiplied by.
         grouped: whether its thousands are set apart ("1,966"), as those of a year never are.
-        offset: what a temperature in degrees Fahrenheit is written higher by than its number times its factor.
+        offset: what is added to an amount in its unit's base to write it: 32 of degrees Fahrenheit.
         symbol: the common symbol of its unit (`mg`, `°F`, `km²`), empty without one.
         approximate: whether it is written as about so much: `~5`, `≈ 3.2`.
     """

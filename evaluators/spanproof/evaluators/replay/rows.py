@@ -1,7 +1,7 @@
 """Rows of a query, as recorded and as replayed.
 
-In: what a database tool gave back, in any notation that writes values in full, and the rows of the replay. Out:
-whether they are the same rows. A form that is not known is not comparable.
+In: what a database tool gave back, in any notation that writes values in full, and the rows of the replay.
+Out: whether they are the same rows. A form that is not known is not comparable.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Make records of lines that name the thing and then its values: `Physics: mean 64.9, n=25, failed=6`.
 
-In: lines of a text, and the first of them that may be such. Out: how many lines were read. A line of counts alone
-has no label (`=== 2 failed, 347 passed in 12.3s ===`), nor has one of `name=value`.
+In: lines of a text, and the first of them that may be such. Out: how many lines were read. A line of counts
+alone has no label (`=== 2 failed, 347 passed in 12.3s ===`), nor has one of `name=value`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,10 @@ _OF_TAIL = re.compile(r"(?P<name>[A-Za-z_]+)[:=]?\s+(?P<value>\S+)")
 
 
 def add_labelled(base: FactBase, source: int, lines: Sequence[Line], at: int) -> int:
-    """Add a record for each line at and below a place that has two named values or more; return how many these are."""
+    """Add a record for each line at and below a place that has two named values or more.
+
+    Return how many these are.
+    """
     used = 0
     group: int | None = None
     for line in lines[at : at + _MAX_LINES]:

@@ -1,4 +1,4 @@
-"""Make records of the lines of a log: one each, with its time, its level and the values that its message writes.
+"""Make a record of each line of a log, with its time, its level and the values of its message.
 
 In: lines of a text, and the first of them that may be of a log. Out: how many lines were read.
 """
@@ -16,7 +16,7 @@ from spanproof.reading.records import FactBase, Role
 _MAX_LINES = 20_000
 _LEVEL = re.compile(r"\b(?:ERROR|WARN(?:ING)?|INFO|DEBUG|FATAL|CRITICAL|TRACE|NOTICE|PANIC|SEVERE)\b")
 _LEVEL_WITHIN = 80
-"""A level stands at the beginning of a line; further on it is a word of the message."""
+"""A level is written at the beginning of a line; further on the word belongs to the message."""
 
 
 def add_log_lines(base: FactBase, source: int, lines: Sequence[Line], at: int) -> int:

@@ -1,8 +1,8 @@
 """Make records of lines of `name: value`: settings, YAML, and blocks of one record each.
 
-In: lines of a text, and the first of them that may be such a pair. Out: how many lines were read. A name that comes
-again begins the next record, and so do `- `, `---`, `-[ RECORD 2 ]-` of psql and `*** 2. row ***` of MySQL. Deeper
-indentation is a part of the record.
+In: lines of a text, and the first of them that may be such a pair. Out: how many lines were read. A name that
+comes again begins the next record, and so do `- `, `---`, `-[ RECORD 2 ]-` of psql and `*** 2. row ***` of
+MySQL. Deeper indentation is a part of the record.
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ _SQL_RECORD = re.compile(r"\s*(?:-\[ RECORD \d+ \][-+]*|\*{3,} \d+\. row \*{3,})
 
 
 def add_pairs(base: FactBase, source: int, lines: Sequence[Line], at: int) -> int:
-    """Add the records of the pairs at a line; return how many lines they take, 0 where there are fewer than two."""
+    """Add the records of the pairs at a line.
+
+    Return how many lines they take, 0 where there are fewer than two.
+    """
     taken: list[tuple[Line, re.Match[str] | None]] = []
     pairs = 0
     in_sql = False

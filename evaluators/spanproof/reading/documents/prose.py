@@ -1,7 +1,7 @@
 """Make records of sentences, and of single lines of `name: value`.
 
-In: a part of a text. Out: a record for each sentence, with its values, the fields it writes as `name=value`, and the
-capitalised names in it.
+In: a part of a text. Out: a record for each sentence, with its values, the fields it writes as `name=value`,
+and the capitalised names in it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Make records of tables in text: a record for each row, with fields named by the columns.
 
-In: a grid of cells. Out: records in one group. Leading rows without values of their own name the columns; a row of
-one name heads the rows below it; a table of two columns without names has its first column as keys.
+In: a grid of cells. Out: records in one group. Leading rows without values of their own name the columns; a
+row of one name heads the rows below it; a table of two columns without names has its first column as keys.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def add_table(base: FactBase, source: int, grid: Grid, about: str, columns: tupl
 
 
 def _add_keys(base: FactBase, source: int, rows: list[list[Cell]], texts: list[list[str]]) -> None:
-    """Add a record for each row of two columns without names: the first is the key and the name of the second."""
+    """Add a record for each row of two columns without names: the first is the key, and names the second."""
     for row, cells in zip(rows, texts, strict=True):
         record = base.new_record(source, None, row[0][0], row[-1][1])
         base.add_cell(record, (), *row[0], Role.KEY)

@@ -1,8 +1,9 @@
 """Make records of literals and of XML.
 
-In: a tree of nodes. Out: an object is a record; one in a list belongs to the list's group; an object whose values
-are objects is a list whose keys name the records. Columns (`{"a": [1, 2], "b": [3, 4]}`), rows beside their columns
-(`{"columns": […], "data": […]}`) and tuples whose query names the columns become rows with named fields.
+In: a tree of nodes. Out: an object is a record; one in a list belongs to the list's group; an object whose
+values are objects is a list whose keys name the records. Columns (`{"a": [1, 2], "b": [3, 4]}`), rows beside
+their columns (`{"columns": […], "data": […]}`) and tuples whose query names the columns become rows with
+named fields.
 """
 
 from __future__ import annotations
@@ -41,7 +42,10 @@ def build_node(element: Element) -> Node:
 
 
 def add_literals(base: FactBase, source: int, nodes: list[Node], columns: Sequence[str] = ()) -> None:
-    """Add the records of literals that follow each other: objects with the same fields, or tuples, are rows."""
+    """Add the records of literals that follow each other.
+
+    Objects with the same fields, or tuples, are rows.
+    """
     reader = _TreeReader(base, source, tuple(columns))
     if len(nodes) > 1:
         reader.add_list(Node(nodes[0].start, nodes[-1].end, items=nodes), None, ())
@@ -75,10 +79,10 @@ class _TreeReader:
         elif node.items is not None:
             self.add_list(node, parent, path)
         else:
-            record = parent if parent is not None else self._new_record(node, None)
+            record = parent if parent is not None else self._add_record(node, None)
             self._add_scalar(node, record, path)
 
-    def _new_record(self, node: Node, parent: int | None, group: int | None = None, name: str = "") -> int:
+    def _add_record(self, node: Node, parent: int | None, group: int | None = None, name: str = "") -> int:
         return self._base.new_record(self._source, parent, node.start, node.end, group, name)
 
     def _add_object(
@@ -95,11 +99,11 @@ class _TreeReader:
         if rows:
             number = self._base.new_group(name)
             for row in rows:
-                record = self._new_record(node, parent, number, name)
+                record = self._add_record(node, parent, number, name)
                 for column, cell in row:
                     self._add_scalar(cell, record, (column,))
             return
-        record = self._new_record(node, parent, group, name)
+        record = self._add_record(node, parent, group, name)
         if key is not None:
             self._base.add_cell(record, (), *key, Role.KEY, quoted=True)
         objects = [child.pairs is not None for _, _, child in pairs]
@@ -126,7 +130,7 @@ class _TreeReader:
         name = path[-1] if path else ""
         group = self._base.new_group(name)
         if parent is None and len(items) == len(self._columns) > 1 and _is_row(node):
-            record = self._new_record(node, None)
+            record = self._add_record(node, None)
             for column, cell in zip(self._columns, items, strict=True):
                 self._add_scalar(cell, record, (column,))
             return
@@ -135,15 +139,15 @@ class _TreeReader:
             if item.pairs is not None:
                 self._add_object(item, parent, path, group)
             elif item.items is None:
-                record = self._new_record(item, parent, group, name)
+                record = self._add_record(item, parent, group, name)
                 self._add_scalar(item, record, path)
             elif _is_row(item) and len(item.items) == len(columns):
                 if position >= heads:
-                    record = self._new_record(item, parent, group, name)
+                    record = self._add_record(item, parent, group, name)
                     for column, cell in zip(columns, item.items, strict=True):
                         self._add_scalar(cell, record, (column,))
             else:
-                self.add_list(item, self._new_record(item, parent, group, name), path)
+                self.add_list(item, self._add_record(item, parent, group, name), path)
 
     def _find_columns(self, items: Sequence[Node]) -> tuple[Path, int]:
         """Return the names of the columns of a list of rows, and how many items of it name them."""
@@ -162,7 +166,7 @@ class _TreeReader:
         return tuple(f"column {place}" for place in range(1, len(first) + 1)), 0
 
     def _split_rows(self, node: Node) -> list[list[tuple[str, Node]]]:
-        """Return the rows of `{"columns": […], "data": [[…], …]}` with their names; none of another object."""
+        """Return the named rows of `{"columns": […], "data": [[…], …]}`; none of another object."""
         fields = {name: value for name, _, value in node.pairs or ()}
         heads = fields["columns"].items if "columns" in fields else None
         data = next((fields[name].items for name in _ROWS if name in fields and fields[name].items), None)
