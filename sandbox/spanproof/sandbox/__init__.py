@@ -5,7 +5,6 @@ from spanproof.sandbox.backend import (
     Availability,
     Evidence,
     Feature,
-    Foreseen,
     Sandbox,
     Session,
 )
@@ -62,7 +61,6 @@ __all__ = [
     "FailureClass",
     "Feature",
     "Fixtures",
-    "Foreseen",
     "JsonValue",
     "Limits",
     "PackageSet",
