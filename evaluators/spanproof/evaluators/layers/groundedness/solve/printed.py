@@ -59,7 +59,7 @@ def find_printed(read: AnswerFrames, base: FactBase, sources: Sequence[Source]) 
     places = [each for each in printed if each[0] in known]
     start, end = min(low for _, low, _ in places), max(high for _, _, high in places)
     value = Value(Kind.TEXT, text=text[start:end])
-    fact = Fact(value, place, 0, (), frozenset(), start, end, (start, end), Role.PROSE)
+    fact = Fact(value, place, 0, (), start, end, (start, end), Role.PROSE)
     return Printed(said[0][1], said[-1][2], fact)
 
 
