@@ -68,5 +68,5 @@ def format_preset(preset: Preset) -> str:
             lines.append(f"{indent}{key}:" if entries else f"{indent}{key}: []")
             for entry in entries:
                 lines.append(f"{indent}  # {entry.reason}")
-                lines += [f"{indent}  - {format_yaml_value(value)}" for value in entry.values]
+                lines += [f"{indent}  - {format_yaml_value(value, key)}" for value in entry.values]
     return "\n".join(lines) + "\n"
