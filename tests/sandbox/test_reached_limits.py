@@ -53,7 +53,7 @@ def jail() -> Iterator[Sandbox]:
         ("open_files", "files = [open('/dev/null') for _ in range(200)]"),
     ],
 )
-def test_a_program_that_reaches_a_limit_tells_which(jail: Sandbox, name: str, source: str) -> None:
+def test_a_reached_limit_is_named(jail: Sandbox, name: str, source: str) -> None:
     roomy = replace(Limits(), **{name: getattr(LOW, name)})
     reached = find_reached_limit(jail.run(Program("python", source, limits=roomy)), roomy)
     assert reached is not None

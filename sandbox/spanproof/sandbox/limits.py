@@ -54,7 +54,7 @@ def find_reached_limit(execution: Execution, limits: Limits) -> ReachedLimit | N
 
 
 def _find_refused(execution: Execution) -> str | None:
-    """Return the limit of which an exception tells that ended the program."""
+    """Return the limit by which the exception was raised that ended the program."""
     raised = execution.raised
     if raised is None:
         return None
