@@ -15,7 +15,6 @@ from spanproof.sandbox.backend import (
     Availability,
     Evidence,
     Feature,
-    Foreseen,
     Sandbox,
     Session,
 )
@@ -75,7 +74,6 @@ __all__ = [
     "FailureClass",
     "Feature",
     "Fixtures",
-    "Foreseen",
     "JsonValue",
     "Limits",
     "PackageSet",
