@@ -132,8 +132,11 @@ def _read_runs(origin: str, days: int) -> list[ObservedRun]:
     runs: list[ObservedRun] = []
     for file in files:
         traces, problems = read_traces(file)
-        for problem in problems:
-            show_problem(problem)
+        if problems:
+            # A folder may hold long files of something else.
+            show_problem(problems[0])
+            if len(problems) > 1:
+                inform(f"  and {format_count(len(problems) - 1, 'more problem')} in {file}")
         runs += [run for trace in traces for run in observe_trace(trace)]
     newest_ns = max((run.start_ns for run in runs), default=0)
     return [run for run in runs if run.start_ns > newest_ns - days * _DAY_NS]
