@@ -30,6 +30,7 @@ from spanproof.evaluators.outcomes.account import build_account
 from spanproof.evaluators.outcomes.grounding import settle_groundedness
 from spanproof.evaluators.redact import Redactor
 from spanproof.evaluators.replay import FixtureBook
+from spanproof.evaluators.replay.limits import DEFAULT_LIMITS, ReplayLimits
 from spanproof.evaluators.runner import Runner
 from spanproof.evaluators.runs import runs_of
 from spanproof.evaluators.sampling import Sampling
@@ -79,6 +80,7 @@ class Engine:
         repeat_share: float = 0.0,
         packages_from_trace: Sequence[str] = (),
         layer_budget_s: float | None = None,
+        limits: ReplayLimits = DEFAULT_LIMITS,
     ) -> None:
         """Put an engine together.
 
@@ -95,10 +97,15 @@ class Engine:
             packages_from_trace: names of packages that a trace may have built to be replayed in.
             layer_budget_s: processor time for judging each layer of a trace; None is no limit. What is over
                 it is skipped with that reason.
+            limits: bounds of the code that is run.
         """
         self._pipeline = pipeline
         self._runner = Runner(
-            sandbox, replay_disabled_reason, repeat_share, packages_from_trace=packages_from_trace
+            sandbox,
+            replay_disabled_reason,
+            repeat_share,
+            packages_from_trace=packages_from_trace,
+            limits=limits,
         )
         self._evaluators = sort_by_cost(each for each in (*LAYER_RULES, *evaluators) if each.layer in layers)
         self._sampling = sampling or Sampling()

@@ -48,7 +48,6 @@ _CODE_LAYERS = frozenset({Layer.EXECUTION, Layer.CORRECTNESS, Layer.TRAJECTORY})
 _CONSEQUENCES = {
     "recovery": frozenset(Layer),
     "answered": frozenset(Layer),
-    "action_safety": frozenset({Layer.BOUNDARY}),
 }
 
 

@@ -1,4 +1,14 @@
-"""Where snippets run: the model, the contract of backends, and the registry that finds them."""
+"""Programs in a sandbox: the model, the contract of backends, and `open_sandbox`, which finds one.
+
+    from spanproof.sandbox import Program, open_sandbox
+
+    with open_sandbox() as sandbox:
+        print(sandbox.run(Program("python", "print(6 * 7)")).stdout)
+
+docs/sandbox.md shows sessions, limits and errors.
+"""
+
+from typing import TYPE_CHECKING, Any
 
 from spanproof.sandbox.backend import (
     AnswerTool,
@@ -43,6 +53,9 @@ from spanproof.sandbox.model import (
     ToolStub,
 )
 
+if TYPE_CHECKING:
+    from spanproof.sandbox.registry import check_availability, list_backends, open_sandbox
+
 __all__ = [
     "AnswerTool",
     "Attempt",
@@ -80,4 +93,18 @@ __all__ = [
     "ToolStub",
     "UnsupportedFixtures",
     "UnsupportedLanguage",
+    "check_availability",
+    "list_backends",
+    "open_sandbox",
 ]
+
+_OF_REGISTRY = frozenset({"check_availability", "list_backends", "open_sandbox"})
+
+
+def __getattr__(name: str) -> Any:
+    """Return a function of the registry, which programs inside a sandbox never load."""
+    if name not in _OF_REGISTRY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from spanproof.sandbox import registry
+
+    return getattr(registry, name)

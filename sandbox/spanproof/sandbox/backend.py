@@ -134,9 +134,16 @@ class Sandbox(ABC):
 
     @abstractmethod
     def run(self, program: Program) -> Execution:
-        """Run one program from a fresh state and wait for it.
+        """Run one program from a fresh state and wait for it, for `program.limits.wall_s` seconds at most.
 
         Everything the program started is gone when this returns, and so is what it wrote.
+
+        Args:
+            program: source, language, files, limits and what it finds around it.
+
+        Returns:
+            An `Execution`, whatever the program did: a program that fails, or is stopped by a limit, raises
+            nothing here. Times are in seconds, sizes in bytes.
 
         Raises:
             SandboxUnavailable: this machine cannot run it; says what to install.
@@ -148,6 +155,14 @@ class Sandbox(ABC):
     @abstractmethod
     def session(self, spec: SessionSpec, answer: AnswerTool) -> Session:
         """Start an interpreter that keeps its state over several programs.
+
+        Args:
+            spec: language, tools, files and limits; those of time hold for each step.
+            answer: called with each call of one of `spec.tools`, in the thread that executes the step. What
+                it returns is JSON data or an exception by name; what it raises itself, `execute` raises.
+
+        Returns:
+            A `Session`, to be closed: best with `with`.
 
         Raises:
             SandboxUnavailable: this machine cannot run it; says what to install.

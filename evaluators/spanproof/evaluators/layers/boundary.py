@@ -10,6 +10,8 @@ guardrails stopped.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from spanproof.evaluators.layers.blocks import count_blocks
@@ -26,11 +28,13 @@ from spanproof.evaluators.model import ReplayBreak, ReplayedStep, RunEvidence
 from spanproof.evaluators.refusals import format_refuser
 from spanproof.evaluators.replay.record import read_record
 from spanproof.sandbox import Attempt, AttemptKind, FailureClass
+from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.scanners import weaknesses
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.boundary import Boundary as PolicyBoundary
 from spanproof.sandbox.scanners.model import Finding, Scan, Verdict
 from spanproof.sandbox.scanners.score import compute_security_score
+from spanproof.sandbox.scanners.shell.opened import is_opened_by_allowed
 from spanproof.trace import (
     OPEN_VALUE,
     Cause,
@@ -259,23 +263,34 @@ def _find_refused(evidence: RunEvidence, step: ReplayedStep | None) -> list[Atte
     """Return attempts the sandbox stopped and the policy does not allow: the sandbox is stricter."""
     if step is None:
         return []
-    boundary = PolicyBoundary(evidence.policy_of(step.snippet.id))
-    return [
-        each for each in step.execution.attempts if not each.allowed and _is_outside_policy(boundary, each)
-    ]
+    return find_refused(step.execution.attempts, evidence.policy_of(step.snippet.id))
 
 
-def _is_outside_policy(boundary: PolicyBoundary, attempt: Attempt) -> bool:
+def find_refused(attempts: Sequence[Attempt], policy: Policy) -> list[Attempt]:
+    """Return attempts the sandbox stopped and a policy does not allow: the sandbox is stricter."""
+    boundary = PolicyBoundary(policy)
+    ran = {
+        each.target.rpartition("/")[2]
+        for each in attempts
+        if each.kind is AttemptKind.PROCESS and each.allowed
+    }
+    return [each for each in attempts if not each.allowed and _is_outside_policy(boundary, each, ran)]
+
+
+def _is_outside_policy(boundary: PolicyBoundary, attempt: Attempt, ran: AbstractSet[str]) -> bool:
     if attempt.kind is AttemptKind.FILE:
-        return all(
+        is_outside = all(
             boundary.path(action, (attempt.target,)) is not None for action in (Action.READ, Action.WRITE)
         )
+        return is_outside and not is_opened_by_allowed(boundary.policy, ran, attempt.target)
     if attempt.kind is AttemptKind.NETWORK:
         host, _, port = attempt.target.rpartition(":")
+        host = host.strip("[]")
         # A look-up of a name is the first half of reaching it; the port of the second half is not known yet.
         known = int(port) if port.isdigit() and port != _DNS else None
-        return boundary.host(host.strip("[]"), known) is not None
-    return True
+        is_outside = boundary.host(host, known) is not None
+        return is_outside and not is_opened_by_allowed(boundary.policy, ran, host)
+    return not is_opened_by_allowed(boundary.policy, ran, attempt.target)
 
 
 def _find_manual_review(scan: Scan) -> str | None:

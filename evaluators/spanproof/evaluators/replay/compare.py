@@ -17,6 +17,7 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from spanproof.evaluators.redact import mask_formats
+from spanproof.evaluators.replay.limits import format_remedy
 from spanproof.evaluators.replay.record import Record, classify_execution
 from spanproof.sandbox import Execution, FailureClass, JsonValue, Raised
 from spanproof.trace import Payload
@@ -202,7 +203,9 @@ def _judge_class_difference(record: Record, execution: Execution, excuse: str | 
             None, f"{difference}: the recorded executor ran what the sandbox's interpreter cannot parse"
         )
     if execution.failure_class in _STOPPED:
-        return Agreement(None, f"{difference}: the replay was stopped by its own limits")
+        return Agreement(
+            None, f"{difference}: the replay was stopped by its own limits{format_remedy(execution)}"
+        )
     if execution.failure_class in _WITHHELD:
         return Agreement(None, f"{difference}: the sandbox withheld what the run had")
     if excuse is not None:

@@ -18,6 +18,7 @@ from spanproof.evaluators.replay.compare import Replayed, ends_in_call_of, ends_
 from spanproof.evaluators.replay.fixtures import NO_FIXTURES, FixtureSet
 from spanproof.evaluators.replay.flaky import mark_flaky_steps
 from spanproof.evaluators.replay.interpreter import Interpreter, NotRebuilt, StepBroke, has_ended_session
+from spanproof.evaluators.replay.limits import DEFAULT_LIMITS, ReplayLimits
 from spanproof.evaluators.replay.names import trim_to_final_answer
 from spanproof.evaluators.replay.plan import Plan, plan_replay
 from spanproof.evaluators.replay.prelude import FINAL_ANSWER
@@ -58,6 +59,7 @@ def replay_run(
     parameters: Mapping[str, tuple[str, ...]] | None = None,
     *,
     repeat: bool = False,
+    limits: ReplayLimits = DEFAULT_LIMITS,
 ) -> Replay:
     """Replay every executed snippet of the run, in order.
 
@@ -69,6 +71,7 @@ def replay_run(
         parameters: of the agent's tools, by name, where the trace declares them.
         repeat: replay it again under another seed and clock in any case; else where a step disagrees with its
             record.
+        limits: bounds of its steps.
 
     Raises:
         SandboxUnavailable: the backend cannot run here.
@@ -76,10 +79,10 @@ def replay_run(
     """
     if not any(snippet.executed for snippet in run.snippets):
         return Replay(run.span_id, sandbox.name)
-    replay = _replay_closest(run, scans, sandbox, plan_replay(run, fixtures, parameters))
+    replay = _replay_closest(run, scans, sandbox, plan_replay(run, fixtures, parameters, limits=limits))
     if not (repeat or any(step.agrees is False for step in replay.steps)):
         return replay
-    other = plan_replay(run, fixtures, parameters, otherwise=True)
+    other = plan_replay(run, fixtures, parameters, otherwise=True, limits=limits)
     return mark_flaky_steps(replay, _replay_closest(run, scans, sandbox, other))
 
 

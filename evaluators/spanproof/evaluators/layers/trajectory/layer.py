@@ -33,7 +33,7 @@ from spanproof.trace import (
 from spanproof.trace import State as Verdict
 
 EVALUATOR = "trajectory-rules"
-VERSION = "6"
+VERSION = "7"
 _HIDDEN = Skipped(
     "content is hidden: the producer kept inputs and outputs off the trace", Cause.CONTENT_HIDDEN
 )
@@ -53,6 +53,8 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
         build_turns(evidence),
         collect_model_input(evidence),
         evidence.account.fates,
+        # The boundary layer judges the same code by the same scan: one cause counts in one layer.
+        judges_code=False,
     )
     if not actions:
         measured = _skip_without_actions(measured, completion)

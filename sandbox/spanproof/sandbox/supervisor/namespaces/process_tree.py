@@ -14,6 +14,7 @@ import signal
 from dataclasses import dataclass
 
 from spanproof.sandbox.guest.wire import Header
+from spanproof.sandbox.model import Limits
 from spanproof.sandbox.supervisor.namespaces.kernel_memory import measure_sockets
 
 NO_CORE_BYTES = 1
@@ -23,6 +24,8 @@ machine's (`core_pattern` with a pipe) either."""
 _PENDING = 1024
 # Of address space over the memory limit: stacks and arenas are mapped long before they are used.
 _DATA_SLACK_BYTES = 256 * 1024 * 1024
+# What glibc maps for the stack of a thread, where `ulimit -s` is as Linux has it.
+_STACK_BYTES = 8 * 1024 * 1024
 
 
 # Dead processes: who makes them without an end would keep the supervisor from all else.
@@ -234,7 +237,9 @@ class Bounds:
             tree.limit(pid, kind, value)
         tree.bound_processes(pid, self.processes)
         if not self.maps_freely:
-            tree.limit(pid, resource.RLIMIT_DATA, self.memory_bytes + _DATA_SLACK_BYTES)
+            # The stacks of threads count as data: a limit of processes that was raised holds for them too.
+            stacks = max(0, self.processes - Limits().processes) * _STACK_BYTES
+            tree.limit(pid, resource.RLIMIT_DATA, self.memory_bytes + _DATA_SLACK_BYTES + stacks)
         # When memory runs out, the guest goes first.
         file = os.open(f"/proc/{pid}/oom_score_adj", os.O_WRONLY | os.O_CLOEXEC)
         os.write(file, b"1000")
