@@ -31,8 +31,11 @@ _eval, _exec, _getpid, _partial = eval, exec, os.getpid, functools.partial
 _Run = Callable[[dict[str, Any]], tuple[Any, bool]]
 
 
-def serve_session(spec: dict[str, Any], inbox: Inbox, reporter: Reporter) -> int:
-    """Run steps until the host closes the session; returns the exit code."""
+def serve_session(spec: dict[str, Any], inbox: Inbox, reporter: Reporter) -> tuple[int, bool]:
+    """Run steps until the host closes the session; returns as `run_job`.
+
+    No one waits for a thread then: the supervisor ends what the steps have left running.
+    """
     module = make_main_module()
     toolbox = Toolbox(inbox, reporter)
     for name, parameters in spec["tools"]:
@@ -45,11 +48,11 @@ def serve_session(spec: dict[str, Any], inbox: Inbox, reporter: Reporter) -> int
         try:
             header, parts = next_message("step")
         except EOFError:
-            return 0
+            return 0, False
         report = run_step(parts[0].decode("utf-8", "surrogatepass"), module.__dict__)
         flush()
         if getpid() != own:  # a child that the step has forked comes to its end: the steps are its parent's
-            return 0 if report["outcome"] == "ok" else 1
+            return (0 if report["outcome"] == "ok" else 1), True
         send("step", step=header["step"], **report)
 
 

@@ -15,6 +15,8 @@ from spanproof.sandbox.guest.wire import Header
 MERGED = "(others)"
 """The target of the entry that counts those for which there was no room."""
 _TARGET_CHARACTERS = 4096
+# The kind of looks, which have room of their own as attempts of each kind do.
+_LOOK = "look"
 # Distinct ones of a kind, refused or allowed.
 _ATTEMPTS = 1000
 # Of their targets: a result must stay within a frame, where each may take six bytes.
@@ -39,7 +41,8 @@ class Record:
         unjudged: calls that could not be judged, and were refused, or went only where namespaces let them.
         network_used: whether the network namespace may hold traces of the run.
         memory_refused: bytes of the largest single mapping that was refused.
-        missing: files that were to be read, and are not there.
+        missing: files of sensitive trees that were to be read, and are not there.
+        looks: how often was looked for what is not there, by path, outside of sensitive trees.
     """
 
     attempts: dict[tuple[str, str], Kept] = field(default_factory=dict)
@@ -48,17 +51,19 @@ class Record:
     network_used: bool = False
     memory_refused: int = 0
     missing: set[str] = field(default_factory=set)
+    looks: Counter[str] = field(default_factory=Counter)
     _entries: Counter[tuple[str, bool]] = field(default_factory=Counter)
     _characters: Counter[tuple[str, bool]] = field(default_factory=Counter)
 
     def to_header(self) -> Header:
         """Return the record as a part of a result; of most runs there is nothing."""
-        if not self.attempts and not self.memory_refused and not self.unjudged:
+        if not self.attempts and not self.memory_refused and not self.unjudged and not self.looks:
             return {}
         return {
             "attempts": self.rows(),
             "merged": bool(self.merged or self.unjudged),
             "missing": sorted(self.missing),
+            "looks": [[path, count] for path, count in self.looks.items()],
             "memory_refused": self.memory_refused,
         }
 
@@ -79,11 +84,23 @@ class Record:
             if not missing:
                 self.missing.discard(key[1])
         elif self._has_room(kind, allowed, len(key[1])):
-            self.attempts[key] = Kept(allowed)
+            self.attempts[key] = Kept(allowed, 1 + (self.looks.pop(key[1], 0) if kind == "file" else 0))
             if missing:
                 self.missing.add(key[1])
         else:
             self.merged[kind, allowed] += 1
+
+    def note_look(self, path: str) -> None:
+        """Keep that a program looked for what is not there; an attempt at the same path is more."""
+        path = path[:_TARGET_CHARACTERS]
+        attempted = self.attempts.get(("file", path))
+        if attempted is not None:
+            attempted.count += 1
+        elif path in self.looks or self._has_room(_LOOK, False, len(path)):
+            self.looks[path] += 1
+        else:
+            # It may lie on the machine, which only the host can tell.
+            self.merged["file", False] += 1
 
     def _has_room(self, kind: str, allowed: bool, characters: int) -> bool:
         """Take room for one more, if there is any."""
