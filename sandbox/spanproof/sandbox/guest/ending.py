@@ -27,7 +27,7 @@ _print_exception = traceback.print_exception
 _run_exit_functions = atexit._run_exitfuncs  # noqa: SLF001 - what the interpreter itself calls at its end
 _join_threads = threading._shutdown  # type: ignore[attr-defined]  # noqa: SLF001
 _count_threads = _thread._count  # noqa: SLF001
-_exit_functions_of_threads: list[object] = threading._threading_atexits  # type: ignore[attr-defined]  # noqa: SLF001
+_exit_functions_of_threads: list[Callable[[], object]] = threading._threading_atexits  # type: ignore[attr-defined]  # noqa: SLF001
 _default_hook = sys.__excepthook__
 _exit, _get_objects = os._exit, gc.get_objects
 # Tears the interpreter down and ends the process; does not return.
@@ -84,9 +84,10 @@ def shut_down(code: int, *, waits: bool) -> NoReturn:
         code: it exits with, unless an exit function says otherwise.
         waits: whether threads that are no daemons are waited for.
     """
-    # else there is nothing to wait for
-    joins = waits and (_count_threads() > 0 or _exit_functions_of_threads)
-    for step in (_join_threads, _run_exit_functions, _flush) if joins else (_run_exit_functions, _flush):
+    steps = [_run_exit_functions, _flush]
+    if _count_threads() > 0 or _exit_functions_of_threads:  # else there is nothing to wait for
+        steps[:0] = [_join_threads] if waits else reversed(_exit_functions_of_threads)
+    for step in steps:
         try:
             step()
         except BaseException as failure:  # noqa: BLE001 - an exit function may raise anything

@@ -43,6 +43,7 @@ class Record:
         memory_refused: bytes of the largest single mapping that was refused.
         missing: files of sensitive trees that were to be read, and are not there.
         looks: how often was looked for what is not there, by path, outside of sensitive trees.
+        left: how many threads and processes were still running at the end, by which of them.
     """
 
     attempts: dict[tuple[str, str], Kept] = field(default_factory=dict)
@@ -52,18 +53,20 @@ class Record:
     memory_refused: int = 0
     missing: set[str] = field(default_factory=set)
     looks: Counter[str] = field(default_factory=Counter)
+    left: Counter[str] = field(default_factory=Counter)
     _entries: Counter[tuple[str, bool]] = field(default_factory=Counter)
     _characters: Counter[tuple[str, bool]] = field(default_factory=Counter)
 
     def to_header(self) -> Header:
         """Return the record as a part of a result; of most runs there is nothing."""
-        if not self.attempts and not self.memory_refused and not self.unjudged and not self.looks:
+        if not (self.attempts or self.memory_refused or self.unjudged or self.looks or self.left):
             return {}
         return {
             "attempts": self.rows(),
             "merged": bool(self.merged or self.unjudged),
             "missing": sorted(self.missing),
             "looks": [[path, count] for path, count in self.looks.items()],
+            "left": [[what, count] for what, count in self.left.items()],
             "memory_refused": self.memory_refused,
         }
 
