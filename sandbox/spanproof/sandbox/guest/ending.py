@@ -33,6 +33,7 @@ _exit, _get_objects = os._exit, gc.get_objects
 # Tears the interpreter down and ends the process; does not return.
 _finalize = ctypes.pythonapi.Py_Exit
 _modules = sys.modules
+_IS_TRACKED = 1 << 14  # Py_TPFLAGS_HAVE_GC, of a class whose instances the collector tracks
 _LAST = "last_of_all"  # A name of `sys`; one with an underscore would be cleared before others
 # Those that no program has loaded, by name; none are known before `keep_modules`.
 _kept: dict[str, ModuleType] = {}
@@ -104,17 +105,16 @@ def _needs_teardown() -> bool:
     A teardown takes 1 ms, as much as all else of such a program. What ends visibly is tracked by the collector,
     or of a class that is: files, generators, and what has a `__del__`.
     """
-    if _count_threads() or len(_modules) != len(_kept):
-        return True
     try:
-        kinds = set(map(type, _get_objects()))
-        return any(map(_is_class_of_classes, kinds)) or any(map(_ends_visibly, kinds))
+        made = _get_objects()
+        return any(map(_ends_visibly, {*map(type, made), *filter(_has_untracked_instances, made)}))
     except BaseException:  # noqa: BLE001 - a metaclass of the program's may do anything
         return True
 
 
-def _is_class_of_classes(kind: type) -> bool:
-    return issubclass(kind, type)
+def _has_untracked_instances(made: object) -> bool:
+    """Whether it is a class whose instances the collector does not list: one with empty `__slots__`."""
+    return isinstance(made, type) and not made.__flags__ & _IS_TRACKED
 
 
 def _ends_visibly(kind: type) -> bool:
