@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from spanproof.sandbox.guest.wire import Header
+from spanproof.sandbox.guest.wire import Header, measure_text
 
 MERGED = "(others)"
 """The target of the entry that counts those for which there was no room."""
@@ -19,8 +19,8 @@ _TARGET_CHARACTERS = 4096
 _LOOK = "look"
 # Distinct ones of a kind, refused or allowed.
 _ATTEMPTS = 1000
-# Of their targets: a result must stay within a frame, where each may take six bytes.
-_CHARACTERS = 128 * 1024
+# Of their targets, as they travel: all kinds together must stay within a frame.
+_TEXT_BYTES = 512 * 1024
 
 
 @dataclass(slots=True)
@@ -55,7 +55,7 @@ class Record:
     looks: Counter[str] = field(default_factory=Counter)
     left: Counter[str] = field(default_factory=Counter)
     _entries: Counter[tuple[str, bool]] = field(default_factory=Counter)
-    _characters: Counter[tuple[str, bool]] = field(default_factory=Counter)
+    _text_bytes: Counter[tuple[str, bool]] = field(default_factory=Counter)
 
     def to_header(self) -> Header:
         """Return the record as a part of a result; of most runs there is nothing."""
@@ -86,7 +86,7 @@ class Record:
             kept.count += 1
             if not missing:
                 self.missing.discard(key[1])
-        elif self._has_room(kind, allowed, len(key[1])):
+        elif self._take_room(kind, key[1], allowed=allowed):
             self.attempts[key] = Kept(allowed, 1 + (self.looks.pop(key[1], 0) if kind == "file" else 0))
             if missing:
                 self.missing.add(key[1])
@@ -99,17 +99,17 @@ class Record:
         attempted = self.attempts.get(("file", path))
         if attempted is not None:
             attempted.count += 1
-        elif path in self.looks or self._has_room(_LOOK, False, len(path)):
+        elif path in self.looks or self._take_room(_LOOK, path, allowed=False):
             self.looks[path] += 1
         else:
             # It may lie on the machine, which only the host can tell.
             self.merged["file", False] += 1
 
-    def _has_room(self, kind: str, allowed: bool, characters: int) -> bool:
-        """Take room for one more, if there is any."""
-        group = kind, allowed
-        if self._entries[group] >= _ATTEMPTS or self._characters[group] + characters > _CHARACTERS:
+    def _take_room(self, kind: str, target: str, *, allowed: bool) -> bool:
+        """Take room for one more; False where there is none."""
+        group, size = (kind, allowed), measure_text(target)
+        if self._entries[group] >= _ATTEMPTS or self._text_bytes[group] + size > _TEXT_BYTES:
             return False
         self._entries[group] += 1
-        self._characters[group] += characters
+        self._text_bytes[group] += size
         return True

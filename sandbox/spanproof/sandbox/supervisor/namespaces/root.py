@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spanproof.sandbox import kernel
+from spanproof.sandbox.guest.wire import measure_text
 from spanproof.sandbox.supervisor.seccomp.paths import is_within
 from spanproof.sandbox.supervisor.seccomp.places import WRITABLE
 
@@ -30,7 +31,7 @@ _CACHES = tuple((path.rpartition("/")[2], 0o755) for path in WRITABLE)
 BOX_DIRECTORIES = (("work", 0o755), ("tmp", 0o1777), ("shm", 0o1777), ("code", 0o755), *_CACHES)
 
 _LISTED = 1000
-_LISTED_CHARACTERS = 128 * 1024  # Of names, each of which may take six bytes in a result
+_LISTED_BYTES = 1024 * 1024  # Of names, as they travel in a result
 _DEPTH = 32
 # Directories looked into: where no one bounds names (gVisor), a program can make more than anyone reads.
 _ENTERED = 20_000
@@ -268,8 +269,8 @@ def list_regular_files(work: str) -> dict[str, int]:
     """Return the regular files below a directory, by `lstat`: a link is never followed."""
     found: dict[str, int] = {}
     waiting = [("", 0)]
-    entered = characters = 0
-    while waiting and len(found) < _LISTED and entered < _ENTERED and characters < _LISTED_CHARACTERS:
+    entered = listed_bytes = 0
+    while waiting and len(found) < _LISTED and entered < _ENTERED and listed_bytes < _LISTED_BYTES:
         entered += 1
         relative, depth = waiting.pop()
         try:
@@ -282,9 +283,11 @@ def list_regular_files(work: str) -> dict[str, int]:
                 if depth < _DEPTH:
                     waiting.append((f"{name}/", depth + 1))
             elif entry.is_file(follow_symlinks=False) and len(found) < _LISTED:
+                listed_bytes += measure_text(name)
+                if listed_bytes > _LISTED_BYTES:
+                    return found
                 with contextlib.suppress(OSError):  # gone meanwhile
                     found[name] = entry.stat(follow_symlinks=False).st_size
-                    characters += len(name)
     return found
 
 
