@@ -5,7 +5,6 @@ from spanproof.sandbox.backend import (
     Availability,
     Evidence,
     Feature,
-    Foreseen,
     Sandbox,
     Session,
 )
@@ -65,7 +64,6 @@ __all__ = [
     "FailureClass",
     "Feature",
     "Fixtures",
-    "Foreseen",
     "JsonValue",
     "Limits",
     "NoteKind",

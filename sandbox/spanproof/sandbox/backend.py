@@ -7,7 +7,7 @@ several. The contract suite in `tests/contract` checks each promise against each
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import TracebackType
@@ -68,21 +68,6 @@ class Availability:
         return tuple(feature for feature in self.features if feature.required and not feature.present)
 
 
-@dataclass(frozen=True, slots=True)
-class Foreseen:
-    """A step that will be executed, and the tool calls it will make if it does what it once did.
-
-    Attributes:
-        source: of the step.
-        calls: the calls that it will make, with their answers, whatever the steps before it have called.
-        lasting: whether the step after it may make those that it does not come to make.
-    """
-
-    source: str
-    calls: Sequence[tuple[ToolRequest, ToolAnswer]] = ()
-    lasting: bool = False
-
-
 class Session(ABC):
     """One interpreter over several programs, in order. A context manager; leaving it ends the interpreter."""
 
@@ -96,20 +81,6 @@ class Session(ABC):
         Raises:
             SandboxBroken: the sandbox failed, or the session is over.
         """
-
-    def foresee(self, steps: Sequence[Foreseen]) -> None:  # noqa: B027 - a hint may be left
-        """Announce what will be executed next, in order, for as long as each step ends without an exception.
-
-        A hint: a backend that takes it may start a step before it is executed, and answer a tool call that
-        is made as foreseen, by the step it is foreseen for and in the order foreseen, before the caller is
-        called. The caller is called all the same, in order and before the step's execution is returned, and
-        must answer as foreseen. It takes the place of an earlier hint; steps that have started stay.
-        """
-
-    @property
-    def is_ahead(self) -> bool:
-        """Whether a foreseen step may have started that was not requested: nothing else can be executed."""
-        return False
 
     def amended(self) -> Mapping[int, Execution]:
         """Return executions by number, from 0, whose steps left something running that attempted more.

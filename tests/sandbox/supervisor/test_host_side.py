@@ -283,7 +283,7 @@ def test_a_session_may_be_sent_anything_and_no_step_ends_for_it(
     session: SessionRun, messages: list[dict[str, object]], begun: bool
 ) -> None:
     if begun:
-        session._take(Frame({"kind": "step", "foreseen": [[[], False]]}, (b"1",)))
+        session._take(Frame({"kind": "step"}, (b"1",)))
     running = session._in_step
     for message in messages:
         session._handle(message)

@@ -34,20 +34,17 @@ _exit = os._exit  # a program may replace it
 _inbox = Inbox(CONTROL_FD)
 
 
-def run_guest(begin: Callable[[], None], *, has_pages: bool = False) -> NoReturn:
+def run_guest(begin: Callable[[], None]) -> NoReturn:
     """Become the guest; does not return.
 
     Args:
         begin: leaves what the process it was forked from had, so that the descriptors of the guest are in
             their places, and raises the walls that are not there yet.
-        has_pages: whether the pages that every run writes to are to be its own already: see `footprint`.
     """
     code, failure_fd = _SETUP_FAILED, CONTROL_FD
     try:
         begin()
         failure_fd = _STDERR  # from here on the supervisor receives reports only
-        if not has_pages:
-            go_through(_touching, _inbox)
         keep_modules()
         code, waits = run_job(_inbox, CONTROL_FD)
         shut_down(code, waits=waits)
@@ -93,20 +90,10 @@ def encode_rehearsal(source: str) -> bytes:
     return encode_message(job, [source.encode()])
 
 
-_touching = encode_rehearsal("f = print\nf")
-
-
-def touch_with(job: bytes) -> None:
-    """Make guests go through this job while they wait; it must have gone well here."""
-    global _touching
-    _touching = job
-
-
 def go_through(job: bytes, inbox: Inbox) -> int:
     """Run all that a run does, but speak to no one; returns the exit code.
 
-    Before any fork, for the interpreter's specialised code and caches. In a guest that waits, for the pages:
-    what every run writes to is its own copy by then.
+    Before any fork, for the interpreter's specialised code and caches.
     """
     inbox.feed(job)
     return run_job(inbox, -1)[0]

@@ -73,11 +73,6 @@ def measure_text(text: str) -> int:
     return len(_escape(text))
 
 
-def format_call_key(tool: object, args: object, kwargs: object) -> str:
-    """Return one text for tool calls that are written alike; 2 and 2.0, 1 and true are not."""
-    return json.dumps([tool, args, kwargs], sort_keys=True)
-
-
 class Decoder:
     """Takes bytes as they come and gives the frames that are complete."""
 

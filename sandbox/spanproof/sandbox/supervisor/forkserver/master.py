@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from spanproof.sandbox import kernel
-from spanproof.sandbox.supervisor.forkserver import footprint
 from spanproof.sandbox.supervisor.forkserver.spawner import Order, map_identity, run_spawner
 from spanproof.sandbox.supervisor.forkserver.starter import Starter, connect_host
 from spanproof.sandbox.supervisor.forkserver.supervisor import SupervisorSetup
@@ -27,7 +26,6 @@ from spanproof.sandbox.supervisor.forkserver.warm import (
     settle,
     use_packages_of,
 )
-from spanproof.sandbox.supervisor.forkserver.zygote import run_trial
 from spanproof.sandbox.supervisor.namespaces import cgroup, root
 from spanproof.sandbox.supervisor.namespaces.users import pick_unused_id
 from spanproof.sandbox.supervisor.seccomp.filter import compile_filter
@@ -104,7 +102,7 @@ def _build(options: dict[str, Any]) -> SupervisorSetup:
     plain = compile_filter(arch, root.GUEST_ID, shown=ENDS)
     observed = compile_filter(arch, root.GUEST_ID, observed=True, shown=ENDS)
     settle()
-    return SupervisorSetup(visible, arch, os.environ["PATH"], plain, observed, footprint.learn(run_trial))
+    return SupervisorSetup(visible, arch, os.environ["PATH"], plain, observed)
 
 
 def _enter_namespaces(guest_id: int | None) -> None:

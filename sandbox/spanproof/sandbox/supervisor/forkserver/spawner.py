@@ -149,7 +149,6 @@ def _serve(requests: socket.socket, supervisor: int, order: Order) -> None:
                 descriptors[0],
                 lambda: _join(supervisor, order.guest_id),
                 seccomp,
-                order.setup.written,
                 observed=observed,
             )
         os.close(descriptors[0])

@@ -20,7 +20,6 @@ from spanproof.sandbox import kernel
 from spanproof.sandbox.guest.descriptors import Descriptors
 from spanproof.sandbox.guest.wire import FROM_HOST, BadFrame, Decoder, Frame, Header, encode, receive
 from spanproof.sandbox.supervisor.fixtures.run_fixtures import RunFixtures, has_fixtures
-from spanproof.sandbox.supervisor.forkserver import footprint
 from spanproof.sandbox.supervisor.forkserver.zygote import Zygotes
 from spanproof.sandbox.supervisor.isolation import Armed, Ends, Isolation
 from spanproof.sandbox.supervisor.namespaces import network, root
@@ -45,7 +44,6 @@ class SupervisorSetup:
         program_path: where a guest's programs are searched.
         seccomp: the filter of every guest, as the kernel takes it.
         seccomp_observed: that of guests whose random bytes the supervisor answers.
-        written: memory that every guest writes to.
     """
 
     visible: root.Visible
@@ -53,7 +51,6 @@ class SupervisorSetup:
     program_path: str
     seccomp: bytes
     seccomp_observed: bytes
-    written: footprint.Ranges
 
 
 class Supervisor:

@@ -1,4 +1,4 @@
-"""The interpreter that guests are forked from: warm, with a single thread, and laid out to be forked often.
+"""The interpreter that guests are forked from: warm, with a single thread.
 
 In: names of modules. Out: an interpreter in which what programs import is loaded, and what they do done once.
 """
@@ -19,7 +19,6 @@ from pathlib import Path
 
 from spanproof.sandbox.guest.ending import keep_modules
 from spanproof.sandbox.guest.rehearsal import rehearse
-from spanproof.sandbox.supervisor.forkserver import layout
 from spanproof.sandbox.supervisor.namespaces.process_tree import NO_CORE_BYTES
 
 _PRELOADED: frozenset[str] = frozenset(
@@ -49,10 +48,9 @@ def prepare_interpreter(extra: Sequence[str]) -> None:
 
 
 def settle() -> None:
-    """Keep all that is loaded now, and put it where forks cost least."""
+    """Keep all that is loaded now out of later garbage collections, which would write to it in each fork."""
     gc.collect()
     keep_modules()
-    layout.prepare_for_forks()
 
 
 def import_and_rehearse(extra: Sequence[str]) -> None:

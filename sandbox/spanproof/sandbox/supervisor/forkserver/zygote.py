@@ -23,7 +23,6 @@ from spanproof.sandbox.guest import determinism
 from spanproof.sandbox.guest.descriptors import Descriptors
 from spanproof.sandbox.guest.main import run_guest, settle
 from spanproof.sandbox.guest.reporter import CONTROL_FD
-from spanproof.sandbox.supervisor.forkserver import footprint
 from spanproof.sandbox.supervisor.isolation import Ended, WaitingGuest
 from spanproof.sandbox.supervisor.namespaces import memory, root
 from spanproof.sandbox.supervisor.seccomp.notifications import GO_ON, receive_notification, send
@@ -31,7 +30,6 @@ from spanproof.sandbox.supervisor.seccomp.notifications import GO_ON, receive_no
 _ENDED = struct.Struct("=idq")
 # After the three a guest is given, which are free here between two guests.
 _CHANNEL_FD = 3
-_PINS_FD = CONTROL_FD + 1  # Of what holds the pinned pages, until the supervisor has it
 _START_S = 30.0
 _setsid, _close, _write, _getpid = os.setsid, os.close, os.write, os.getpid
 
@@ -102,82 +100,58 @@ class Zygotes:
         if not descriptors:
             raise RuntimeError(f"no guest can be started: {reply.decode(errors='replace')}")
         self._channel.settimeout(_START_S)
-        self._listener, self._resident_bytes, self._pins = _introduce(self._channel, descriptors[0])
+        self._listener, self._resident_bytes = _introduce(self._channel, descriptors[0])
         self._channel.settimeout(None)
 
     def _close(self) -> None:
         """Let the zygote end; its guest is dead, or its held-up calls would fail as ENOSYS."""
         self._channel.close()
-        for fd in (self._listener, *self._pins):
-            os.close(fd)
+        os.close(self._listener)
 
 
-def _introduce(channel: socket.socket, pidfd: int) -> tuple[int, int, list[int]]:
-    """Return a zygote's listener, what is resident of it, and what holds its pinned pages, if any."""
+def _introduce(channel: socket.socket, pidfd: int) -> tuple[int, int]:
+    """Return a zygote's listener, and how many of its bytes are resident."""
     try:
         reply = channel.recv(4096)
         if not reply.replace(b" ", b"").isdigit():
             raise RuntimeError(f"no guest can be started: {reply.decode(errors='replace') or 'no reason'}")
-        resident, *numbers = map(int, reply.split())
-        listener, *pins = (kernel.fetch_descriptor(pidfd, number) for number in numbers)
+        resident, number = map(int, reply.split())
+        listener = kernel.fetch_descriptor(pidfd, number)
     finally:
         os.close(pidfd)
     channel.send(b"taken")
-    return listener, resident, pins
+    return listener, resident
 
 
-def run_zygote(
-    channel: int, enter: Callable[[], None], program: bytes, written: footprint.Ranges, *, observed: bool
-) -> NoReturn:
+def run_zygote(channel: int, enter: Callable[[], None], program: bytes, *, observed: bool) -> NoReturn:
     """Become a zygote that serves a channel; does not return.
 
     Args:
         channel: descriptor of the supervisor's socket.
         enter: takes this process into the supervisor's namespaces.
         program: the seccomp program.
-        written: memory that every guest writes to.
         observed: whether that shows the supervisor random bytes and forks.
     """
     status = 1
     supervisor = socket.socket(fileno=channel)
     try:
         try:
-            pins = _pin(written)  # the bound on what may be pinned is for those without rights
             enter()
-            supervisor = _leave_everything(supervisor, pins)
+            supervisor = _leave_everything(supervisor)
             born_with = _read_peak_rss()
-            _arm(supervisor, program, born_with * 1024, pins)
+            _arm(supervisor, program, born_with * 1024)
         except Exception as failure:
             supervisor.send(f"{type(failure).__name__}: {failure}".encode()[:4000])
             raise
-        _serve(supervisor, born_with, root.WORK, observed=observed, has_pages=bool(written))
+        _serve(supervisor, born_with, observed=observed)
         status = 0
     finally:
         os._exit(status)
 
 
-def run_trial(supervisor: socket.socket) -> None:
-    """Serve as a zygote before there is any supervisor, for `footprint.learn`."""
-    supervisor = _leave_everything(supervisor, [])
-    _serve(supervisor, _read_peak_rss(), "/", observed=False, has_pages=False)
-
-
-def _pin(written: footprint.Ranges) -> list[int]:
-    """Pin it; the descriptor that holds it, out of the way of all others."""
-    ring = footprint.pin(written)
-    if ring is None:
-        return []
-    os.dup2(ring, _PINS_FD, inheritable=False)
-    os.close(ring)
-    return [_PINS_FD]
-
-
-def _leave_everything(supervisor: socket.socket, keep: list[int]) -> socket.socket:
+def _leave_everything(supervisor: socket.socket) -> socket.socket:
     os.dup2(supervisor.detach(), _CHANNEL_FD, inheritable=False)
-    begin = _CHANNEL_FD + 1
-    for end in (*keep, 65536):
-        os.closerange(begin, end)
-        begin = end + 1
+    os.closerange(_CHANNEL_FD + 1, 65536)
     os.closerange(0, _CHANNEL_FD)
     settle()
     kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # its supervisor, and each guest's, must be able to read it
@@ -187,31 +161,30 @@ def _leave_everything(supervisor: socket.socket, keep: list[int]) -> socket.sock
     return socket.socket(fileno=_CHANNEL_FD)
 
 
-def _arm(supervisor: socket.socket, program: bytes, resident_bytes: int, pins: list[int]) -> None:
-    """Install the filter, let the supervisor fetch the listener and what holds the pins, and lose both."""
+def _arm(supervisor: socket.socket, program: bytes, resident_bytes: int) -> None:
+    """Install the filter, let the supervisor fetch the listener, and close it."""
     flags = kernel.SECCOMP_FILTER_FLAG_NEW_LISTENER | kernel.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
-    handed = [kernel.install_filter(program, flags), *pins]
-    supervisor.send(" ".join(map(str, (resident_bytes, *handed))).encode())
+    listener = kernel.install_filter(program, flags)
+    supervisor.send(f"{resident_bytes} {listener}".encode())
     if not supervisor.recv(16):
         os._exit(0)
-    for fd in handed:
-        os.close(fd)
+    os.close(listener)
 
 
 def _read_peak_rss() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-def _serve(supervisor: socket.socket, born_with: int, work: str, *, observed: bool, has_pages: bool) -> None:
+def _serve(supervisor: socket.socket, born_with: int, *, observed: bool) -> None:
     """Fork guests, one after the other, until the supervisor is gone."""
     while True:
         request, descriptors, _flags, _address = socket.recv_fds(supervisor, 16, 4)
         if not request:
             return
-        _lay_out(descriptors, work, observed=observed)
+        _lay_out(descriptors, observed=observed)
         pid = kernel.fork()
         if pid == 0:
-            run_guest(_begin, has_pages=has_pages)
+            run_guest(_begin)
         os.closerange(0, _CHANNEL_FD)
         os.close(CONTROL_FD)
         _pid, status, usage = os.wait4(pid, 0)
@@ -219,7 +192,7 @@ def _serve(supervisor: socket.socket, born_with: int, work: str, *, observed: bo
         supervisor.send(_ENDED.pack(status, usage.ru_utime + usage.ru_stime, peak_bytes))
 
 
-def _lay_out(descriptors: list[int], work: str, *, observed: bool) -> None:
+def _lay_out(descriptors: list[int], *, observed: bool) -> None:
     """Lay everything out as the next guest is to find it.
 
     Raises:
@@ -229,7 +202,7 @@ def _lay_out(descriptors: list[int], work: str, *, observed: bool) -> None:
         raise RuntimeError(f"a guest's descriptors arrived as {descriptors}")
     os.dup2(descriptors[3], CONTROL_FD, inheritable=False)
     os.close(descriptors[3])
-    os.chdir(work)
+    os.chdir(root.WORK)
     if not observed:
         determinism.reseed_generators()
 

@@ -7,25 +7,21 @@ does not say so is not used again.
 
 from __future__ import annotations
 
-import json
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Protocol
 
-from spanproof.sandbox.backend import AnswerTool, Foreseen, Session
+from spanproof.sandbox.backend import AnswerTool, Session
 from spanproof.sandbox.calls import answer_call
 from spanproof.sandbox.errors import SandboxBroken
 from spanproof.sandbox.guest.outcome import add_attempts, build_execution
-from spanproof.sandbox.guest.wire import Frame, Header, format_call_key
-from spanproof.sandbox.model import Execution, JsonValue, SessionSpec, ToolAnswer, ToolRequest
+from spanproof.sandbox.guest.wire import Frame, Header
+from spanproof.sandbox.model import Execution, SessionSpec
 from spanproof.sandbox.supervisor.fixtures.job import encode_fixtures, encode_tape
 
 _GRACE_S = 15.0
 _START_S = 30.0
 _END_S = 15.0
-# Sent ahead at once: a supervisor that reports and a host that sends must not wait for each other.
-_AHEAD_BYTES = 64 * 1024
 
 
 def build_session_job(spec: SessionSpec) -> tuple[Header, list[bytes]]:
@@ -120,11 +116,6 @@ class SupervisorSession(Session):
         self._answer = answer
         self._may_lie = may_exist
         self._tools = frozenset(stub.name for stub in spec.tools)
-        self._coming: deque[Foreseen] = deque()
-        self._sent: deque[str] = deque()
-        # Those the supervisor may answer, by their numbers.
-        self._calls: list[tuple[ToolRequest, ToolAnswer]] = []
-
         self._executions: list[Execution] = []
         self._amended: dict[int, Execution] = {}
         try:
@@ -136,15 +127,6 @@ class SupervisorSession(Session):
         if ready.get("ready") is not True:
             self.close()
             raise SandboxBroken(f"the session did not start: {ready.get('stopped')}")
-
-    def foresee(self, steps: Sequence[Foreseen]) -> None:
-        """Take the hint in place of the last one; what was sent ahead stays, and comes first."""
-        self._coming = deque(steps[len(self._sent) :])
-
-    @property
-    def is_ahead(self) -> bool:
-        """Whether the supervisor has steps that were not requested."""
-        return bool(self._sent)
 
     def execute(self, source: str) -> Execution:
         """Run one step; see `Session.execute`."""
@@ -169,8 +151,6 @@ class SupervisorSession(Session):
     def close(self) -> None:
         """End the interpreter."""
         supervisor, self._supervisor = self._supervisor, None
-        self._coming.clear()
-        self._sent.clear()
         if supervisor is not None:
             self._amend(supervisor.close())
 
@@ -184,65 +164,10 @@ class SupervisorSession(Session):
                 self._amended[number] = add_attempts(known, found, self._may_lie)
 
     def _run_step(self, supervisor: Loan, source: str) -> Frame:
-        """Hand over a step, unless the supervisor has it already; the frame that ends it."""
-        if not self._sent:
-            self._hand_over(supervisor, source)
-        elif self._sent[0] != source:
-            raise SandboxBroken("a step was foreseen, and another one was requested")
-        self._sent.popleft()
+        """Hand over a step and answer its tool calls; return the frame that ends it."""
+        supervisor.send({"kind": "step"}, [source.encode("utf-8", "surrogatepass")])
         while True:
             frame = supervisor.receive(self._spec.limits.wall_s + _GRACE_S)
-            self._report_answered(frame.header)
             if frame.header.get("kind") != "call":
-                break
+                return frame
             supervisor.send(answer_call(frame.header, self._tools, self._answer))
-        if frame.header.get("outcome") != "ok":
-            self._sent.clear()  # the supervisor has dropped them
-        return frame
-
-    def _report_answered(self, header: Header) -> None:
-        """Report to the answering side the calls that the supervisor has answered since its last report."""
-        answered = header.get("foreseen", [])
-        if type(answered) is not list or not all(number in range(len(self._calls)) for number in answered):
-            raise SandboxBroken("a jail supervisor says that it has answered calls that were not foreseen")
-        for request, reply in map(self._calls.__getitem__, answered):
-            if self._answer(request) != reply:
-                raise SandboxBroken(f"a call of {request.tool} was foreseen to be answered otherwise")
-
-    def _hand_over(self, supervisor: Loan, source: str) -> None:
-        """Send a step, and what is foreseen after it as far as it may be sent at once."""
-        steps = [Foreseen(source)]
-        if self._coming and self._coming[0].source == source:
-            steps = _take_next_steps(self._coming)
-        else:
-            self._coming.clear()  # it did not come true
-        self._sent.extend(step.source for step in steps)
-        self._calls.clear()
-        foreseen = [[[self._number_call(*call) for call in step.calls], step.lasting] for step in steps]
-        sources = [step.source.encode("utf-8", "surrogatepass") for step in steps]
-        supervisor.send({"kind": "step", "foreseen": foreseen}, sources)
-
-    def _number_call(self, request: ToolRequest, reply: ToolAnswer) -> list[object]:
-        """Return a foreseen call as the supervisor knows it: number, how it is written, and the answer."""
-        self._calls.append((request, reply))
-        return [len(self._calls) - 1, format_call_key(*_split_request(request)), asdict(reply)]
-
-
-def _take_next_steps(coming: deque[Foreseen]) -> list[Foreseen]:
-    """Return the next step, and those after it that fit."""
-    steps = [coming.popleft()]
-    room = _AHEAD_BYTES - _estimate_size(steps[0])
-    while coming and (room := room - _estimate_size(coming[0])) > 0:
-        steps.append(coming.popleft())
-    return steps
-
-
-def _estimate_size(step: Foreseen) -> int:
-    """Estimate how many bytes it takes."""
-    return len(step.source) + sum(
-        len(json.dumps([*_split_request(request), reply.result])) for request, reply in step.calls
-    )
-
-
-def _split_request(request: ToolRequest) -> tuple[str, list[JsonValue], dict[str, JsonValue]]:
-    return request.tool, list(request.args), dict(request.kwargs)

@@ -1,9 +1,7 @@
 """A session seen from its supervisor: a run that takes steps from the host before it ends.
 
 In: steps, and answers to the guest's tool calls. Out: a frame per step. The clock of a step is paused while
-the host answers a call. What the host foresees it sends along: the steps to run for as long as each ends
-well, and the answers to calls, given to calls that are made as foreseen. Nothing of it goes to the guest
-before its turn. Everything else is as in any run.
+the host answers a call. Everything else is as in any run.
 
 A step is over when its report has come and the main thread reads the next one. Until that comes, whatever it
 has left running is stopped. What such a task attempts later is an attempt of the step that began it, reported
@@ -18,12 +16,10 @@ from __future__ import annotations
 import secrets
 import select
 import time
-from collections import deque
 from collections.abc import Iterable
-from typing import Any
 
 from spanproof.sandbox.guest.inbox import encode_message
-from spanproof.sandbox.guest.wire import Frame, Header, encode, format_call_key
+from spanproof.sandbox.guest.wire import Frame, Header, encode
 from spanproof.sandbox.supervisor.isolation import Armed, Ended
 from spanproof.sandbox.supervisor.record import Record
 from spanproof.sandbox.supervisor.run.held_channel import HeldChannel
@@ -56,15 +52,6 @@ class SessionRun(Run):
         self._step_record = self._watcher.record
         # The secret name of the step at hand: a report made up before the step began cannot know it.
         self._step = ""
-        # Steps that the host has sent: source, and what is foreseen of it.
-        self._coming: deque[tuple[bytes, list[Any]]] = deque()
-        # Calls of the step at hand: number, key and answer.
-        self._foreseen: deque[list[Any]] = deque()
-        # Whether those that it does not make are the next step's.
-        self._lasting = False
-        # Numbers of those that were answered and that the host has not received.
-        self._answered: list[int] = []
-
         self._calls = 0
         self._cpu_reported = 0.0
         self._unsent = b""
@@ -265,29 +252,18 @@ class SessionRun(Run):
 
     def _take(self, frame: Frame) -> None:
         kind = frame.header.get("kind")
-        if kind == "step":
-            self._coming = deque(zip(frame.parts, frame.header["foreseen"], strict=True))
-            self._lasting = False
-            self._begin_next_step()
+        if kind == "step" and not self._in_step and self._stopped is None:
+            self._begin_step(frame.parts[0])
         elif kind == "answer":
             self._clock.resume()  # the time a tool takes is the host's, not the step's
             self._to_steps(encode_message(frame.header), self._caller)
-            self._begin_next_step()
         elif kind == "end" and self._is_held and not self._in_step and self._held_channel.main_waits:
             self._settled_at = time.monotonic() + _SETTLES_S
             self._settle(self._settled_at)
         elif kind == "end":
             self._stopped = "closed"
 
-    def _begin_next_step(self) -> None:
-        """Begin it, where there is one, the one before is over, and no call of that waits for its answer."""
-        if not self._coming or self._in_step or self._clock.is_paused or self._stopped is not None:
-            return
-        source, (calls, lasting) = self._coming.popleft()
-        if not self._lasting:
-            self._foreseen.clear()
-        self._foreseen.extend(calls)
-        self._lasting = lasting
+    def _begin_step(self, source: bytes) -> None:
         self._mute()
         self._in_step = True
         self._step = secrets.token_hex(8)
@@ -301,8 +277,7 @@ class SessionRun(Run):
 
     def _end_step(self, message_header: Header) -> None:
         """Gather what the step did, report it to the host, and start the next one's account."""
-        goes_on = bool(self._coming) and message_header.get("outcome") == "ok" and not self._clock.is_paused
-        if self._is_held and not goes_on:
+        if self._is_held:
             self._lineage.freeze()
         self._streams.drain()
         self._watcher.record = self._step_record
@@ -320,9 +295,6 @@ class SessionRun(Run):
         self._to_host(encode(header, self._streams.kept()))
         self._streams.begin_anew()
         self._step_record = self._watcher.record = Record()
-        if message_header.get("outcome") != "ok":
-            self._coming.clear()
-        self._begin_next_step()
 
     def _to_steps(self, data: bytes, thread: int) -> None:
         """Send to a thread of the session."""
@@ -344,17 +316,6 @@ class SessionRun(Run):
             answer = {"kind": "answer", "call": message_header.get("call"), **refusal}
             self._to_steps(encode_message(answer), thread)
             return
-        if self._foreseen and self._foreseen[0][1] == format_call_key(
-            *(message_header.get(key) for key in _OF_A_CALL)
-        ):
-            number, _key, answer = self._foreseen.popleft()
-            self._answered.append(number)
-            self._clock.stop(self._last_turn_began)
-            self._clock.resume()
-            known = {**answer, "kind": "answer", "call": message_header.get("call")}
-            self._to_steps(encode_message(known), thread)
-            return
-        self._foreseen.clear()  # the order is lost: the host knows what follows
         call = {
             "kind": "call",
             "call": message_header.get("call"),
@@ -362,16 +323,12 @@ class SessionRun(Run):
         }
         self._caller = thread
         self._clock.stop(self._last_turn_began)
-        self._to_host(encode(call | {"foreseen": self._take_answered()}))
+        self._to_host(encode(call))
 
     def _list_facts(self, wall_s: float, cpu_s: float) -> Header:
         if not self._in_step:
             self._watcher.record = Record()  # whatever came since the last report is late
-        return super()._list_facts(wall_s, cpu_s) | {"foreseen": self._take_answered()}
-
-    def _take_answered(self) -> list[int]:
-        reply, self._answered = self._answered, []
-        return reply
+        return super()._list_facts(wall_s, cpu_s)
 
     def _to_host(self, data: bytes) -> None:
         """Send to the host, which may read slowly: what the guest has started is looked after meanwhile."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
-import itertools
 import json
 import socket
 import threading
@@ -29,7 +28,8 @@ from modal_proto.api_grpc import ModalClientBase
 from modal_proto.task_command_router_grpc import TaskCommandRouterBase
 from waiting import wait_until
 
-from ..e2b.machine import Machine, require_machines
+from .machine import Machine
+from .server import RemoteService
 
 TOKEN_ID, TOKEN_SECRET = "ak-" + "0" * 22, "as-" + "0" * 22
 _BUILDER = "2025.06"
@@ -80,38 +80,14 @@ class Command:
         return self.gone or self.code is not None
 
 
-class Loopback:
+class ModalService(RemoteService[Trouble]):
     """The service: its sandboxes, and the requests it got."""
 
     def __init__(self) -> None:
-        self.url = ""
-        self.machines: dict[str, Machine] = {}
-        self.created: list[api_pb2.Sandbox] = []
+        super().__init__(Trouble, "sb-")
         self.images: list[list[str]] = []
-        self.trouble = Trouble()
         self.commands: dict[str, Command] = {}
-        self._numbers = itertools.count(1)
         self._pumps: set[asyncio.Task[None]] = set()
-
-    @property
-    def live(self) -> list[str]:
-        """Sandboxes that were not ended."""
-        return [name for name, machine in self.machines.items() if not machine.ended]
-
-    def close(self) -> None:
-        """End every machine."""
-        for machine in self.machines.values():
-            machine.end()
-        for machine in self.machines.values():
-            machine.join()
-
-    def make(self, definition: api_pb2.Sandbox) -> str:
-        """Make a sandbox; its ID."""
-        self.created.append(definition)
-        name = f"sb-{next(self._numbers)}"
-        as_root = not self.trouble.rootless
-        self.machines[name] = Machine(None, asyncio.get_running_loop(), as_root=as_root)
-        return name
 
     def start(self, name: str, command: str, argv: list[str]) -> None:
         """Start a command in a sandbox."""
@@ -161,7 +137,7 @@ class _Implemented:
 class Control(_Implemented, ModalClientBase):
     """The control plane."""
 
-    def __init__(self, service: Loopback) -> None:
+    def __init__(self, service: ModalService) -> None:
         self._service = service
 
     async def AuthTokenGet(self, stream: Any) -> None:
@@ -204,7 +180,7 @@ class Control(_Implemented, ModalClientBase):
         request = await _read(stream)
         if self._service.trouble.create:
             raise GRPCError(self._service.trouble.create.pop(0), "as the test wants")
-        name = self._service.make(request.definition)
+        name = self._service.add_machine(request.definition, as_root=not self._service.trouble.rootless)
         await stream.send_message(
             api_pb2.SandboxCreateV2Response(
                 sandbox_id=name, task_id=name, command_router_access=self._access()
@@ -235,7 +211,7 @@ class Control(_Implemented, ModalClientBase):
 class Router(_Implemented, TaskCommandRouterBase):
     """The command router of every sandbox."""
 
-    def __init__(self, service: Loopback) -> None:
+    def __init__(self, service: ModalService) -> None:
         self._service = service
 
     async def TaskExecStart(self, stream: Any) -> None:
@@ -298,10 +274,9 @@ def _token() -> str:
 
 
 @contextlib.contextmanager
-def on_loopback() -> Iterator[tuple[Loopback, dict[str, str]]]:
+def on_loopback() -> Iterator[tuple[ModalService, dict[str, str]]]:
     """The service, a token it takes in the environment, and the settings that lead to it."""
-    require_machines()
-    service = Loopback()
+    service = ModalService()
     listener = socket.create_server(("127.0.0.1", 0))
     service.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     loop = asyncio.new_event_loop()

@@ -1,4 +1,4 @@
-"""Programs in Jobs: what is made in the cluster, what is reported, and what happens where it fails."""
+"""Programs in Jobs: what is made in the service, what is reported, and what happens where it fails."""
 
 from __future__ import annotations
 
@@ -24,20 +24,22 @@ from spanproof.sandbox.backend import Evidence
 from spanproof.sandbox.backends.kubernetes.backend import KubernetesSandbox
 from spanproof.sandbox.backends.promises import PROMISES, check_one
 
-from .loopback import NAMESPACE, Cluster
+from .kubernetes_service import NAMESPACE, Cluster, on_loopback
+
+__all__ = ["on_loopback"]  # for the fixture `served`
 
 HELLO = Program("python", "print('hello')")
 Settings = dict[str, str]
 
 
 def test_a_pod_has_no_right_no_account_and_no_network_and_ends_with_the_sandbox(
-    cluster: Cluster, settings: Settings
+    service: Cluster, settings: Settings
 ) -> None:
     with KubernetesSandbox(**settings, runtime_class="kata-fc", memory="512Mi") as sandbox:
         for _ in range(2):
             ran = sandbox.run(HELLO)
             assert (ran.failure_class, ran.stdout, ran.attempts) == (FailureClass.OK, "hello\n", ())
-    first, second = cluster.created
+    first, second = service.created
     assert first["metadata"]["name"] != second["metadata"]["name"], "nothing keeps programs apart in a pod"
     pod = first["spec"]["template"]["spec"]
     (container,) = pod["containers"]
@@ -46,15 +48,15 @@ def test_a_pod_has_no_right_no_account_and_no_network_and_ends_with_the_sandbox(
     assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
     assert container["securityContext"]["runAsNonRoot"] is True
     assert container["resources"]["limits"]["memory"] == "512Mi"
-    (policy,) = cluster.policies
+    (policy,) = service.policies
     assert policy["spec"]["policyTypes"] == ["Ingress", "Egress"]
     labels = first["spec"]["template"]["metadata"]["labels"]
     assert policy["spec"]["podSelector"]["matchLabels"].items() <= labels.items()
-    assert cluster.live == []
+    assert service.live == []
 
 
 def test_a_guest_with_namespaces_keeps_programs_apart_in_one_pod_and_serves_sessions_and_tests(
-    cluster: Cluster, settings: Settings
+    service: Cluster, settings: Settings
 ) -> None:
     recorded = Exchange("GET", "https://api.example.com/v1/price", body=b"12")
     source = (
@@ -67,23 +69,23 @@ def test_a_guest_with_namespaces_keeps_programs_apart_in_one_pod_and_serves_sess
             Program("python", "def f(x): return x", tests="assert f(1) == 1\nassert f(2) == 3")
         )
         assert (tested.tests_passed, tested.tests_total) == (1, 2)
-        assert len(cluster.created) == 1
+        assert len(service.created) == 1
         spec = SessionSpec(tools=(ToolStub("price", ("item",)),))
         with sandbox.session(spec, lambda request: ToolAnswer(result=4)) as session:
             assert session.execute("price('tea')").result == 4
             assert session.execute("_ if '_' in dir() else 5").result == 5
-    assert cluster.live == []
+    assert service.live == []
 
 
 def test_what_a_pod_without_rights_cannot_keep_from_a_program_is_refused(
-    cluster: Cluster, settings: Settings
+    service: Cluster, settings: Settings
 ) -> None:
     with KubernetesSandbox(**settings) as sandbox:
         with pytest.raises(SandboxUnavailable, match=r"could read its tests.*`rights` to `namespaces`"):
             sandbox.run(Program("python", "1", tests="assert True"))
         with pytest.raises(UnsupportedFixtures, match="recorded HTTP calls"):
             sandbox.run(Program("python", "1", fixtures=Fixtures(http=(Exchange("GET", "http://a/"),))))
-    assert cluster.live == []
+    assert service.live == []
 
 
 def test_what_is_known_of_a_run_is_declared(settings: Settings) -> None:
@@ -92,19 +94,19 @@ def test_what_is_known_of_a_run_is_declared(settings: Settings) -> None:
     assert separating.evidence == {Evidence.PEAK_MEMORY, Evidence.CALLS}
 
 
-def test_a_job_that_cannot_be_made_for_now_is_tried_again(cluster: Cluster, settings: Settings) -> None:
-    cluster.trouble.create = [500]
+def test_a_job_that_cannot_be_made_for_now_is_tried_again(service: Cluster, settings: Settings) -> None:
+    service.trouble.create = [500]
     with KubernetesSandbox(**settings) as sandbox:
         assert sandbox.run(HELLO).stdout == "hello\n"
-    assert cluster.live == []
+    assert service.live == []
 
 
-def test_a_socket_that_is_cut_breaks_the_run_and_ends_its_pod(cluster: Cluster, settings: Settings) -> None:
+def test_a_socket_that_is_cut_breaks_the_run_and_ends_its_pod(service: Cluster, settings: Settings) -> None:
     with KubernetesSandbox(**settings, retries="0") as sandbox:
-        cluster.trouble.cut = 3  # that of the program: two wrote files before
+        service.trouble.cut = 3  # that of the program: two wrote files before
         with pytest.raises(SandboxBroken, match="kubernetes"):
             sandbox.run(HELLO)
-    assert cluster.live == []
+    assert service.live == []
 
 
 @pytest.mark.parametrize(
@@ -119,30 +121,30 @@ def test_a_socket_that_is_cut_breaks_the_run_and_ends_its_pod(cluster: Cluster, 
     ],
 )
 def test_what_the_user_can_set_right_is_unavailable_with_the_remedy(
-    cluster: Cluster, settings: Settings, trouble: dict[str, object], more: Settings, words: str
+    service: Cluster, settings: Settings, trouble: dict[str, object], more: Settings, words: str
 ) -> None:
     for name, value in trouble.items():
-        setattr(cluster.trouble, name, value)
+        setattr(service.trouble, name, value)
     with KubernetesSandbox(**{**settings, **more}) as sandbox, pytest.raises(SandboxUnavailable, match=words):
         sandbox.run(HELLO)
-    assert cluster.live == []
+    assert service.live == []
 
 
-def test_a_policy_that_is_there_is_left_as_it_is(cluster: Cluster, settings: Settings) -> None:
+def test_a_policy_that_is_there_is_left_as_it_is(service: Cluster, settings: Settings) -> None:
     with KubernetesSandbox(**settings, network="own") as sandbox:
         assert sandbox.run(HELLO).stdout == "hello\n"
-    assert cluster.policies == []
+    assert service.policies == []
 
 
-def test_a_job_lives_as_long_as_a_program_needs_it(cluster: Cluster, settings: Settings) -> None:
+def test_a_job_lives_as_long_as_a_program_needs_it(service: Cluster, settings: Settings) -> None:
     patient = Program("python", "print(1)", limits=Limits(wall_s=300))
     with KubernetesSandbox(**settings, lifetime_s="60") as sandbox:
         sandbox.run(patient)
-    assert cluster.created[0]["spec"]["activeDeadlineSeconds"] > 300
+    assert service.created[0]["spec"]["activeDeadlineSeconds"] > 300
     with KubernetesSandbox(**settings, rights="namespaces", lifetime_s="60") as sandbox:
         for program in (HELLO, patient):  # in one pod
             sandbox.run(program)
-    (patch,) = cluster.patches
+    (patch,) = service.patches
     assert patch["spec"]["activeDeadlineSeconds"] > 300
 
 
@@ -161,7 +163,7 @@ def test_a_setting_that_cannot_be_is_refused_with_its_name(given: Settings, word
         KubernetesSandbox(**given)
 
 
-def test_doctor_names_the_cluster_and_that_pods_share_a_kernel(cluster: Cluster, settings: Settings) -> None:
+def test_doctor_names_the_cluster_and_that_pods_share_a_kernel(service: Cluster, settings: Settings) -> None:
     features = {each.name: each for each in KubernetesSandbox(**settings).availability().features}
     assert features["cluster"].present
     assert NAMESPACE in features["cluster"].detail
@@ -171,7 +173,7 @@ def test_doctor_names_the_cluster_and_that_pods_share_a_kernel(cluster: Cluster,
 
 @pytest.mark.skipif(
     "SPANPROOF_TEST_KUBECONFIG" not in os.environ,
-    reason="no real cluster: SPANPROOF_TEST_KUBECONFIG is not set",
+    reason="no real service: SPANPROOF_TEST_KUBECONFIG is not set",
 )
 def test_each_promise_is_kept_by_a_real_cluster() -> None:
     kubeconfig = os.environ["SPANPROOF_TEST_KUBECONFIG"]

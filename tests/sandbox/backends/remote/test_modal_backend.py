@@ -24,14 +24,16 @@ from spanproof.sandbox.backend import Evidence
 from spanproof.sandbox.backends.modal.backend import ModalSandbox
 from spanproof.sandbox.backends.promises import PROMISES, check_one
 
-from .loopback import Loopback
+from .modal_service import ModalService, on_loopback
+
+__all__ = ["on_loopback"]  # for the fixture `served`
 
 HELLO = Program("python", "print('hello')")
 Settings = dict[str, str]
 
 
 def test_a_sandbox_has_no_network_runs_programs_apart_and_ends_with_ours(
-    service: Loopback, settings: Settings
+    service: ModalService, settings: Settings
 ) -> None:
     chosen = {"image": "python:3.13-slim", "lifetime_s": "120", "cpu": "0.5", "memory_mib": "512"}
     with ModalSandbox(**settings, **chosen, runtime="vm") as sandbox:
@@ -48,7 +50,7 @@ def test_a_sandbox_has_no_network_runs_programs_apart_and_ends_with_ours(
 
 
 def test_a_session_s_tools_are_answered_however_long_their_answers(
-    service: Loopback, settings: Settings
+    service: ModalService, settings: Settings
 ) -> None:
     spec = SessionSpec(tools=(ToolStub("rows", ("count",)),))
     with (
@@ -61,7 +63,7 @@ def test_a_session_s_tools_are_answered_however_long_their_answers(
 
 
 def test_without_namespaces_each_program_has_a_sandbox_and_none_is_tested(
-    service: Loopback, settings: Settings
+    service: ModalService, settings: Settings
 ) -> None:
     service.trouble.rootless = True
     with ModalSandbox(**settings) as sandbox:
@@ -72,13 +74,13 @@ def test_without_namespaces_each_program_has_a_sandbox_and_none_is_tested(
     assert service.live == []
 
 
-def test_a_creation_that_fails_for_now_is_tried_again(service: Loopback, settings: Settings) -> None:
+def test_a_creation_that_fails_for_now_is_tried_again(service: ModalService, settings: Settings) -> None:
     service.trouble.create = [Status.INTERNAL, Status.RESOURCE_EXHAUSTED]
     with ModalSandbox(**settings) as sandbox:
         assert sandbox.run(HELLO).stdout == "hello\n"
 
 
-def test_a_stream_that_is_cut_is_read_on_from_where_it_was(service: Loopback, settings: Settings) -> None:
+def test_a_stream_that_is_cut_is_read_on_from_where_it_was(service: ModalService, settings: Settings) -> None:
     with ModalSandbox(**settings) as sandbox:
         assert sandbox.run(HELLO).stdout == "hello\n"
         service.trouble.cut = 4
@@ -87,7 +89,7 @@ def test_a_stream_that_is_cut_is_read_on_from_where_it_was(service: Loopback, se
 
 
 def test_a_program_whose_sandbox_ends_is_broken_and_never_run_again(
-    service: Loopback, settings: Settings
+    service: ModalService, settings: Settings
 ) -> None:
     service.trouble.gone = 1
     with ModalSandbox(**settings) as sandbox, pytest.raises(SandboxBroken, match="modal"):
@@ -97,7 +99,7 @@ def test_a_program_whose_sandbox_ends_is_broken_and_never_run_again(
 
 
 def test_a_sandbox_that_cannot_be_ended_is_reported(
-    service: Loopback, settings: Settings, caplog: pytest.LogCaptureFixture
+    service: ModalService, settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
     service.trouble.terminate = [Status.PERMISSION_DENIED] * 3
     with ModalSandbox(**settings) as sandbox:
@@ -119,7 +121,7 @@ def test_a_sandbox_that_cannot_be_ended_is_reported(
     ],
 )
 def test_what_the_user_can_set_right_is_unavailable_with_the_remedy(
-    service: Loopback,
+    service: ModalService,
     settings: Settings,
     monkeypatch: pytest.MonkeyPatch,
     environment: Settings,
@@ -144,7 +146,7 @@ def test_without_the_sdk_it_says_what_to_install(settings: Settings, monkeypatch
 
 
 def test_an_image_without_a_python_that_is_new_enough_is_unavailable(
-    service: Loopback, settings: Settings
+    service: ModalService, settings: Settings
 ) -> None:
     service.trouble.no_python = True
     with (
@@ -155,13 +157,13 @@ def test_an_image_without_a_python_that_is_new_enough_is_unavailable(
     assert service.live == []
 
 
-def test_an_image_of_modal_is_used_by_its_id(service: Loopback, settings: Settings) -> None:
+def test_an_image_of_modal_is_used_by_its_id(service: ModalService, settings: Settings) -> None:
     with ModalSandbox(**settings, image="im-made-before") as sandbox:
         assert sandbox.run(HELLO).stdout == "hello\n"
     assert [made.image_id for made in service.created] == ["im-made-before"]
 
 
-def test_a_sandbox_is_made_to_live_as_long_as_its_programs(service: Loopback, settings: Settings) -> None:
+def test_a_sandbox_is_made_to_live_as_long_as_its_programs(service: ModalService, settings: Settings) -> None:
     with ModalSandbox(**settings, lifetime_s="120") as sandbox:
         assert sandbox.run(HELLO).stdout == "hello\n"
         for _ in range(2):  # the first sandbox would end too early, and no life can be prolonged
@@ -169,7 +171,7 @@ def test_a_sandbox_is_made_to_live_as_long_as_its_programs(service: Loopback, se
     assert [made.timeout_secs > 300 for made in service.created] == [False, True]
 
 
-def test_a_session_says_when_its_sandbox_would_end(service: Loopback, settings: Settings) -> None:
+def test_a_session_says_when_its_sandbox_would_end(service: ModalService, settings: Settings) -> None:
     spec = SessionSpec(limits=Limits(wall_s=5))
     with ModalSandbox(**settings, lifetime_s="60") as sandbox, sandbox.session(spec, _no_tool) as session:
         assert session.execute("1 + 1").result == 2
@@ -183,7 +185,7 @@ def _no_tool(_request: object) -> ToolAnswer:
     return ToolAnswer()
 
 
-def test_the_end_of_the_interpreter_ends_the_sandbox(service: Loopback, settings: Settings) -> None:
+def test_the_end_of_the_interpreter_ends_the_sandbox(service: ModalService, settings: Settings) -> None:
     script = (
         "from spanproof.sandbox import SessionSpec\n"
         "from spanproof.sandbox.registry import open_sandbox\n"
@@ -200,7 +202,7 @@ def test_the_end_of_the_interpreter_ends_the_sandbox(service: Loopback, settings
 
 
 def test_what_is_known_of_a_run_is_declared_and_doctor_names_the_service(
-    service: Loopback, settings: Settings
+    service: ModalService, settings: Settings
 ) -> None:
     with ModalSandbox(**settings) as sandbox:
         assert sandbox.evidence == {Evidence.PEAK_MEMORY, Evidence.CALLS}

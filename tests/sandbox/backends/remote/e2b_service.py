@@ -10,16 +10,12 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
-import itertools
-import socket
-import threading
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
-import uvicorn
 from connectrpc.code import Code
 from connectrpc.errors import ConnectError
 from e2b.envd.process import process_connect, process_pb
@@ -29,11 +25,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
-from waiting import wait_until
 
 from spanproof.sandbox.registry import open_sandbox
 
-from .machine import Machine, require_machines
+from .machine import Machine
+from .server import RemoteService, serve_http, write_file
 
 KEY = "e2b_" + "0" * 40
 
@@ -58,29 +54,23 @@ class Trouble:
     slow_s: float = 0.0
 
 
-class Loopback:
+class E2BService(RemoteService[Trouble]):
     """The service: its machines, and the requests it got."""
 
     def __init__(self) -> None:
-        self.machines: dict[str, Machine] = {}
-        self.created: list[dict[str, Any]] = []
+        super().__init__(Trouble, "machine")
         self.killed: list[str] = []
-        self.trouble = Trouble()
         self.templates = {"base", "pinned:v1"}
         self._jail = open_sandbox("jail", workers=8)
-        self._ids = itertools.count(1)
 
-    @property
-    def live(self) -> list[str]:
-        """Machines that were not ended."""
-        return [name for name, machine in self.machines.items() if not machine.ended]
+    def forget(self) -> None:
+        """See `RemoteService.forget`."""
+        super().forget()
+        self.killed.clear()
 
     def close(self) -> None:
-        """End every machine."""
-        for machine in self.machines.values():
-            machine.end()
-        for machine in self.machines.values():
-            machine.join()
+        """See `RemoteService.close`."""
+        super().close()
         self._jail.close()
 
     async def create(self, request: Request) -> Response:
@@ -94,10 +84,7 @@ class Loopback:
             return JSONResponse({"code": 401, "message": "unknown key"}, 401)
         if body["templateID"] not in self.templates:
             return JSONResponse({"code": 404, "message": "template not found"}, 404)
-        self.created.append(body)
-        name = f"machine{next(self._ids)}"
-        jail = self._jail if self.trouble.rootless else None
-        self.machines[name] = Machine(jail, asyncio.get_running_loop())
+        name = self.add_machine(body, jail=self._jail if self.trouble.rootless else None)
         made = {"templateID": body["templateID"], "sandboxID": name, "clientID": "c", "envdVersion": "0.5.5"}
         return JSONResponse({**made, "envdAccessToken": "token", "domain": None}, 201)
 
@@ -142,10 +129,7 @@ class Loopback:
         async with request.form(max_part_size=1 << 30) as form:
             data = await form["file"].read()  # type: ignore[union-attr]
         path = request.query_params["path"]
-        number, answers = machine.ask("write", path, base64.b64encode(data).decode())
-        answer = await answers.get()
-        machine.forget(number)
-        if answer[0] != "written":
+        if not await write_file(machine, path, data):
             return _gone()
         return JSONResponse([{"path": path, "name": Path(path).name, "type": "file"}])
 
@@ -161,7 +145,7 @@ def _gone() -> Response:
 class Processes(process_connect.Process):
     """The process service of every machine."""
 
-    def __init__(self, service: Loopback) -> None:
+    def __init__(self, service: E2BService) -> None:
         self._service = service
 
     async def start(self, request: Any, ctx: Any, /) -> AsyncIterator[Any]:
@@ -222,7 +206,7 @@ def _data(name: str, data: bytes) -> Any:
     return _event("data", process_pb.ProcessEvent.DataEvent(output=Oneof(name, data)))
 
 
-def _application(service: Loopback) -> ASGIApp:
+def _application(service: E2BService) -> ASGIApp:
     processes = process_connect.ProcessASGIApplication(Processes(service))
     routes = [
         Route("/v2/sandboxes", service.create, methods=["POST"]),
@@ -252,29 +236,9 @@ def _application(service: Loopback) -> ASGIApp:
 
 
 @contextlib.contextmanager
-def serve() -> Iterator[tuple[Loopback, str]]:
-    """The service, and its address, for as long as the context lasts."""
-    require_machines()
-    service = Loopback()
-    listener = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(
-        _application(service), log_level="error", lifespan="off", timeout_graceful_shutdown=2
-    )
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
-    thread.start()
-    wait_until(lambda: server.started, "the loopback service listens")
-    try:
-        yield service, f"http://127.0.0.1:{listener.getsockname()[1]}"
-    finally:
-        service.close()
-        server.should_exit = True
-        thread.join(20)
-
-
-@contextlib.contextmanager
-def on_loopback() -> Iterator[tuple[Loopback, dict[str, str]]]:
+def on_loopback() -> Iterator[tuple[E2BService, dict[str, str]]]:
     """The service, a key it takes in the environment, and the settings that lead to it."""
-    with serve() as (service, url), pytest.MonkeyPatch.context() as environment:
+    service = E2BService()
+    with serve_http(_application(service), service), pytest.MonkeyPatch.context() as environment:
         environment.setenv("E2B_API_KEY", KEY)
-        yield service, {"api_url": url, "sandbox_url": url}
+        yield service, {"api_url": service.url, "sandbox_url": service.url}

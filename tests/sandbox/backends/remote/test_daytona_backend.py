@@ -22,14 +22,16 @@ from spanproof.sandbox.backends.daytona.backend import DaytonaSandbox
 from spanproof.sandbox.backends.daytona.stream import Marked
 from spanproof.sandbox.backends.promises import PROMISES, check_one
 
-from .loopback import Loopback
+from .daytona_service import DaytonaService, on_loopback
+
+__all__ = ["on_loopback"]  # for the fixture `served`
 
 HELLO = Program("python", "print('hello')")
 Settings = dict[str, str]
 
 
 def test_a_sandbox_has_no_network_runs_programs_apart_and_ends_with_ours(
-    service: Loopback, settings: Settings
+    service: DaytonaService, settings: Settings
 ) -> None:
     with DaytonaSandbox(**settings, snapshot="pinned:1", lifetime_s="120") as sandbox:
         for _ in range(2):
@@ -43,7 +45,7 @@ def test_a_sandbox_has_no_network_runs_programs_apart_and_ends_with_ours(
 
 
 def test_a_session_s_tools_are_answered_however_long_their_answers(
-    service: Loopback, settings: Settings
+    service: DaytonaService, settings: Settings
 ) -> None:
     spec = SessionSpec(tools=(ToolStub("rows", ("count",)),))
     with (
@@ -56,7 +58,7 @@ def test_a_session_s_tools_are_answered_however_long_their_answers(
 
 
 def test_without_root_each_program_has_a_sandbox_and_none_is_tested(
-    service: Loopback, settings: Settings
+    service: DaytonaService, settings: Settings
 ) -> None:
     with DaytonaSandbox(**settings, user="daytona") as sandbox:
         assert [sandbox.run(HELLO).stdout for _ in range(2)] == ["hello\n"] * 2
@@ -66,14 +68,14 @@ def test_without_root_each_program_has_a_sandbox_and_none_is_tested(
     assert service.live == []
 
 
-def test_a_creation_that_fails_for_now_is_tried_again(service: Loopback, settings: Settings) -> None:
+def test_a_creation_that_fails_for_now_is_tried_again(service: DaytonaService, settings: Settings) -> None:
     service.trouble.create = [500, 429]
     with DaytonaSandbox(**settings) as sandbox:
         assert sandbox.run(HELLO).stdout == "hello\n"
 
 
 def test_a_socket_that_is_cut_breaks_the_run_and_ends_its_sandbox(
-    service: Loopback, settings: Settings
+    service: DaytonaService, settings: Settings
 ) -> None:
     service.trouble.cut = 1
     with (
@@ -94,7 +96,7 @@ def test_a_socket_that_is_cut_breaks_the_run_and_ends_its_sandbox(
     ],
 )
 def test_what_the_user_can_set_right_is_unavailable_with_the_remedy(
-    service: Loopback,
+    service: DaytonaService,
     settings: Settings,
     monkeypatch: pytest.MonkeyPatch,
     key: str | None,
@@ -118,7 +120,7 @@ def test_what_the_user_can_set_right_is_unavailable_with_the_remedy(
     ],
 )
 def test_a_sandbox_that_does_not_start_is_ended_and_says_its_state(
-    service: Loopback, settings: Settings, state: str, error: type[Exception], words: str
+    service: DaytonaService, settings: Settings, state: str, error: type[Exception], words: str
 ) -> None:
     service.trouble.state = state
     with DaytonaSandbox(**settings, start_s="1", retries="0") as sandbox, pytest.raises(error, match=words):
@@ -126,7 +128,7 @@ def test_a_sandbox_that_does_not_start_is_ended_and_says_its_state(
     assert service.live == []
 
 
-def test_a_sandbox_lives_as_long_as_a_program_needs_it(service: Loopback, settings: Settings) -> None:
+def test_a_sandbox_lives_as_long_as_a_program_needs_it(service: DaytonaService, settings: Settings) -> None:
     with DaytonaSandbox(**settings, lifetime_s="60") as sandbox:
         for wall_s in (1, 300):  # in one sandbox
             sandbox.run(Program("python", "1", limits=Limits(wall_s=wall_s)))
@@ -134,7 +136,7 @@ def test_a_sandbox_lives_as_long_as_a_program_needs_it(service: Loopback, settin
 
 
 def test_what_is_known_of_a_run_is_declared_and_doctor_names_the_service(
-    service: Loopback, settings: Settings
+    service: DaytonaService, settings: Settings
 ) -> None:
     with DaytonaSandbox(**settings) as sandbox:
         assert sandbox.evidence == {Evidence.PEAK_MEMORY, Evidence.CALLS}

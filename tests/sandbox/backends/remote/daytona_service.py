@@ -10,25 +10,22 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
-import itertools
-import socket
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, WebSocketRoute
-from starlette.websockets import WebSocket, WebSocketDisconnect
-from waiting import wait_until
+from starlette.websockets import WebSocket
 
-from ..e2b.machine import Machine, require_machines
+from .machine import Machine
+from .server import RemoteService, is_authorised, require_header, serve_http, stream_output, write_file
 
 KEY = "dtn_" + "0" * 40
+_AUTHORISATION = f"Bearer {KEY}"
 _MARKS = {"stdout": b"\x01\x01\x01", "stderr": b"\x02\x02\x02"}
 
 
@@ -47,30 +44,19 @@ class Trouble:
     cut: int = 0
 
 
-class Loopback:
+class DaytonaService(RemoteService[Trouble]):
     """The service: its sandboxes, and the requests it got."""
 
     def __init__(self) -> None:
-        self.url = ""
-        self.machines: dict[str, Machine] = {}
-        self.created: list[dict[str, Any]] = []
+        super().__init__(Trouble, "sandbox-")
         self.lives: list[str] = []
-        self.trouble = Trouble()
-        self._ids = itertools.count(1)
         self._commands: dict[str, tuple[Machine, int, asyncio.Queue[list[Any]]]] = {}
         self._looked_up: set[str] = set()
 
-    @property
-    def live(self) -> list[str]:
-        """Sandboxes that were not deleted."""
-        return [name for name, machine in self.machines.items() if not machine.ended]
-
-    def close(self) -> None:
-        """End every machine."""
-        for machine in self.machines.values():
-            machine.end()
-        for machine in self.machines.values():
-            machine.join()
+    def forget(self) -> None:
+        """See `RemoteService.forget`."""
+        super().forget()
+        self.lives.clear()
 
     async def create(self, request: Request) -> Response:
         """POST /sandbox."""
@@ -79,10 +65,7 @@ class Loopback:
         body = await request.json()
         if body.get("snapshot") == "none":
             return JSONResponse({"message": "Snapshot none not found"}, 404)
-        self.created.append(body)
-        name = f"sandbox-{next(self._ids)}"
-        as_root = body["user"] == "root"
-        self.machines[name] = Machine(None, asyncio.get_running_loop(), as_root=as_root)
+        name = self.add_machine(body, as_root=body["user"] == "root")
         return JSONResponse({"id": name, "state": "creating"})
 
     async def read(self, request: Request) -> Response:
@@ -117,10 +100,8 @@ class Loopback:
         machine = self._machine(request.path_params)
         async with request.form(max_part_size=1 << 30) as form:
             path, data = str(form["files[0].path"]), await form["files[0].file"].read()  # type: ignore[union-attr]
-        number, answers = machine.ask("write", path, base64.b64encode(data).decode())
-        answer = await answers.get()
-        machine.forget(number)
-        return JSONResponse({}) if answer[0] == "written" else JSONResponse({"errors": ["gone"]}, 502)
+        written = await write_file(machine, path, data)
+        return JSONResponse({}) if written else JSONResponse({"errors": ["gone"]}, 502)
 
     async def session(self, request: Request) -> Response:
         """POST …/process/session."""
@@ -144,44 +125,29 @@ class Loopback:
 
     async def logs(self, socket_: WebSocket) -> None:
         """GET …/command/ID/logs?follow=true."""
-        if not _may(socket_.headers):
+        if not is_authorised(socket_.headers, _AUTHORISATION):
             await socket_.close(1008)
             return
         machine, number, events = self._commands[socket_.path_params["command"]]
         await socket_.accept()
         cut = self.trouble.cut > 0
         self.trouble.cut -= cut
-        try:
-            while (event := await events.get())[0] == "data":
-                data = base64.b64decode(event[2])
-                # All that a quick command says may come at once, its end with it.
-                await socket_.send_bytes(_MARKS[event[1]] + (data[: len(data) // 2] if cut else data))
-                if cut:
-                    break
-            await socket_.close(1000 if event[0] == "end" else 1011)
-        except (WebSocketDisconnect, RuntimeError):
-            pass
-        finally:
-            machine.send("kill", number)
-            machine.forget(number)
+
+        async def send(stream: str, data: bytes) -> None:
+            await socket_.send_bytes(_MARKS[stream] + data)
+
+        async def end(code: int | None) -> None:
+            await socket_.close(1011 if code is None else 1000)
+
+        await stream_output(machine, number, events, send, end, cut=cut)
 
     def _machine(self, found: dict[str, Any]) -> Machine:
         return self.machines[found["name"]]
 
 
-def _may(headers: Any) -> bool:
-    return bool(headers.get("authorization") == f"Bearer {KEY}")
-
-
-def _application(service: Loopback) -> Starlette:
+def _application(service: DaytonaService) -> Starlette:
     def allowed(handler: Any) -> Any:
-        async def checked(request: Request) -> Response:
-            if not _may(request.headers):
-                return JSONResponse({"message": "Unauthorized"}, 401)
-            answer: Response = await handler(request)
-            return answer
-
-        return checked
+        return require_header(handler, _AUTHORISATION, JSONResponse({"message": "Unauthorized"}, 401))
 
     box, session = "/api/sandbox/{name}", "/toolbox/{name}/process/session"
     command = f"{session}/{{session}}/command/{{command}}"
@@ -202,24 +168,9 @@ def _application(service: Loopback) -> Starlette:
 
 
 @contextlib.contextmanager
-def on_loopback() -> Iterator[tuple[Loopback, dict[str, str]]]:
+def on_loopback() -> Iterator[tuple[DaytonaService, dict[str, str]]]:
     """The service, a key it takes in the environment, and the settings that lead to it."""
-    require_machines()
-    service = Loopback()
-    listener = socket.create_server(("127.0.0.1", 0))
-    service.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    config = uvicorn.Config(
-        _application(service), log_level="error", lifespan="off", timeout_graceful_shutdown=2
-    )
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
-    thread.start()
-    wait_until(lambda: server.started, "the loopback service listens")
-    try:
-        with pytest.MonkeyPatch.context() as environment:
-            environment.setenv("DAYTONA_API_KEY", KEY)
-            yield service, {"api_url": f"{service.url}/api"}
-    finally:
-        service.close()
-        server.should_exit = True
-        thread.join(20)
+    service = DaytonaService()
+    with serve_http(_application(service), service), pytest.MonkeyPatch.context() as environment:
+        environment.setenv("DAYTONA_API_KEY", KEY)
+        yield service, {"api_url": f"{service.url}/api"}

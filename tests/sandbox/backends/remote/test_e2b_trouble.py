@@ -39,7 +39,9 @@ from spanproof.sandbox.backends.e2b.backend import E2BSandbox
 from spanproof.sandbox.backends.remote import backend as remote_backend
 from spanproof.sandbox.backends.remote.conversation import Conversation
 
-from .loopback import KEY, Loopback
+from .e2b_service import KEY, E2BService, on_loopback
+
+__all__ = ["on_loopback"]  # for the fixture `served`
 
 HELLO = Program("python", "print('hello')")
 Settings = dict[str, str]
@@ -50,7 +52,7 @@ def run(settings: Settings, program: Program = HELLO, **more: str) -> Execution:
         return sandbox.run(program)
 
 
-def test_machines_have_no_way_out_and_end_with_the_sandbox(service: Loopback, settings: Settings) -> None:
+def test_machines_have_no_way_out_and_end_with_the_sandbox(service: E2BService, settings: Settings) -> None:
     assert run(settings, lifetime_s="120").stdout == "hello\n"
     (made,) = service.created
     assert (made["templateID"], made["timeout"], made["allow_internet_access"]) == ("base", 120, False)
@@ -60,14 +62,16 @@ def test_machines_have_no_way_out_and_end_with_the_sandbox(service: Loopback, se
 
 @pytest.mark.parametrize("statuses", [[429], [503, 502], [500]])
 def test_a_creation_that_fails_for_now_is_tried_again(
-    service: Loopback, settings: Settings, statuses: list[int]
+    service: E2BService, settings: Settings, statuses: list[int]
 ) -> None:
     service.trouble.create = statuses
     assert run(settings).stdout == "hello\n"
     assert len(service.created) == 1
 
 
-def test_a_creation_that_goes_on_failing_is_broken_not_failed(service: Loopback, settings: Settings) -> None:
+def test_a_creation_that_goes_on_failing_is_broken_not_failed(
+    service: E2BService, settings: Settings
+) -> None:
     service.trouble.create = [500] * 20
     with pytest.raises(SandboxBroken, match=r"create a machine.*as the test wants"):
         run(settings, retries="1")
@@ -76,7 +80,7 @@ def test_a_creation_that_goes_on_failing_is_broken_not_failed(service: Loopback,
 
 @pytest.mark.parametrize("trouble", ["refuse", "garbage", "noise"])
 def test_a_machine_that_fails_before_the_program_started_is_replaced(
-    service: Loopback, settings: Settings, trouble: str
+    service: E2BService, settings: Settings, trouble: str
 ) -> None:
     service.trouble.start = [trouble]
     assert run(settings).stdout == "hello\n"
@@ -86,7 +90,7 @@ def test_a_machine_that_fails_before_the_program_started_is_replaced(
 
 @pytest.mark.parametrize("trouble", ["cut", "gone"])
 def test_a_program_that_has_started_is_never_run_again(
-    service: Loopback, settings: Settings, trouble: str
+    service: E2BService, settings: Settings, trouble: str
 ) -> None:
     service.trouble.start = [trouble]
     with pytest.raises(SandboxBroken, match="e2b"):
@@ -96,7 +100,7 @@ def test_a_program_that_has_started_is_never_run_again(
 
 
 def test_a_machine_that_says_nothing_is_timed_by_our_clock(
-    service: Loopback, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    service: E2BService, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(remote_backend, "_START_S", 1.0)
     service.trouble.start = ["hang"]
@@ -106,7 +110,7 @@ def test_a_machine_that_says_nothing_is_timed_by_our_clock(
 
 
 def test_a_program_whose_machine_does_not_stop_it_is_stopped_by_our_clock(
-    service: Loopback, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    service: E2BService, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(remote_backend, "_GRACE_S", -1.5)
     execution = run(settings, Program("python", "while True: pass", limits=Limits(wall_s=2.0)))
@@ -115,7 +119,7 @@ def test_a_program_whose_machine_does_not_stop_it_is_stopped_by_our_clock(
 
 
 def test_a_machine_that_cannot_be_ended_is_reported(
-    service: Loopback, settings: Settings, caplog: pytest.LogCaptureFixture
+    service: E2BService, settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
     service.trouble.kill = [500] * 3
     assert run(settings).stdout == "hello\n"
@@ -124,7 +128,7 @@ def test_a_machine_that_cannot_be_ended_is_reported(
         service.machines[name].end()
 
 
-def test_a_machine_that_keeps_nothing_apart_runs_one_program(service: Loopback, settings: Settings) -> None:
+def test_a_machine_that_keeps_nothing_apart_runs_one_program(service: E2BService, settings: Settings) -> None:
     service.trouble.rootless = True
     with E2BSandbox(**settings) as sandbox:
         for _ in range(2):
@@ -132,7 +136,7 @@ def test_a_machine_that_keeps_nothing_apart_runs_one_program(service: Loopback, 
     assert len(service.created) == 2
 
 
-def test_a_machine_that_keeps_nothing_apart_judges_nothing(service: Loopback, settings: Settings) -> None:
+def test_a_machine_that_keeps_nothing_apart_judges_nothing(service: E2BService, settings: Settings) -> None:
     service.trouble.rootless = True
     tested = Program("python", "def f(x): return x", tests="assert f(1) == 1")
     with pytest.raises(SandboxUnavailable, match=r"could read its tests.*use a template"):
@@ -141,7 +145,7 @@ def test_a_machine_that_keeps_nothing_apart_judges_nothing(service: Loopback, se
 
 
 def test_a_machine_that_keeps_nothing_apart_serves_no_recorded_call(
-    service: Loopback, settings: Settings
+    service: E2BService, settings: Settings
 ) -> None:
     service.trouble.rootless = True
     recorded = Fixtures(http=(Exchange("GET", "http://a.test/"),))
@@ -151,7 +155,7 @@ def test_a_machine_that_keeps_nothing_apart_serves_no_recorded_call(
 
 
 def test_a_machine_that_keeps_users_apart_is_used_again_until_it_is_worn(
-    service: Loopback, settings: Settings
+    service: E2BService, settings: Settings
 ) -> None:
     with E2BSandbox(**settings, reuse="2") as sandbox:
         for _ in range(5):
@@ -161,7 +165,7 @@ def test_a_machine_that_keeps_users_apart_is_used_again_until_it_is_worn(
 
 
 def test_cost_is_counted_in_seconds_of_machines(
-    service: Loopback, settings: Settings, caplog: pytest.LogCaptureFixture
+    service: E2BService, settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "spanproof.sandbox")
     with E2BSandbox(**settings, price_per_second="2") as sandbox:
@@ -173,7 +177,7 @@ def test_cost_is_counted_in_seconds_of_machines(
     assert "cost" in caplog.text
 
 
-def test_closing_ends_what_runs(service: Loopback, settings: Settings) -> None:
+def test_closing_ends_what_runs(service: E2BService, settings: Settings) -> None:
     sandbox = E2BSandbox(**settings)
     broken: list[BaseException] = []
 
@@ -200,7 +204,7 @@ def _main_thread_waits() -> bool:
     return frame is not None
 
 
-def test_an_interrupt_ends_the_machine(service: Loopback, settings: Settings) -> None:
+def test_an_interrupt_ends_the_machine(service: E2BService, settings: Settings) -> None:
     with E2BSandbox(**settings) as sandbox:
         service.created.clear()
 
@@ -216,7 +220,7 @@ def test_an_interrupt_ends_the_machine(service: Loopback, settings: Settings) ->
 
 
 def test_the_end_of_the_interpreter_ends_the_machine(
-    service: Loopback, settings: Settings, tmp_path: Path
+    service: E2BService, settings: Settings, tmp_path: Path
 ) -> None:
     script = (
         "from spanproof.sandbox import Program\n"
@@ -243,7 +247,7 @@ def test_the_end_of_the_interpreter_ends_the_machine(
     ],
 )
 def test_what_is_missing_is_unavailable_and_says_so(
-    service: Loopback,
+    service: E2BService,
     settings: Settings,
     monkeypatch: pytest.MonkeyPatch,
     change: dict[str, str],
@@ -259,7 +263,7 @@ def test_what_is_missing_is_unavailable_and_says_so(
 
 
 def test_without_the_sdk_it_says_what_to_install(
-    service: Loopback, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    service: E2BService, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert not E2BSandbox(**settings).availability().usable
@@ -267,7 +271,7 @@ def test_without_the_sdk_it_says_what_to_install(
         run(settings)
 
 
-def test_a_template_without_a_build_is_reported(service: Loopback, settings: Settings) -> None:
+def test_a_template_without_a_build_is_reported(service: E2BService, settings: Settings) -> None:
     def pinned(template: str) -> bool:
         found = E2BSandbox(**settings, template=template).availability()
         assert found.usable
@@ -291,7 +295,7 @@ def test_fixtures_it_cannot_give_are_refused(settings: Settings, language: str, 
         run(settings, Program(language, "x", fixtures=fixtures))
 
 
-def test_a_program_finds_its_seed_and_clock(service: Loopback, settings: Settings) -> None:
+def test_a_program_finds_its_seed_and_clock(service: E2BService, settings: Settings) -> None:
     source = (
         "import random, secrets, time; print(random.random(), secrets.token_hex(), int(time.time()) // 1000)"
     )
@@ -303,7 +307,7 @@ def test_a_program_finds_its_seed_and_clock(service: Loopback, settings: Setting
 
 
 def test_a_session_that_loses_its_machine_is_over(
-    service: Loopback, settings: Settings, deadline: Callable[[float], AbstractContextManager[None]]
+    service: E2BService, settings: Settings, deadline: Callable[[float], AbstractContextManager[None]]
 ) -> None:
     def pull_the_plug(request: ToolRequest) -> ToolAnswer:
         for name in service.live:
@@ -318,7 +322,7 @@ def test_a_session_that_loses_its_machine_is_over(
             session.execute("1")
 
 
-def test_a_session_answers_only_the_call_that_was_made(service: Loopback, settings: Settings) -> None:
+def test_a_session_answers_only_the_call_that_was_made(service: E2BService, settings: Settings) -> None:
     requests: list[ToolRequest] = []
 
     def answer(request: ToolRequest) -> ToolAnswer:

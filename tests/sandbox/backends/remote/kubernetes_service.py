@@ -11,26 +11,25 @@ import asyncio
 import base64
 import contextlib
 import json
-import socket
-import threading
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import uvicorn
 import yaml
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
-from waiting import wait_until
 
-from ..e2b.machine import Machine, require_machines
+from .machine import Machine
+from .server import RemoteService, is_authorised, require_header, serve_http, stream_output
 
 TOKEN = "a-test-token"
+_AUTHORISATION = f"Bearer {TOKEN}"
 NAMESPACE = "spanproof"
 _STDIN, _STDOUT, _STDERR, _STATUS = 0, 1, 2, 3
 _STREAMS = {"stdout": _STDOUT, "stderr": _STDERR}
@@ -53,29 +52,21 @@ class Trouble:
     cut: int = 0
 
 
-class Cluster:
+class Cluster(RemoteService[Trouble]):
     """The cluster: its Jobs with a machine for each pod, and what it was given."""
 
     def __init__(self) -> None:
+        super().__init__(Trouble, "job-")
         self.jobs: dict[str, dict[str, Any]] = {}
-        self.machines: dict[str, Machine] = {}
-        self.created: list[dict[str, Any]] = []
         self.policies: list[dict[str, Any]] = []
         self.patches: list[dict[str, Any]] = []
-        self.trouble = Trouble()
         self._listed: set[str] = set()
 
-    @property
-    def live(self) -> list[str]:
-        """Jobs that were not deleted."""
-        return list(self.jobs)
-
-    def close(self) -> None:
-        """End every machine."""
-        for machine in self.machines.values():
-            machine.end()
-        for machine in self.machines.values():
-            machine.join()
+    def forget(self) -> None:
+        """See `RemoteService.forget`."""
+        super().forget()
+        self.policies.clear()
+        self.patches.clear()
 
     async def create(self, request: Request) -> Response:
         """POST …/jobs."""
@@ -84,12 +75,10 @@ class Cluster:
         body = await request.json()
         if request.path_params["namespace"] != NAMESPACE:
             return _status(404, "namespaces not found")
-        self.created.append(body)
         name = body["metadata"]["name"]
         (container,) = body["spec"]["template"]["spec"]["containers"]
         added = container["securityContext"]["capabilities"].get("add", ())
-        as_root = "SYS_ADMIN" in added
-        self.machines[name] = Machine(None, asyncio.get_running_loop(), as_root=as_root)
+        self.add_machine(body, as_root="SYS_ADMIN" in added, name=name)
         started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         self.jobs[name] = {**body, "status": {"active": 1, "startTime": started}}
         return JSONResponse(self.jobs[name], 201)
@@ -153,7 +142,7 @@ class Cluster:
         """GET …/pods/NAME/exec: run a command, and stream both ways."""
         name = socket_.path_params["name"].removesuffix("-pod")
         machine = self.machines.get(name)
-        if name not in self.jobs or machine is None or not _may(socket_.headers):
+        if name not in self.jobs or machine is None or not is_authorised(socket_.headers, _AUTHORISATION):
             await socket_.close(1008)
             return
         wanted = socket_.query_params
@@ -164,23 +153,19 @@ class Cluster:
         hearing = asyncio.create_task(_hear(socket_, machine, number))
         cut = self.trouble.cut > 0
         self.trouble.cut -= cut
-        try:
-            while (event := await events.get())[0] == "data":
-                data = base64.b64decode(event[2])
-                # All that a quick command says may come at once, its end with it.
-                data = data[: len(data) // 2] if cut else data
-                await socket_.send_bytes(bytes([_STREAMS[event[1]]]) + data)
-                if cut:
-                    break
-            if event[0] == "end":
-                await socket_.send_bytes(bytes([_STATUS]) + json.dumps(_result(event[1])).encode())
+
+        async def send(stream: str, data: bytes) -> None:
+            await socket_.send_bytes(bytes([_STREAMS[stream]]) + data)
+
+        async def end(code: int | None) -> None:
+            if code is not None:
+                await socket_.send_bytes(bytes([_STATUS]) + json.dumps(_result(code)).encode())
             await socket_.close()
-        except (WebSocketDisconnect, RuntimeError):
-            pass
+
+        try:
+            await stream_output(machine, number, events, send, end, cut=cut)
         finally:
             hearing.cancel()
-            machine.send("kill", number)
-            machine.forget(number)
 
 
 async def _hear(socket_: WebSocket, machine: Machine, number: int) -> None:
@@ -208,19 +193,9 @@ def _status(code: int, message: str) -> Response:
     )
 
 
-def _may(headers: Any) -> bool:
-    return bool(headers.get("authorization") == f"Bearer {TOKEN}")
-
-
 def _application(cluster: Cluster) -> Starlette:
     def allowed(handler: Any) -> Any:
-        async def checked(request: Request) -> Response:
-            if not _may(request.headers):
-                return _status(401, "Unauthorized")
-            answer: Response = await handler(request)
-            return answer
-
-        return checked
+        return require_header(handler, _AUTHORISATION, _status(401, "Unauthorized"))
 
     jobs = "/apis/batch/v1/namespaces/{namespace}/jobs"
     policies = "/apis/networking.k8s.io/v1/namespaces/{namespace}/networkpolicies"
@@ -239,26 +214,13 @@ def _application(cluster: Cluster) -> Starlette:
 
 
 @contextlib.contextmanager
-def on_loopback(directory: Path) -> Iterator[tuple[Cluster, dict[str, str]]]:
-    """The cluster, and the settings that lead to it by a kubeconfig in this directory."""
-    require_machines()
+def on_loopback() -> Iterator[tuple[Cluster, dict[str, str]]]:
+    """The cluster, and the settings that lead to it by a kubeconfig."""
     cluster = Cluster()
-    listener = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(
-        _application(cluster), log_level="error", lifespan="off", timeout_graceful_shutdown=2
-    )
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
-    thread.start()
-    wait_until(lambda: server.started, "the loopback cluster listens")
-    kubeconfig = directory / "kubeconfig"
-    kubeconfig.write_text(yaml.safe_dump(_kubeconfig(f"http://127.0.0.1:{listener.getsockname()[1]}")))
-    try:
+    with serve_http(_application(cluster), cluster), tempfile.TemporaryDirectory() as directory:
+        kubeconfig = Path(directory, "kubeconfig")
+        kubeconfig.write_text(yaml.safe_dump(_kubeconfig(cluster.url)))
         yield cluster, {"kubeconfig": str(kubeconfig)}
-    finally:
-        cluster.close()
-        server.should_exit = True
-        thread.join(20)
 
 
 def _kubeconfig(url: str) -> dict[str, Any]:
