@@ -66,7 +66,6 @@ _LINKS = {
     "etc/mtab": "/proc/self/mounts",
     "etc/os-release": "../usr/lib/os-release",
     "etc/localtime": "/usr/share/zoneinfo/Etc/UTC",
-    "var/run": "../box/tmp",
     **{path[1:]: f"../../box/{path.rpartition('/')[2]}" for path in WRITABLE},
     # Where Node.js looks last, from every directory: the packages of an environment, if it has any.
     "node_modules": "env/node_modules",

@@ -14,7 +14,7 @@ _PLACES = read_sections(files(__package__) / "places.txt")
 
 
 def _compile_section(name: str) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{pattern})" for pattern in _PLACES[name]))
+    return re.compile("|".join(f"(?:{pattern})" for pattern in _PLACES[name]), re.DOTALL)
 
 
 PROBED = _compile_section("probed")
