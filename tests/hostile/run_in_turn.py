@@ -17,7 +17,16 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-from spanproof.sandbox import Execution, Limits, NoteKind, Program, Sandbox, SessionSpec, ToolAnswer, ToolRequest
+from spanproof.sandbox import (
+    Execution,
+    Limits,
+    NoteKind,
+    Program,
+    Sandbox,
+    SessionSpec,
+    ToolAnswer,
+    ToolRequest,
+)
 from spanproof.sandbox.registry import open_sandbox
 
 SUPERVISORS = 4

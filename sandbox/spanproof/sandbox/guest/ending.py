@@ -85,7 +85,7 @@ def shut_down(code: int, *, waits: bool) -> NoReturn:
         code: it exits with, unless an exit function says otherwise.
         waits: whether threads that are no daemons are waited for.
     """
-    steps = [_run_exit_functions, _flush]
+    steps: list[Callable[[], object]] = [_run_exit_functions, _flush]
     if _count_threads() > 0 or _exit_functions_of_threads:  # else there is nothing to wait for
         steps[:0] = [_join_threads] if waits else reversed(_exit_functions_of_threads)
     for step in steps:

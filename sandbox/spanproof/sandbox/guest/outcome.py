@@ -357,7 +357,9 @@ def _read_record(
             attempts.append(Attempt(AttemptKind.FILE, path, allowed=False, count=count))
         else:
             notes.append(ExecutionNote(NoteKind.MISSING_FILE, path, count))
-    notes += [ExecutionNote(NoteKind.LEFT_RUNNING, what, count) for what, count in _read_counted(header.get("left"))]
+    notes += [
+        ExecutionNote(NoteKind.LEFT_RUNNING, what, count) for what, count in _read_counted(header.get("left"))
+    ]
     return tuple(attempts), tuple(notes)
 
 

@@ -38,7 +38,7 @@ def serve_session(spec: dict[str, Any], inbox: Inbox, reporter: Reporter) -> tup
 
     No one waits for a thread then: the supervisor ends what the steps have left running.
     """
-    sys.stdout = sys.__stdout__ = _open_output()  # type: ignore[misc]
+    sys.stdout = sys.__stdout__ = _open_output()  # type: ignore[misc, assignment]
     module = make_main_module()
     toolbox = Toolbox(inbox, reporter)
     for name, parameters in spec["tools"]:

@@ -224,7 +224,9 @@ class Tmpfs:
 
     def _read_state(self) -> tuple[int, ...]:
         space = os.statvfs(BOX)
-        changed = (_read_change_time(f"{BOX}/{name}") for name in ("", *(name for name, _mode in BOX_DIRECTORIES)))
+        changed = (
+            _read_change_time(f"{BOX}/{name}") for name in ("", *(name for name, _mode in BOX_DIRECTORIES))
+        )
         return (space.f_blocks, space.f_bfree, space.f_ffree, *changed)
 
     def resize(self, size_bytes: int) -> None:
