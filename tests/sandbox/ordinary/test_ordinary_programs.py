@@ -1,12 +1,11 @@
-"""Ordinary programs, written without a thought of the jail, print in it what they print outside and are not accused.
+"""Ordinary programs, written without a thought of the jail, print what they print outside, unaccused.
 
-`programs` holds them, each beside what plain Python, bash or Node.js printed for it. They were written by people and
-machines that did not know what would run them; do not change one to make it pass.
+`programs` holds them, each beside what plain Python, bash or Node.js printed for it. Who wrote them did not
+know what would run them: do not change one to make it pass.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -75,4 +74,4 @@ def test_each_program_has_its_output() -> None:
     assert len(FILES) >= 280
     assert all(path.with_suffix(".out").is_file() for path in FILES)
     assert {path.name for path in FILES} >= OTHER_OUTPUT.keys()
-    assert not [name for name in os.listdir(PROGRAMS) if Path(name).suffix not in {*LANGUAGES, ".out"}]
+    assert not [path for path in PROGRAMS.iterdir() if path.suffix not in {*LANGUAGES, ".out"}]

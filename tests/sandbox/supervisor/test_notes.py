@@ -127,7 +127,7 @@ def test_the_machine_is_the_same_in_every_run_and_says_nothing_of_this_one(jail:
     assert f" {PROCESSORS}\n" in first.stdout.splitlines(keepends=True)[0]
 
 
-def test_a_program_cannot_change_what_the_next_one_is_told_of_the_machine(jail: Sandbox) -> None:
+def test_a_program_cannot_change_what_the_next_one_finds_of_the_machine(jail: Sandbox) -> None:
     source = """
 import os
 fd = os.open("/proc/meminfo", os.O_RDONLY)

@@ -1,4 +1,4 @@
-"""How a guest ends, as a plain interpreter does: traceback, exit code, exit functions, teardown of its modules.
+"""How a guest ends, as an interpreter does: traceback, exit code, exit functions, teardown of its modules.
 
 In: what ended a program. Out: text on the standard descriptors, and an exit code. What it needs is bound
 before any program runs, because a program may replace it.
@@ -42,7 +42,8 @@ _kept: dict[str, ModuleType] = {}
 def keep_modules() -> None:
     """Keep all that is loaded now from the teardown.
 
-    Called before any program runs: by what guests are forked from too, which then need not write to each module.
+    Called before any program runs; by what guests are forked from too, so that they need not write to each
+    module.
     """
     if len(_kept) != len(_modules):
         _kept.update(_modules)
@@ -95,15 +96,15 @@ def shut_down(code: int, *, waits: bool) -> NoReturn:
             if isinstance(failure, SystemExit):
                 code = resolve_exit_code(failure)
     if _needs_teardown():
-        _tear_down(code)
+        _finish_interpreter(code)
     _exit(code)
 
 
 def _needs_teardown() -> bool:
     """Whether the end of what the program made may be seen: most small programs leave numbers and texts.
 
-    A teardown takes 1 ms, as much as all else of such a program. What ends visibly is tracked by the collector,
-    or of a class that is: files, generators, and what has a `__del__`.
+    A teardown takes 1 ms, as much as all else of such a program. What ends visibly is tracked by the
+    collector, or of a class that is: files, generators, and what has a `__del__`.
     """
     try:
         made = _get_objects()
@@ -121,7 +122,7 @@ def _ends_visibly(kind: type) -> bool:
     return hasattr(kind, "__del__")
 
 
-def _tear_down(code: int) -> None:
+def _finish_interpreter(code: int) -> None:
     """Let CPython tear down what the program made and loaded; returns only where it cannot."""
     loaded = {name: module for name, module in _modules.items() if _kept.get(name) is not module}
     _modules.clear()

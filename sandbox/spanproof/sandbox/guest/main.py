@@ -153,8 +153,11 @@ def _become(argv: list[str], reporter: Reporter, language: str, waits: dict[str,
 
 
 def _parses(argv: list[str]) -> bool:
-    """Whether bash can read the script; it says on stderr why not."""
-    pid = os.posix_spawn(argv[0], [argv[0], "-n", *argv[1:]], os.environ)
+    """Whether bash can read the script; it says on stderr why not.
+
+    A script may turn extended patterns on for the lines below, which bash reads when it has run those above.
+    """
+    pid = os.posix_spawn(argv[0], [argv[0], "-n", "-O", "extglob", *argv[1:]], os.environ)
     return os.waitpid(pid, 0)[1] == 0
 
 

@@ -60,11 +60,11 @@ def serve_session(spec: dict[str, Any], inbox: Inbox, reporter: Reporter) -> tup
 
 
 def _open_output() -> TextIO:
-    """Open stdout as the executors of agents have it, which hold a text: what UTF-8 has no form for is escaped.
+    """Open stdout as the executors of agents have it: what UTF-8 has no form for is escaped.
 
     The stream that is there was opened for another file, and cannot be configured anew.
     """
-    output = open(  # noqa: PTH123, SIM115 - a descriptor, for good
+    output = open(  # noqa: SIM115 - a descriptor, for good
         _STDOUT, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False
     )
     output.buffer.raw.name = sys.stdout.name  # type: ignore[attr-defined]

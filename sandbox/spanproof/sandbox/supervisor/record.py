@@ -102,7 +102,7 @@ class Record:
         elif path in self.looks or self._take_room(_LOOK, path, allowed=False):
             self.looks[path] += 1
         else:
-            # It may lie on the machine, which only the host can tell.
+            # It may lie on the machine, which only the host can find out.
             self.merged["file", False] += 1
 
     def _take_room(self, kind: str, target: str, *, allowed: bool) -> bool:

@@ -61,7 +61,7 @@ def import_and_rehearse(extra: Sequence[str]) -> None:
         except ImportError:
             continue  # warmth only: a program that imports it gets the error
     rehearse()
-    # `uuid` queried the name of the machine when it was loaded; a program is told another (`machine`).
+    # `uuid` queried the name of the machine when it was loaded; a program is given another (`machine`).
     platform._uname_cache = None  # type: ignore[attr-defined]  # noqa: SLF001 - it has no other way before 3.14
 
 

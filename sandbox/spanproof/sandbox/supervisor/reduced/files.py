@@ -126,11 +126,17 @@ class FileWatcher(ProxyingWatcher):
         return _DONE
 
     def _open_kernel_file(self, resolved: str, flags: int, call: Notification) -> Answer:
-        """Open a file of /proc about the caller or about no process; Landlock lets none through."""
-        own = resolved.removeprefix("/proc/self/")
-        inside, path = ("/proc", resolved[6:]) if own == resolved else (f"/proc/{call.pid}", own)
+        """Open a file of /proc about the caller; Landlock lets none through.
+
+        One about no process is the machine's: what a program may know of it are the texts that it is given.
+        """
+        if not resolved.startswith("/proc/self/"):
+            return Answer(errno.ENOENT)
+        path = resolved.removeprefix("/proc/self/")
         try:
-            fd = calls.open_beneath(inside, path, flags & (os.O_DIRECTORY | os.O_NOFOLLOW), links=False)
+            fd = calls.open_beneath(
+                f"/proc/{call.pid}", path, flags & (os.O_DIRECTORY | os.O_NOFOLLOW), links=False
+            )
         except OSError as problem:
             # A link leads to a file of its own, which Landlock judges.
             return (

@@ -37,8 +37,8 @@ _ROUNDS = 64  # Of stopping processes while others are born: a stopped one forks
 _STILL_S = 1.0
 # CPU time, in the kernel's ticks, after which a task has left the call by which it forked.
 _TICKS = 2
-# FUTEX_WAIT, FUTEX_WAIT_BITSET and FUTEX_WAIT_REQUEUE_PI, whose fourth argument is the time-out: of the first one
-# a length of time, of the others a moment.
+# FUTEX_WAIT, FUTEX_WAIT_BITSET and FUTEX_WAIT_REQUEUE_PI, whose fourth argument is the time-out: of the first
+# one a length of time, of the others a moment.
 _FUTEX_WAIT, _FUTEX_WAITS = 0, frozenset((0, 9, 11))
 _FUTEX_OPERATION, _FUTEX_CLOCK_REALTIME = 0x7F, 0x100
 _TIMER_ABSTIME = 1

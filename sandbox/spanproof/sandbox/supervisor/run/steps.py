@@ -5,10 +5,10 @@ the host answers a call. Everything else is as in any run.
 
 A step is over when its report has come and the main thread reads the next one. Until that comes, whatever it
 has left running is stopped. What such a task attempts later is an attempt of the step that began it, reported
-as `late`. At the end of the session, what runs or would wake within `_SETTLES_S` has until then to act; what is
-left is killed, and noted in its step's record. What the interpreter is refused as it ends is on the record of the
-last step, and that of the steps before is not whole: any of them may have caused it. Where the kernel holds no
-calls (gVisor), none of this paragraph is so.
+as `late`. At the end of the session, what runs or would wake within `_SETTLES_S` has until then to act; what
+is left is killed, and noted in its step's record. What the interpreter is refused as it ends is on the record
+of the last step, and that of the steps before is not whole: any of them may have caused it. Where the kernel
+holds no calls (gVisor), none of this paragraph is so.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from spanproof.sandbox.supervisor.seccomp.syscalls import require_arch
 # Tool calls: their time is not the step's, so their number must be bounded.
 _CALLS_A_STEP = 10_000
 _PIECE_BYTES = 4096  # What a host that has room at all has room for, be it a socket or a pipe
-# Of what is left running: as long as most that acts at all waits, and as little as an evaluation does not notice.
+# Of what is left running: as long as most that acts at all waits, and so short that no evaluation is delayed.
 _SETTLES_S = 0.4
 _ENDS_S = 2.0  # Of the interpreter, with its exit functions
 _SHORT_TICK_S = 0.005

@@ -241,7 +241,7 @@ class Watcher:
         return self._settle_file(judged, resolved, call.pid, writes=writes)
 
     def _open_machine_text(self, resolved: str, thread: int) -> int | None:
-        """Return a descriptor of what is told of the machine at a path; None where nothing is."""
+        """Return a descriptor of what is reported of the machine at a path; None where nothing is."""
         if not resolved.startswith(("/proc/", "/sys/")):
             return None
         if resolved == _MOUNTS and not os.path.lexists(_MOUNTS):
