@@ -27,7 +27,7 @@ from spanproof.evaluators.layers.common import (
 from spanproof.evaluators.model import ReplayBreak, ReplayedStep, RunEvidence
 from spanproof.evaluators.refusals import format_refuser
 from spanproof.evaluators.replay.record import read_record
-from spanproof.sandbox import Attempt, AttemptKind, FailureClass
+from spanproof.sandbox import Attempt, AttemptKind, FailureClass, NoteKind
 from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.scanners import weaknesses
 from spanproof.sandbox.scanners.boundary import Action
@@ -60,9 +60,12 @@ _MAX_ATTEMPTS = 20
 # Families of rules about what is written, not about what it does.
 _OF_THE_TEXT = ("secret.", "prompt.", "topic.", "user.")
 
+# What a replay may leave running, in the plural.
+_PLURALS = {"thread": "threads", "process": "processes"}
+
 _PLAIN_WORD = re.compile(r"[a-z]+(?: |,|;|$)")
 
-_NOT_WHOLE = "the replay made more attempts than its record holds"
+_NOT_WHOLE = "not every attempt of the replay could be recorded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +150,11 @@ def _settle(evidence: RunEvidence, snippet: Snippet) -> _Settled:
     if step is not None and not step.execution.attempts_whole:
         sentence = f"{_NOT_WHOLE}{_describe_record(snippet)}"
         return _Settled(OPEN_VALUE, None, sentence, facts, Cause.REPLAY_BROKE_OFF)
-    return _Settled(1.0, Label.PASS, f"within the policy{_describe_record(snippet)}", facts)
+    left = _describe_left(step)
+    if left:
+        facts = (*facts, Evidence(left, snippet.span_id, replayed="ended with the session"))
+    sentence = f"within the policy{_describe_record(snippet)}{f'; {left}' if left else ''}"
+    return _Settled(1.0, Label.PASS, sentence, facts)
 
 
 def _settle_review(evidence: RunEvidence, snippet: Snippet, facts: tuple[Evidence, ...]) -> _Settled:
@@ -352,6 +359,24 @@ def _describe_replay(evidence: RunEvidence, snippet: Snippet, refused: list[Atte
     if not _has_reached_end(step):
         return f"; the replay broke off ({step.execution.failure_class}), and tried nothing before"
     return "; the replay tried nothing beyond the boundary"
+
+
+def _describe_left(step: ReplayedStep | None) -> str:
+    """Return what a snippet has left running in its replay; empty where it is nothing."""
+    left = {
+        note.target: note.count
+        for note in (() if step is None else step.execution.notes)
+        if note.kind is NoteKind.LEFT_RUNNING
+    }
+    named = [
+        f"a background {kind}" if count == 1 else f"{count} background {_PLURALS[kind]}"
+        for kind, count in left.items()
+        if kind in _PLURALS
+    ]
+    if not named:
+        return ""
+    verb = "was" if len(left) == 1 and max(left.values()) == 1 else "were"
+    return f"{' and '.join(named)} {verb} still waiting at the end"
 
 
 def _format_target(attempt: Attempt) -> str:

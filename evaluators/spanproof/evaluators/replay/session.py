@@ -272,12 +272,14 @@ class _Replaying:
 
 
 def _with_attempts(execution: Execution, late: Execution) -> Execution:
-    """Return an execution with the attempts of another of the same step, which may be of a later session."""
+    """Return an execution with the record of another of the same step, which may be of a later session."""
     attempts = {(each.kind, each.target): each for each in (*execution.attempts, *late.attempts)}
+    notes = {(each.kind, each.target): each for each in (*execution.notes, *late.notes)}
     unsafe = late.failure_class is FailureClass.UNSAFE_OPERATION
     return replace(
         execution,
         attempts=tuple(attempts.values()),
+        notes=tuple(notes.values()),
         attempts_whole=execution.attempts_whole and late.attempts_whole,
         failure_class=late.failure_class if unsafe else execution.failure_class,
     )

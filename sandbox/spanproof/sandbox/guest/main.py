@@ -19,7 +19,7 @@ from typing import NoReturn
 
 from spanproof.sandbox.guest import determinism
 from spanproof.sandbox.guest.descriptors import Descriptors
-from spanproof.sandbox.guest.ending import shut_down
+from spanproof.sandbox.guest.ending import keep_modules, shut_down
 from spanproof.sandbox.guest.inbox import Inbox, encode_message
 from spanproof.sandbox.guest.python import run_program, run_tested
 from spanproof.sandbox.guest.reporter import CONTROL_FD, STEPS_FD, Reporter
@@ -45,7 +45,9 @@ def run_guest(begin: Callable[[], None]) -> NoReturn:
     try:
         begin()
         failure_fd = _STDERR  # from here on the supervisor receives reports only
-        code = shut_down(run_job(_inbox, CONTROL_FD))
+        keep_modules()
+        code, waits = run_job(_inbox, CONTROL_FD)
+        shut_down(code, waits=waits)
     except BaseException as failure:  # noqa: BLE001 - must never unwind into who forked it
         _report_failure(failure, failure_fd)
     finally:
@@ -94,11 +96,11 @@ def go_through(job: bytes, inbox: Inbox) -> int:
     Before any fork, for the interpreter's specialised code and caches.
     """
     inbox.feed(job)
-    return run_job(inbox, -1)
+    return run_job(inbox, -1)[0]
 
 
-def run_job(inbox: Inbox, control: int) -> int:
-    """Wait for a job and do it; returns the exit code.
+def run_job(inbox: Inbox, control: int) -> tuple[int, bool]:
+    """Wait for a job and do it; returns the exit code, and whether threads are waited for at the end.
 
     Args:
         inbox: where it comes from.
@@ -118,13 +120,13 @@ def run_job(inbox: Inbox, control: int) -> int:
             inbox, reporter = Inbox(STEPS_FD), Reporter(STEPS_FD, "")
         return serve_session(job, inbox, reporter)
     if job.get("argv"):
-        return _become(job["argv"], reporter, language, job.get("waits"))
+        return _become(job["argv"], reporter, language, job.get("waits")), False
     source = parts[0].decode("utf-8", "surrogatepass")
     if language == "sql":
-        return run_sql(source, job["database"], reporter)
+        return run_sql(source, job["database"], reporter), True
     if job["has_tests"]:
-        return run_tested(source, job["entry_point"], inbox, reporter)
-    return run_program(source, reporter)
+        return run_tested(source, job["entry_point"], inbox, reporter), True
+    return run_program(source, reporter), True
 
 
 def _become(argv: list[str], reporter: Reporter, language: str, waits: dict[str, str] | None) -> int:
@@ -151,8 +153,11 @@ def _become(argv: list[str], reporter: Reporter, language: str, waits: dict[str,
 
 
 def _parses(argv: list[str]) -> bool:
-    """Whether bash can read the script; it says on stderr why not."""
-    pid = os.posix_spawn(argv[0], [argv[0], "-n", *argv[1:]], os.environ)
+    """Whether bash can read the script; it says on stderr why not.
+
+    A script may turn extended patterns on for the lines below, which bash reads when it has run those above.
+    """
+    pid = os.posix_spawn(argv[0], [argv[0], "-n", "-O", "extglob", *argv[1:]], os.environ)
     return os.waitpid(pid, 0)[1] == 0
 
 

@@ -30,6 +30,7 @@ _chunks = json.encoder.c_make_encoder(  # type: ignore[attr-defined]
     skipkeys=False,
     allow_nan=True,
 )
+_escape = json.encoder.encode_basestring_ascii
 # What `json.loads` does, without its searches for an encoding and for blanks.
 _scan = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 
@@ -65,6 +66,11 @@ def encode(header: Header, parts: Sequence[bytes] = ()) -> bytes:
     lengths = [*map(len, parts)]
     text = "".join(_chunks({**header, "parts": lengths}, 0)).encode("ascii")
     return b"".join((_LENGTHS.pack(len(text), sum(lengths)), text, *parts))
+
+
+def measure_text(text: str) -> int:
+    """Return how many bytes a text takes in a header, where a character may take twelve."""
+    return len(_escape(text))
 
 
 class Decoder:

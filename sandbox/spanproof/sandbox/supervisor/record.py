@@ -10,15 +10,17 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from spanproof.sandbox.guest.wire import Header
+from spanproof.sandbox.guest.wire import Header, measure_text
 
 MERGED = "(others)"
 """The target of the entry that counts those for which there was no room."""
 _TARGET_CHARACTERS = 4096
+# The kind of looks, which have room of their own as attempts of each kind do.
+_LOOK = "look"
 # Distinct ones of a kind, refused or allowed.
 _ATTEMPTS = 1000
-# Of their targets: a result must stay within a frame, where each may take six bytes.
-_CHARACTERS = 128 * 1024
+# Of their targets, as they travel: all kinds together must stay within a frame.
+_TEXT_BYTES = 512 * 1024
 
 
 @dataclass(slots=True)
@@ -39,7 +41,9 @@ class Record:
         unjudged: calls that could not be judged, and were refused, or went only where namespaces let them.
         network_used: whether the network namespace may hold traces of the run.
         memory_refused: bytes of the largest single mapping that was refused.
-        missing: files that were to be read, and are not there.
+        missing: files of sensitive trees that were to be read, and are not there.
+        looks: how often was looked for what is not there, by path, outside of sensitive trees.
+        left: how many threads and processes were still running at the end, by which of them.
     """
 
     attempts: dict[tuple[str, str], Kept] = field(default_factory=dict)
@@ -48,17 +52,21 @@ class Record:
     network_used: bool = False
     memory_refused: int = 0
     missing: set[str] = field(default_factory=set)
+    looks: Counter[str] = field(default_factory=Counter)
+    left: Counter[str] = field(default_factory=Counter)
     _entries: Counter[tuple[str, bool]] = field(default_factory=Counter)
-    _characters: Counter[tuple[str, bool]] = field(default_factory=Counter)
+    _text_bytes: Counter[tuple[str, bool]] = field(default_factory=Counter)
 
     def to_header(self) -> Header:
         """Return the record as a part of a result; of most runs there is nothing."""
-        if not self.attempts and not self.memory_refused and not self.unjudged:
+        if not (self.attempts or self.memory_refused or self.unjudged or self.looks or self.left):
             return {}
         return {
             "attempts": self.rows(),
             "merged": bool(self.merged or self.unjudged),
             "missing": sorted(self.missing),
+            "looks": [[path, count] for path, count in self.looks.items()],
+            "left": [[what, count] for what, count in self.left.items()],
             "memory_refused": self.memory_refused,
         }
 
@@ -78,18 +86,30 @@ class Record:
             kept.count += 1
             if not missing:
                 self.missing.discard(key[1])
-        elif self._has_room(kind, allowed, len(key[1])):
-            self.attempts[key] = Kept(allowed)
+        elif self._take_room(kind, key[1], allowed=allowed):
+            self.attempts[key] = Kept(allowed, 1 + (self.looks.pop(key[1], 0) if kind == "file" else 0))
             if missing:
                 self.missing.add(key[1])
         else:
             self.merged[kind, allowed] += 1
 
-    def _has_room(self, kind: str, allowed: bool, characters: int) -> bool:
-        """Take room for one more, if there is any."""
-        group = kind, allowed
-        if self._entries[group] >= _ATTEMPTS or self._characters[group] + characters > _CHARACTERS:
+    def note_look(self, path: str) -> None:
+        """Keep that a program looked for what is not there; an attempt at the same path is more."""
+        path = path[:_TARGET_CHARACTERS]
+        attempted = self.attempts.get(("file", path))
+        if attempted is not None:
+            attempted.count += 1
+        elif path in self.looks or self._take_room(_LOOK, path, allowed=False):
+            self.looks[path] += 1
+        else:
+            # It may lie on the machine, which only the host can find out.
+            self.merged["file", False] += 1
+
+    def _take_room(self, kind: str, target: str, *, allowed: bool) -> bool:
+        """Take room for one more; False where there is none."""
+        group, size = (kind, allowed), measure_text(target)
+        if self._entries[group] >= _ATTEMPTS or self._text_bytes[group] + size > _TEXT_BYTES:
             return False
         self._entries[group] += 1
-        self._characters[group] += characters
+        self._text_bytes[group] += size
         return True

@@ -10,12 +10,14 @@ import gc
 import importlib
 import linecache
 import os
+import platform
 import resource
 import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from spanproof.sandbox.guest.ending import keep_modules
 from spanproof.sandbox.guest.rehearsal import rehearse
 from spanproof.sandbox.supervisor.namespaces.process_tree import NO_CORE_BYTES
 
@@ -48,7 +50,7 @@ def prepare_interpreter(extra: Sequence[str]) -> None:
 def settle() -> None:
     """Keep all that is loaded now out of later garbage collections, which would write to it in each fork."""
     gc.collect()
-    gc.freeze()
+    keep_modules()
 
 
 def import_and_rehearse(extra: Sequence[str]) -> None:
@@ -59,6 +61,8 @@ def import_and_rehearse(extra: Sequence[str]) -> None:
         except ImportError:
             continue  # warmth only: a program that imports it gets the error
     rehearse()
+    # `uuid` queried the name of the machine when it was loaded; a program is given another (`machine`).
+    platform._uname_cache = None  # type: ignore[attr-defined]  # noqa: SLF001 - it has no other way before 3.14
 
 
 def hide_own_source() -> None:

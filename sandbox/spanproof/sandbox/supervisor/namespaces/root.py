@@ -16,7 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spanproof.sandbox import kernel
+from spanproof.sandbox.guest.wire import measure_text
 from spanproof.sandbox.supervisor.seccomp.paths import is_within
+from spanproof.sandbox.supervisor.seccomp.places import WRITABLE
 
 BOX = "/box"
 WORK = "/box/work"
@@ -24,17 +26,30 @@ CODE = "/box/code"
 ENVIRONMENT = "/env"
 """Where the image of a package set lies."""
 GUEST_ID = 1000
-BOX_DIRECTORIES = (("work", 0o755), ("tmp", 0o1777), ("shm", 0o1777), ("code", 0o755))
+# Of the box, the directories that lie at `places.WRITABLE`, by their last names.
+_CACHES = tuple((path.rpartition("/")[2], 0o755) for path in WRITABLE)
+BOX_DIRECTORIES = (("work", 0o755), ("tmp", 0o1777), ("shm", 0o1777), ("code", 0o755), *_CACHES)
 
 _LISTED = 1000
-_LISTED_CHARACTERS = 128 * 1024  # Of names, each of which may take six bytes in a result
+_LISTED_BYTES = 1024 * 1024  # Of names, as they travel in a result
 _DEPTH = 32
 # Directories looked into: where no one bounds names (gVisor), a program can make more than anyone reads.
 _ENTERED = 20_000
 
 _STAGE = "/tmp"  # noqa: S108 - any directory that exists; covered in our own namespace only
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
-_ETC = ("ld.so.cache", "alternatives", "ssl/certs", "ssl/openssl.cnf", "ca-certificates", "mime.types")
+_ETC = (
+    "ld.so.cache",
+    "alternatives",
+    "ssl/certs",
+    "ssl/openssl.cnf",
+    "ca-certificates",
+    "mime.types",
+    "fonts",
+    "magic",
+    "ImageMagick-6",
+    "ImageMagick-7",
+)
 # Directories of /etc without which a toolchain under /usr does not start.
 _CONFIGURED = ("java-*-openjdk", "R")
 
@@ -49,6 +64,9 @@ _LINKS = {
     "dev/stdout": "/proc/self/fd/1",
     "dev/stderr": "/proc/self/fd/2",
     "etc/mtab": "/proc/self/mounts",
+    "etc/os-release": "../usr/lib/os-release",
+    "etc/localtime": "/usr/share/zoneinfo/Etc/UTC",
+    **{path[1:]: f"../../box/{path.rpartition('/')[2]}" for path in WRITABLE},
     # Where Node.js looks last, from every directory: the packages of an environment, if it has any.
     "node_modules": "env/node_modules",
 }
@@ -59,6 +77,7 @@ FILES = {
     "etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\n",
     "etc/host.conf": "multi on\n",
     "etc/hostname": "sandbox\n",
+    "etc/timezone": "Etc/UTC\n",
     "etc/protocols": "ip 0 IP\nicmp 1 ICMP\ntcp 6 TCP\nudp 17 UDP\n",
     "etc/services": "domain 53/tcp\ndomain 53/udp\nhttp 80/tcp\nhttps 443/tcp\n",
     "etc/passwd": f"agent:x:{GUEST_ID}:{GUEST_ID}:agent:{WORK}:/bin/bash\n",
@@ -205,7 +224,9 @@ class Tmpfs:
 
     def _read_state(self) -> tuple[int, ...]:
         space = os.statvfs(BOX)
-        changed = (_read_change_time(f"{BOX}/{name}") for name in ("", "work", "tmp", "shm", "code"))
+        changed = (
+            _read_change_time(f"{BOX}/{name}") for name in ("", *(name for name, _mode in BOX_DIRECTORIES))
+        )
         return (space.f_blocks, space.f_bfree, space.f_ffree, *changed)
 
     def resize(self, size_bytes: int) -> None:
@@ -249,8 +270,8 @@ def list_regular_files(work: str) -> dict[str, int]:
     """Return the regular files below a directory, by `lstat`: a link is never followed."""
     found: dict[str, int] = {}
     waiting = [("", 0)]
-    entered = characters = 0
-    while waiting and len(found) < _LISTED and entered < _ENTERED and characters < _LISTED_CHARACTERS:
+    entered = listed_bytes = 0
+    while waiting and len(found) < _LISTED and entered < _ENTERED and listed_bytes < _LISTED_BYTES:
         entered += 1
         relative, depth = waiting.pop()
         try:
@@ -263,9 +284,11 @@ def list_regular_files(work: str) -> dict[str, int]:
                 if depth < _DEPTH:
                     waiting.append((f"{name}/", depth + 1))
             elif entry.is_file(follow_symlinks=False) and len(found) < _LISTED:
+                listed_bytes += measure_text(name)
+                if listed_bytes > _LISTED_BYTES:
+                    return found
                 with contextlib.suppress(OSError):  # gone meanwhile
                     found[name] = entry.stat(follow_symlinks=False).st_size
-                    characters += len(name)
     return found
 
 
@@ -273,6 +296,7 @@ def _build_skeleton(links: dict[str, str]) -> None:
     for name in ("dev", "etc", "proc", "box", "var", "home", "root", ".bind"):
         Path(name).mkdir()
     for name, target in {**links, **_LINKS}.items():
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).symlink_to(target)
     for name, text in FILES.items():
         Path(name).write_text(text)

@@ -26,6 +26,7 @@ from spanproof.sandbox.supervisor.seccomp import paths
 from spanproof.sandbox.supervisor.seccomp import watcher as watch
 from spanproof.sandbox.supervisor.seccomp.notifications import EPERM, GO_ON, Answer, Notification, to_int
 from spanproof.sandbox.supervisor.seccomp.path_arguments import MUTATORS
+from spanproof.sandbox.supervisor.seccomp.places import WRITABLE
 from spanproof.sandbox.supervisor.seccomp.syscalls import Arch
 from spanproof.sandbox.supervisor.tape.sealed_files import SealedText
 
@@ -75,9 +76,13 @@ class FileWatcher(ProxyingWatcher):
             and (resolved not in paths.ACCOUNTS or call.pid in self._looking_up)
         ):
             return self._hand_over(self._texts[resolved].opened(), flags)
+        text = None if writes else self._open_machine_text(resolved, call.pid)
+        if text is not None:
+            return self._hand_over(text, flags)
+        if writes and paths.is_within(resolved, WRITABLE):
+            return Answer(errno.EROFS)
         if judged is not paths.Judged.INSIDE:
-            missing = not writes and watch.is_missing(judged, resolved)
-            self.record.note("file", resolved, allowed=False, missing=missing)
+            self._note_file(judged, resolved, writes=writes)
             return _ACCESS if judged is paths.Judged.FORBIDDEN else GO_ON
         if resolved.startswith("/proc/"):
             return self._open_kernel_file(resolved, flags, call)
@@ -121,11 +126,17 @@ class FileWatcher(ProxyingWatcher):
         return _DONE
 
     def _open_kernel_file(self, resolved: str, flags: int, call: Notification) -> Answer:
-        """Open a file of /proc about the caller or about no process; Landlock lets none through."""
-        own = resolved.removeprefix("/proc/self/")
-        inside, path = ("/proc", resolved[6:]) if own == resolved else (f"/proc/{call.pid}", own)
+        """Open a file of /proc about the caller; Landlock lets none through.
+
+        One about no process is the machine's: what a program may know of it are the texts that it is given.
+        """
+        if not resolved.startswith("/proc/self/"):
+            return Answer(errno.ENOENT)
+        path = resolved.removeprefix("/proc/self/")
         try:
-            fd = calls.open_beneath(inside, path, flags & (os.O_DIRECTORY | os.O_NOFOLLOW), links=False)
+            fd = calls.open_beneath(
+                f"/proc/{call.pid}", path, flags & (os.O_DIRECTORY | os.O_NOFOLLOW), links=False
+            )
         except OSError as problem:
             # A link leads to a file of its own, which Landlock judges.
             return (
@@ -134,6 +145,11 @@ class FileWatcher(ProxyingWatcher):
                 else Answer(problem.errno or errno.EACCES)
             )
         return self._hand_over(fd, flags)
+
+    def _settle_file(self, judged: paths.Judged, resolved: str, pid: int, *, writes: bool) -> Answer:
+        if writes and paths.is_within(resolved, WRITABLE):
+            return Answer(errno.EROFS)  # the machine's, in which libraries do without
+        return super()._settle_file(judged, resolved, pid, writes=writes)
 
     def _mutate(self, name: str, call: Notification) -> Answer:
         if (done := self._change_shared(name, call)) is not None:
@@ -239,10 +255,8 @@ def _build_etc_files() -> dict[str, str]:
     user = f"agent:x:{os.getuid()}:{os.getgid()}:agent:{os.environ['HOME']}:/bin/bash\n"
     group = f"agent:x:{os.getgid()}:\n"
     texts = {name: text for name, text in root.FILES.items() if name.startswith("etc/")}
-    name = os.uname().nodename  # the machine's: a namespace of names is not to be had either
-    hosts = f"127.0.0.1 localhost {name}\n::1 localhost {name}\n"
     # git looks first whether it may read the machine's, and ends where it then cannot.
-    return texts | {"etc/passwd": user, "etc/group": group, "etc/hosts": hosts, "etc/gitconfig": ""}
+    return texts | {"etc/passwd": user, "etc/group": group, "etc/gitconfig": ""}
 
 
 def _set_times(path: str, moments: tuple[tuple[int, ...], tuple[int, ...]] | None) -> None:

@@ -14,7 +14,8 @@ from pathlib import Path
 from spanproof.sandbox.supervisor.namespaces import root
 from spanproof.sandbox.supervisor.reduced.calls import open_beneath
 from spanproof.sandbox.supervisor.reduced.landlock import Walls
-from spanproof.sandbox.supervisor.seccomp.paths import PROBED, Boundary, Judged, is_within
+from spanproof.sandbox.supervisor.seccomp.paths import Boundary, Judged, is_within
+from spanproof.sandbox.supervisor.seccomp.places import PROBED
 
 _READABLE = (
     "/etc/ld.so.cache",
@@ -43,7 +44,7 @@ _SHARED = ("/usr", "/usr/local")
 _OWN_DESCRIPTOR = re.compile(r"/+dev/+(fd(/\d+)?|stdin|stdout|stderr)/*")
 _OWN_NETWORK = re.compile(r"/proc/self/(task/\d+/)?net(/|$)")
 _PROC_READ = re.compile(
-    r"(cpuinfo|meminfo|stat|version|version_signature|filesystems|loadavg|uptime|sys/(kernel|vm|fs)/[a-z_.]+"
+    r"(cpuinfo|meminfo|stat|version|version_signature|filesystems|loadavg|uptime|vmstat|diskstats|partitions|swaps|modules|sys/(kernel|vm|fs)/[a-z_.]+"
     r"|sys/kernel/random/(boot_id|uuid|entropy_avail|poolsize))"
 )
 

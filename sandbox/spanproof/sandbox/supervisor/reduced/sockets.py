@@ -20,8 +20,9 @@ from spanproof.sandbox import kernel
 from spanproof.sandbox.supervisor.reduced.datagrams import DatagramWatcher, write_address
 from spanproof.sandbox.supervisor.reduced.paths import ReducedBoundary
 from spanproof.sandbox.supervisor.seccomp import addresses, paths
-from spanproof.sandbox.supervisor.seccomp.conditions import PLAIN_PROTOCOLS, PLAIN_TYPES
+from spanproof.sandbox.supervisor.seccomp.conditions import NETWORK_REQUESTS, PLAIN_PROTOCOLS, PLAIN_TYPES
 from spanproof.sandbox.supervisor.seccomp.notifications import EPERM, GO_ON, Answer, Notification, to_int
+from spanproof.sandbox.supervisor.seccomp.watcher import is_missing
 from spanproof.sandbox.supervisor.tape.target import Target
 
 _DONE = Answer(value=0)
@@ -50,6 +51,7 @@ class SocketWatcher(DatagramWatcher):
         table.update(
             getpeername=self._answer_name, getsockname=self._answer_name, getsockopt=self._answer_option
         )
+        table.update(ioctl=self._answer_request)
         return table
 
     def _answer_socket(self, name: str, call: Notification) -> Answer:
@@ -105,8 +107,8 @@ class SocketWatcher(DatagramWatcher):
         if not self._boundary.is_own(resolved):
             if judged is paths.Judged.INSIDE:
                 return Answer(errno.ENOENT)  # what libc looks for by itself
-            self.record.note("file", resolved, allowed=False)
-            return _ACCESS
+            self._note_file(judged, resolved, writes=writes)
+            return Answer(errno.ENOENT) if not writes and is_missing(judged, resolved) else _ACCESS
         if name == "bind":
             return GO_ON  # making it is Landlock's to allow
         return self._connect_inside(resolved, call) if name == "connect" else Answer(errno.EISCONN)
@@ -151,6 +153,14 @@ class SocketWatcher(DatagramWatcher):
             address = _to_loopback(address, _FIRST_OWN_PORT + number % _OWN_PORTS)
         reply = write_address(call.pid, call.args[1], call.args[2], address)
         return _DONE if reply else Answer(errno.EINVAL)
+
+    def _answer_request(self, name: str, call: Notification) -> Answer:
+        """Refuse what is requested of the machine's interfaces and routes."""
+        request = call.args[1] & 0xFFFFFFFF
+        if request not in NETWORK_REQUESTS:
+            return self._reach(name, call)
+        self.record.note("network", f"ioctl {request:#06x}", allowed=False)
+        return EPERM
 
     def _answer_option(self, _name: str, call: Notification) -> Answer:
         """Answer an option of an internet socket for what replaces it: as none was set."""

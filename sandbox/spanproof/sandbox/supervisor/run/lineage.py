@@ -8,9 +8,12 @@ it, however late it acts.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import re
 import signal
+import socket
+import struct
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,7 +28,7 @@ from spanproof.sandbox.supervisor.namespaces.process_tree import (
     Namespace,
     read_stat_fields,
 )
-from spanproof.sandbox.supervisor.seccomp.notifications import GO_ON, NONE_YET, Answer, Notification
+from spanproof.sandbox.supervisor.seccomp.notifications import GO_ON, NONE_YET, Answer, Notification, to_int
 from spanproof.sandbox.supervisor.seccomp.syscalls import Arch
 
 BEFORE = -1
@@ -34,12 +37,19 @@ _ROUNDS = 64  # Of stopping processes while others are born: a stopped one forks
 _STILL_S = 1.0
 # CPU time, in the kernel's ticks, after which a task has left the call by which it forked.
 _TICKS = 2
-# FUTEX_WAIT, FUTEX_WAIT_BITSET and FUTEX_WAIT_REQUEUE_PI, whose fourth argument is the time-out.
-_FUTEX_WAITS = frozenset((0, 9, 11))
+# FUTEX_WAIT, FUTEX_WAIT_BITSET and FUTEX_WAIT_REQUEUE_PI, whose fourth argument is the time-out: of the first
+# one a length of time, of the others a moment.
+_FUTEX_WAIT, _FUTEX_WAITS = 0, frozenset((0, 9, 11))
+_FUTEX_OPERATION, _FUTEX_CLOCK_REALTIME = 0x7F, 0x100
+_TIMER_ABSTIME = 1
+_ARGUMENTS = 6  # Of a call, in /proc/TASK/syscall; of a task that runs there are none
+# `struct timespec`, and `struct timeval`, whose fraction is in other units.
+_TIMEOUT = struct.Struct("=qq")
+_NANO_S, _MICRO_S = 1e-9, 1e-6
 # Calls without a time-out: only another task, or a signal, ends them.
 _WAITS_FOR_OTHERS = frozenset(("pause", "rt_sigsuspend", "wait4", "waitid"))
 
-_READS = frozenset(("read", "readv"))
+_READS = frozenset(("read", "readv", "accept", "accept4", "recvfrom", "recvmsg", "recvmmsg"))
 # What only another task makes readable; a socket may have a time-out of its own.
 _FED_BY_OTHERS = ("pipe:", "anon_inode:[eventfd]")
 
@@ -65,6 +75,15 @@ class _Fork:
     ticks: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A call that a task waits in: its arguments, and when the task began, as numbers of tasks come again."""
+
+    name: str
+    arguments: list[int]
+    task_began: int
+
+
 class Lineage:
     """The tasks of one session."""
 
@@ -80,6 +99,9 @@ class Lineage:
         self._steps: dict[int, tuple[int, int]] = {}
         # The last fork of each task, as long as what it made may be unknown.
         self._forks: dict[int, _Fork] = {}
+
+        # What each task waited in when it was stopped last.
+        self._calls: dict[int, _Call | None] = {}
 
         self._deferred: list[Notification] = []
         self._stopped: list[int] = []
@@ -142,6 +164,7 @@ class Lineage:
         deadline = time.monotonic() + _STILL_S
         while any(_read_state(task) == "R" for task in self._iterate_tasks()) and time.monotonic() < deadline:
             time.sleep(0.0001)
+        self._calls = {task: self._find_call(task) for task in self._iterate_tasks()}
 
     def _stop(self, pid: int) -> None:
         """Stop a process by a thread that is not the main one: in its held call that takes no signal."""
@@ -162,15 +185,34 @@ class Lineage:
                 os.kill(pid, signal.SIGCONT)
         self._stopped.clear()
 
-    def acting(self) -> set[int]:
-        """Return the steps with tasks that may act by themselves, and do not just wait for others."""
+    def has_acting(self, within_s: float, passed_s: float) -> bool:
+        """Whether a task may act by itself so soon: it runs, or what it waits for comes by then.
+
+        Args:
+            within_s: from now on.
+            passed_s: since the tasks were let go; by so much a wait of a certain length is shorter.
+        """
         if not self._has_forked:
-            return set()
+            return False
         self._retire()
-        unborn = {fork.step for fork in self._forks.values()}  # what was let go may not be born yet
-        return unborn | {
-            self.step_of(task) for task in self._iterate_tasks() if not self._waits_for_others(task)
-        }
+        if self._forks:
+            return True  # what was let go may not be born yet
+        return any(self._compute_wait_s(task, passed_s) < within_s for task in self._iterate_tasks())
+
+    def list_left(self) -> list[tuple[int, str]]:
+        """Return what lives beside the main thread: the step that began it, and whether it is a process."""
+        if not self._has_forked:
+            return []
+        found: list[tuple[int, str]] = []
+        for pid in self._list_processes():
+            tasks = [task for task in self._iterate_tasks_of(pid) if task != self._main]
+            named = [(self.step_of(task), "thread") for task in tasks]
+            found += named if pid == self._main else [(step, "process") for step, _kind in named[:1]]
+        return found
+
+    def is_one_process(self) -> bool:
+        """Whether nothing lives but threads of the main process."""
+        return self._list_processes() == [self._main]
 
     def _may_fork(self, task: int) -> bool:
         step = self.step_of(task)
@@ -206,36 +248,122 @@ class Lineage:
     def _iterate_tasks(self) -> Iterator[int]:
         """Yield every thread that lives but the main one."""
         for pid in self._list_processes():
-            try:
-                names = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208 - names only
-            except OSError:
-                continue
-            for task in map(int, names):
-                if task != self._main and _read_state(task) not in "ZX":
+            for task in self._iterate_tasks_of(pid):
+                if task != self._main:
                     yield task
 
-    def _waits_for_others(self, task: int) -> bool:
-        """Whether a task waits, without a time-out, for what only another one can do."""
+    def _iterate_tasks_of(self, pid: int) -> Iterator[int]:
+        """Yield every thread of a process that lives."""
+        try:
+            names = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208 - names only
+        except OSError:
+            return
+        for task in map(int, names):
+            if _read_state(task) not in "ZX":
+                yield task
+
+    def _compute_wait_s(self, task: int, passed_s: float) -> float:
+        """Return how long a task still waits by itself: without an end where only another one can wake it.
+
+        Zero is for one that runs, or of which it is not known.
+        """
+        call = self._find_call(task)
+        if call is None or _has_timer(task):
+            return 0.0
+        try:
+            return _compute_call_wait_s(call.name, call.arguments, task, passed_s)
+        except (OSError, struct.error, kernel.ProcessUnreadable):
+            return 0.0
+
+    def _find_call(self, task: int) -> _Call | None:
+        """Return the call that a task waits in; None where it runs, or cannot be looked into.
+
+        A call with a time-out goes on as `restart_syscall` after a stop, without its arguments.
+        """
         try:
             with open(f"/proc/{task}/syscall") as file:  # noqa: PTH123
                 number, *arguments = file.read().split()
         except OSError:
-            return False
-        if not number.lstrip("-").isdigit() or len(arguments) < 6:
-            return False  # it runs
-        if _has_timer(task):
-            return False
+            return None
+        if not number.lstrip("-").isdigit() or len(arguments) < _ARGUMENTS:
+            return None
+        began = _read_start_time(task)
         name = self._names.get(int(number), "")
-        values = [int(argument, 16) for argument in arguments]
-        if name in ("futex", "futex_wait", "futex_waitv"):
-            return name == "futex" and values[1] & 0x7F in _FUTEX_WAITS and values[3] == 0
-        if name in _TIMEOUT_AT:
-            timeout = values[_TIMEOUT_AT[name]]
-            return bool(timeout & 0x80000000) if name in _IN_MILLISECONDS else timeout == 0
-        if name in _READS:
-            descriptor = values[0] & 0xFFFFFFFF
-            return descriptor == STEPS_FD or _read_link(task, descriptor).startswith(_FED_BY_OTHERS)
-        return name in _WAITS_FOR_OTHERS
+        if name == "restart_syscall":
+            known = self._calls.get(task)
+            return known if known is not None and known.task_began == began else None
+        return _Call(name, [int(argument, 16) for argument in arguments], began)
+
+
+def _compute_call_wait_s(name: str, values: list[int], task: int, passed_s: float) -> float:
+    """Return how long a call that waits still does, by its arguments.
+
+    Raises:
+        OSError, struct.error: its time-out cannot be read.
+    """
+    if name == "futex":
+        operation = values[1] & _FUTEX_OPERATION
+        if operation not in _FUTEX_WAITS:
+            return 0.0
+        length_s = _read_time_s(task, values[3])
+        if operation == _FUTEX_WAIT:
+            return length_s - passed_s
+        is_real = values[1] & _FUTEX_CLOCK_REALTIME
+        return length_s - time.clock_gettime(time.CLOCK_REALTIME if is_real else time.CLOCK_MONOTONIC)
+    if name == "nanosleep":
+        return _read_time_s(task, values[0]) - passed_s
+    if name == "clock_nanosleep":
+        is_moment = values[1] & _TIMER_ABSTIME
+        return _read_time_s(task, values[2]) - (time.clock_gettime(values[0]) if is_moment else passed_s)
+    if name in _IN_MILLISECONDS:
+        timeout = to_int(values[_TIMEOUT_AT[name]])
+        return math.inf if timeout < 0 else timeout / 1000 - passed_s
+    if name in _TIMEOUT_AT:
+        fraction_s = _MICRO_S if name == "select" else _NANO_S
+        return _read_time_s(task, values[_TIMEOUT_AT[name]], fraction_s) - passed_s
+    if name in _READS:
+        descriptor = values[0] & 0xFFFFFFFF
+        link = _read_link(task, descriptor)
+        if link.startswith("socket:"):
+            return _read_socket_wait_s(task, descriptor) - passed_s
+        return math.inf if descriptor == STEPS_FD or link.startswith(_FED_BY_OTHERS) else 0.0
+    return math.inf if name in _WAITS_FOR_OTHERS else 0.0
+
+
+def _read_socket_wait_s(task: int, descriptor: int) -> float:
+    """Return how long a socket waits for what comes; zero for one that the supervisor may answer itself.
+
+    Raises:
+        OSError: it cannot be looked at.
+    """
+    process = os.pidfd_open(kernel.process_of(task))
+    try:
+        fd = kernel.fetch_descriptor(process, descriptor)
+    finally:
+        os.close(process)
+    with socket.socket(fileno=fd) as own:
+        waits_for_own = own.family == socket.AF_UNIX or own.getsockopt(
+            socket.SOL_SOCKET, socket.SO_ACCEPTCONN
+        )
+        timeout = own.getsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, _TIMEOUT.size)
+    seconds, micros = _TIMEOUT.unpack(timeout)
+    if seconds or micros:
+        return float(seconds + micros * _MICRO_S)
+    return math.inf if waits_for_own else 0.0
+
+
+def _read_time_s(task: int, pointer: int, fraction_s: float = _NANO_S) -> float:
+    """Return a moment or a length of time in a task's memory; without an end where there is none.
+
+    Args:
+        task: whose memory it is in.
+        pointer: where; 0 is none.
+        fraction_s: the unit of its second word.
+    """
+    if not pointer:
+        return math.inf
+    seconds, fraction = _TIMEOUT.unpack(kernel.read_memory(task, pointer, _TIMEOUT.size))
+    return float(seconds + fraction * fraction_s)
 
 
 def _has_timer(task: int) -> bool:

@@ -248,13 +248,17 @@ class Run:
         Held, it runs no more, and all of it is known; the kernel needs as long to end it as it has run.
         """
         self._usage_limits.note_end(pid)
-        if pid != self._armed.guest.pid or not self._isolation.tree.is_last(pid):
+        if pid != self._armed.guest.pid or not self._is_alone(pid):
             return False
         try:
             self._held = self._usage_limits.ended_with(code)
         except OSError:  # it has become a program that may not be looked at
             return False
         return True
+
+    def _is_alone(self, pid: int) -> bool:
+        """Whether all that the program does is known once its main process does no more."""
+        return self._isolation.tree.is_last(pid)
 
     def _end(self) -> Ended:
         """Return how the main process ended; nothing of the program runs any more."""

@@ -5,9 +5,10 @@ the host answers a call. Everything else is as in any run.
 
 A step is over when its report has come and the main thread reads the next one. Until that comes, whatever it
 has left running is stopped. What such a task attempts later is an attempt of the step that began it, reported
-as `late`; at the end of the session it has `_SETTLES_S` to act, and where it still could after that, the
-record of its step is not whole. Nor is that of any step where the interpreter is refused something as it
-ends. Where the kernel holds no calls (gVisor), none of this paragraph is so.
+as `late`. At the end of the session, what runs or would wake within `_SETTLES_S` has until then to act; what
+is left is killed, and noted in its step's record. What the interpreter is refused as it ends is on the record
+of the last step, and that of the steps before is not whole: any of them may have caused it. Where the kernel
+holds no calls (gVisor), none of this paragraph is so.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ from spanproof.sandbox.supervisor.seccomp.syscalls import require_arch
 # Tool calls: their time is not the step's, so their number must be bounded.
 _CALLS_A_STEP = 10_000
 _PIECE_BYTES = 4096  # What a host that has room at all has room for, be it a socket or a pipe
-_SETTLES_S = 2.0
+# Of what is left running: as long as most that acts at all waits, and so short that no evaluation is delayed.
+_SETTLES_S = 0.4
+_ENDS_S = 2.0  # Of the interpreter, with its exit functions
 _SHORT_TICK_S = 0.005
 _NETWORK_CALLS = frozenset(("connect", "sendmmsg", "sendmsg", "sendto"))
 _OF_A_CALL = ("tool", "args", "kwargs")
@@ -67,6 +70,7 @@ class SessionRun(Run):
         # How many there were, once the interpreter ends.
         self._steps: int | None = None
         self._at_end = Record()  # What it attempts then
+        self._has_left = False
         job.header["held"] = self._is_held
         if self._is_held:
             pid = armed.guest.pid
@@ -168,24 +172,50 @@ class SessionRun(Run):
         is_late = time.monotonic() >= until
         if self._steps is not None:
             if is_late:
-                self._at_end.unjudged += 1
+                # What it would do after it has waited for what is left, no one will see either way.
+                self._at_end.unjudged += not self._has_left
                 self._stopped = "closed"
             return
-        acting = self._lineage.acting()
-        if acting and not is_late:
+        left_s = until - time.monotonic()
+        if not is_late and self._lineage.has_acting(left_s, _SETTLES_S - left_s):
+            self._lineage.thaw()
             return
-        self._note_unknown(acting)
+        self._has_left = self._note_left()
         self._steps = self._lineage.step + 1
         self._lineage.begin()
-        self._settled_at = time.monotonic() + _SETTLES_S
+        self._settled_at = time.monotonic() + (_SETTLES_S if self._has_left else _ENDS_S)
         self._held_channel.end()
 
+    def _is_alone(self, pid: int) -> bool:
+        """See `Run`; at the end of a session, what is left running is killed whatever it does."""
+        return super()._is_alone(pid) or (self._is_held and self._has_left and self._lineage.is_one_process())
+
     def _end(self) -> Ended:
-        if self._is_held:
-            self._note_unknown(self._lineage.acting())
-            if self._at_end.unjudged or any(not kept.allowed for kept in self._at_end.attempts.values()):
-                self._note_unknown(range(self._steps or 0))  # any of them may have caused it
+        if self._is_held and self._steps is None:
+            self._note_left()  # it was stopped in a step
+        elif self._is_held:
+            self._report_end()
         return super()._end()
+
+    def _note_left(self) -> bool:
+        """Note what each step has left running; whether there is anything."""
+        left = self._lineage.list_left()
+        for step, what in left:
+            self._find_record(step).left[what] += 1
+        return bool(left)
+
+    def _report_end(self) -> None:
+        """Put what the interpreter was refused as it ended on the record of the last step."""
+        steps = self._steps or 0
+        refused = {key: kept for key, kept in self._at_end.attempts.items() if not kept.allowed}
+        if self._at_end.unjudged:
+            self._note_unknown(range(steps))  # any of them may have caused it
+        if not refused or not steps:
+            return
+        self._note_unknown(range(steps - 1))
+        record = self._find_record(steps - 1)
+        for kind, target in refused:
+            record.note(kind, target, allowed=False)
 
     def _note_unknown(self, steps: Iterable[int]) -> None:
         """Note that steps may do, or have done, what is not known."""
@@ -229,7 +259,6 @@ class SessionRun(Run):
             self._to_steps(encode_message(frame.header), self._caller)
         elif kind == "end" and self._is_held and not self._in_step and self._held_channel.main_waits:
             self._settled_at = time.monotonic() + _SETTLES_S
-            self._lineage.thaw()
             self._settle(self._settled_at)
         elif kind == "end":
             self._stopped = "closed"

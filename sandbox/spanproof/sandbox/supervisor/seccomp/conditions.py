@@ -46,6 +46,9 @@ _FIOSETOWN, _SIOCSPGRP = 0x8901, 0x8902
 # FS_IOC_SETFLAGS of 64 and of 32 bits, and FS_IOC_FSSETXATTR, which a file's owner may, opened to read.
 _FILE_ATTRIBUTES = (0x40086602, 0x40046602, 0x401C5820)
 
+NETWORK_REQUESTS = range(0x890B, 0x8C00)
+"""Requests of `ioctl` that list or change interfaces, routes and wireless networks (SIOCADDRT and above)."""
+
 _F_SETOWN, _F_SETOWN_EX = 8, 15
 # F_SETLEASE and F_NOTIFY reach others that have a file; for F_SETPIPE_SZ the kernel holds more.
 _SHARED_FILE_COMMANDS = (1024, 1026, 1031)
@@ -135,7 +138,7 @@ def build_unnamespaced_rules() -> dict[str, Program]:
             load_low(1),
             *jump_if_in((_F_SETOWN, _F_SETOWN_EX, *_SHARED_FILE_COMMANDS), _REFUSE, _ALLOW),
         ],
-        "ioctl": _build_request_rule((_TIOCSTI, _TIOCLINUX, _FIOSETOWN, _SIOCSPGRP)),
+        "ioctl": _build_network_request_rule((_TIOCSTI, _TIOCLINUX, _FIOSETOWN, _SIOCSPGRP)),
         # Options of an internet socket have no meaning for what replaces it: they hold, to no effect.
         # No descriptor of the process at the other end, which is the supervisor's for some: signals go by it.
         "setsockopt": _build_option_rule(_DONE, {**_BUFFER_SIZES, _SO_PASSPIDFD: _NO_OPTION}),
@@ -224,6 +227,14 @@ def _test_large_mapping(argument: int) -> Program:
 def _build_request_rule(refused: Sequence[int]) -> Program:
     """Test the request of a device or a file, by number."""
     return [load_low(1), *jump_if_in(_FILE_ATTRIBUTES, _NOTIFY, jump_if_in(refused, _REFUSE, _ALLOW))]
+
+
+def _build_network_request_rule(refused: Sequence[int]) -> Program:
+    """Test as `_build_request_rule`, and show what is requested of the network, which is the machine's."""
+    other = _build_request_rule(refused)
+    first, beyond = NETWORK_REQUESTS.start, NETWORK_REQUESTS.stop
+    within = [load_low(1), *jump_if_in((beyond,), other, _NOTIFY, jump=JGE)]
+    return [load_low(1), *jump_if_in((first,), within, other, jump=JGE)]
 
 
 def _test_device_node(mode_argument: int) -> Program:

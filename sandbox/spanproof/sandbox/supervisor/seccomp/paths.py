@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
+from spanproof.sandbox.supervisor.seccomp.places import PROBED
 from spanproof.sandbox.supervisor.seccomp.resolve import TooLong, TooManyLinks, resolve_path
 
 _WRITABLE = ("/box", "/tmp", "/var/tmp", "/run", "/dev/shm", "/proc/self/fd", "/dev/fd")  # noqa: S108
@@ -24,20 +25,6 @@ ACCOUNTS = frozenset(("/etc/passwd", "/etc/group"))
 # Directories that exist in the jail only because something lies below them: who lists them looks for more.
 _BARE = frozenset(("/root", "/home", "/var", "/etc", "/.bind"))
 _CREDENTIALS = ACCOUNTS | {"/etc/shadow", "/etc/gshadow", "/etc/sudoers"}
-# What interpreters and libraries look for by themselves, whether it is there or not.
-PROBED = re.compile(
-    r"/proc(/self|/thread-self)?/(cpuinfo|meminfo|stat|version|version_signature|filesystems|loadavg|uptime|mounts|cgroups|cmdline"
-    r"|maps|status|statm|cgroup|mountinfo|exe|comm|task|fd|fdinfo|limits|oom_score_adj|auxv|smaps|net/\S*"
-    r"|sys/(kernel|vm|fs)/[a-z_.]+|sys/kernel/random/\w+)?(/.*)?"
-    r"|/sys/(devices/system|fs/cgroup|kernel/mm|class/net)(/.*)?"
-    r"|/etc/((net)?svc\.conf|ld\.so\.\w+|nsswitch\.conf|resolv\.conf|hosts?|host\.conf|hostname|gai\.conf|localtime|timezone"
-    r"|protocols|services|mtab|mime\.types|locale\S*|inputrc|profile|bash\S*|environment|os-release"
-    r"|lsb-release|\w+_version|\w+-release|terminfo\S*|ssl(/.*)?|ca-certificates\S*|pki(/.*)?|alternatives"
-    r"(/.*)?|nodejs\S*|malloc\.conf|login\.defs|python\S*|magic\S*|mailcap|fonts(/.*)?|xdg(/.*)?|gitconfig|ldap/ldap\.conf)"
-    r"|(/box(/code)?)?/(package\.json|node_modules(/.*)?)"
-    r"|/(usr|lib|lib64|lib32|libx32|bin|sbin|opt/lib)(/.*)?"
-    r"|/var/(cache|lib)/(fontconfig|texmf|misc|nscd|sss|gems)(/.*)?|/(box/tmp|var/run|run)/nscd(/.*)?"
-)
 
 
 class Judged(enum.Enum):

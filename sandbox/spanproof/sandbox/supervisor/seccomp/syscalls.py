@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import platform
+import os
 from dataclasses import dataclass
 from importlib.resources import files
 
@@ -46,7 +46,7 @@ ARCHES: dict[str, Arch] = {arch.machine: arch for arch in (X86_64, AARCH64)}
 
 def detect_arch() -> Arch | None:
     """Return the running machine's, None where the jail has no table for it."""
-    return ARCHES.get(platform.machine())
+    return ARCHES.get(os.uname().machine)
 
 
 def require_arch() -> Arch:
@@ -57,5 +57,5 @@ def require_arch() -> Arch:
     """
     arch = detect_arch()
     if arch is None:
-        raise OSError(f"the jail has no system call table for {platform.machine()}")
+        raise OSError(f"the jail has no system call table for {os.uname().machine}")
     return arch

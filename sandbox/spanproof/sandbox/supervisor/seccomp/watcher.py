@@ -13,9 +13,11 @@ import os
 import stat
 import struct
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol
 
 from spanproof.sandbox import kernel
+from spanproof.sandbox.supervisor.fixtures.machine import MachineTexts
 from spanproof.sandbox.supervisor.fixtures.run_fixtures import RunFixtures
 from spanproof.sandbox.supervisor.namespaces.process_tree import PARENT, read_stat_fields
 from spanproof.sandbox.supervisor.record import Record
@@ -38,6 +40,7 @@ from spanproof.sandbox.supervisor.seccomp.path_arguments import (
     NOT_FOLLOWED,
     OPENS,
 )
+from spanproof.sandbox.supervisor.seccomp.places import is_sensitive
 from spanproof.sandbox.supervisor.seccomp.resolve import TooManyLinks, resolve_in_root
 from spanproof.sandbox.supervisor.seccomp.rules import FORKS, REFUSED
 from spanproof.sandbox.supervisor.seccomp.syscalls import Arch
@@ -59,6 +62,8 @@ _AT_EMPTY_PATH = 0x1000
 _AT_SYMLINK_NOFOLLOW = 0x100
 _AT_SYMLINK_FOLLOW = 0x400
 _DELETED = " (deleted)"
+# A link to the caller's own, which a /proc of processes alone lacks.
+_MOUNTS = "/proc/mounts"
 
 
 class Steps(Protocol):
@@ -81,6 +86,7 @@ class Watcher:
         self.watch(-1)
         self._arch = arch
         self._boundary = boundary
+        self._machine = MachineTexts()
         self._names = {number: name for name, number in arch.numbers.items()}
         self._handlers = self._build_handlers()
 
@@ -159,6 +165,7 @@ class Watcher:
         table.update(
             mmap=self._check_mapping, mremap=self._check_mapping, socket=self._answer_socket, prctl=self._hide
         )
+        table.update(uname=self._answer_system_name)
         table.update(getrandom=self._answer_random, getppid=self._answer_parent, exit_group=self._end)
         table.update(flock=self._reach, ioctl=self._reach, mknod=self._answer_node, mknodat=self._answer_node)
         table.update(
@@ -224,8 +231,29 @@ class Watcher:
         return self._answer_open(path, flags, call)
 
     def _answer_open(self, path: str, flags: int, call: Notification) -> Answer:
-        follows = not flags & os.O_NOFOLLOW
-        return self._judge_file(path, call.pid, writes=bool(flags & WRITE_FLAGS), follows=follows)
+        writes = bool(flags & WRITE_FLAGS)
+        judged, resolved = self._boundary.judge(
+            path, call.pid, writes=writes, follows=not flags & os.O_NOFOLLOW
+        )
+        text = None if writes else self._open_machine_text(resolved, call.pid)
+        if text is not None:
+            return self._hand_over(text, flags)
+        return self._settle_file(judged, resolved, call.pid, writes=writes)
+
+    def _open_machine_text(self, resolved: str, thread: int) -> int | None:
+        """Return a descriptor of what is reported of the machine at a path; None where nothing is."""
+        if not resolved.startswith(("/proc/", "/sys/")):
+            return None
+        if resolved == _MOUNTS and not os.path.lexists(_MOUNTS):
+            return os.open(f"/proc/{thread}/mounts", os.O_RDONLY | os.O_CLOEXEC)
+        has_seed = self.fixtures is not None and self.fixtures.has_seed
+        draw = partial(self.fixtures.random, thread) if self.fixtures is not None and has_seed else os.urandom
+        return self._machine.open_text(resolved, draw)
+
+    def _answer_system_name(self, _name: str, call: Notification) -> Answer:
+        """Give the name of the machine that `MachineTexts` describes."""
+        kernel.write_memory(call.pid, call.args[0], self._machine.system_name)
+        return Answer(value=0)
 
     def _read_open_arguments(self, name: str, call: Notification) -> tuple[str | None, int]:
         """Return the path and the flags of a call that opens."""
@@ -264,14 +292,26 @@ class Watcher:
 
     def _judge_file(self, path: str, pid: int, *, writes: bool, follows: bool = True) -> Answer:
         judged, resolved = self._boundary.judge(path, pid, writes=writes, follows=follows)
+        return self._settle_file(judged, resolved, pid, writes=writes)
+
+    def _settle_file(self, judged: paths.Judged, resolved: str, pid: int, *, writes: bool) -> Answer:
+        """Answer for a file that was judged, and record it where it is not the program's own."""
         if resolved == paths.NAME_SERVICES:
             self._looking_up.add(pid)
         if judged is paths.Judged.INSIDE or (
             resolved in paths.ACCOUNTS and pid in self._looking_up and not writes
         ):
             return GO_ON
-        self.record.note("file", resolved, allowed=False, missing=not writes and is_missing(judged, resolved))
+        self._note_file(judged, resolved, writes=writes)
         return Answer(errno.EACCES) if judged is paths.Judged.FORBIDDEN else GO_ON
+
+    def _note_file(self, judged: paths.Judged, resolved: str, *, writes: bool) -> None:
+        """Record an attempt at a file, or a look at what is not there and is in no sensitive tree."""
+        missing = not writes and is_missing(judged, resolved)
+        if missing and not is_sensitive(resolved):
+            self.record.note_look(resolved)
+        else:
+            self.record.note("file", resolved, allowed=False, missing=missing)
 
     def _answer_node(self, name: str, call: Notification) -> Answer:
         """Allow a file, a pipe or a socket in the program's own directories; never a device."""
