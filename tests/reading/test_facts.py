@@ -301,6 +301,26 @@ def test_blocks_that_begin_with_one_name_are_rows_of_one_table():
     assert [len(records) for records in base.groups.values()] == [2]
 
 
+@given(ROWS, ROWS)
+def test_sources_that_are_read_together_have_the_records_that_each_has_alone(first, second):
+    texts = [
+        RENDERINGS["csv"](first),
+        "Revenue was $5 million.",
+        RENDERINGS["json"](second),
+        RENDERINGS["yaml"](first),
+    ]
+    base = read_facts(texts)
+    for source, text in enumerate(texts):
+        alone, together = read_facts([text]).facts, base.by_source(source)
+        assert [(fact.value, fact.path, fact.start) for fact in alone] == [
+            (fact.value, fact.path, fact.start) for fact in together
+        ]
+    for fact in base.facts:
+        record = base.records[fact.record]
+        assert (record.id, record.source) == (fact.record, fact.source)
+        assert record.group is None or record.id in base.groups[record.group]
+
+
 def fields_of(text):
     return [
         {name: text[slice(*fact.cell)] for name, fact in row.items()}

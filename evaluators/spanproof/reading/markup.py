@@ -121,7 +121,7 @@ def _strip_prefix(name: str) -> str:
 
 _TABLE = re.compile(r"<table\b", re.IGNORECASE)
 _ROW_OR_CELL = re.compile(r"<(?P<end>/?)(?P<tag>table|tr|t[hd])\b[^<>]*>", re.IGNORECASE)
-_TAGS_BEFORE = re.compile(r"(?:\s|&nbsp;|<[^<>]*>)*+")
+_TAGS_BEFORE = re.compile(r"(?>(?:\s|&nbsp;|<[^<>]*>)*)")
 _TEXT = re.compile(r"[^<]*+")
 _MAX_CELLS = 20_000
 

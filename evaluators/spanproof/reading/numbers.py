@@ -88,8 +88,8 @@ _MENTION = re.compile(
 )
 _NAMED_MONTHS = frozenset(("named_date", "month_date", "cjk_date"))
 _POINTS_PER_PERCENT = 0.01  # a basis point is a hundredth of a per cent
+# Scale words that are units as well: "5 m" is five metres, "$5m" five million dollars.
 _SINGLE_LETTER_SCALES = frozenset("mkb") | {"mm"}
-"""Scale words that are units as well: "5 m" is five metres, "$5m" five million dollars."""
 
 
 def scan(text: str) -> list[Mention]:

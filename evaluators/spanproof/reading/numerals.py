@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 _MAX_TEXT = 200_000
+# A number of fewer digits is rounded from too much to be compared as rounded.
 _PRECISION_DIGITS = 3
-"""A number of fewer digits is rounded from too much to be compared as rounded."""
 
 _DIGITS_OF_SCRIPTS = "０٠۰०০੦૦௦๐"
 # Signs of one character that mean the same as one of ASCII; positions stay as they are.
