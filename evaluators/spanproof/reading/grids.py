@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from spanproof.reading.log_lines import COUNT_OF_ROWS, is_log_line
 from spanproof.reading.numbers import scan_cached
-from spanproof.reading.values import NUMERIC, Kind, is_year
+from spanproof.reading.values import NUMERIC, Kind, Value, is_year
 
 Cell = tuple[int, int]
 """The place of a cell's characters, without what frames them."""
@@ -355,8 +355,10 @@ def is_number(text: str) -> bool:
 def is_value(text: str) -> bool:
     """Return whether a cell is one amount, and no year: what the cells below a name are."""
     stripped = text.strip()
-    if _PLAIN_NUMBER.fullmatch(stripped) and not stripped.isdigit():
-        return True
+    if stripped.isalpha():
+        return False
+    if _PLAIN_NUMBER.fullmatch(stripped):
+        return not (stripped.isdigit() and is_year(Value(Kind.NUMBER, float(stripped), 1.0)))
     found = scan_cached(stripped) if 0 < len(stripped) < _SHORT_CELL else ()
     if len(found) != 1 or found[0].spelled or found[0].end - found[0].start < len(stripped) - 2:
         return False
