@@ -31,8 +31,8 @@ from spanproof.cli.output.hostile import escape_controls
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
 from spanproof.sandbox import Execution, FailureClass, Limits, Program, Sandbox, SandboxError
-from spanproof.sandbox.backends.promises import Finding
-from spanproof.sandbox.backends.promises import check as check_promises
+from spanproof.sandbox.backends.self_check.promises import Finding
+from spanproof.sandbox.backends.self_check.promises import check as check_promises
 from spanproof.sandbox.environments import read_packages
 from spanproof.sandbox.scanners.source import normalise_language
 

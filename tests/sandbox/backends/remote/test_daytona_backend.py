@@ -20,7 +20,7 @@ from spanproof.sandbox import (
 from spanproof.sandbox.backend import Evidence
 from spanproof.sandbox.backends.daytona.backend import DaytonaSandbox
 from spanproof.sandbox.backends.daytona.stream import Marked
-from spanproof.sandbox.backends.promises import PROMISES, check_one
+from spanproof.sandbox.backends.self_check.promises import PROMISES, check_one
 
 from .daytona_service import DaytonaService, on_loopback
 

@@ -7,8 +7,8 @@ import os
 import pytest
 
 from spanproof.sandbox.backends.e2b.backend import E2BSandbox
-from spanproof.sandbox.backends.promises import PROMISES, check_one
-from spanproof.sandbox.backends.quiet import QUIET
+from spanproof.sandbox.backends.self_check.promises import PROMISES, check_one
+from spanproof.sandbox.backends.self_check.quiet import QUIET
 
 
 def test_only_promises_about_attempts_do_not_apply() -> None:

@@ -22,7 +22,7 @@ from spanproof.sandbox import (
 )
 from spanproof.sandbox.backend import Evidence
 from spanproof.sandbox.backends.kubernetes.backend import KubernetesSandbox
-from spanproof.sandbox.backends.promises import PROMISES, check_one
+from spanproof.sandbox.backends.self_check.promises import PROMISES, check_one
 
 from .kubernetes_service import NAMESPACE, Cluster, on_loopback
 

@@ -22,7 +22,7 @@ from spanproof.sandbox import (
 )
 from spanproof.sandbox.backend import Evidence
 from spanproof.sandbox.backends.modal.backend import ModalSandbox
-from spanproof.sandbox.backends.promises import PROMISES, check_one
+from spanproof.sandbox.backends.self_check.promises import PROMISES, check_one
 
 from .modal_service import ModalService, on_loopback
 

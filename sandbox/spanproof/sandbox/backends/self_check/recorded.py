@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from spanproof.sandbox.backend import Evidence, Sandbox
-from spanproof.sandbox.backends.promise import PATIENT, Promise, require
+from spanproof.sandbox.backends.self_check.promise import PATIENT, Promise, require
 from spanproof.sandbox.model import (
     AttemptKind,
     Exchange,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from spanproof.sandbox.backend import Evidence, Sandbox
-from spanproof.sandbox.backends.promise import PATIENT, Promise, require
+from spanproof.sandbox.backends.self_check.promise import PATIENT, Promise, require
 from spanproof.sandbox.model import (
     Database,
     DatabaseEngine,

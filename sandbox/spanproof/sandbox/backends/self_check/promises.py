@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 from spanproof.sandbox.backend import Evidence, Sandbox
-from spanproof.sandbox.backends.promise import PATIENT, Broken, Finding, Promise, require
-from spanproof.sandbox.backends.quiet import QUIET
-from spanproof.sandbox.backends.recorded import RECORDED
-from spanproof.sandbox.backends.traces import TRACES
+from spanproof.sandbox.backends.self_check.promise import PATIENT, Broken, Finding, Promise, require
+from spanproof.sandbox.backends.self_check.quiet import QUIET
+from spanproof.sandbox.backends.self_check.recorded import RECORDED
+from spanproof.sandbox.backends.self_check.traces import TRACES
 from spanproof.sandbox.errors import UnsupportedFixtures, UnsupportedLanguage
 from spanproof.sandbox.model import (
     AttemptKind,

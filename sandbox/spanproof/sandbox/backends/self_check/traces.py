@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from spanproof.sandbox.backend import Sandbox
-from spanproof.sandbox.backends.promise import Promise, require
+from spanproof.sandbox.backends.self_check.promise import Promise, require
 from spanproof.sandbox.errors import UnsupportedFixtures
 from spanproof.sandbox.model import Exchange, Fixtures, Program, SessionSpec, ToolAnswer
 
