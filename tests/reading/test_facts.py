@@ -301,6 +301,26 @@ def test_blocks_that_begin_with_one_name_are_rows_of_one_table():
     assert [len(records) for records in base.groups.values()] == [2]
 
 
+@given(ROWS, ROWS)
+def test_sources_that_are_read_together_have_the_records_that_each_has_alone(first, second):
+    texts = [
+        RENDERINGS["csv"](first),
+        "Revenue was $5 million.",
+        RENDERINGS["json"](second),
+        RENDERINGS["yaml"](first),
+    ]
+    base = read_facts(texts)
+    for source, text in enumerate(texts):
+        alone, together = read_facts([text]).facts, base.by_source(source)
+        assert [(fact.value, fact.path, fact.start) for fact in alone] == [
+            (fact.value, fact.path, fact.start) for fact in together
+        ]
+    for fact in base.facts:
+        record = base.records[fact.record]
+        assert (record.id, record.source) == (fact.record, fact.source)
+        assert record.group is None or record.id in base.groups[record.group]
+
+
 def fields_of(text):
     return [
         {name: text[slice(*fact.cell)] for name, fact in row.items()}
@@ -395,6 +415,11 @@ def test_a_document_that_is_cut_off_keeps_what_it_holds():
     ]
 
 
+def test_a_table_of_html_that_is_cut_off_keeps_its_rows():
+    text = "<table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr><tr><td>3</td><td>"
+    assert fields_of(text) == [{"a": "1", "b": "2"}, {"a": "3"}]
+
+
 def test_deeper_lines_of_yaml_are_parts_of_their_record():
     base = read_facts(["service: web\nlimits:\n  cpu: 2\n  memory: 512Mi\nreplicas: 3"])
     assert {fact.path: fact.value.number for fact in base.facts if fact.value.kind != "text"} == {
@@ -444,7 +469,7 @@ def test_a_field_names_the_unit_of_its_numbers(name, written, unit, amount):
 
 HOSTILE = [
     '{"a": 1}\n', "(1, 'a')\n", "a=1 ", "-- ", "---\n", "| a | b |\n", "a   b\n", "a: ", "a: 1\n", "- a:\n", '["a", ',  # noqa: E501
-    '{"a":', "<table>\n", "<td>", "<a b='1'>", "a,b\n", 'a,"', "a - ", "x:y:", "1,", "word, ", "half a ", "1 * ", "A  b \\\n1  2\n\n",  # noqa: E501
+    '{"a":', "<table>\n", "<table><td>", "<a b='1'>", "a,b\n", 'a,"', "a - ", "x:y:", "1,", "word, ", "half a ", "1 * ", "A  b \\\n1  2\n\n",  # noqa: E501
     "2026-03-01 10:22:33 INFO x\n", "\u202f1", "-rw-r--r-- 1 a a 1 ",
 ]  # fmt: skip
 

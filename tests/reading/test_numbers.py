@@ -78,6 +78,10 @@ from spanproof.reading.values import Kind
         ("~5 km", Kind.QUANTITY, 5000, "length"),
         ("03:30 min", Kind.QUANTITY, 210, "time"),
         ("3:30 hours", Kind.QUANTITY, 12_600, "time"),
+        ("1½ hours", Kind.QUANTITY, 5400, "time"),
+        ("½", Kind.NUMBER, 0.5, ""),
+        ("1 250 000", Kind.NUMBER, 1.25e6, ""),
+        ("10 000 SEK", Kind.MONEY, 10_000, "SEK"),
         ("PT1H30M", Kind.QUANTITY, 5400, "time"),
     ],
 )
@@ -127,7 +131,17 @@ def test_a_time_has_its_parts(text, time):
 
 
 @pytest.mark.parametrize(
-    "text", ["HAT069", "#W9348897", "credit_card_4421486", "a@b.org", "https://x.org/1", "6117189161"]
+    "text",
+    [
+        "3.11.7",
+        "10.0.0.12:8080",
+        "HAT069",
+        "#W9348897",
+        "credit_card_4421486",
+        "a@b.org",
+        "https://x.org/1",
+        "6117189161",
+    ],
 )
 def test_an_identifier_is_no_number(text):
     (mention,) = scan(text)
@@ -145,6 +159,10 @@ def test_an_identifier_is_no_number(text):
 )
 def test_days_share_the_month_that_is_written_once(text, dates):
     assert [mention.value.date for mention in scan(text) if mention.value.kind is Kind.DATE] == dates
+
+
+def test_the_ends_of_opening_hours_are_times():
+    assert [mention.value.time for mention in scan("10:30-11:30")] == [(10, 30, None), (11, 30, None)]
 
 
 def test_times_in_brackets_are_times():

@@ -52,8 +52,9 @@ _OTHER = {
     "bn": FieldUnit(Kind.NUMBER, "", 1e9, names_scale=True),
     "billions": FieldUnit(Kind.NUMBER, "", 1e9, names_scale=True),
 }
+# Units behind a name only: `duration_s`; a field `min` is the least.
 _AFTER_A_NAME = frozenset(("min", "s", "v", "bar", "db", "ma", "us", "mi", "ft", "ha", "hr", "percentage"))
-"""Units behind a name only: `duration_s`; a field `min` is the least."""
+# Letters that are a unit behind a word of what it measures: `depth_m`, but not `group_m`.
 _AFTER_CERTAIN_WORDS = {
     "m": str.split(
         "depth height length distance width altitude elevation radius diameter level visibility wave snow reach"  # noqa: E501
@@ -66,7 +67,6 @@ _AFTER_CERTAIN_WORDS = {
     "w": str.split("power load output draw"),
     "t": str.split("weight mass cargo load"),
 }
-"""Letters that are a unit behind a word of what it measures: `depth_m`, but not `group_m`."""
 _LETTER_UNITS = {"c": UNITS["celsius"], "f": UNITS["fahrenheit"]}
 _PERCENT_SIGN = re.compile(r"%\s*\)?\Z|\(%|\A%")
 _BRACKETED = re.compile(r"[(\[](?P<unit>[^()\[\]]{1,12})[)\]]\s*\Z")

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from spanproof.reading.log_lines import COUNT_OF_ROWS, is_log_line
 from spanproof.reading.numbers import scan_cached
-from spanproof.reading.values import NUMERIC, Kind, is_year
+from spanproof.reading.values import NUMERIC, Kind, Value, is_year
 
 Cell = tuple[int, int]
 """The place of a cell's characters, without what frames them."""
@@ -26,7 +26,7 @@ _DELIMITERS = ("\t", "|", ";", ",")
 _DELIMITED = re.compile(r"[\t|;,│┃║┆╎]")
 _QUOTED_CELL = {
     delimiter: re.compile(
-        rf'\s*"(?P<quoted>(?:[^"]|"")*+)"\s*(?:{re.escape(delimiter)}|$)'
+        rf'\s*"(?P<quoted>(?>(?:[^"]|"")*))"\s*(?:{re.escape(delimiter)}|$)'
         rf"|(?P<plain>[^{re.escape(delimiter)}]*+)(?:{re.escape(delimiter)}|$)"
     )
     for delimiter in _DELIMITERS
@@ -41,8 +41,8 @@ _TYPE = re.compile(
     r"|(?:decimal|date|time|datetime|timestamp|enum|list|struct)(?:[(\[ ].*)?|bool(?:ean)?|cat(?:egorical)?",
     re.IGNORECASE,
 )
+# What frames the text of a cell: blanks, and markdown's marks.
 _FRAME = " \t*`"
-"""What frames the text of a cell: blanks, and markdown's marks."""
 _MAX_CLAUSE = 60
 _MAX_RULES = 3
 _MAX_LINES = 3000
@@ -210,7 +210,8 @@ def find_listing(lines: Sequence[Line], at: int) -> Grid | None:
     """Return the files that `ls -l` lists from a line on, below the line of their total."""
     rows = []
     first = at + bool(_TOTAL.fullmatch(lines[at].text))
-    for text, start in lines[first : first + _MAX_LINES]:
+    for number in range(first, min(len(lines), first + _MAX_LINES)):
+        text, start = lines[number]
         match = _LISTED.match(text) if text[:1] in "-dlbcps" else None
         if match is None:
             break
@@ -249,7 +250,8 @@ def find_aligned(lines: Sequence[Line], at: int) -> Grid | None:
 def _find_aligned_part(lines: Sequence[Line], at: int) -> Grid | None:
     taken: list[Line] = []
     gaps: list[int] = []
-    for line in lines[at : at + _MAX_ALIGNED_LINES]:
+    for number in range(at, min(len(lines), at + _MAX_ALIGNED_LINES)):
+        line = lines[number]
         text = line.text
         if not text or text.isspace() or COUNT_OF_ROWS.fullmatch(text) or _FIELD.fullmatch(text):
             break
@@ -316,7 +318,8 @@ def find_spaced(lines: Sequence[Line], at: int) -> Grid | None:
     """Return the table of lines of as many words each, parted by one blank: those of `print(a, b, c)`."""
     rows: list[list[Cell]] = []
     texts: list[list[str]] = []
-    for text, start in lines[at : at + _MAX_LINES]:
+    for number in range(at, min(len(lines), at + _MAX_LINES)):
+        text, start = lines[number]
         words = text.split()
         if len(words) != len(texts[0] if texts else words) or not 2 <= len(words) <= _MAX_SPACED_CELLS:
             break
@@ -352,8 +355,10 @@ def is_number(text: str) -> bool:
 def is_value(text: str) -> bool:
     """Return whether a cell is one amount, and no year: what the cells below a name are."""
     stripped = text.strip()
-    if _PLAIN_NUMBER.fullmatch(stripped) and not stripped.isdigit():
-        return True
+    if stripped.isalpha():
+        return False
+    if _PLAIN_NUMBER.fullmatch(stripped):
+        return not (stripped.isdigit() and is_year(Value(Kind.NUMBER, float(stripped), 1.0)))
     found = scan_cached(stripped) if 0 < len(stripped) < _SHORT_CELL else ()
     if len(found) != 1 or found[0].spelled or found[0].end - found[0].start < len(stripped) - 2:
         return False

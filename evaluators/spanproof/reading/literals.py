@@ -50,7 +50,7 @@ _SCALAR_ITEM = re.compile(
     rf"\s*+(?:{_PLAIN_STRING.format('text', 'text_single')}|(?P<bare>{_NUMBER}|{_CONSTANT}))\s*+(?:,|(?=[\])}}]))"  # noqa: E501
 )
 _TOKEN = re.compile(
-    r"""\s*+(?:(?P<str>[rbuf]?"(?:[^"\\]|\\.)*+"|[rbuf]?'(?:[^'\\]|\\.)*+')|(?P<num>[-+]?\d[\w.+-]*+|[-+]?\.\d+)
+    r"""\s*+(?:(?P<str>[rbuf]?"(?>(?:[^"\\]|\\.)*)"|[rbuf]?'(?>(?:[^'\\]|\\.)*)')|(?P<num>[-+]?\d[\w.+-]*+|[-+]?\.\d+)
     |(?P<name>[A-Za-z_][\w.]*+)|(?P<sign>[{}\[\]():,=]))""",
     re.VERBOSE | re.DOTALL,
 )

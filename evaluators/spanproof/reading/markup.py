@@ -121,8 +121,7 @@ def _strip_prefix(name: str) -> str:
 
 _TABLE = re.compile(r"<table\b", re.IGNORECASE)
 _ROW_OR_CELL = re.compile(r"<(?P<end>/?)(?P<tag>table|tr|t[hd])\b[^<>]*>", re.IGNORECASE)
-_TAGS_BEFORE = re.compile(r"(?:\s|&nbsp;|<[^<>]*>)*+")
-_TEXT = re.compile(r"[^<]*+")
+_MARKS_BEFORE = re.compile(r"(?>(?:\s|&nbsp;|<(?!/?(?:t[dhr]|table)\b)[^<>]*>)*)", re.IGNORECASE)
 _MAX_CELLS = 20_000
 
 
@@ -142,13 +141,15 @@ def find_html_table(text: str, at: int, end: int | None = None) -> tuple[Grid, i
         if tag == "tr" and not match["end"]:
             rows.append([])
         elif tag in ("td", "th") and not match["end"]:
-            low = _TAGS_BEFORE.match(text, match.end())
-            assert low is not None, "the pattern matches nothing as well"
-            # A closing tag before any text was skipped: the cell is empty.
-            is_empty = re.search(r"</t[dh]", text[match.end() : low.end()], re.IGNORECASE) is not None
-            start = match.end() if is_empty else low.end()
-            written = "" if is_empty else _TEXT.match(text, start)[0].rstrip()  # type: ignore[index]
+            marks = _MARKS_BEFORE.match(text, match.end())
+            start = marks.end() if marks is not None else match.end()
+            stop = text.find("<", start)
+            written = text[start : stop if stop >= 0 else len(text)].rstrip()
             if not rows:
                 rows.append([])
             rows[-1].append((start, start + len(written)))
+    else:
+        # The end of the text cuts the table off.
+        if len(rows) > 1 and min(map(len, rows[:2])) > 1:
+            return Grid([row for row in rows if row], 1), opening.start(), len(text)
     return None

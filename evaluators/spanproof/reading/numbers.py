@@ -32,7 +32,7 @@ MAX_MENTIONS = 20_000
 
 # A letter of a script that parts words: Chinese and Japanese write numbers right behind words.
 _CJK = r"\u3040-\u30ff\u4e00-\u9fff"
-_LETTER = rf"[^\W\d_{_CJK}]"
+_LETTER = rf"[^\W\d_{_CJK}½¼¾⅓⅔]"
 _WORD = rf"[^\W{_CJK}]"
 _CURRENCY = build_word_pattern(CURRENCIES)
 _MONEY = build_word_pattern(MONEY_WORDS)
@@ -61,7 +61,7 @@ _MENTION = re.compile(
       | (?=\d[\d,/-]{{0,20}}[ ][\d*])(?P<cron_from_digit>{CRON})
       | (?P<id_from_digit>(?<!{_WORD})(?<!\.)(?!\d{{1,3}}(?:_\d{{3}})+(?!\w))(?={_ID_PART}[a-z_])(?!\d+(?:\.\d+)?[-_]?(?:(?:{_UNIT}|{_SCALE})(?:s|es)?|st|nd|rd|th|x|way|stop|e[+-]?\d+)(?!{_WORD}))
           [a-z0-9_]+(?:[-_./:]+[a-z0-9_]+)*)
-      | (?=\d{{9}}|\d+-)(?P<long>(?<![\w.,$€£-])(?:\d{{9,}}|\d+(?:-\d+){{2,}}|\d+-0\d{{2,}})(?![\w,]|\.\d))
+      | (?=\d{{9}}|\d+[-.])(?P<long>(?<![\w.,$€£-])(?:\d{{9,}}|(?!\d{{1,3}}(?:\.\d{{3}})+(?:,\d+)?(?![.\d]))\d+(?:\.\d+){{2,3}}(?::\d+)?(?!\.\d)|\d+(?:-\d+){{2,}}|\d+-0\d{{2,}})(?![\w,]|\.\d))
       )
     | (?={_LETTER}|_)(?:
         (?P<url>\bhttps?://[^\s<>"')\]]+|\b[a-z0-9.+_-]{{1,64}}@[\w-]+(?:\.[\w-]+)+)
@@ -88,8 +88,8 @@ _MENTION = re.compile(
 )
 _NAMED_MONTHS = frozenset(("named_date", "month_date", "cjk_date"))
 _POINTS_PER_PERCENT = 0.01  # a basis point is a hundredth of a per cent
+# Scale words that are units as well: "5 m" is five metres, "$5m" five million dollars.
 _SINGLE_LETTER_SCALES = frozenset("mkb") | {"mm"}
-"""Scale words that are units as well: "5 m" is five metres, "$5m" five million dollars."""
 
 
 def scan(text: str) -> list[Mention]:

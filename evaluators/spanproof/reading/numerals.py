@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 _MAX_TEXT = 200_000
+# A number of fewer digits is rounded from too much to be compared as rounded.
 _PRECISION_DIGITS = 3
-"""A number of fewer digits is rounded from too much to be compared as rounded."""
 
 _DIGITS_OF_SCRIPTS = "０٠۰०০੦૦௦๐"
 # Signs of one character that mean the same as one of ASCII; positions stay as they are.
@@ -42,7 +42,10 @@ def fold_text(text: str) -> str:
 
 
 NUMERAL = (
-    r"(?:\d{1,3}(?:[ ]\d{3})+,\d{1,2}(?!\d)"  # 1 234,50
+    r"(?:\d{0,9}[½¼¾⅓⅔]"  # 1½
+    r"|\d{1,3}(?:[ ]\d{3})+,\d{1,2}(?!\d)"  # 1 234,50
+    r"|\d{1,3}(?:[ ]\d{3}){2,4}(?![\d ]\d)"  # 1 234 567
+    r"|\d{1,3}[ ]\d{3}(?=\s(?:€|eur|sek|nok|dkk|kr|zł|pln|руб|₽))"  # 10 000 SEK
     r"|\d{1,3}(?:,\d{2,3})+(?:\.\d+)?"  # 1,234.5
     r"|\d{1,3}(?:['\u202f]\d{3})+(?:[.,]\d+)?"  # 1'234.5
     r"|\d{1,3}(?:_\d{3})+(?:\.\d+)?"  # 1_234.5
@@ -52,6 +55,7 @@ NUMERAL = (
 )
 """A numeral in folded text."""
 
+_FRACTIONS = {"½": 1 / 2, "¼": 1 / 4, "¾": 3 / 4, "⅓": 1 / 3, "⅔": 2 / 3}
 _SEPARATORS = re.compile(r"[\u00a0\u2009\u202f'’_ ]")
 _AMBIGUOUS = re.compile(r"[1-9]\d{0,2}\.\d{3}")
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
@@ -60,6 +64,8 @@ _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+
 @lru_cache(maxsize=8192)
 def read_numeral(text: str) -> tuple[float, float, float | None]:
     """Return a numeral's amount, the unit of its last digit and its other reading, if it has one."""
+    if text[-1] in _FRACTIONS:
+        return float(text[:-1] or 0) + _FRACTIONS[text[-1]], 0.25, None
     plain = _SEPARATORS.sub("", text)
     other: float | None = None
     if "," in plain and "." in plain:

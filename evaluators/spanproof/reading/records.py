@@ -37,8 +37,8 @@ _DATE_CALL = re.compile(
     r"(?:datetime\.)?(?:date|datetime)\((?P<year>\d{4}), (?P<month>\d{1,2}), (?P<day>\d{1,2})"
     r"(?:, (?P<hour>\d{1,2}), (?P<minute>\d{1,2})(?:, (?P<second>\d{1,2}))?)?[^)]*\)*"
 )
+# `1.234` is another number in German: three decimals behind one to three digits.
 _AMBIGUOUS_DECIMALS = 3
-"""`1.234` is another number in German: three decimals behind one to three digits."""
 
 
 class Role(StrEnum):
@@ -89,8 +89,8 @@ class Sentence:
         )
 
 
+# As many characters from a value its words may be.
 _WORDS_BEFORE, _WORDS_BEHIND = 60, 40
-"""As many characters from a value its words may be."""
 
 
 # Not frozen: see `values.Value`.
@@ -244,6 +244,33 @@ class FactBase:
         if group is not None:
             self.groups[group].append(number)
         return number
+
+    def add_source(self, source: int, other: FactBase) -> None:
+        """Add the records and facts of the base of one text as those of a source."""
+        record_offset, group_offset = len(self.records), len(self.group_names)
+        for each in other.records:
+            parent = None if each.parent is None else each.parent + record_offset
+            group = None if each.group is None else each.group + group_offset
+            number = each.id + record_offset
+            self.records.append(Record(number, source, parent, group, each.name, each.start, each.end))
+        for group, members in other.groups.items():
+            self.groups[group + group_offset] = [member + record_offset for member in members]
+        for group, name in other.group_names.items():
+            self.group_names[group + group_offset] = name
+        for group, scale in other.scales.items():
+            self.scales[group + group_offset] = scale
+        left = MAX_FACTS - len(self.facts)
+        self.cut = self.cut or other.cut or len(other.facts) > left
+        if source == record_offset == 0:
+            self.facts.extend(other.facts)
+            return
+        self.facts.extend(
+            Fact(
+                each.value, source, each.record + record_offset, each.path, each.start, each.end, each.cell,
+                each.role, each.factor, each.known_scale, each.sentence,
+            )
+            for each in other.facts[:left]
+        )  # fmt: skip
 
     def add_cell(
         self,

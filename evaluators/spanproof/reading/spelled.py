@@ -36,8 +36,8 @@ _VALUES |= {"a": 1, "an": 1, "once": 1, "twice": 2, "both": 2, "single": 1, "hal
 _MULTIPLES = {"hundred": 100.0, "dozen": 12.0}
 _LARGE = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
 _PARTS = {"half": 2, "halves": 2, "third": 3, "quarter": 4, "fifth": 5, "tenth": 10}
+# A fraction in letters is said of what is about so much: a third of 0.32.
 _FRACTION_STEP = 0.02
-"""A fraction in letters is said of what is about so much: a third of 0.32."""
 
 _CJK_DIGITS = {sign: value for value, sign in enumerate("〇一二三四五六七八九")} | {"零": 0, "两": 2}
 _CJK_PLACES = {"十": 10, "百": 100, "千": 1000}

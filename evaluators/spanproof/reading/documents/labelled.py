@@ -15,8 +15,8 @@ from spanproof.reading.records import LONG_TEXT, FactBase, Role
 
 _MAX_LINES = 2000
 _MAX_LINE = 2000
+# A longer line is prose; one of `name=value` may be a line of a log.
 _MAX_LABELLED = 3 * LONG_TEXT
-"""A longer line is prose; one of `name=value` may be a line of a log."""
 # A digit beside what parts or names values, or two equations: a cheap look before the patterns below.
 _MAY_BE_LABELLED = re.compile(r"\d(?=[\s,;|)%.-])|[:=\s,$€£#-]\d|=")
 _SENTENCE = re.compile(r"[.!?]\s+[^\W\d]")
@@ -46,7 +46,8 @@ def add_labelled(base: FactBase, source: int, lines: Sequence[Line], at: int) ->
     """
     used = 0
     group: int | None = None
-    for line in lines[at : at + _MAX_LINES]:
+    for number in range(at, min(len(lines), at + _MAX_LINES)):
+        line = lines[number]
         may_be = len(line.text) <= _MAX_LINE and _MAY_BE_LABELLED.search(line.text) is not None
         row = _parse_row(line) if may_be else None
         if row is None:

@@ -15,15 +15,16 @@ from spanproof.reading.records import FactBase, Role
 
 _MAX_LINES = 20_000
 _LEVEL = re.compile(r"\b(?:ERROR|WARN(?:ING)?|INFO|DEBUG|FATAL|CRITICAL|TRACE|NOTICE|PANIC|SEVERE)\b")
+# A level is written at the beginning of a line; further on the word belongs to the message.
 _LEVEL_WITHIN = 80
-"""A level is written at the beginning of a line; further on the word belongs to the message."""
 
 
 def add_log_lines(base: FactBase, source: int, lines: Sequence[Line], at: int) -> int:
     """Add the records of the lines of a log that begin at a line; return how many these are."""
     used = 0
     group: int | None = None
-    for line in lines[at : at + _MAX_LINES]:
+    for number in range(at, min(len(lines), at + _MAX_LINES)):
+        line = lines[number]
         if not is_log_line(line.text):
             break
         if group is None:

@@ -15,8 +15,8 @@ from spanproof.reading.grids import Line
 from spanproof.reading.records import LONG_TEXT, FactBase
 
 _MAX_LINES = 3000
+# One such line alone is prose: "Note: the store is closed".
 _MIN_PAIRS = 2
-"""One such line alone is prose: "Note: the store is closed"."""
 # The colon of "at 19:45" parts nothing.
 _PAIR = re.compile(
     r"(?P<indent>[ \t]*)(?P<item>[-*•]\s+)?(?:\*\*|[\"'])?(?P<name>[^\W\d][^:=|\n]{0,47}?)(?:\*\*|[\"'])?\s*"
@@ -35,7 +35,8 @@ def add_pairs(base: FactBase, source: int, lines: Sequence[Line], at: int) -> in
     taken: list[tuple[Line, re.Match[str] | None]] = []
     pairs = 0
     in_sql = False
-    for line in lines[at : at + _MAX_LINES]:
+    for number in range(at, min(len(lines), at + _MAX_LINES)):
+        line = lines[number]
         text = line.text
         if _SQL_RECORD.match(text):
             in_sql = True

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import islice
 
 from spanproof.reading.documents.labelled import add_labelled
@@ -29,10 +30,10 @@ from spanproof.reading.markup import find_html_table, read_element
 from spanproof.reading.records import FactBase, Role
 
 MAX_CHARS = 400_000
+# How many lines may be above a table without a blank line between: each costs a look at all that follow.
 _MAX_LINES_ABOVE = 20
-"""How many lines may be above a table without a blank line between: each costs a look at all that follow."""
+# How many elements may turn out to be none: each is read to where it breaks.
 _MAX_BROKEN = 5
-"""How many elements may turn out to be none: each is read to where it breaks."""
 _MAX_OPENINGS = 3
 _MAX_ABOUT = 200
 _ELEMENT = re.compile(r"<(?=[A-Za-z_?!])")
@@ -53,9 +54,23 @@ def read_facts(texts: Sequence[str], about: str = "", columns: Sequence[Sequence
     left = MAX_CHARS
     for source, text in enumerate(base.texts):
         named = tuple(columns[source]) if source < len(columns) else ()
-        _TextReader(base, source, about, named).read(text[: max(0, left)])
+        read = _read_text if len(text) <= _MAX_CACHED_CHARS else _read_text.__wrapped__
+        base.add_source(source, read(text[: max(0, left)], about, named, base.scale))
         base.cut = base.cut or len(text) > left
         left -= len(text)
+    return base
+
+
+_MAX_CACHED_CHARS = 16_384
+# The turns of a conversation share most of their sources. A text of 16 KB may have 0.5 MB of facts.
+_MAX_CACHED_TEXTS = 64
+
+
+@lru_cache(maxsize=_MAX_CACHED_TEXTS)
+def _read_text(text: str, about: str, columns: tuple[str, ...], scale: float | None) -> FactBase:
+    """Return the facts of one text."""
+    base = FactBase([text], scale=scale)
+    _TextReader(base, 0, about, columns).read(text)
     return base
 
 

@@ -18,8 +18,8 @@ from spanproof.reading.records import LONG_TEXT, FactBase, Role
 
 _NAMES_A_THING = re.compile(r".*\d|.*[A-Z].*[ _-]|.*@")
 _ROWS = frozenset(("data", "rows", "results", "records"))
+# A longer list of scalars is a series, not a row.
 _MAX_CELLS = 30
-"""A longer list of scalars is a series, not a row."""
 
 Path = tuple[str, ...]
 
