@@ -179,7 +179,7 @@ def _score_steps(account: Account, steps: list[_Step], noun: str) -> Scored:
 
 def _with_lost_calls(account: Account, outcome: Scored) -> Scored:
     """Return the layer's value; a failed call outside of code that nothing recovered fails the run too."""
-    lost = account.lost
+    lost = account.unrecovered
     if lost is None or outcome.label is not Label.PASS:
         return outcome
     failed = f"{lost.failure.name} failed in step {lost.failure.step} and no later step recovered from it"

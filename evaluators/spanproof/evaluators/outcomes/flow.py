@@ -8,13 +8,11 @@ that may rest on a source does. Code is parsed, never run.
 from __future__ import annotations
 
 import ast
-import builtins
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS
-from spanproof.evaluators.outcomes.failing import find_bound_names, find_called_names, parse_python
 from spanproof.evaluators.outcomes.known import Known, find_numbers
 from spanproof.evaluators.outcomes.literals import (
     FROM_SOURCE,
@@ -28,8 +26,15 @@ from spanproof.evaluators.outcomes.literals import (
     find_text_data,
 )
 from spanproof.evaluators.outcomes.model import OriginKind
-from spanproof.evaluators.outcomes.queries import is_constant
-from spanproof.evaluators.outcomes.topics import calls_made_up, extract_topics
+from spanproof.reading.answer_words import calls_made_up, extract_topics
+from spanproof.reading.python_facts import (
+    BUILTIN_NAMES,
+    find_bound_names,
+    find_called_names,
+    list_texts,
+    read_python,
+)
+from spanproof.reading.sql_queries import is_constant
 
 Roots = frozenset[Mark]
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -70,7 +75,6 @@ _PARAMETRISED = frozenset(
     )
 )
 
-_BUILTIN = frozenset(dir(builtins))
 _MAX_DEPTH = 4
 _MAX_MARKS = 64
 
@@ -83,9 +87,9 @@ class CodeStep:
         printed: what it showed.
         working_tools: tools whose calls gave something in it.
         failing_tools: tools of which every call in it failed.
-        stopped: it was stopped before its end.
+        is_stopped: it was stopped before its end.
         is_query: it is SQL made of constants alone.
-        swallowed: a tool failed in it, and it went on to a good end.
+        swallows_failure: a tool failed in it, and it went on to a good end.
         found_nothing: a tool that it called came back empty.
         hands_over: it only hands over an answer written down in it, which bears nothing out.
     """
@@ -96,9 +100,9 @@ class CodeStep:
     printed: str
     working_tools: frozenset[str] = frozenset()
     failing_tools: frozenset[str] = frozenset()
-    stopped: bool = False
+    is_stopped: bool = False
     is_query: bool = False
-    swallowed: bool = False
+    swallows_failure: bool = False
     found_nothing: bool = False
     hands_over: bool = False
 
@@ -143,12 +147,12 @@ class Flow:
         if code.is_query:
             self._follow_query(code)
             return
-        tree = parse_python(code.source)
-        if tree is None:
+        facts = read_python(code.source)
+        if facts is None:
             return
         self.code, self.made_up = code, calls_made_up(code.source)
         try:
-            self._follow_block(tree.body)
+            self._follow_block(facts.tree.body)
         except RecursionError:
             self.shown.append(Shown(code, _SOURCED, answers=False))
 
@@ -240,7 +244,9 @@ class Flow:
 
     def _may_fail(self, body: Iterable[ast.stmt]) -> bool:
         """Whether statements call a tool that failed in this code."""
-        return self.code.swallowed and any(find_called_names(part) & self.code.failing_tools for part in body)
+        return self.code.swallows_failure and any(
+            find_called_names(part) & self.code.failing_tools for part in body
+        )
 
     def _record_import(self, node: ast.Import | ast.ImportFrom) -> None:
         for alias in node.names:
@@ -265,12 +271,7 @@ class Flow:
             self._record_shown(roots, given, answers=False)
 
     def _record_shown(self, roots: Roots, given: Iterable[ast.expr], *, answers: bool) -> None:
-        texts = [
-            part.value
-            for each in given
-            for part in ast.walk(each)
-            if isinstance(part, ast.Constant) and isinstance(part.value, str)
-        ]
+        texts = [text for each in given for text in list_texts(each)]
         label = next((text.strip() for text in texts if len(text.strip()) > 2), "")
         said = frozenset[str]().union(*map(find_numbers, texts))
         self.shown.append(Shown(self.code, roots, answers, label, said))
@@ -370,15 +371,15 @@ class Flow:
     def _find_name_roots(self, name: str) -> Roots:
         if name in self.names:
             found = self.names[name]
-            return _mark_as_defaults(found) if self.in_handler and self.code.swallowed else found
-        is_own = name in self.functions or name in self.modules or name in _BUILTIN
+            return _mark_as_defaults(found) if self.in_handler and self.code.swallows_failure else found
+        is_own = name in self.functions or name in self.modules or name in BUILTIN_NAMES
         return _NONE if is_own else _SOURCED  # given from outside the code: a variable of the task
 
     def _find_constant_roots(self, node: ast.Constant) -> Roots:
         value = node.value
         if isinstance(value, str):
-            is_default = (self.in_handler and self.code.swallowed) or (
-                self.as_default and (self.code.swallowed or self.code.found_nothing)
+            is_default = (self.in_handler and self.code.swallows_failure) or (
+                self.as_default and (self.code.swallows_failure or self.code.found_nothing)
             )
             written = find_default_data(value, self.known) if is_default else None
             return self._place_mark(written or find_text_data(value, self.known), node)
@@ -419,7 +420,8 @@ class Flow:
             written.specific,
             written.cells,
             self.made_up,
-            (self.in_handler and self.code.swallowed) or bool(written.cells and written.role is Role.TEXT),
+            (self.in_handler and self.code.swallows_failure)
+            or bool(written.cells and written.role is Role.TEXT),
         )
 
     def _find_call_roots(self, node: ast.Call) -> Roots:
@@ -448,7 +450,7 @@ class Flow:
             return receiver | given | self._follow_function(*function, name, node)
         if module is not None and module not in _PURE and not self._is_in_memory(node, module):
             return receiver | given | _SOURCED
-        if isinstance(node.func, ast.Name) and name not in _BUILTIN and module is None:
+        if isinstance(node.func, ast.Name) and name not in BUILTIN_NAMES and module is None:
             return given | self._find_name_roots(name)
         return receiver | given
 

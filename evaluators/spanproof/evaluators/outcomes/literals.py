@@ -18,8 +18,8 @@ from typing import TypeGuard
 
 from spanproof.evaluators.outcomes.known import Known, normalise_number, parse_numbers
 from spanproof.evaluators.outcomes.model import OriginKind
-from spanproof.evaluators.outcomes.queries import find_aliases
-from spanproof.evaluators.outcomes.topics import extract_topics, reports_failure
+from spanproof.reading.answer_words import extract_topics, reports_failure
+from spanproof.reading.sql_queries import find_aliases
 
 SMALL = 12
 """Numbers up to this are counts and indices: they say nothing of where a value comes from."""

@@ -17,7 +17,7 @@ from spanproof.evaluators.model import RunEvidence
 from spanproof.evaluators.outcomes.actions import select_allowed
 from spanproof.evaluators.outcomes.grounding import explain_origin
 from spanproof.evaluators.outcomes.model import State
-from spanproof.evaluators.outcomes.recovery import Came
+from spanproof.evaluators.outcomes.recovery import RecoveryStatus
 from spanproof.evaluators.refusals import format_refuser, is_budget_used_up
 from spanproof.trace import (
     Cause,
@@ -52,7 +52,7 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
         evidence.run.task or "",
         build_turns(evidence),
         collect_model_input(evidence),
-        evidence.account.fates,
+        evidence.account.recoveries,
     )
     if not actions:
         measured = _skip_without_actions(measured, completion)
@@ -71,7 +71,7 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
 def _has_no_success(evidence: RunEvidence) -> bool:
     """Whether some failure was left as it was, or all that worked came back with nothing."""
     account = evidence.account
-    if any(fate.came is Came.LOST for fate in account.fates):
+    if any(recovery.status is RecoveryStatus.UNRECOVERED for recovery in account.recoveries):
         return True
     return any(outcome.state is State.EMPTY for outcome in account.steps.values()) and not any(
         outcome.state is State.OK

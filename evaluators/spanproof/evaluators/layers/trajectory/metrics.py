@@ -18,7 +18,7 @@ from spanproof.evaluators.layers.trajectory.steps import convert_to_turns
 from spanproof.evaluators.layers.trajectory.unsourced import Turn
 from spanproof.evaluators.layers.trajectory.weights import FAILING, USUAL_ACTIONS, WEIGHTS
 from spanproof.evaluators.outcomes.actions import Action, select_allowed
-from spanproof.evaluators.outcomes.recovery import Fate, decide_fates
+from spanproof.evaluators.outcomes.recovery import Recovery, list_recoveries
 from spanproof.trace import Cause, Evidence, Label, Outcome, Scored, Skipped
 
 
@@ -29,7 +29,7 @@ def measure(
     task: str = "",
     turns: Sequence[Turn] | None = None,
     given: str = "",
-    found: Sequence[Fate] | None = None,
+    found: Sequence[Recovery] | None = None,
 ) -> dict[str, Outcome]:
     """Return every metric by its name, the composite as `trajectory` first.
 
@@ -44,7 +44,7 @@ def measure(
         given: all that the model read beside the task and its steps' outputs.
         found: what followed each failure; None follows them up here.
     """
-    found = decide_fates(actions, task) if found is None else found
+    found = list_recoveries(actions, task) if found is None else found
     allowed = select_allowed(actions)
     metrics: dict[str, Outcome] = {
         "recovery": score_recovery(allowed, found),

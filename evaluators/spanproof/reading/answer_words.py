@@ -108,7 +108,7 @@ def _base_form(word: str) -> str:
     return word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > 3 else word
 
 
-def gives_leave(task: str) -> bool:
+def allows_invention(task: str) -> bool:
     """Whether a task wants values to be made up: a simulation, an example, a function to try."""
     return _LICENCE.search(task) is not None
 
