@@ -218,25 +218,32 @@ def _complete_account(
         if snippet.id in account.snippets
         and (hands_over(snippet) or (snippet.span_id in traced.made_up and account.of(snippet).ok))
     }
+    task = run.task or ""
     is_honest = not any(origin.fabricated for origin in traced.origins)
+    says_none = is_honest and _reports_none(answer, task, account, calls)
+    says_failed = is_honest and _reports_failing(answer, task, account)
     recoveries = tuple(_exclude_inventions(account.recoveries, inventing.keys()))
     return replace(
         account,
         recoveries=weigh_effects(recoveries, account.actions, answer, traced.origins),
         origins=traced.origins,
         handed_over=frozenset(inventing.values()),
-        reports_failure=is_honest and _reports_ending(answer, run.task or "", account, calls),
+        reports_failure=says_none or says_failed,
+        reports_absence=says_none and account.unrecovered is None and not reports_failure(answer, task),
         nothing_worked=context.nothing_worked and context.records_calls,
         all_failed=context.all_failed,
         schema=derive_schema(trace, run, account, calls),
     )
 
 
-def _reports_ending(answer: str, task: str, account: Account, calls: Sequence[MadeCall]) -> bool:
-    """Whether an answer says how the run ended: that something failed, or that there is no such thing."""
-    lacks = bool(account.recoveries) or bool(_list_lacks(account))
-    if lacks and (reports_failure(answer, task) or discloses(answer)):
-        return True
+def _reports_failing(answer: str, task: str, account: Account) -> bool:
+    """Whether an answer says that something failed, or that its values are assumed, where something did."""
+    has_lack = bool(account.recoveries) or bool(_list_lacks(account))
+    return has_lack and (reports_failure(answer, task) or discloses(answer))
+
+
+def _reports_none(answer: str, task: str, account: Account, calls: Sequence[MadeCall]) -> bool:
+    """Whether an answer says that there is no such thing, where a look-up found none."""
     found_none = _found_zero(calls) or any(
         outcome.state is State.EMPTY
         or (outcome.state in NOT_DONE and (reports_absence(outcome) or proves_absence(outcome.quote, answer)))

@@ -1,6 +1,6 @@
 """The calls of a run, each with its envelope and its outcome.
 
-In: the steps of a run. Out: `MadeCall`s in order: a call with what it ran and how it ended. What raised decides
+In: the steps of a run. Out: `MadeCall`s in order: a call with what it ran and how it ended. What raised
 first, then a refusal, then what the result says of itself.
 """
 

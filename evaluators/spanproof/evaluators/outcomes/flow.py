@@ -75,6 +75,10 @@ _PARAMETRISED = frozenset(
     )
 )
 
+# Functions whose keywords are values, and no settings.
+_TAKES_VALUES = frozenset(str.split("dict DataFrame Series OrderedDict SimpleNamespace Counter update namedtuple"))
+# Functions and methods that make data of a text.
+_READS_TEXT = frozenset(str.split("float int Decimal Fraction split splitlines partition rsplit literal_eval"))
 _MAX_DEPTH = 4
 _MAX_MARKS = 64
 
@@ -174,6 +178,10 @@ class Flow:
                 self.functions[node.name] = (node, self.code)
             case ast.ClassDef():
                 self._follow_block(part for part in node.body if isinstance(part, ast.FunctionDef))
+                for part in node.body:
+                    if isinstance(part, ast.Assign | ast.AnnAssign) and part.value is not None:
+                        with self._named(part.targets[0] if isinstance(part, ast.Assign) else part.target):
+                            self._add(ast.Name(node.name), self._find_roots(part.value))
                 self.functions.setdefault(node.name, (node, self.code))
             case ast.Import() | ast.ImportFrom():
                 self._record_import(node)
@@ -434,6 +442,12 @@ class Flow:
                 if isinstance(part.value, str) and is_constant(part.value):
                     return self._place_mark(find_query_data(part.value, self.known), part)
             return _SOURCED
+        if name in _READS_TEXT:
+            parts = [node.func.value] if isinstance(node.func, ast.Attribute) else []
+            texts = [part for part in (*parts, *node.args[:1]) if isinstance(part, ast.Constant)]
+            for part in texts:
+                if isinstance(part.value, str):
+                    return self._place_mark(find_text_data(part.value, self.known, is_data=True), part)
         receiver = self._find_roots(node.func.value) if isinstance(node.func, ast.Attribute) else _NONE
         module = self._find_module(node.func)
         given = self._find_argument_roots(node, name)
@@ -469,8 +483,12 @@ class Flow:
         )
         if name in {"range", "round", "seed", "RandomState", "default_rng", "linspace"}:
             return _NONE if name in {"range", "seed", "RandomState", "default_rng", "linspace"} else roots
-        named = [each.value for each in node.keywords if not isinstance(each.value, ast.Constant)]
-        return roots | rest | _join_roots(map(self._find_roots, named))
+        takes_values = name in _TAKES_VALUES or name in self.functions
+        for each in node.keywords:
+            if takes_values or not isinstance(each.value, ast.Constant):
+                with self._named(ast.Name(each.arg or self.naming)):
+                    rest |= self._find_roots(each.value)
+        return roots | rest
 
     def _find_module(self, func: ast.expr) -> str | None:
         """Return the module a function is of, None where it is of none."""

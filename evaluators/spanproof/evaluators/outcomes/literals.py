@@ -175,12 +175,15 @@ def find_collection_data(node: ast.expr, known: Known) -> Written | None:
     return _build_written(Role.TABLE if is_table else Role.SERIES, values, texts, " ".join(keys), known)
 
 
-def find_text_data(text: str, known: Known) -> Written | None:
-    """Return the data of a text in code: rows of CSV, JSON or SQL; else of a sentence with numbers."""
+def find_text_data(text: str, known: Known, *, is_data: bool = False) -> Written | None:
+    """Return the data of a text in code: rows of CSV, JSON or SQL; else of a sentence with numbers.
+
+    With `is_data`, code makes data of it: `float("45.75")`.
+    """
     numbers = [float(number) for _, number in parse_numbers(text)]
     if not numbers:
         return None
-    is_rows = len(numbers) > 1 and (_is_json(text) or _ROWS.search(text) is not None)
+    is_rows = is_data or _is_json(text) or (len(numbers) > 1 and _ROWS.search(text) is not None)
     head = text.strip().splitlines()[0] if is_rows and text.strip() else text
     return _build_written(Role.TABLE if is_rows else Role.TEXT, numbers, (), head, known)
 

@@ -163,7 +163,9 @@ class Account:
         recoveries: what followed each failure, in order.
         origins: where the values of the answer come from.
         handed_over: ids of snippets that only hand over or print values written down in them.
-        reports_failure: the answer says that the task could not be done, and something failed.
+        reports_failure: the answer says that the task could not be done, and something failed; or that there
+            is no such thing, and a look-up found none.
+        reports_absence: it is this second case, and nothing that failed was left as it was.
         schema: the tables of its database that the run was shown.
         nothing_worked: the run did something for its task, and all of it failed or came back empty.
         all_failed: of this, none came back empty either.
@@ -177,6 +179,7 @@ class Account:
     origins: tuple[Origin, ...] = ()
     handed_over: frozenset[str] = frozenset()
     reports_failure: bool = False
+    reports_absence: bool = False
     nothing_worked: bool = False
     all_failed: bool = False
     schema: Schema = field(default_factory=Schema)

@@ -133,7 +133,9 @@ def _determine_completion(evidence: RunEvidence) -> Completion:
     made_up = evidence.account.fabricated
     if made_up:
         return Completion(answered=False, how=explain_origin(made_up[0]))
-    if evidence.account.reports_failure and _has_no_success(evidence):
+    # That there is none is the answer, where a look-up found none.
+    reports_failure = evidence.account.reports_failure and not evidence.account.reports_absence
+    if reports_failure and _has_no_success(evidence):
         return Completion(answered=False, reported=True, how="the answer reports that the task was not done")
     if evidence.account.reports_failure and _did_nothing_else(evidence):
         why = "; ".join(describe_refusals(evidence))
