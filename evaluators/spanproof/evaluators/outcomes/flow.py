@@ -389,8 +389,10 @@ class Flow:
             is_default = (self.in_handler and self.code.swallows_failure) or (
                 self.as_default and (self.code.swallows_failure or self.code.found_nothing)
             )
-            written = find_default_data(value, self.known) if is_default else None
-            return self._place_mark(written or find_text_data(value, self.known), node)
+            data = find_text_data(value, self.known)
+            if is_default and (data is None or data.role is Role.TEXT):
+                data = find_default_data(value, self.known) or data
+            return self._place_mark(data, node)
         if isinstance(value, bool) or not isinstance(value, int | float):
             return _NONE
         return self._place_mark(find_number_data(value, self.naming, self.known), node)

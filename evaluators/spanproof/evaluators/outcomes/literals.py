@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeGuard
 
-from spanproof.evaluators.outcomes.known import Known, normalise_number, parse_numbers
+from spanproof.evaluators.outcomes.known import Known, find_numbers, normalise_number, parse_numbers
 from spanproof.evaluators.outcomes.model import OriginKind
 from spanproof.reading.answer_words import extract_topics, reports_failure
 from spanproof.reading.sql_queries import find_aliases
@@ -180,7 +180,8 @@ def find_text_data(text: str, known: Known, *, is_data: bool = False) -> Written
 
     With `is_data`, code makes data of it: `float("45.75")`.
     """
-    numbers = [float(number) for _, number in parse_numbers(text)]
+    # Cells between commas are read apart as well: `9,45.75`.
+    numbers = sorted(map(float, find_numbers(text)))
     if not numbers:
         return None
     is_rows = is_data or _is_json(text) or (len(numbers) > 1 and _ROWS.search(text) is not None)
