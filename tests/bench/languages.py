@@ -22,8 +22,8 @@ from pathlib import Path
 from statistics import median
 
 from spanproof.sandbox import Program, Sandbox
-from spanproof.sandbox.backends.jail.node import find_node
 from spanproof.sandbox.registry import open_sandbox
+from spanproof.sandbox.supervisor.node import find_node
 
 PROGRAMS = {
     "python": ("main.py", "print(1)"),

@@ -40,12 +40,14 @@ from spanproof.sandbox.scanners.model import Scan
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.semconv.spanproof import SCOPE_PREFIX
 from spanproof.trace import (
+    OPEN_VALUE,
     Cause,
     Errored,
     Judgement,
     Layer,
     Outcome,
     Run,
+    Scored,
     Skipped,
     Snippet,
     Span,
@@ -189,7 +191,7 @@ class Engine:
         quoted = [snippet for turn in (*earlier, run) for snippet in turn.snippets]
         redactor = Redactor(quoted, {snippet.id: scans[snippet.id] for snippet in quoted})
         judgements = [
-            replace(judgement, outcome=redactor.outcome(judgement.outcome))
+            replace(judgement, outcome=redactor.outcome(_await_root(evidence, judgement)))
             for judgement in self._judge_run(evidence, left_out, budgets)
         ]
         return RunEvaluation(run, own, replay, build_scores(evidence, judgements))
@@ -223,6 +225,16 @@ class Engine:
         return list(found.values())
 
 
+def _await_root(evidence: RunEvidence, judgement: Judgement) -> Outcome:
+    """Return the outcome; open, not skipped, where the answer may be on a root that has not come."""
+    outcome, run = judgement.outcome, evidence.run
+    waits = run.span_id in evidence.trace.orphans and judgement.name == Layer.GROUNDEDNESS.value
+    if waits and isinstance(outcome, Skipped) and outcome.cause is Cause.NO_ANSWER:
+        sentence = "the root of this trace has not come: the answer may be on it"
+        return Scored(OPEN_VALUE, None, sentence, cause=Cause.ROOT_MISSING)
+    return outcome
+
+
 def describe_subject(trace: Trace, run: Run, snippet: Snippet) -> dict[str, str]:
     """Return what policy overrides are matched by: the cohort, the agent, the tool that took the code."""
     return {
@@ -243,7 +255,7 @@ def _find_tool(trace: Trace, run: Run, snippet: Snippet) -> str:
     while span is not None and span.span_id != run.span_id:
         if span.tool is not None:
             return span.tool.name
-        span = trace.by_id.get(span.parent_id or "")
+        span = trace.by_id.get(trace.parents[span.span_id] or "")
     return ""
 
 

@@ -147,7 +147,7 @@ def _become(argv: list[str], reporter: Reporter, language: str, waits: dict[str,
         argv: the command of the interpreter.
         reporter: bears what it reports with.
         language: of the script.
-        waits: variables by which the interpreter waits until there is a script; see the jail's `run.ahead`.
+        waits: variables by which the interpreter waits until there is a script; see `supervisor.run.ahead`.
     """
     environment = {**os.environ, **(waits or {})}
     if language == "bash" and waits is None:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from spanproof.sandbox import FailureClass, Program, Sandbox, SessionSpec, ToolAnswer
-from spanproof.sandbox.backends.jail.namespaces.host_paths import may_exist_on_host
 from spanproof.sandbox.registry import open_sandbox
+from spanproof.sandbox.supervisor.namespaces.host_paths import may_exist_on_host
 
 THERE = "/var/lib/dpkg/status"
 """On this machine, and in no jail."""

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from spanproof.sandbox.backends.jail import probe
-from spanproof.sandbox.backends.jail.forkserver.host import Master, SupervisorLink
-from spanproof.sandbox.backends.jail.namespaces.root import ENVIRONMENT, Bind
 from spanproof.sandbox.errors import SandboxBroken, SandboxUnavailable
 from spanproof.sandbox.model import DatabaseEngine, Ecosystem, Program, SessionSpec, Tier
+from spanproof.sandbox.supervisor.forkserver.host import Master, SupervisorLink
+from spanproof.sandbox.supervisor.namespaces.root import ENVIRONMENT, Bind
 
 _GUEST = "spanproof.sandbox.guest"
 # Of package sets, whose interpreters are kept at once.

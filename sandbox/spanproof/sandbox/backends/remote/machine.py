@@ -180,7 +180,7 @@ def build_guest_archive() -> bytes:
         *package.glob("*.py"),
         *(
             path
-            for room in ("guest", "tape", "fixed", "backends/jail")
+            for room in ("guest", "supervisor")
             for path in (package / room).rglob("*")
             if path.suffix in (".py", ".cjs", ".txt")
         ),

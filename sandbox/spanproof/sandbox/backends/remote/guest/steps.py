@@ -11,10 +11,10 @@ import secrets
 import select
 import time
 
-from spanproof.sandbox.backends.jail.namespaces import memory
 from spanproof.sandbox.backends.remote.guest import tree
 from spanproof.sandbox.backends.remote.guest.watch import Run
 from spanproof.sandbox.guest.wire import Header
+from spanproof.sandbox.supervisor.namespaces import memory
 
 _CALLS_A_STEP = 10_000  # Tool calls: their time is not the step's, so their number must be bounded
 _OF_A_STEP = ("result", "text", "characters", "outcome")

@@ -16,8 +16,6 @@ import select
 import time
 from typing import Any
 
-from spanproof.sandbox.backends.jail.namespaces.process_tree import reap_strays
-from spanproof.sandbox.backends.jail.run.output import Stream
 from spanproof.sandbox.backends.remote.guest import tree
 from spanproof.sandbox.backends.remote.guest.lines import Lines
 from spanproof.sandbox.backends.remote.guest.served import Served
@@ -25,6 +23,8 @@ from spanproof.sandbox.backends.remote.guest.start import Started
 from spanproof.sandbox.backends.remote.guest.workspace import Workspace
 from spanproof.sandbox.guest.inbox import encode_message
 from spanproof.sandbox.guest.wire import FROM_GUEST, BadFrame, Decoder, Header
+from spanproof.sandbox.supervisor.namespaces.process_tree import reap_strays
+from spanproof.sandbox.supervisor.run.output import Stream
 
 _TICK_S = 0.05
 _GUEST_FIELDS = ("language", "argv", "has_tests", "entry_point", "tools", "seed", "database")
