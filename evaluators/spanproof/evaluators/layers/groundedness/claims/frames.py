@@ -19,7 +19,8 @@ from spanproof.evaluators.layers.groundedness.claims.outline import (
     find_clause_breaks,
     read_outline,
 )
-from spanproof.reading.numbers import scan, with_relatives
+from spanproof.reading.dates import with_relatives
+from spanproof.reading.numbers import scan
 from spanproof.reading.records import FactBase, Role
 from spanproof.reading.values import (
     NUMERIC,

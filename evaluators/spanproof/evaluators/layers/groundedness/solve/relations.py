@@ -19,7 +19,7 @@ from spanproof.evaluators.layers.groundedness.claims.relations import PeriodRela
 from spanproof.evaluators.layers.groundedness.claims.states import StateClaim
 from spanproof.evaluators.layers.groundedness.model import ClaimKind
 from spanproof.evaluators.layers.groundedness.solve.states import StateBinder
-from spanproof.reading.numbers import NUMBER_WORDS
+from spanproof.reading.spelled import NUMBER_WORDS
 from spanproof.reading.records import Fact, FactBase, Role, extract_name_words
 from spanproof.reading.values import NUMERIC, Kind
 from spanproof.reading.words import (
