@@ -27,13 +27,13 @@ from itertools import compress, pairwise
 from pathlib import Path
 from typing import Any
 
+from spanproof.evaluators.actions import Action, extract_thought, make_call_action, make_code_action
 from spanproof.evaluators.detect import snippets_in
 from spanproof.evaluators.judge import Judge, JudgeError, JudgeSettings, Rubric, question_of
 from spanproof.evaluators.layers.trajectory.ending import Completion
 from spanproof.evaluators.layers.trajectory.metrics import measure
 from spanproof.evaluators.layers.trajectory.mistake import find_blame
 from spanproof.evaluators.layers.trajectory.unsourced import Turn
-from spanproof.evaluators.outcomes.actions import Action, extract_thought, make_call_action, make_code_action
 from spanproof.evaluators.outcomes.recovery import list_recoveries
 from spanproof.trace import Layer, Scored
 

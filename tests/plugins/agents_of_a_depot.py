@@ -1,4 +1,4 @@
-"""Tools of a parcel depot: each reports success, failure and partial success in the form of another producer."""
+"""Tools of a parcel depot: each reports success and failure in the form of another producer."""
 
 from __future__ import annotations
 
@@ -68,7 +68,9 @@ def refund_fee(parcel: str) -> dict:
     if parcel == "P-302" and _fails_once("refund_fee", parcel):
         raise TimeoutError("payment provider timed out")
     if parcel == "P-303":
-        return {"error": {"type": "card_error", "code": "charge_disputed", "message": "The charge is disputed."}}
+        return {
+            "error": {"type": "card_error", "code": "charge_disputed", "message": "The charge is disputed."}
+        }
     return {"id": f"re_{parcel}", "object": "refund", "status": "succeeded"}
 
 
@@ -133,7 +135,11 @@ def import_manifest(rows: int) -> dict:
     Args:
         rows: how many.
     """
-    return {"succeeded": rows - 1, "failed": 1, "errors_at": [rows]} if rows > 3 else {"succeeded": rows, "failed": 0}
+    return (
+        {"succeeded": rows - 1, "failed": 1, "errors_at": [rows]}
+        if rows > 3
+        else {"succeeded": rows, "failed": 0}
+    )
 
 
 def update_address(parcel: str, address: str) -> dict:

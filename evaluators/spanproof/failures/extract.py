@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from spanproof.evaluators.model import NoReplay, RunEvaluation, TraceEvaluation
 from spanproof.evaluators.outcomes.account import build_account
-from spanproof.evaluators.outcomes.actions import is_answer
+from spanproof.evaluators.actions import is_answer
 from spanproof.evaluators.outcomes.model import FAILING, Account, StepOutcome
 from spanproof.evaluators.outcomes.recovery import RecoveryStatus
 from spanproof.evaluators.redact import mask_formats

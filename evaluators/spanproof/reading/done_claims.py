@@ -35,7 +35,7 @@ _PART_OF = re.compile(
     r"\b(?P<part>\d{1,4}|one|two|three|four|five|six|seven|eight|nine) (?:out )?of\b", re.IGNORECASE
 )
 _QUANTIFIERS = frozenset(str.split("all both every each everything everyone everybody"))
-_NEGATIVES = frozenset(str.split("not n't n’t never no neither none nothing nobody cannot hardly without"))
+_NEGATIVES = frozenset(str.split("not n't n’t never no neither none nothing no-one cannot hardly without"))
 _MODALS = frozenset(
     str.split("will would can could should may might must shall 'll ’ll 'd ’d wo ca going to")
 )
@@ -131,7 +131,7 @@ def _iter_sentence_claims(sentence: Span, lexicon: Lexicon) -> Iterator[DoneClai
 
 
 def _is_asserted(token: Token) -> bool:
-    """Whether a verb is said to have happened: not denied, put off, asked for, or said of somebody else."""
+    """Whether a verb is said to have happened: not denied, put off, requested, or said of somebody else."""
     if token.tag_ in {"VB", "VBP"} and token.lemma_.lower() == token.text.lower() and token.dep_ != "ROOT":
         return False
     is_fragment = token.head.dep_ == "ROOT" and token.head.pos_ not in {"VERB", "AUX"}

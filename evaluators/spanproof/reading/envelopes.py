@@ -44,6 +44,7 @@ MAX_MESSAGE_CHARS: Final = 400
 _MAX_SENTENCE_CHARS: Final = 300
 _MAX_BARE_CHARS: Final = 2_000
 _MAX_ITEMS: Final = 500
+_KEPT_DOCUMENTS: Final = 32
 # An error message at the start of a longer text is a heading or a quotation.
 _MAX_MESSAGE_LINES: Final = 12
 # A shell whose program only fails says so in few lines.
@@ -244,7 +245,8 @@ _COUNTED_TEXT = re.compile(
     r"|\b(?:sent|processed|updated|created|delivered|completed|imported|deleted|booked|applied)\b[^.;\n]{0,40}?"
     r"\b(?P<done2>\d+) ?(?:of|out of|/) ?(?P<total2>\d+)\b"
     r"|\b(?P<done3>\d+) [\w ]{0,30}?(?:succeeded|successful\w*|sent|done|processed|updated|created"
-    r"|delivered)\b[^\n]{0,40}?\b(?P<failed3>\d+) [\w ]{0,20}?(?:failed|errors?|rejected|skipped|bounced|undelivered)\b",
+    r"|delivered)\b[^\n]{0,40}?\b(?P<failed3>\d+) [\w ]{0,20}?(?:failed|errors?|rejected|skipped|bounced"
+    r"|undelivered)\b",
     re.IGNORECASE,
 )
 
@@ -346,6 +348,8 @@ def read_envelope(
     value: JsonValue = None,
     command: str = "",
     arguments: Sequence[JsonValue] = (),
+    *,
+    is_batch: bool = True,
 ) -> Envelope:
     """Return what a result says of itself.
 
@@ -355,12 +359,13 @@ def read_envelope(
         value: the decoded result where it was JSON.
         command: the source of the shell command that printed it, where known.
         arguments: what the call was given: a result may repeat it.
+        is_batch: the result may be that of an operation on several items; else a list is one of records.
     """
     failure = find_failure(text, kind, value, command, arguments)
     if failure is not None:
         return failure
     document = value if isinstance(value, dict | list) else decode_result(text)
-    partial = find_partial_result(document, text)
+    partial = find_partial_result(document, text) if is_batch else None
     if partial is not None:
         return partial
     return _EMPTY if is_empty(text, value, kind, arguments) else WORKED
@@ -383,6 +388,7 @@ def find_failure(
     return _find_text_failure(whole, kind, command)
 
 
+@lru_cache(maxsize=_KEPT_DOCUMENTS)
 def decode_result(text: str) -> dict[str, JsonValue] | list[JsonValue] | None:
     """Return the document that a text is, in JSON or as Python prints it; None where it is none."""
     whole = text.strip()
@@ -420,7 +426,7 @@ def match_document(document: Mapping[str, JsonValue], arguments: Sequence[JsonVa
     foreign = _find_foreign_fields(fields, arguments)
     for form in _load_document_forms():
         allowed = form.anything_else or not foreign - form.fields
-        if allowed and all(_holds(fields, paths, condition) for paths, condition in form.when):
+        if allowed and all(_has_value(fields, paths, condition) for paths, condition in form.when):
             return _build_document_envelope(form, fields)
     return None
 
@@ -440,7 +446,7 @@ def _is_identity(name: str) -> bool:
     return name in {"rayid", "eventid", "sessionid", "transactionid"}
 
 
-def _holds(fields: Mapping[str, JsonValue], paths: Sequence[Sequence[str]], condition: Any) -> bool:
+def _has_value(fields: Mapping[str, JsonValue], paths: Sequence[Sequence[str]], condition: Any) -> bool:
     """Whether one of these fields meets a condition of the table."""
     found = [_find_field(fields, path) for path in paths]
     present = [item for is_there, item in found if is_there]
@@ -448,7 +454,7 @@ def _holds(fields: Mapping[str, JsonValue], paths: Sequence[Sequence[str]], cond
         return all(item in (None, "", [], {}) for item in present)
     if condition == "null":
         return any(item is None for item in present)
-    return any(_meets(item, condition) for item in present)
+    return any(_has_condition(item, condition) for item in present)
 
 
 def _find_field(fields: Mapping[str, JsonValue], path: Sequence[str]) -> tuple[bool, JsonValue]:
@@ -464,7 +470,7 @@ def _find_field(fields: Mapping[str, JsonValue], path: Sequence[str]) -> tuple[b
     return True, item
 
 
-def _meets(item: JsonValue, condition: Any) -> bool:
+def _has_condition(item: JsonValue, condition: Any) -> bool:
     if isinstance(condition, list):
         return any(_is_listed(item, wanted) for wanted in condition)
     number = _as_number(item)
@@ -675,13 +681,12 @@ def _read_item(item: Mapping[str, JsonValue], position: str) -> ItemOutcome | No
     fields = {_normalise_name(name): each for name, each in item.items()}
     names = [str(each) for name, each in item.items() if _NAMING_FIELD.search(name) and _is_plain(each)]
     name = names[0] if names else position
-    reason = _find_message(fields)
     states = [fields[key] for key in _STATE_FIELDS if isinstance(fields.get(key), str | bool | int)]
     error = next(
         (fields[key] for key in ("error", "errors", "errorcode", "errormessage") if key in fields), None
     )
     if _names_error(error) or any(map(_is_failed_state, states)):
-        return ItemOutcome(name, done=False, reason=reason)
+        return ItemOutcome(name, done=False, reason=_find_message(fields))
     return ItemOutcome(name, done=True) if states or len(names) > 0 else None
 
 
@@ -934,7 +939,7 @@ def is_empty(
         if plain in _NO_VALUE:
             return True
         if plain[0] in "[{(" and len(plain) < _MAX_BARE_CHARS:
-            decoded = decode_document(plain)
+            decoded = decode_result(plain) if plain[0] != "(" else decode_document(plain)
             document = decoded if isinstance(decoded, dict | list) else None
     if isinstance(document, dict):
         found = match_document(document, arguments)

@@ -20,6 +20,10 @@ MAX_CHARS: Final = 100_000
 _KEPT_SNIPPETS: Final = 256
 _ADMITS = re.compile(r"\b(?:error|exception|fail\w*|unable|could ?n[o']t|cannot|can't)\b", re.IGNORECASE)
 _SHORTEST_TEXT: Final = 2
+_NAME = re.compile(r"[^\W\d]\w*")
+_AT_LINE = re.compile(r"failed at line ['\"](.{1,400}?)['\"] due to", re.DOTALL)
+_NUMBERED = re.compile(r"\bline (\d{1,5})\b")
+_DIVIDES = re.compile(r"[/%]")
 
 BUILTIN_NAMES: Final = frozenset(dir(builtins))
 
@@ -292,3 +296,26 @@ def _build_pattern(given: ast.expr) -> str:
             _build_pattern(part) if isinstance(part, ast.Constant) else ".*" for part in given.values
         )
     return ".*"
+
+
+def find_failing_statement(
+    tree: ast.Module, source: str, error: str, cause: frozenset[str]
+) -> ast.stmt | None:
+    """Return the statement that raised, as far as the error has its line or names a part of it."""
+    lines = source.splitlines()
+    quoted = _AT_LINE.search(error)
+    if quoted:
+        first = quoted[1].strip().splitlines()[0].strip()
+        numbers = [number for number, line in enumerate(lines, 1) if first and first in line]
+    else:
+        numbers = [
+            int(found) for found in _NUMBERED.findall(error[-4_000:]) if 1 <= int(found) <= len(lines)
+        ][-1:]
+    if not numbers and cause:
+        numbers = [number for number, line in enumerate(lines, 1) if cause & set(_NAME.findall(line))][:1]
+    if not numbers and "ZeroDivision" in error:
+        numbers = [number for number, line in enumerate(lines, 1) if _DIVIDES.search(line)][:1]
+    if not numbers:
+        return None
+    found = [part for part in tree.body if part.lineno <= numbers[0] <= (part.end_lineno or part.lineno)]
+    return found[0] if found else None

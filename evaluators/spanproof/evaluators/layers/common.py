@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from spanproof.evaluators.actions import CODE, is_answer_only
 from spanproof.evaluators.model import (
     NoReplay,
     NoReplayCause,
@@ -15,10 +16,9 @@ from spanproof.evaluators.model import (
     ReplayedStep,
     RunEvidence,
 )
-from spanproof.evaluators.outcomes.actions import CODE, is_answer_only
 from spanproof.evaluators.outcomes.model import Account, StepOutcome
-from spanproof.evaluators.outcomes.recorded import PROGRAMS
 from spanproof.evaluators.outcomes.recovery import RecoveryStatus
+from spanproof.evaluators.recorded import PROGRAMS
 from spanproof.evaluators.refusals import format_refusal, format_refuser
 from spanproof.trace import Cause, Errored, Evidence, Executor, Outcome, Run, Scored, Skipped, Snippet
 

@@ -17,11 +17,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from spanproof.evaluators.model import NoReplay, Replay
-from spanproof.evaluators.outcomes.absence import find_absence_claim, proves_absence
 from spanproof.evaluators.outcomes.broadened import find_broader_numbers, find_swapped_numbers
 from spanproof.evaluators.outcomes.calls import CallOutcomes, MadeCall, iter_made_calls
 from spanproof.evaluators.outcomes.context import RunContext, build_context, shows_pictures
-from spanproof.evaluators.outcomes.known import Known
 from spanproof.evaluators.outcomes.model import (
     NOT_DONE,
     Account,
@@ -30,11 +28,11 @@ from spanproof.evaluators.outcomes.model import (
     State,
     StepOutcome,
 )
-from spanproof.evaluators.outcomes.origins import Traced, trace_back
+from spanproof.evaluators.outcomes.origins import ValueTrace, trace_back
 from spanproof.evaluators.outcomes.reaching import weigh_effects
-from spanproof.evaluators.outcomes.recorded import PROGRAMS
 from spanproof.evaluators.outcomes.recovery import Recovery, RecoveryStatus, list_recoveries
 from spanproof.evaluators.outcomes.run_actions import collect_actions
+from spanproof.evaluators.outcomes.source_values import SourceValues
 from spanproof.evaluators.outcomes.sources import (
     derive_schema,
     hands_over,
@@ -51,25 +49,34 @@ from spanproof.evaluators.outcomes.step_outcomes import (
     reports_absence,
 )
 from spanproof.evaluators.outcomes.undone import find_undone_claims
-from spanproof.reading.answer_words import discloses, is_readable, reports_failure, reports_nothing
+from spanproof.evaluators.recorded import PROGRAMS
+from spanproof.evaluators.runs import spans_of
+from spanproof.reading.answer_words import (
+    discloses,
+    find_absence_claim,
+    is_readable,
+    proves_absence,
+    reports_failure,
+    reports_nothing,
+)
 from spanproof.reading.doings import changes_something
 from spanproof.sandbox.scanners.model import Scan
-from spanproof.trace import Run, Trace
+from spanproof.trace import Run, Span, Trace
 
 _ZERO_RESULTS = frozenset(("0", "0.0", "[(0,)]", "(0,)", "[[0]]", "[0]", "0\n"))
 
 
 def build_account(trace: Trace, run: Run, scans: Mapping[str, Scan], replay: Replay | NoReplay) -> Account:
     """Return what happened in this run."""
-    outcomes = CallOutcomes()
+    outcomes, spans = CallOutcomes(), spans_of(trace, run)
     calls = tuple(iter_made_calls(run, outcomes))
     account = _decide_outcomes(run, scans, replay, calls, outcomes, ())
-    traced, context = _trace_origins(trace, run, account, calls, outcomes)
+    traced, context = _trace_origins(spans, run, account, calls, outcomes)
     defaulting = _find_defaulting_spans(run, account, traced.origins, outcomes)
     if defaulting:
         account = _decide_outcomes(run, scans, replay, calls, outcomes, defaulting)
-        traced, context = _trace_origins(trace, run, account, calls, outcomes)
-    return _complete_account(trace, run, account, calls, traced, context)
+        traced, context = _trace_origins(spans, run, account, calls, outcomes)
+    return _complete_account(spans, run, account, calls, traced, context)
 
 
 def _decide_outcomes(
@@ -115,19 +122,19 @@ def _find_defaulting_spans(
 
 
 def _trace_origins(
-    trace: Trace, run: Run, account: Account, calls: Sequence[MadeCall], outcomes: CallOutcomes
-) -> tuple[Traced, RunContext]:
+    spans: Sequence[Span], run: Run, account: Account, calls: Sequence[MadeCall], outcomes: CallOutcomes
+) -> tuple[ValueTrace, RunContext]:
     """Return where the answer's values come from, and what the run had for its task."""
     task, answer = run.task or "", run.answer.text if run.answer is not None else ""
     context = build_context(
-        trace, run, account, calls, _list_idle_snippets(run, account), min(_list_lacks(account), default=None)
+        spans, run, account, calls, _list_idle_snippets(run, account), min(_list_lacks(account), default=None)
     )
-    if run.hidden or not context.records_calls or shows_pictures(trace, run):
-        return Traced(), context
-    known = Known(task)
-    for text in iter_given_texts(trace, run, account):
+    if run.hidden or not context.records_calls or shows_pictures(spans):
+        return ValueTrace(), context
+    known = SourceValues(task)
+    for text in dict.fromkeys(iter_given_texts(spans, run, account)):
         known.add(text)
-    for text in iter_result_texts(run):
+    for text in dict.fromkeys(iter_result_texts(run)):
         known.add_result(text)
     traced = trace_back(answer, tuple(iter_code_steps(run, account, outcomes)), known, context)
     others = [
@@ -203,11 +210,11 @@ def _list_idle_snippets(run: Run, account: Account) -> frozenset[str]:
 
 
 def _complete_account(
-    trace: Trace,
+    spans: Sequence[Span],
     run: Run,
     account: Account,
     calls: Sequence[MadeCall],
-    traced: Traced,
+    traced: ValueTrace,
     context: RunContext,
 ) -> Account:
     """Return the account with its origins, and with what these say of recoveries and of the answer."""
@@ -232,7 +239,7 @@ def _complete_account(
         reports_absence=says_none and account.unrecovered is None and not reports_failure(answer, task),
         nothing_worked=context.nothing_worked and context.records_calls,
         all_failed=context.all_failed,
-        schema=derive_schema(trace, run, account, calls),
+        schema=derive_schema(spans, run, account, calls),
     )
 
 
@@ -244,7 +251,7 @@ def _reports_failing(answer: str, task: str, account: Account) -> bool:
 
 def _reports_none(answer: str, task: str, account: Account, calls: Sequence[MadeCall]) -> bool:
     """Whether an answer says that there is no such thing, where a look-up found none."""
-    found_none = _found_zero(calls) or any(
+    found_none = _has_zero_count(calls) or any(
         outcome.state is State.EMPTY
         or (outcome.state in NOT_DONE and (reports_absence(outcome) or proves_absence(outcome.quote, answer)))
         for outcome in (*account.steps.values(), *account.calls.values())
@@ -252,7 +259,7 @@ def _reports_none(answer: str, task: str, account: Account, calls: Sequence[Made
     return found_none and (find_absence_claim(answer) is not None or reports_nothing(answer, task))
 
 
-def _found_zero(calls: Sequence[MadeCall]) -> bool:
+def _has_zero_count(calls: Sequence[MadeCall]) -> bool:
     """Whether the last look-up of a run counted none."""
     made = [call for call in calls if not call.is_answer]
     return bool(made) and made[-1].result.strip() in _ZERO_RESULTS

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from spanproof.evaluators.outcomes.calls import MadeCall
-from spanproof.evaluators.outcomes.known import find_numbers, parse_numbers, rounds_to
 from spanproof.evaluators.outcomes.literals import is_specific
 from spanproof.evaluators.outcomes.model import NOT_DONE, Account, Origin, OriginKind, State
+from spanproof.reading.numerals import find_numbers, iter_numbers, rounds_to
 from spanproof.reading.sql_queries import find_dropped_values
 
 _SAYS_SO = re.compile(
@@ -126,7 +126,7 @@ def find_swapped_numbers(
 
 def _select_specific_numbers(answer: str) -> dict[str, str]:
     """Return the numbers of an answer that say something, as written there, by their plain form."""
-    return {number: written for written, number in parse_numbers(answer) if is_specific(float(number))}
+    return {number: written for written, number in iter_numbers(answer) if is_specific(float(number))}
 
 
 def _find_swapped_argument(

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from spanproof.evaluators.outcomes.actions import is_answer
+from spanproof.evaluators.actions import is_answer
+from spanproof.evaluators.call_targets import get_arguments
 from spanproof.evaluators.outcomes.model import KnownBy, State, StepOutcome, make_blocked_outcome
-from spanproof.evaluators.outcomes.targets import get_arguments
 from spanproof.evaluators.replay.record import find_raised_type, recorded_class
 from spanproof.reading.doings import changes_something, is_for_refusing, is_refused
 from spanproof.reading.envelopes import (
@@ -124,8 +124,11 @@ def read_call_envelope(call: RecordedCall) -> Envelope | None:
         return None
     given = (*call.args, *call.kwargs.values())
     kind = classify_tool(call.tool)
-    envelope = read_envelope(call.result.text, kind, call.result.value, find_command(call), given)
-    if envelope.failed or not changes_something(call.tool):
+    is_doing = changes_something(call.tool)
+    envelope = read_envelope(
+        call.result.text, kind, call.result.value, find_command(call), given, is_batch=is_doing
+    )
+    if envelope.failed or not is_doing:
         return envelope
     value = call.result.value
     document = value if isinstance(value, dict | list) else decode_result(call.result.text)

@@ -10,20 +10,19 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS, is_answer
+from spanproof.evaluators.actions import ANSWER_TOOLS, is_answer
 from spanproof.evaluators.outcomes.calls import MadeCall
-from spanproof.evaluators.outcomes.known import find_numbers
 from spanproof.evaluators.outcomes.model import NOT_DONE, Account, State, StepOutcome
-from spanproof.evaluators.outcomes.recorded import PROGRAMS, read_unseen_output
+from spanproof.evaluators.recorded import PROGRAMS, read_unseen_output
 from spanproof.evaluators.replay import tools_in
-from spanproof.evaluators.runs import spans_of
 from spanproof.reading.answer_words import (
     PRIVATE,
     allows_invention,
     extract_topics,
     reports_failure,
 )
-from spanproof.trace import RecordedCall, Run, Snippet, SpanKind, Step, Trace
+from spanproof.reading.numerals import find_numbers
+from spanproof.trace import RecordedCall, Run, Snippet, Span, SpanKind, Step
 
 _SIGNATURE = re.compile(r"(?m)^\s*def ([a-z]\w*)\(")
 _RUNS_CODE = re.compile(r"python|interpreter|jupyter|execute_code|run_code|bash|shell|terminal")
@@ -105,7 +104,7 @@ class RunContext:
 
 
 def build_context(
-    trace: Trace,
+    spans: Sequence[Span],
     run: Run,
     account: Account,
     calls: Sequence[MadeCall],
@@ -115,7 +114,7 @@ def build_context(
     """Return what this run was to do and what it had for it.
 
     Args:
-        trace: that holds the run.
+        spans: of the run.
         run: that is judged.
         account: how its parts ended.
         calls: of the run, in order.
@@ -123,8 +122,7 @@ def build_context(
         first_lack: the first step that brought nothing.
     """
     task = run.task or ""
-    spans = spans_of(trace, run)
-    offered = frozenset(_iter_offered_tools(trace, run)) - ANSWER_TOOLS
+    offered = frozenset(_iter_offered_tools(spans, run)) - ANSWER_TOOLS
     data_tools = {name for name in offered if not _RUNS_CODE.search(name.lower())}
     states = [(call.call.tool, account.calls[call.step, call.position].state) for call in calls]
     worked = {tool for tool, state in states if state is State.OK}
@@ -150,7 +148,7 @@ def build_context(
         gives_numbers=len(given) >= _FEWEST_GIVEN,
         answer_reports_failure=run.answer is not None and reports_failure(run.answer.text, task),
         is_own_matter=_OWN_MATTER.search(task) is not None,
-        records_calls=records_calls(trace, run),
+        records_calls=records_calls(spans, run),
         runs_programs=bool(programs) or any(call.command for call in calls),
         nothing_worked=bool(works) and all(each.state in {*NOT_DONE, State.EMPTY} for each in works),
         all_failed=bool(works) and all(each.state in NOT_DONE for each in works),
@@ -163,13 +161,12 @@ def build_context(
     )
 
 
-def records_calls(trace: Trace, run: Run) -> bool:
+def records_calls(spans: Sequence[Span], run: Run) -> bool:
     """Whether calls of tools, had there been any, would be on this trace with their results.
 
     A producer that records none leaves out the spans of its tools, and the turns of its model as well or the
     results in them: then nothing can be said of what the run did.
     """
-    spans = spans_of(trace, run)
     if any(span.kind is SpanKind.TOOL for span in spans) or any(step.calls for step in run.steps):
         return True
     if any(snippet.executed for snippet in run.snippets):
@@ -182,23 +179,23 @@ def records_calls(trace: Trace, run: Run) -> bool:
     return any(span.input_messages or span.output_messages for span in turns)
 
 
-def shows_pictures(trace: Trace, run: Run) -> bool:
+def shows_pictures(spans: Sequence[Span]) -> bool:
     """Whether the model was given what is not text: what it holds cannot be seen."""
     return any(
         isinstance(value, str) and _PICTURES.search(value[:_MAX_TEXT]) is not None
-        for span in spans_of(trace, run)
+        for span in spans
         if span.kind in (SpanKind.LLM, SpanKind.AGENT)
         for key, value in span.attributes.items()
         if "message" in key or "input" in key
     )
 
 
-def _iter_offered_tools(trace: Trace, run: Run) -> Iterator[str]:
-    yield from tools_in(spans_of(trace, run))
+def _iter_offered_tools(spans: Sequence[Span], run: Run) -> Iterator[str]:
+    yield from tools_in(spans)
     for step in run.steps:
         for call in step.calls:
             yield call.tool
-    for span in spans_of(trace, run):
+    for span in spans:
         if span.kind is SpanKind.LLM:
             for message in span.input_messages:
                 if message.role == "system":

@@ -10,7 +10,7 @@ import ast
 import re
 from collections.abc import Sequence
 
-from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS, Action
+from spanproof.evaluators.actions import ANSWER_TOOLS, Action
 from spanproof.evaluators.outcomes.failing import COMMON, Aim
 from spanproof.reading.python_facts import PythonFacts, find_bound_names, is_literal, list_texts, read_python
 

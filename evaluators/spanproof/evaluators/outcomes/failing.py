@@ -13,8 +13,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS, MAX_PARSED_CHARS
-from spanproof.reading.python_facts import BUILTIN_NAMES, PythonFacts, read_python
+from spanproof.evaluators.actions import ANSWER_TOOLS, MAX_PARSED_CHARS
+from spanproof.reading.python_facts import BUILTIN_NAMES, PythonFacts, find_failing_statement, read_python
 
 _PASSING = re.compile(
     r"\b(?:\w*Timeout(?:Error|Expired)?|timed out|Connection\w*Error|connection (?:reset|refused|aborted)"
@@ -23,12 +23,9 @@ _PASSING = re.compile(
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r"['\"`]([A-Za-z_][\w.]{0,80})['\"`]")
-_AT_LINE = re.compile(r"failed at line ['\"](.{1,400}?)['\"] due to", re.DOTALL)
-_NUMBERED = re.compile(r"\bline (\d{1,5})\b")
 _NAME = re.compile(r"[^\W\d]\w*")
 _BOUND = re.compile(r"(?m)^\s*(?:const\s+|let\s+|var\s+)?([A-Za-z_]\w*)\s*=(?!=)")
 _CALLED = re.compile(r"([A-Za-z_]\w*)\s*\(")
-_DIVIDES = re.compile(r"[/%]")
 # Longer code is read by its words: each failure is held against many pieces of code.
 _MAX_READ_CHARS = 20_000
 
@@ -68,7 +65,7 @@ def derive_aim(source: str, error: str, task: str = "") -> Aim:
     cause = frozenset(part for found in _QUOTED.findall(error[-4_000:]) for part in found.split("."))
     words = find_distinctive_names(source) - cause
     facts = read_python(source) if len(source) <= _MAX_READ_CHARS else None
-    statement = _find_failing_statement(facts.tree, source, error, cause) if facts is not None else None
+    statement = find_failing_statement(facts.tree, source, error, cause) if facts is not None else None
     if facts is not None:
         tree = facts.tree if statement is None else ast.Module([statement], [])
         failing = facts if statement is None else PythonFacts(tree)
@@ -91,26 +88,3 @@ def is_passing(error: str) -> bool:
 def find_distinctive_names(source: str) -> frozenset[str]:
     """Return the names in a text that are neither built in nor keywords."""
     return frozenset(_NAME.findall(source[:MAX_PARSED_CHARS])) - COMMON
-
-
-def _find_failing_statement(
-    tree: ast.Module, source: str, error: str, cause: frozenset[str]
-) -> ast.stmt | None:
-    """Return the statement that raised, as far as the error has its line or names a part of it."""
-    lines = source.splitlines()
-    quoted = _AT_LINE.search(error)
-    if quoted:
-        first = quoted[1].strip().splitlines()[0].strip()
-        numbers = [number for number, line in enumerate(lines, 1) if first and first in line]
-    else:
-        numbers = [
-            int(found) for found in _NUMBERED.findall(error[-4_000:]) if 1 <= int(found) <= len(lines)
-        ][-1:]
-    if not numbers and cause:
-        numbers = [number for number, line in enumerate(lines, 1) if cause & set(_NAME.findall(line))][:1]
-    if not numbers and "ZeroDivision" in error:
-        numbers = [number for number, line in enumerate(lines, 1) if _DIVIDES.search(line)][:1]
-    if not numbers:
-        return None
-    found = [part for part in tree.body if part.lineno <= numbers[0] <= (part.end_lineno or part.lineno)]
-    return found[0] if found else None

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from spanproof.evaluators.outcomes.known import find_numbers
 from spanproof.evaluators.outcomes.model import NOT_DONE, Account, Origin, OriginKind, State
+from spanproof.reading.numerals import find_numbers
 from spanproof.trace import OPEN_VALUE, Cause, Evidence, Judgement, Label, Layer, Scored
 
 _VERBS = {

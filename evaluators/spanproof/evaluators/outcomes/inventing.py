@@ -1,15 +1,15 @@
 """Which data of code is invented: the values that a run should have looked up and wrote down instead.
 
-In: a `Mark` and the `RunContext`: its task, the tools it was offered, what failed. Out: whether the mark is
-an invention. It takes a sign: a look-up that failed or brought nothing before, a tool for it that the agent
-did not use, code that calls its own values made up, or a matter that no model knows by heart.
+In: a `ValueRoot` and the `RunContext`: its task, the tools it was offered, what failed. Out: whether the mark
+is an invention. It takes a sign: a look-up that failed or brought nothing before, a tool for it that the
+agent did not use, code that calls its own values made up, or a matter that no model knows by heart.
 """
 
 from __future__ import annotations
 
 from spanproof.evaluators.outcomes.context import RunContext
 from spanproof.evaluators.outcomes.flow import Roots
-from spanproof.evaluators.outcomes.literals import FROM_SOURCE, Mark, Role
+from spanproof.evaluators.outcomes.literals import FROM_SOURCE, Role, ValueRoot
 from spanproof.evaluators.outcomes.model import OriginKind
 from spanproof.reading.answer_words import PRIVATE
 
@@ -17,7 +17,7 @@ from spanproof.reading.answer_words import PRIVATE
 _FEWEST = 2
 
 
-def is_invented(mark: Mark, context: RunContext) -> bool:
+def is_invented(mark: ValueRoot, context: RunContext) -> bool:
     """Whether a mark is an invention, where a value rests on nothing else."""
     if mark.kind is OriginKind.SOURCE or context.allows_invention:
         return False
@@ -44,7 +44,7 @@ def is_invented(mark: Mark, context: RunContext) -> bool:
     return False
 
 
-def replaces_source(mark: Mark, context: RunContext) -> bool:
+def replaces_source(mark: ValueRoot, context: RunContext) -> bool:
     """Whether a mark is an invention even beside a source: it takes the place of what a tool gives."""
     if mark.kind is OriginKind.SOURCE or context.allows_invention or mark.role in {Role.TEXT, Role.CLOCK}:
         return False

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from spanproof.evaluators.outcomes.actions import Action
+from spanproof.evaluators.actions import Action
 from spanproof.evaluators.outcomes.recovery import Recovery, RecoveryStatus
 from spanproof.evaluators.refusals import format_refusal
 from spanproof.reading.envelopes import Envelope

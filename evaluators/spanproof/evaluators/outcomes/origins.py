@@ -14,11 +14,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from spanproof.evaluators.outcomes.context import RunContext
-from spanproof.evaluators.outcomes.flow import CodeStep, Flow, Roots, Shown
+from spanproof.evaluators.outcomes.flow import CodeStep, DataFlow, Roots, ShownValue
 from spanproof.evaluators.outcomes.inventing import is_invented, is_made_up, replaces_source
-from spanproof.evaluators.outcomes.known import Known, find_numbers, parse_numbers, rounds_to
-from spanproof.evaluators.outcomes.literals import FROM_SOURCE, SMALL, Mark, Role
+from spanproof.evaluators.outcomes.literals import FROM_SOURCE, SMALL, Role, ValueRoot
 from spanproof.evaluators.outcomes.model import Origin, OriginKind
+from spanproof.evaluators.outcomes.source_values import SourceValues
 from spanproof.reading.answer_words import (
     QUOTED,
     discloses,
@@ -26,6 +26,7 @@ from spanproof.reading.answer_words import (
     is_readable,
     reports_nothing,
 )
+from spanproof.reading.numerals import find_numbers, iter_numbers, rounds_to
 
 _MAX_ANSWER = 20_000
 # A small number and the two words behind it.
@@ -38,7 +39,7 @@ _COMPUTED = frozenset({Role.TABLE, Role.SERIES, Role.SCALAR, Role.DRAW, Role.DRA
 
 
 @dataclass(frozen=True, slots=True)
-class Traced:
+class ValueTrace:
     """The values of an answer and the code of its run, traced back.
 
     Attributes:
@@ -50,7 +51,9 @@ class Traced:
     made_up: frozenset[str] = frozenset()
 
 
-def trace_back(answer: str, steps: Sequence[CodeStep], known: Known, context: RunContext) -> Traced:
+def trace_back(
+    answer: str, steps: Sequence[CodeStep], known: SourceValues, context: RunContext
+) -> ValueTrace:
     """Return where each value of the answer comes from, and which code shows nothing but inventions.
 
     Args:
@@ -59,16 +62,16 @@ def trace_back(answer: str, steps: Sequence[CodeStep], known: Known, context: Ru
         known: what the sources hold; what sourced code shows is added.
         context: what the run was to do and had for it.
     """
-    tracer = _Tracer(answer, steps, Flow(known), context)
+    tracer = _Tracer(answer, steps, DataFlow(known), context)
     tracer.follow()
     if not answer.strip() or discloses(answer):
-        return Traced((), frozenset(tracer.made_up))
+        return ValueTrace((), frozenset(tracer.made_up))
     found = [*tracer.numbers(), *tracer.names(), *tracer.defaults()]
     if not any(origin.fabricated for origin in found):
         found += tracer.counts()
     if not is_readable(answer):
         found = [_leave_open(origin) for origin in found]
-    return Traced(tuple(sorted(found, key=lambda origin: origin.fabricated)), frozenset(tracer.made_up))
+    return ValueTrace(tuple(sorted(found, key=lambda origin: origin.fabricated)), frozenset(tracer.made_up))
 
 
 @dataclass(slots=True)
@@ -77,11 +80,11 @@ class _Tracer:
 
     answer: str
     steps: Sequence[CodeStep]
-    flow: Flow
+    flow: DataFlow
     context: RunContext
-    by_span: dict[str, list[Shown]] = field(default_factory=dict)
+    by_span: dict[str, list[ShownValue]] = field(default_factory=dict)
     made_up: set[str] = field(default_factory=set)
-    by_rates: dict[str, Mark] = field(default_factory=dict)
+    by_rates: dict[str, ValueRoot] = field(default_factory=dict)
 
     def follow(self) -> None:
         """Follow the values through all code, in order."""
@@ -156,7 +159,7 @@ class _Tracer:
             or any(code.span_id not in self.made_up for code in working)
         ):
             return
-        for written, number in parse_numbers(self.answer[:_MAX_ANSWER]):
+        for written, number in iter_numbers(self.answer[:_MAX_ANSWER]):
             for code in working:
                 if number in find_numbers(code.printed) and not self.flow.known.holds(number):
                     mark = self._choose_blamed_mark(shown.roots for shown in self._find_shown_values(code))
@@ -200,7 +203,7 @@ class _Tracer:
         mark = self._choose_blamed_mark(shown.roots for shown in giving)
         return _make_fabricated(written, mark) if mark is not None else None
 
-    def _select_computed_values(self, code: CodeStep, number: str) -> Iterator[Shown]:
+    def _select_computed_values(self, code: CodeStep, number: str) -> Iterator[ShownValue]:
         """Yield the computed values of a snippet that may have printed a number, or handed it over."""
         if any(rounds_to(each, number) for each in find_numbers(code.printed)):
             yield from (
@@ -209,7 +212,7 @@ class _Tracer:
                 if each.roots and number not in each.said
             )
 
-    def _find_default(self, number: str) -> Mark | None:
+    def _find_default(self, number: str) -> ValueRoot | None:
         """Return the default that gave a number which no source holds."""
         for mark in self._list_shown_marks():
             is_value = mark.kind is OriginKind.DEFAULT and mark.specific and mark.role is not Role.TEXT
@@ -229,14 +232,14 @@ class _Tracer:
             return _leave_open(_make_fabricated(written, by_heart))
         return Origin(written, OriginKind.SOURCE, fabricated=False)
 
-    def _find_code_only_mark(self, rooted: Sequence[Roots]) -> Mark | None:
+    def _find_code_only_mark(self, rooted: Sequence[Roots]) -> ValueRoot | None:
         """Return the data that these values rest on if only code holds it; None if one has a source."""
         if self.context.allows_invention or any(FROM_SOURCE in each for each in rooted):
             return None
-        marks = sorted(frozenset[Mark]().union(*rooted), key=lambda mark: (mark.step, mark.line))
+        marks = sorted(frozenset[ValueRoot]().union(*rooted), key=lambda mark: (mark.step, mark.line))
         return next((mark for mark in marks if mark.role in _COMPUTED - {Role.CLOCK} and mark.weighs), None)
 
-    def _find_rated_numbers(self, code: CodeStep) -> Iterator[tuple[str, Mark]]:
+    def _find_rated_numbers(self, code: CodeStep) -> Iterator[tuple[str, ValueRoot]]:
         """Yield numbers that code prints and no source holds, with the rate of its own that gave each."""
         if any(self._find_rate([shown.roots]) is not None for shown in self._find_shown_values(code)):
             for number in find_numbers(code.printed):
@@ -245,7 +248,7 @@ class _Tracer:
                 if rate is not None and not self.flow.known.holds(number):
                     yield number, rate
 
-    def _find_rate(self, rooted: Sequence[Roots]) -> Mark | None:
+    def _find_rate(self, rooted: Sequence[Roots]) -> ValueRoot | None:
         """Return the number, held by no source, by which code works these values out of a source."""
         if self.context.allows_invention:
             return None
@@ -298,13 +301,13 @@ class _Tracer:
         for code in self.steps:
             for at, line in enumerate(code.source.splitlines(), 1):
                 if number in find_numbers(line):
-                    place = Mark(
+                    place = ValueRoot(
                         OriginKind.LITERAL, Role.TEXT, code.step, code.span_id, at, line.strip()[:160]
                     )
                     return _make_fabricated(written, place)
         return None
 
-    def _select_giving_values(self, code: CodeStep, number: str) -> Sequence[Shown]:
+    def _select_giving_values(self, code: CodeStep, number: str) -> Sequence[ShownValue]:
         """Return the values that may have printed a number: by the label on its line, else all."""
         own = [shown for shown in self._find_shown_values(code) if not shown.answers]
         lines = [
@@ -316,10 +319,10 @@ class _Tracer:
         bare = [shown for shown in own if not any(shown.label in line for line in code.printed.splitlines())]
         return labelled or [shown for shown in own if not shown.label] or bare or own
 
-    def _find_shown_values(self, code: CodeStep) -> Sequence[Shown]:
+    def _find_shown_values(self, code: CodeStep) -> Sequence[ShownValue]:
         return self.by_span.get(code.span_id, ())
 
-    def _list_shown_marks(self) -> Iterator[Mark]:
+    def _list_shown_marks(self) -> Iterator[ValueRoot]:
         """Yield the marks that something shown rests on, in order."""
         for shown in self.flow.shown:
             yield from sorted(shown.roots, key=lambda mark: (mark.step, mark.line))
@@ -335,15 +338,15 @@ class _Tracer:
         texts = FROM_SOURCE not in roots and all(mark.role is Role.TEXT for mark in roots)
         return texts or self._is_made_up(roots) or self._find_code_only_mark([roots]) is not None
 
-    def _choose_blamed_mark(self, roots: Iterable[Roots]) -> Mark | None:
+    def _choose_blamed_mark(self, roots: Iterable[Roots]) -> ValueRoot | None:
         """Return the mark to name: one that spoils, else the first that is invented."""
-        marks = sorted(frozenset[Mark]().union(*roots), key=lambda mark: (mark.step, mark.line))
+        marks = sorted(frozenset[ValueRoot]().union(*roots), key=lambda mark: (mark.step, mark.line))
         marks = [mark for mark in marks if mark.kind is not OriginKind.SOURCE]
         spoiling = [mark for mark in marks if replaces_source(mark, self.context)]
         return next(iter(spoiling or [mark for mark in marks if is_invented(mark, self.context)]), None)
 
 
-def _make_fabricated(written: str, mark: Mark) -> Origin:
+def _make_fabricated(written: str, mark: ValueRoot) -> Origin:
     return Origin(
         written,
         mark.kind,
@@ -359,7 +362,7 @@ def _is_chance(roots: Roots) -> bool:
     return FROM_SOURCE not in roots and any(mark.kind is OriginKind.CHANCE for mark in roots)
 
 
-def _select_rates(roots: Iterable[Mark]) -> Iterator[Mark]:
+def _select_rates(roots: Iterable[ValueRoot]) -> Iterator[ValueRoot]:
     """Yield the single numbers of its own by which code changes a value that has a source."""
     marks = list(roots)
     if FROM_SOURCE in marks:
@@ -377,7 +380,7 @@ def _leave_open(origin: Origin) -> Origin:
 def _find_stated_numbers(answer: str) -> dict[str, str]:
     """Return the numbers an answer states, as written, by their plain form, but small counts and years."""
     found: dict[str, str] = {}
-    for written, number in parse_numbers(answer[:_MAX_ANSWER]):
+    for written, number in iter_numbers(answer[:_MAX_ANSWER]):
         if not _is_small(number, written):
             found.setdefault(number, written)
     return found

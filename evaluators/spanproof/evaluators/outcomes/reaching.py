@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from spanproof.evaluators.outcomes.actions import Action
-from spanproof.evaluators.outcomes.known import find_numbers, rounds_to
+from spanproof.evaluators.actions import Action
 from spanproof.evaluators.outcomes.literals import is_specific
 from spanproof.evaluators.outcomes.model import Origin, OriginKind
 from spanproof.evaluators.outcomes.recovery import Recovery, RecoveryStatus
+from spanproof.reading.numerals import find_numbers, rounds_to
 
 _MAX_RESULT = 20_000
 _CLAIMS = frozenset({OriginKind.ABSENCE, OriginKind.UNDONE})

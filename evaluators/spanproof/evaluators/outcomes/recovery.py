@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from enum import IntEnum
 
-from spanproof.evaluators.outcomes.actions import CODE, LITERAL, REPLY, Action, select_allowed
+from spanproof.evaluators.actions import CODE, LITERAL, REPLY, Action, select_allowed
+from spanproof.evaluators.call_targets import shares_target
 from spanproof.evaluators.outcomes.dodges import explain_dodge
 from spanproof.evaluators.outcomes.failing import COMMON, Aim, derive_aim, find_distinctive_names
-from spanproof.evaluators.outcomes.targets import shares_target
 from spanproof.reading.doings import changes_something
 from spanproof.reading.python_facts import read_python
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from spanproof.evaluators.outcomes.actions import (
+from spanproof.evaluators.actions import (
     CODE,
     Action,
     extract_thought,
@@ -19,7 +19,7 @@ from spanproof.evaluators.outcomes.actions import (
 )
 from spanproof.evaluators.outcomes.context import is_within
 from spanproof.evaluators.outcomes.model import FAILING, StepOutcome
-from spanproof.evaluators.outcomes.recorded import read_unseen_output
+from spanproof.evaluators.recorded import read_unseen_output
 from spanproof.sandbox.scanners.model import Scan
 from spanproof.trace import JsonValue, RecordedCall, Run, Snippet, SpanError, Step, digest
 

@@ -9,26 +9,25 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS, is_answer, is_answer_only
+from spanproof.evaluators.actions import ANSWER_TOOLS, is_answer, is_answer_only
 from spanproof.evaluators.outcomes.broadened import Query
 from spanproof.evaluators.outcomes.calls import CallOutcomes, MadeCall, find_call_snippet
 from spanproof.evaluators.outcomes.dodges import has_only_literals
 from spanproof.evaluators.outcomes.flow import CodeStep
 from spanproof.evaluators.outcomes.model import NOT_DONE, WORKED, Account, KnownBy, State
-from spanproof.evaluators.runs import spans_of
 from spanproof.reading.described_tables import Result
 from spanproof.reading.python_facts import read_python
 from spanproof.reading.sql_queries import is_constant
 from spanproof.reading.sql_schema import Schema, build_schema
-from spanproof.trace import Language, Run, Snippet, SpanKind, Trace
+from spanproof.trace import Language, Run, Snippet, Span, SpanKind
 
 _ALTERS_TABLES = re.compile(r"\b(?:ALTER|CREATE|DROP|RENAME)\b", re.IGNORECASE)
 
 
-def iter_given_texts(trace: Trace, run: Run, account: Account) -> Iterator[str]:
+def iter_given_texts(spans: Sequence[Span], run: Run, account: Account) -> Iterator[str]:
     """Yield the texts given to the run that bear values out: the task, prompts, users' words, errors."""
     yield run.task or ""
-    for span in spans_of(trace, run):
+    for span in spans:
         if span.kind is SpanKind.LLM:
             yield from (
                 message.text
@@ -98,13 +97,13 @@ def iter_queries(run: Run, account: Account) -> Iterator[Query]:
                 yield Query(step.number, snippet.span_id, snippet.source, account.of(snippet).state, result)
 
 
-def derive_schema(trace: Trace, run: Run, account: Account, calls: Sequence[MadeCall]) -> Schema:
+def derive_schema(spans: Sequence[Span], run: Run, account: Account, calls: Sequence[MadeCall]) -> Schema:
     """Return the tables that the run was shown; none where it has no SQL, or SQL that changes tables."""
     queries = [each for each in run.snippets if each.language is Language.SQL]
     if not queries or any(_ALTERS_TABLES.search(each.source) for each in queries):
         return Schema()
     worked = [each.source for each in queries if account.of(each).state in WORKED]
-    texts = (*iter_given_texts(trace, run, account), *iter_result_texts(run))
+    texts = (*iter_given_texts(spans, run, account), *iter_result_texts(run))
     return build_schema(texts, _iter_results(run, account, calls), worked)
 
 

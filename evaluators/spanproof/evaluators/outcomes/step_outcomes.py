@@ -12,9 +12,9 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
+from spanproof.evaluators.actions import ANSWER_TOOLS, is_answer
 from spanproof.evaluators.detect.observation import split_observation
 from spanproof.evaluators.model import NoReplay, Replay, ReplayedStep
-from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS, is_answer
 from spanproof.evaluators.outcomes.calls import (
     CallOutcomes,
     decide_error,
@@ -32,7 +32,7 @@ from spanproof.evaluators.outcomes.model import (
     StepOutcome,
     make_blocked_outcome,
 )
-from spanproof.evaluators.outcomes.recorded import read_unseen_output, shows_outcome
+from spanproof.evaluators.recorded import read_unseen_output, shows_outcome
 from spanproof.evaluators.replay.record import Record, classify_execution, read_record
 from spanproof.reading.doings import changes_something
 from spanproof.reading.envelopes import Envelope, find_failure, is_empty
@@ -103,7 +103,7 @@ def decide_snippet(
         return make_failure(record.failure_class, found.known_by, found.error_type, found.quote, replayed)
     if not is_ok:
         return make_failure(record.failure_class, KnownBy.EXIT_STATUS, None, "", replayed)
-    state = State.EMPTY if _lacks_output(step, snippet, record) else State.OK
+    state = State.EMPTY if _is_output_missing(step, snippet, record) else State.OK
     ended = StepOutcome(state, FailureClass.OK, KnownBy.RESULT, recorded=FailureClass.OK, replayed=replayed)
     made = list_code_calls(step, snippet, outcomes)
     if snippet.span_id in defaulting:
@@ -162,7 +162,7 @@ def _find_relayed_failure(step: Step, snippet: Snippet, text: str) -> Envelope |
     return find_failure(text, ToolKind.PYTHON) if "Traceback (most recent call last)" in text else None
 
 
-def _lacks_output(step: Step, snippet: Snippet, record: Record) -> bool:
+def _is_output_missing(step: Step, snippet: Snippet, record: Record) -> bool:
     """Whether code was to show something, and showed nothing."""
     looks_up = snippet.language is Language.BASH and read_command(snippet.source).looks_up
     if snippet.is_final or not (looks_up or _PRINTS.search(snippet.source)):

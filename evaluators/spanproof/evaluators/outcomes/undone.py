@@ -1,7 +1,7 @@
 """Doings that an answer claims and that were not done, item by item.
 
 In: the calls of a run that were to change something, its task and its answer. Out: an `Origin` for a claim
-that no call bears out. Three items asked for and two done make "all are done" untrue; a success for one
+that no call bears out. Three items required and two done make "all are done" untrue; a success for one
 target makes good no failure for another, a later try for the same target does. Where the answer says of an
 item that it was not done there is no such claim.
 """
@@ -12,10 +12,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from spanproof.evaluators.call_targets import find_target, names_value, shares_target
 from spanproof.evaluators.outcomes.calls import MadeCall
 from spanproof.evaluators.outcomes.context import RunContext
 from spanproof.evaluators.outcomes.model import NOT_DONE, Account, Origin, OriginKind, State, StepOutcome
-from spanproof.evaluators.outcomes.targets import find_target, names_value, shares_target
 from spanproof.reading.answer_words import reports_failure
 from spanproof.reading.doings import list_tool_verbs, load_lexicon
 from spanproof.reading.done_claims import DoneClaim, list_done_claims
@@ -118,7 +118,7 @@ def _iter_failed_items(
         if outcome.batch is not None:
             yield from _iter_batch_items(call, outcome, verbs, later, done)
             continue
-        is_undone = outcome.state in NOT_DONE or _changed_nothing(call, outcome)
+        is_undone = outcome.state in NOT_DONE or _has_no_effect(call, outcome)
         retries = [
             each for each in later if shares_target(call.arguments, each.arguments, task, is_doing=True)
         ]
@@ -126,7 +126,7 @@ def _iter_failed_items(
             yield _make_failed_item(call, outcome, verbs, done, task)
 
 
-def _changed_nothing(call: MadeCall, outcome: StepOutcome) -> bool:
+def _has_no_effect(call: MadeCall, outcome: StepOutcome) -> bool:
     """Whether an operation worked on nothing: `UPDATE 0`; many that work return nothing at all."""
     return outcome.state is State.EMPTY and bool(re.search(r"\b0\b", call.result))
 
@@ -262,13 +262,13 @@ def _is_reported(item: UndoneItem, answer: str, task: str) -> bool:
         denies = _DENIES.search(sentence) is not None
         if names_item and denies:
             return True
-        speaks_of_it = reports_failure(sentence, task) or (denies and _speaks_of_doing(sentence, item.verbs))
+        speaks_of_it = reports_failure(sentence, task) or (denies and _is_about_doing(sentence, item.verbs))
         if speaks_of_it and not (names_other and item.names):
             return True
     return False
 
 
-def _speaks_of_doing(sentence: str, verbs: frozenset[str]) -> bool:
+def _is_about_doing(sentence: str, verbs: frozenset[str]) -> bool:
     """Whether a sentence holds a word for a doing, in any form of the lexicon, or one of another language."""
     lexicon = load_lexicon()
     words = re.findall(r"[a-z]+", sentence.casefold())

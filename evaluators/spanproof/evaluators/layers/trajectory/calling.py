@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from spanproof.evaluators.actions import CODE, REPLY, Action
 from spanproof.evaluators.layers.trajectory.weights import TOOL_CALLING
-from spanproof.evaluators.outcomes.actions import CODE, REPLY, Action
 from spanproof.evaluators.outcomes.recovery import Recovery, RecoveryStatus, compute_recovered_share
 from spanproof.trace import Cause, Evidence, Outcome, Scored, Skipped
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from spanproof.evaluators.actions import select_allowed
 from spanproof.evaluators.layers.common import add_refusals, describe_refusals, find_all_refused
 from spanproof.evaluators.layers.trajectory.ending import Completion
 from spanproof.evaluators.layers.trajectory.metrics import measure
 from spanproof.evaluators.layers.trajectory.spent import measure_usage
 from spanproof.evaluators.layers.trajectory.steps import build_turns, collect_model_input, list_actions
 from spanproof.evaluators.model import RunEvidence
-from spanproof.evaluators.outcomes.actions import select_allowed
 from spanproof.evaluators.outcomes.grounding import explain_origin
 from spanproof.evaluators.outcomes.model import State
 from spanproof.evaluators.outcomes.recovery import RecoveryStatus

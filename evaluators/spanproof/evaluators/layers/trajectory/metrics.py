@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from spanproof.evaluators.actions import Action, select_allowed
 from spanproof.evaluators.layers.trajectory.calling import score_tool_calling
 from spanproof.evaluators.layers.trajectory.ending import ENDING_UNKNOWN, Completion, judge_answered
 from spanproof.evaluators.layers.trajectory.loops import score_loops
@@ -17,7 +18,6 @@ from spanproof.evaluators.layers.trajectory.recovery import score_recovery
 from spanproof.evaluators.layers.trajectory.steps import convert_to_turns
 from spanproof.evaluators.layers.trajectory.unsourced import Turn
 from spanproof.evaluators.layers.trajectory.weights import FAILING, USUAL_ACTIONS, WEIGHTS
-from spanproof.evaluators.outcomes.actions import Action, select_allowed
 from spanproof.evaluators.outcomes.recovery import Recovery, list_recoveries
 from spanproof.trace import Cause, Evidence, Label, Outcome, Scored, Skipped
 

@@ -14,11 +14,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from spanproof.evaluators.actions import CODE, Action, select_allowed
 from spanproof.evaluators.detect.observation import split_observation
 from spanproof.evaluators.layers.trajectory.ending import Completion
 from spanproof.evaluators.layers.trajectory.loops import find_loop
 from spanproof.evaluators.layers.trajectory.unsourced import Turn, find_unsourced
-from spanproof.evaluators.outcomes.actions import CODE, Action, select_allowed
 from spanproof.evaluators.outcomes.recovery import Recovery, RecoveryStatus
 from spanproof.reading.error_causes import describe_cause
 from spanproof.trace import Cause, Evidence, Outcome, Scored, Skipped

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spanproof.evaluators.outcomes.actions import Action
+from spanproof.evaluators.actions import Action
 from spanproof.evaluators.outcomes.recovery import Recovery, RecoveryStatus, compute_recovered_share
 from spanproof.reading.error_causes import describe_cause
 from spanproof.trace import Cause, Evidence, Label, Outcome, Scored, Skipped
