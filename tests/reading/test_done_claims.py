@@ -24,6 +24,8 @@ from spanproof.reading.done_claims import list_done_claims
         ("Everyone has been notified.", "notify"),
         ("- **Order 4**: cancelled", "cancel"),
         ("Done.", "do"),
+        ("I have taken care of it.", "do"),
+        ("Both messages went out.", "do"),
     ],
 )
 def test_a_doing_that_is_said_is_a_claim(answer, verb):

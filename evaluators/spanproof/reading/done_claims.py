@@ -45,6 +45,10 @@ _SELF = frozenset(str.split("i we it system"))
 _PLURALS = frozenset(("NNS", "NNPS"))
 _SUBJECTS = frozenset(("nsubj", "nsubjpass", "csubj"))
 _NO_CLAIM_ROLES = frozenset(("amod", "relcl", "acl", "nsubj", "dobj", "pobj", "compound"))
+# Ways to say of any doing that it was done.
+_PHRASES = re.compile(
+    r"\b(?:taken care of|(?:went|gone) (?:out|through)|all (?:set|sorted)|good to go)\b", re.IGNORECASE
+)
 # Words other than verbs that say it, by the verb that they stand for.
 _OTHER_WORDS = {"complete": "complete", "successful": "complete", "successfully": "complete", "set": "set"}
 _SPELLED = {
@@ -88,6 +92,7 @@ def list_done_claims(answer: str) -> tuple[DoneClaim, ...]:
     lexicon = load_lexicon()
     forms = {word.lower() for word in _WORD.findall(text)}
     has_candidate = any(form in lexicon.participles or form in _OTHER_WORDS for form in forms)
+    has_candidate = has_candidate or _PHRASES.search(text) is not None
     is_short = len(text.split()) <= _MAX_FRAGMENT_WORDS
     if has_candidate and (is_short or _ENGLISH.search(text)):
         return tuple(_parse_english(text, lexicon))
@@ -110,6 +115,11 @@ def _parse_english(text: str, lexicon: Lexicon) -> Iterator[DoneClaim]:
 
 
 def _iter_sentence_claims(sentence: Span, lexicon: Lexicon) -> Iterator[DoneClaim]:
+    phrase = _PHRASES.search(sentence.text)
+    if phrase is not None and not _DENIED_IN_ENGLISH.search(sentence.text[: phrase.start()]):
+        covers_all = any(word.text.lower() in _QUANTIFIERS - {"all"} for word in sentence)
+        count = _find_count(sentence.root, sentence)
+        yield DoneClaim(phrase[0], "do", sentence.text.strip(), covers_all, count, is_plural=True)
     for token in sentence:
         word = token.text.lower()
         verb = lexicon.participles.get(word)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Final
@@ -319,3 +319,36 @@ def find_failing_statement(
         return None
     found = [part for part in tree.body if part.lineno <= numbers[0] <= (part.end_lineno or part.lineno)]
     return found[0] if found else None
+
+
+def has_only_literals(tree: ast.Module, printers: Collection[str]) -> bool:
+    """Whether code does nothing but write down: it binds and prints literals and works nothing out."""
+    names: set[str] = set()
+    for statement in tree.body:
+        if isinstance(statement, ast.Assign) and is_literal(statement.value):
+            names |= find_bound_names(statement)
+        elif not _prints_literals(statement, names, printers):
+            return False
+    return True
+
+
+def _prints_literals(statement: ast.stmt, known: set[str], printers: Collection[str]) -> bool:
+    if not isinstance(statement, ast.Expr):
+        return isinstance(statement, ast.Pass)
+    value = statement.value
+    if isinstance(value, ast.Constant):
+        return True
+    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Name):
+        return False
+    if value.func.id not in printers:
+        return False
+    given = [*value.args, *(each.value for each in value.keywords)]
+    return all(_is_written(part, known) for part in given)
+
+
+def _is_written(part: ast.expr, known: set[str]) -> bool:
+    """Whether an expression is a literal, a name of one, or words around such names."""
+    if isinstance(part, ast.JoinedStr):
+        inner = [each.value for each in part.values if isinstance(each, ast.FormattedValue)]
+        return all(_is_written(each, known) for each in inner)
+    return is_literal(part) or (isinstance(part, ast.Name) and part.id in known)

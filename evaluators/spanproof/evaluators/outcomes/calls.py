@@ -31,6 +31,7 @@ _STOPPED = frozenset(
 )
 _REFUSED = frozenset({FailureClass.PERMISSION_DENIED, FailureClass.UNSAFE_OPERATION})
 _MAX_QUOTE = 200
+_NO_RETURN_VALUE = frozenset(("", "None", "null", "{}", "[]", '""', "''"))
 # Arguments in which shell tools take their command.
 _COMMAND_NAMES = ("command", "cmd", "commands", "script", "code", "bash", "shell", "input")
 _KNOWN_BY = {
@@ -155,7 +156,9 @@ def _decide_call(call: RecordedCall) -> StepOutcome:
     batch = envelope if envelope.status is EnvelopeStatus.PARTIAL and is_doing else None
     if batch is not None and batch.done_count == 0:
         return make_failure(FailureClass.EXCEPTION, KnownBy.STRUCTURED_RESULT, None, batch.quote)
-    state = State.EMPTY if envelope.status is EnvelopeStatus.EMPTY else State.OK
+    # An operation that works may return nothing at all; one that says "0 rows" did nothing.
+    returns_nothing = is_doing and call.result.text.strip() in _NO_RETURN_VALUE
+    state = State.EMPTY if envelope.status is EnvelopeStatus.EMPTY and not returns_nothing else State.OK
     return StepOutcome(state, FailureClass.OK, KnownBy.RESULT, recorded=FailureClass.OK, batch=batch)
 
 

@@ -12,7 +12,14 @@ from collections.abc import Sequence
 
 from spanproof.evaluators.actions import ANSWER_TOOLS, Action
 from spanproof.evaluators.outcomes.failing import COMMON, Aim
-from spanproof.reading.python_facts import PythonFacts, find_bound_names, is_literal, list_texts, read_python
+from spanproof.reading.python_facts import (
+    PythonFacts,
+    find_bound_names,
+    has_only_literals,
+    is_literal,
+    list_texts,
+    read_python,
+)
 
 # Functions that bring nothing that is not in their arguments, or nothing but chance.
 _MAKERS = frozenset(
@@ -64,7 +71,7 @@ def explain_dodge(failure: Action, aim: Aim, action: Action, known: Sequence[str
     if facts is None:
         return None
     tree, before = facts.tree, earlier.tree if earlier is not None else None
-    if has_only_literals(tree):
+    if has_only_literals(tree, {"print", *ANSWER_TOOLS}):
         return "writes values down and works nothing out"
     missing = aim.cause if "NameError" in failure.error_text else frozenset()
     wanted = (aim.names if aim.computed else frozenset()) | missing
@@ -115,39 +122,6 @@ def _collect_words(statements: Sequence[ast.stmt]) -> frozenset[str]:
         for text in (*(names - COMMON), *texts)
         for word in re.findall(r"[a-z]{3,}", text[:_MAX_TEXT].lower())
     )
-
-
-def has_only_literals(tree: ast.Module) -> bool:
-    """Whether code does nothing but write down: it binds and prints literals and works nothing out."""
-    names: set[str] = set()
-    for statement in tree.body:
-        if isinstance(statement, ast.Assign) and is_literal(statement.value):
-            names |= find_bound_names(statement)
-        elif not _prints_literals(statement, names):
-            return False
-    return True
-
-
-def _prints_literals(statement: ast.stmt, known: set[str]) -> bool:
-    if not isinstance(statement, ast.Expr):
-        return isinstance(statement, ast.Pass)
-    value = statement.value
-    if isinstance(value, ast.Constant):
-        return True
-    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Name):
-        return False
-    if value.func.id not in {"print", *ANSWER_TOOLS}:
-        return False
-    given = [*value.args, *(each.value for each in value.keywords)]
-    return all(_is_written(part, known) for part in given)
-
-
-def _is_written(part: ast.expr, known: set[str]) -> bool:
-    """Whether an expression is a literal, a name of one, or words around such names."""
-    if isinstance(part, ast.JoinedStr):
-        inner = [each.value for each in part.values if isinstance(each, ast.FormattedValue)]
-        return all(_is_written(each, known) for each in inner)
-    return is_literal(part) or (isinstance(part, ast.Name) and part.id in known)
 
 
 def makes_up(facts: PythonFacts, names: frozenset[str], known: Sequence[str]) -> bool:

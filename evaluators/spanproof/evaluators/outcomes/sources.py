@@ -12,15 +12,15 @@ from collections.abc import Iterator, Sequence
 from spanproof.evaluators.actions import ANSWER_TOOLS, is_answer, is_answer_only
 from spanproof.evaluators.outcomes.broadened import Query
 from spanproof.evaluators.outcomes.calls import CallOutcomes, MadeCall, find_call_snippet
-from spanproof.evaluators.outcomes.dodges import has_only_literals
 from spanproof.evaluators.outcomes.flow import CodeStep
 from spanproof.evaluators.outcomes.model import NOT_DONE, WORKED, Account, KnownBy, State
 from spanproof.reading.described_tables import Result
-from spanproof.reading.python_facts import read_python
+from spanproof.reading.python_facts import has_only_literals, read_python
 from spanproof.reading.sql_queries import is_constant
 from spanproof.reading.sql_schema import Schema, build_schema
 from spanproof.trace import Language, Run, Snippet, Span, SpanKind
 
+_PRINTERS = ANSWER_TOOLS | {"print"}
 _ALTERS_TABLES = re.compile(r"\b(?:ALTER|CREATE|DROP|RENAME)\b", re.IGNORECASE)
 
 
@@ -129,13 +129,17 @@ def hands_over(snippet: Snippet) -> bool:
     if is_answer_only(snippet.source):
         return True
     facts = read_python(snippet.source)
-    return facts is not None and bool(facts.called_names & ANSWER_TOOLS) and has_only_literals(facts.tree)
+    return (
+        facts is not None
+        and bool(facts.called_names & ANSWER_TOOLS)
+        and has_only_literals(facts.tree, _PRINTERS)
+    )
 
 
 def writes_only_literals(snippet: Snippet) -> bool:
     """Whether code only binds and prints values written down in it."""
     facts = read_python(snippet.source) if snippet.language is Language.PYTHON else None
-    return facts is not None and bool(facts.tree.body) and has_only_literals(facts.tree)
+    return facts is not None and bool(facts.tree.body) and has_only_literals(facts.tree, _PRINTERS)
 
 
 def is_constant_query(snippet: Snippet) -> bool:

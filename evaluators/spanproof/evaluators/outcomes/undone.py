@@ -118,17 +118,12 @@ def _iter_failed_items(
         if outcome.batch is not None:
             yield from _iter_batch_items(call, outcome, verbs, later, done)
             continue
-        is_undone = outcome.state in NOT_DONE or _has_no_effect(call, outcome)
+        is_undone = outcome.state in NOT_DONE or outcome.state is State.EMPTY
         retries = [
             each for each in later if shares_target(call.arguments, each.arguments, task, is_doing=True)
         ]
         if is_undone and not retries:
             yield _make_failed_item(call, outcome, verbs, done, task)
-
-
-def _has_no_effect(call: MadeCall, outcome: StepOutcome) -> bool:
-    """Whether an operation worked on nothing: `UPDATE 0`; many that work return nothing at all."""
-    return outcome.state is State.EMPTY and bool(re.search(r"\b0\b", call.result))
 
 
 def _is_related(verbs: frozenset[str], call: MadeCall) -> bool:
