@@ -96,16 +96,16 @@ def test_turns_without_any_call_show_that_none_was_made(evaluate):
 @pytest.mark.parametrize(("said", "fails"), [("84.50", False), ("48.50", True)])
 def test_calls_and_results_in_messages_are_the_record(evaluate, said, fails):
     answer = f"Berth 4 costs {said} a day."
-    asked = [text("user", TASK), call("c1", "get_berth_price", {"berth": 4})]
-    done = [*asked, response("c1", '{"berth": 4, "price_per_day": 84.5}')]
-    chats = [([text("user", TASK)], [asked[1]]), (done, [text("assistant", answer)])]
+    sent = [text("user", TASK), call("c1", "get_berth_price", {"berth": 4})]
+    done = [*sent, response("c1", '{"berth": 4, "price_per_day": 84.5}')]
+    chats = [([text("user", TASK)], [sent[1]]), (done, [text("assistant", answer)])]
     _, labels = evaluate(answer, chats)
     assert (labels.get(Layer.GROUNDEDNESS) is Label.PASS) is not fails
 
 
 def test_a_failure_in_messages_denies_what_is_said_to_be_done(evaluate):
     answer = "Berth 4 is booked."
-    asked = [text("user", "Book berth 4."), call("c1", "book_berth", {"berth": 4})]
-    done = [*asked, response("c1", '{"success": false, "reason": "berth 4 is taken"}')]
-    account, _ = evaluate(answer, [([asked[0]], [asked[1]]), (done, [text("assistant", answer)])])
+    sent = [text("user", "Book berth 4."), call("c1", "book_berth", {"berth": 4})]
+    done = [*sent, response("c1", '{"success": false, "reason": "berth 4 is taken"}')]
+    account, _ = evaluate(answer, [([sent[0]], [sent[1]]), (done, [text("assistant", answer)])])
     assert [origin.kind.value for origin in account.fabricated] == ["undone"]
