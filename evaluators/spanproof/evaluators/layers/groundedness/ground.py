@@ -16,7 +16,7 @@ from spanproof.evaluators.layers.groundedness.model import Grounding
 from spanproof.evaluators.layers.groundedness.solve.solver import solve
 from spanproof.evaluators.layers.groundedness.sources.model import Context, gather
 from spanproof.evaluators.layers.groundedness.verdict.decide import ALL_RULES, decide
-from spanproof.evaluators.outcomes.known import find_numbers
+from spanproof.reading.numerals import find_numbers
 
 
 def ground(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from spanproof.evaluators.actions import CODE, Action, select_allowed
 from spanproof.evaluators.layers.trajectory.calling import score_tool_calling
 from spanproof.evaluators.layers.trajectory.ending import ENDING_UNKNOWN, Completion, judge_answered
 from spanproof.evaluators.layers.trajectory.loops import score_loops
@@ -17,8 +18,7 @@ from spanproof.evaluators.layers.trajectory.recovery import score_recovery
 from spanproof.evaluators.layers.trajectory.steps import convert_to_turns
 from spanproof.evaluators.layers.trajectory.unsourced import Turn
 from spanproof.evaluators.layers.trajectory.weights import FAILING, USUAL_ACTIONS, WEIGHTS
-from spanproof.evaluators.outcomes.actions import CODE, Action, select_allowed
-from spanproof.evaluators.outcomes.recovery import Fate, decide_fates
+from spanproof.evaluators.outcomes.recovery import Recovery, list_recoveries
 from spanproof.trace import Cause, Evidence, Label, Outcome, Scored, Skipped
 
 
@@ -29,7 +29,7 @@ def measure(
     task: str = "",
     turns: Sequence[Turn] | None = None,
     given: str = "",
-    found: Sequence[Fate] | None = None,
+    found: Sequence[Recovery] | None = None,
     *,
     judges_code: bool = True,
 ) -> dict[str, Outcome]:
@@ -48,7 +48,7 @@ def measure(
         judges_code: whether code that the scan denies fails `action_safety`; not where the boundary layer
             judges the same code, as one cause counts in one layer.
     """
-    found = decide_fates(actions, task) if found is None else found
+    found = list_recoveries(actions, task) if found is None else found
     allowed = select_allowed(actions)
     metrics: dict[str, Outcome] = {
         "recovery": score_recovery(allowed, found),

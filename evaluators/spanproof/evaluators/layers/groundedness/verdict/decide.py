@@ -45,8 +45,8 @@ from spanproof.evaluators.layers.groundedness.solve.solver import Solved
 from spanproof.evaluators.layers.groundedness.solve.states import StateBinding
 from spanproof.evaluators.layers.groundedness.solve.subject import compare_with_subject, find_own_value
 from spanproof.evaluators.layers.groundedness.sources.model import SourceKind
-from spanproof.evaluators.outcomes.known import find_numbers
-from spanproof.evaluators.outcomes.topics import reports_failure, reports_nothing
+from spanproof.reading.answer_words import reports_failure, reports_nothing
+from spanproof.reading.numerals import find_numbers
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.values import NUMERIC, Kind, Value, is_same_number
 

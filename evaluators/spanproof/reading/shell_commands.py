@@ -95,7 +95,7 @@ def read_command(source: str) -> Command:
     return Command(programs, shows, looks_up, _MASKED.search(bare) is not None, does)
 
 
-def own_message(command: Command, lines: Sequence[str]) -> str | None:
+def find_own_message(command: Command, lines: Sequence[str]) -> str | None:
     """Return the line in which a program of the command reports its failure, None where none does."""
     if command.masked or not lines:
         return None

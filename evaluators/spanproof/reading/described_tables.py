@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from spanproof.evaluators.outcomes.queries import find_conditions, parse_statements
+from spanproof.reading.sql_queries import find_conditions, parse_statements
 from spanproof.trace import JsonValue
 from spanproof.trace.dialects.decode import decode_document
 

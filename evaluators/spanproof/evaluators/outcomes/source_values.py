@@ -7,37 +7,15 @@ than too little: what is held is never called invented.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
 
-# `1,234.5`, `1_234.5`, `1.234,5`, `1 234,5`, `234,5`: a comma before other than three digits is a point.
-_NUMBER = re.compile(
-    r"(?<![\w.])(?:"
-    r"(?P<european>\d{1,3}(?:\.\d{3})+,\d+)"
-    r"|(?P<spaced>\d{1,3}(?:[ \u00a0\u2009\u202f]\d{3})+(?:[.,]\d{1,2})?(?![\d.,]*\d))"
-    r"|(?P<comma>\d+,(?:\d{1,2}|\d{4,})(?![\d.,]*\d))"
-    r"|\d[\d,_]*(?:\.\d+)?(?:[eE][+-]?\d+)?)(?!\w)"
-)
+from spanproof.reading.numbers import scan_cached
+from spanproof.reading.numerals import compute_rounding_margin, find_numbers, normalise_number
 
-_SPACED = re.compile(r"\d[ \u00a0\u2009\u202f]\d{3}")
-_PARTING = re.compile(r",|(?<=\d)[ \u00a0\u2009\u202f](?=\d)")
 _MAX_TEXT = 200_000
-_UNITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-_TEENS = tuple(str.split("ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"))
-_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-_SPELLED = (
-    {word: number for number, word in enumerate((*_UNITS, *_TEENS))}
-    | {word: 20 + 10 * number for number, word in enumerate(_TENS)}
-    | {"dozen": 12, "hundred": 100, "thousand": 1000}
-)
-# `twenty-five`, `a dozen`: the numbers up to 99 as people spell them.
-_IN_WORDS = re.compile(
-    rf"\b(?P<first>{'|'.join(_SPELLED)})(?:[- ](?P<unit>{'|'.join(_UNITS[1:])}))?\b", re.IGNORECASE
-)
-
+_MAX_TASK = 20_000
 _MAX_TASK_NUMBERS = 30
 _SCALES = (1.0, 1e3, 1e6, 1e9, 100.0, 0.01)
 _PLACES = 9
@@ -46,7 +24,7 @@ _FEWEST_DIGITS = 3
 
 
 @dataclass(slots=True)
-class Known:
+class SourceValues:
     """Numbers and text of the sources. Grows with what sourced code shows."""
 
     task: str = ""
@@ -60,7 +38,8 @@ class Known:
     def __post_init__(self) -> None:
         """Take the task, and what two of its numbers give."""
         self.add(self.task)
-        self.add(" ".join(_read_spelled_numbers(self.task)))
+        spelled = (each.value.amount for each in scan_cached(self.task[:_MAX_TASK]) if each.spelled)
+        self.add(" ".join(map(normalise_number, spelled)))
         given = [float(number) for number in find_numbers(self.task)][:_MAX_TASK_NUMBERS]
         for left, right in combinations(given, 2):
             found = [left + right, abs(left - right), left * right]
@@ -108,7 +87,7 @@ class Known:
         """Whether a tool or sourced code gave a number, given in its plain form."""
         if number in self._given:
             return True
-        margin = _compute_margin(number)
+        margin = compute_rounding_margin(number)
         if margin is None:
             return False
         wanted = float(number)
@@ -131,59 +110,3 @@ class Known:
     def _is_near(self, value: float, margin: float) -> bool:
         low = bisect_left(self._values, value - margin)
         return bisect_right(self._values, value + margin) > low
-
-
-def _read_spelled_numbers(text: str) -> Iterator[str]:
-    """Yield the numbers that a text writes in English words, in digits."""
-    for match in _IN_WORDS.finditer(text[:_MAX_TEXT]):
-        tens, unit = _SPELLED[match["first"].lower()], match["unit"]
-        yield str(tens)
-        if unit is not None and 20 <= tens <= 90:
-            yield str(tens + _SPELLED[unit.lower()])
-
-
-def find_numbers(text: str) -> frozenset[str]:
-    """Return a text's numbers in plain form, read both ways if a comma or space groups digits or cells."""
-    found = {number for _, number in parse_numbers(text)}
-    if "," in text or _SPACED.search(text[:_MAX_TEXT]):
-        found |= {number for _, number in parse_numbers(_PARTING.sub(" | ", text))}
-    return frozenset(found)
-
-
-def parse_numbers(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the numbers of a text in order: as written, and in their plain form."""
-    for match in _NUMBER.finditer(text[:_MAX_TEXT]):
-        written = match[0].rstrip(",_")
-        yield written, normalise_number(_with_point(written) if match.lastgroup else written)
-
-
-def _with_point(written: str) -> str:
-    """Return a number of another language's spelling with a point before its decimals and no groups."""
-    whole, separator, decimals = re.sub(r"\s", "", written).replace(",", ".").rpartition(".")
-    return f"{whole.replace('.', '')}.{decimals}" if separator else decimals
-
-
-def normalise_number(number: str | float) -> str:
-    """Return one spelling of a number: `1,200.50` and `1_200.5` are `1200.5`."""
-    text = number.replace(",", "").replace("_", "") if isinstance(number, str) else repr(float(number))
-    if "e" in text.lower() or not isinstance(number, str):
-        try:
-            text = f"{float(text):.10f}"
-        except (ValueError, OverflowError):
-            return "0"
-    return (text.rstrip("0").rstrip(".") or "0") if "." in text else text
-
-
-def rounds_to(number: str, written: str) -> bool:
-    """Whether a number is, at the precision of the other, that other: 56833.333 and 56,833.33."""
-    if number == written:
-        return True
-    margin = _compute_margin(written)
-    return margin is not None and abs(float(number) - float(written)) <= margin
-
-
-def _compute_margin(written: str) -> float | None:
-    """Return how far a number may be from this one to be it, rounded; None where it has too few digits."""
-    if len(written.replace(".", "")) < _FEWEST_DIGITS:
-        return None
-    return float(0.5 * 10.0 ** -len(written.partition(".")[2]))

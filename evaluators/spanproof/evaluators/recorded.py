@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from spanproof.evaluators.outcomes.actions import is_answer
+from spanproof.evaluators.actions import is_answer
 from spanproof.evaluators.replay.record import read_record
 from spanproof.trace import Language, Run, Snippet, Step
 

@@ -13,7 +13,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from spanproof.evaluators.outcomes.causes import compute_signature
+from spanproof.reading.error_causes import compute_signature
+from spanproof.reading.python_facts import read_python
 from spanproof.sandbox.scanners.model import Scan, Verdict
 from spanproof.trace import JsonValue, RecordedCall, Refusal, digest
 
@@ -68,6 +69,7 @@ class Action:
         unsafe: why it should not have been done, None where nothing speaks against it.
         doubtful: the scan could not settle it.
         refusal: why it was refused, so that it did nothing; None where it was not.
+        arguments: of a call, as they were given.
     """
 
     step: int
@@ -86,6 +88,7 @@ class Action:
     unsafe: str | None = None
     doubtful: bool = False
     refusal: Refusal | None = None
+    arguments: JsonValue = None
 
     @property
     def succeeded(self) -> bool:
@@ -179,6 +182,7 @@ def make_call_action(
         result=(result or "")[:MAX_KEPT_CHARS],
         answers=_hands_over(tool, arguments),
         unsafe=_explain_destruction(tool, written),
+        arguments=arguments,
     )
 
 
@@ -212,13 +216,8 @@ def normalise_code(source: str) -> str:
 
 def is_answer_only(source: str) -> bool:
     """Whether code does nothing but hand over an answer: words, and values that were there before."""
-    if "final_answer" not in source or len(source) > MAX_PARSED_CHARS:
-        return False
-    try:
-        statements = ast.parse(source).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return bool(statements) and all(_is_handover(statement) for statement in statements)
+    facts = read_python(source) if "final_answer" in source else None
+    return facts is not None and bool(facts.tree.body) and all(map(_is_handover, facts.tree.body))
 
 
 def _is_handover(statement: ast.stmt) -> bool:

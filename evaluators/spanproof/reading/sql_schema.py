@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from spanproof.evaluators.outcomes.described import Result, parse_described_tables
-from spanproof.evaluators.outcomes.queries import parse_statements
+from spanproof.reading.described_tables import Result, parse_described_tables
+from spanproof.reading.sql_queries import parse_statements
 
 if TYPE_CHECKING:
     from sqlglot import exp
