@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from spanproof.evaluators.actions import is_answer
 from spanproof.evaluators.model import NoReplay, RunEvaluation, TraceEvaluation
 from spanproof.evaluators.outcomes.account import build_account
-from spanproof.evaluators.actions import is_answer
 from spanproof.evaluators.outcomes.model import FAILING, Account, StepOutcome
 from spanproof.evaluators.outcomes.recovery import RecoveryStatus
 from spanproof.evaluators.redact import mask_formats
