@@ -1266,7 +1266,7 @@ export interface components {
          * @description Why an outcome is open or skipped.
          * @enum {string}
          */
-        Cause: "value-not-found" | "value-not-certain" | "value-from-code" | "no-checkable-claim" | "no-output" | "nothing-succeeded" | "code-under-review" | "replay-broke-off" | "code-not-run" | "recovery-not-certain" | "no-code" | "no-answer" | "answer-of-another-run" | "no-action" | "no-agent" | "content-hidden" | "content-cut" | "not-recorded" | "not-replayed" | "not-comparable" | "not-supported" | "not-configured" | "nothing-of-the-kind" | "not-sampled" | "budget-spent" | "too-many-spans" | "refused" | "withdrawn" | "evaluator";
+        Cause: "value-not-found" | "value-not-certain" | "value-from-code" | "no-checkable-claim" | "no-output" | "nothing-succeeded" | "code-under-review" | "replay-broke-off" | "code-not-run" | "recovery-not-certain" | "root-missing" | "no-code" | "no-answer" | "answer-of-another-run" | "no-action" | "no-agent" | "content-hidden" | "content-cut" | "not-recorded" | "not-replayed" | "not-comparable" | "not-supported" | "not-configured" | "nothing-of-the-kind" | "not-sampled" | "budget-spent" | "too-many-spans" | "refused" | "withdrawn" | "evaluator";
         /**
          * Cell
          * @description One case in one experiment.

@@ -34,9 +34,9 @@ from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.policy_file import load_policy
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.semconv.spanproof import COHORT_PREFIX
-from spanproof.trace import Span, Trace, trace_of
+from spanproof.trace import Span, Trace
 from spanproof.trace.codec import MalformedDocument, decode
-from spanproof.trace.dialects import normalise
+from spanproof.trace.dialects import rebuild_trace
 from spanproof.trace.otlp import any_value
 
 log = logging.getLogger(__name__)
@@ -66,8 +66,7 @@ class Worker:
             request = self._read_request(job)
             body = request.SerializeToString()
             stage = "normalise"
-            spans = normalise(request)
-            trace = trace_of([*_decode_former_spans(job, spans), *spans])
+            trace = rebuild_trace(job.trace_id, _decode_former_spans(job), [request])
             stage = "evaluate"
             evaluation = self._evaluate(job, trace)
         except Exception as failure:
@@ -113,21 +112,19 @@ class Worker:
         return request
 
 
-def _decode_former_spans(job: Job, spans: list[Span]) -> list[Span]:
+def _decode_former_spans(job: Job) -> tuple[Span, ...]:
     """Return the spans that came so long ago, or before a restart, that only the store still has them.
 
     Without them a root that ends an hour after its children would be taken for the whole trace, and its
     evaluation would replace theirs.
     """
     if job.former is None:
-        return []
+        return ()
     try:
-        known = decode(TraceEvaluation, job.former).trace.spans
+        return decode(TraceEvaluation, job.former).trace.spans
     except MalformedDocument as problem:
         log.warning("trace %s: what was stored of it before cannot be read: %s", job.trace_id, problem)
-        return []
-    here = {span.span_id for span in spans}
-    return [span for span in known if span.span_id not in here]
+        return ()
 
 
 def main() -> None:

@@ -290,7 +290,8 @@ class Config(Section):
     sandbox: SandboxChoice = Field(default=SandboxChoice(), description="Where snippets run again.")
     policy: Path | None = Field(
         default=None,
-        description="File with the boundary agents are held to; none means the built-in default.",
+        description="The boundary agents are held to: the name of a preset, such as `devops`, or a file; none"
+        " means the preset `data-analysis`. docs/policy.md lists the presets.",
     )
     judge: JudgeChoice = Field(
         default=JudgeChoice(), description="A model that judges what the rules leave open."

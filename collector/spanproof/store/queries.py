@@ -26,7 +26,7 @@ from spanproof.store.external import fetch_external_scores
 from spanproof.store.filters import IS_OPEN, Filter, build_verdict_conditions
 from spanproof.store.rollups import SUMS, VERDICT_SUMS, build_verdict_source
 from spanproof.store.rows import list_failing_layers, parse_score
-from spanproof.store.schema import ROLLUP_SUMS, SCORES, VERDICT_COUNTS
+from spanproof.store.schema import OTEL_TRACES, ROLLUP_SUMS, SCORES, VERDICT_COUNTS
 from spanproof.store.values import CauseCount, FailRate, FailsWhen, Group, RunRow, TraceRow
 from spanproof.trace import Cause, Layer, Score, State, fold_states
 from spanproof.trace.dimensions import is_carried
@@ -269,6 +269,21 @@ def fetch_documents(client: Client, database: str, trace_ids: Sequence[str]) -> 
         parameters={"ids": list(trace_ids)},
     ).result_rows
     return {row[0]: (row[1], int(row[2])) for row in rows}
+
+
+def fetch_parents(
+    client: Client, database: str, trace_ids: Sequence[str]
+) -> dict[str, dict[str, str | None]]:
+    """Return the parent that each span of these traces came with, None of a root, by trace id and span id."""
+    rows = client.query(
+        f"SELECT TraceId, SpanId, ParentSpanId FROM {database}.{OTEL_TRACES.name} FINAL"  # noqa: S608
+        " WHERE TraceId IN {ids:Array(String)}",
+        parameters={"ids": list(trace_ids)},
+    ).result_rows
+    parents: dict[str, dict[str, str | None]] = {}
+    for trace_id, span_id, parent_id in rows:
+        parents.setdefault(trace_id, {})[span_id] = parent_id or None
+    return parents
 
 
 def find_traces_of_changed_code(

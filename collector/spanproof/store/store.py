@@ -476,6 +476,11 @@ class Store:
             if each in found
         ]
 
+    def span_parents(self, trace_ids: Sequence[str]) -> dict[str, dict[str, str | None]]:
+        """Return the parents of spans as received, by trace id and span id; None of a root."""
+        with self._connections.lease() as client:
+            return queries.fetch_parents(client, self._database, trace_ids)
+
     def scores(
         self,
         *,

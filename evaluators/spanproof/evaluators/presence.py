@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from spanproof.evaluators.evaluator import Cost, Evaluator, Needs
 from spanproof.evaluators.layers.common import format_count
 from spanproof.evaluators.model import RunEvidence
-from spanproof.evaluators.outcomes.recorded import PROGRAMS
+from spanproof.evaluators.recorded import PROGRAMS
 from spanproof.trace import Cause, Evidence, Judgement, Label, Layer, Outcome, Run, Scored, Skipped
 
 

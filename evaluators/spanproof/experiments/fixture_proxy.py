@@ -22,10 +22,10 @@ from typing import Self
 from urllib.parse import urlsplit
 
 from spanproof.sandbox import Exchange
-from spanproof.sandbox.tape import trust
-from spanproof.sandbox.tape.http1 import HEAD_BYTES
-from spanproof.sandbox.tape.recording import Recording
-from spanproof.sandbox.tape.server import Server, build_tls_context
+from spanproof.sandbox.supervisor.tape import trust
+from spanproof.sandbox.supervisor.tape.http1 import HEAD_BYTES
+from spanproof.sandbox.supervisor.tape.recording import Recording
+from spanproof.sandbox.supervisor.tape.server import Server, build_tls_context
 
 _CONNECT = b"CONNECT "
 _ESTABLISHED = b"HTTP/1.1 200 Connection established\r\n\r\n"

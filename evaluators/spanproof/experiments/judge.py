@@ -16,8 +16,8 @@ from spanproof.experiments.launch import Ended
 from spanproof.experiments.trial import Trial, TrialVerdict
 from spanproof.suites import Case
 from spanproof.suites.requirements import Attempt, Finding
-from spanproof.trace import Cause, Layer, Run, Scored, Span, SpanKind, Trace, get_state, trace_of
-from spanproof.trace.dialects import normalise
+from spanproof.trace import Cause, Layer, Run, Scored, SpanKind, Trace, get_state
+from spanproof.trace.dialects import read_traces
 from spanproof.trace.otlp import MalformedOtlp, read_file
 
 _HOW_TO_TRACE = "a program or service sends its spans to OTEL_EXPORTER_OTLP_ENDPOINT or --listen-port"
@@ -100,16 +100,11 @@ def _check(case: Case, attempt: Attempt) -> tuple[Finding, ...]:
 
 def read_trace(path: Path) -> Trace | None:
     """Return the trace with the most spans; None where no spans were written."""
-    spans: dict[str, list[Span]] = {}
     try:
         requests = read_file(path) if path.exists() else []
     except MalformedOtlp:
         requests = []  # a process that was killed while it wrote
-    for request in requests:
-        for span in normalise(request):
-            spans.setdefault(span.trace_id, []).append(span)
-    largest = max(spans, key=lambda trace_id: len(spans[trace_id]), default=None)
-    return None if largest is None else trace_of(spans[largest])
+    return max(read_traces(requests), key=lambda trace: len(trace.spans), default=None)
 
 
 def _find_root(trace: Trace) -> Run | None:

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from spanproof.evaluators.actions import is_answer
 from spanproof.evaluators.model import NoReplay, RunEvaluation, TraceEvaluation
 from spanproof.evaluators.outcomes.account import build_account
-from spanproof.evaluators.outcomes.actions import is_answer
 from spanproof.evaluators.outcomes.model import FAILING, Account, StepOutcome
-from spanproof.evaluators.outcomes.recovery import Came
+from spanproof.evaluators.outcomes.recovery import RecoveryStatus
 from spanproof.evaluators.redact import mask_formats
 from spanproof.evaluators.scores import find
 from spanproof.failures.causes import sign
@@ -48,7 +48,6 @@ _CODE_LAYERS = frozenset({Layer.EXECUTION, Layer.CORRECTNESS, Layer.TRAJECTORY})
 _CONSEQUENCES = {
     "recovery": frozenset(Layer),
     "answered": frozenset(Layer),
-    "action_safety": frozenset({Layer.BOUNDARY}),
 }
 
 
@@ -112,7 +111,11 @@ def _is_built_in(score: Score) -> bool:
 
 def _find_outcome_failures(evaluated: RunEvaluation, account: Account) -> list[_Found]:
     """Return the code and the calls that failed: those that nothing mended, else all."""
-    mended = {fate.failure.span_id for fate in account.fates if fate.came is not Came.LOST}
+    mended = {
+        recovery.failure.span_id
+        for recovery in account.recoveries
+        if recovery.status is not RecoveryStatus.UNRECOVERED
+    }
     every = [*_list_failed_parts(evaluated, account)]
     return [each for each in every if each.span_id not in mended] or every
 

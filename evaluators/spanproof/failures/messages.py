@@ -12,8 +12,8 @@ import builtins
 import re
 from dataclasses import dataclass
 
-from spanproof.evaluators.outcomes.causes import unwrap
-from spanproof.evaluators.outcomes.tracebacks import parse_python_traceback, parse_thrown_error
+from spanproof.reading.error_causes import unwrap
+from spanproof.reading.tracebacks import parse_python_traceback, parse_thrown_error
 
 MAX_MESSAGE_CHARS = 400
 """So much of a message is looked at: long ones quote data."""

@@ -31,6 +31,7 @@ from spanproof.evaluators.casetests import CaseTests, TestsError, load_tests
 from spanproof.evaluators.replay import FixtureBook, parse_fixtures
 from spanproof.gate import OpenPolicy, parse_open_policy
 from spanproof.sandbox import BadFixture
+from spanproof.sandbox.presets import PRESET_NAMES
 from spanproof.sandbox.untrusted_files import (
     MAX_DOCUMENT_BYTES,
     MalformedYamlError,
@@ -144,6 +145,26 @@ def read_suite_policy(suite: Path) -> OpenPolicy | None:
         return parse_open_policy(str(path), head["open"])
     except ValueError as problem:
         raise SuiteError(str(problem)) from problem
+
+
+def read_suite_preset(suite: Path) -> str | None:
+    """Return the preset of the policy that `suite.yaml` names; None where it leaves that out.
+
+    No file can be named: a suite may come with somebody else's change, and a policy file may name scanners,
+    which are programs.
+
+    Raises:
+        SuiteError: `policy` is no preset.
+    """
+    path = suite / "suite.yaml"
+    head = _load_yaml(path) if path.is_file() else {}
+    name = head.get("policy")
+    if name is not None and name not in PRESET_NAMES:
+        raise SuiteError(
+            f"{path}: key 'policy' cannot be {name!r:.80}; name one of {', '.join(PRESET_NAMES)},"
+            " and give a file with --policy"
+        )
+    return name
 
 
 def load_case(folder: Path) -> Case:

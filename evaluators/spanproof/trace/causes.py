@@ -26,6 +26,7 @@ class Cause(StrEnum):
     REPLAY_BROKE_OFF = "replay-broke-off"
     CODE_NOT_RUN = "code-not-run"
     RECOVERY_NOT_CERTAIN = "recovery-not-certain"
+    ROOT_MISSING = "root-missing"
 
     # Skipped: there is nothing to judge, or the trace lacks what is needed.
     NO_CODE = "no-code"
@@ -91,6 +92,10 @@ CAUSE_WORDS: Final[Mapping[Cause, tuple[str, str]]] = MappingProxyType(
         Cause.RECOVERY_NOT_CERTAIN: (
             "run may have recovered from a failure",
             "runs may have recovered from a failure",
+        ),
+        Cause.ROOT_MISSING: (
+            "run waits for the root of its trace",
+            "runs wait for the root of their trace",
         ),
         Cause.NO_CODE: ("run has no code", "runs have no code"),
         Cause.NO_ANSWER: ("run has no answer on the trace", "runs have no answer on the trace"),

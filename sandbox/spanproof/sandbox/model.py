@@ -74,6 +74,29 @@ class Attempt:
     count: int = field(default=1, compare=False)
 
 
+class NoteKind(StrEnum):
+    """What a program did that is worth a note and no accusation."""
+
+    MISSING_FILE = "missing_file"
+    """It looked for a file that is not there, and that no sensitive tree would hold."""
+    LEFT_RUNNING = "left_running"
+    """It left something running when it ended, which was killed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionNote:
+    """One thing on a program's record that crosses no boundary.
+
+    Attributes:
+        target: an absolute path; of what was left running, `thread` or `process`.
+        count: how often it looked; how many were running.
+    """
+
+    kind: NoteKind
+    target: str
+    count: int = field(default=1, compare=False)
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Bounds of one program (of one step, in a session).
@@ -247,6 +270,7 @@ class Execution:
         peak_memory_bytes: of the whole tree, less the warm interpreter's own.
         attempts: in order, each distinct one once. Where there were more than are kept, those beyond are one
             of each kind with the target `(others)`, and `attempts_whole` is False.
+        notes: what crosses no boundary, and explains what the program found or left.
         files: what the program left in its work directory: size in bytes by relative path.
         raised: the exception that ended it, as the guest reported it.
         result: JSON form of the value of the last expression, where the program was a session's step;
@@ -274,6 +298,7 @@ class Execution:
     peak_memory_bytes: int = 0
     attempts: tuple[Attempt, ...] = ()
     attempts_whole: bool = True
+    notes: tuple[ExecutionNote, ...] = ()
     files: Mapping[str, int] = field(default_factory=dict)
     raised: Raised | None = None
     result: JsonValue = None

@@ -15,6 +15,7 @@ from . import (
     blind_spots,
     disguises,
     disk,
+    endings,
     evasions,
     files,
     generated,
@@ -49,6 +50,7 @@ HOSTILE = (
     *blind_spots.SNIPPETS,
     *strangers.SNIPPETS,
     *generated.SNIPPETS,
+    *endings.SNIPPETS,
 )
 """In the order they run: one may leave what a later one looks for."""
 WITHOUT_NODE = tuple(one for one in HOSTILE if one.language not in ("javascript", "typescript"))

@@ -172,7 +172,7 @@ SNIPPETS = [
         import socket
         s = socket.socket(socket.AF_UNIX); s.connect("/var/run/docker.sock"); print("BREACH")
         """,
-        ("file", "docker.sock"),
+        None,  # a look, as `docker ps` has it too: an attempt where the machine has one, a note where it has not
         _WHEREVER_IT_LIES,
     ),
     hostile(

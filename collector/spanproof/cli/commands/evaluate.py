@@ -25,6 +25,7 @@ from spanproof.cli.problems import UsageProblem
 from spanproof.config.model import Config
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.evaluators.score_rows import make_run_row
+from spanproof.trace import DEFECT_WORDS
 
 if TYPE_CHECKING:
     from spanproof.evaluators.structure import Files
@@ -120,9 +121,9 @@ def _print(evaluations: Sequence[TraceEvaluation]) -> None:
         print_runs(console, lines)
     for evaluation in evaluations:
         name = f"trace {evaluation.trace.trace_id[:8]}"
-        defects = ", ".join(defect.value.replace("_", " ") for defect in sorted(evaluation.trace.defects))
+        defects = "; ".join(DEFECT_WORDS[defect] for defect in sorted(evaluation.trace.defects))
         if defects:
-            console.print(f"{name} is marked: {defects}", style="yellow", soft_wrap=True)
+            console.print(f"{name}: {defects}", style="yellow", soft_wrap=True)
         if not evaluation.runs:
             spans = format_count(len(evaluation.trace.spans), "span")
             console.print(f"{name} has no agent run in its {spans}", style="yellow", soft_wrap=True)

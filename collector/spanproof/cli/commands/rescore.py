@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import repeat
 
 import click
 
@@ -127,7 +128,9 @@ def _rescore_traces(
     with ThreadPoolExecutor(config.evaluation.workers) as pool:
         for first in range(0, len(ids), _BATCH):
             stored = store.evaluations(ids[first : first + _BATCH])
-            fresh = list(pool.map(lambda each: rescore_trace(engine, each, layers), stored))
+            parents = store.span_parents([each.trace.trace_id for each in stored])
+            of_each = [parents.get(each.trace.trace_id, {}) for each in stored]
+            fresh = list(pool.map(rescore_trace, repeat(engine), stored, repeat(layers), of_each))
             store.write(fresh)
             yield from zip(stored, fresh, strict=True)
 

@@ -28,6 +28,7 @@ from spanproof.collector.service import Collector
 from spanproof.collector.telemetry import JsonLines
 from spanproof.collector.ticker import Watcher
 from spanproof.config.model import Config
+from spanproof.sandbox.presets import PRESET_NAMES
 from spanproof.sandbox.registry import open_sandbox
 from spanproof.store import Store
 
@@ -141,6 +142,8 @@ def _freeze_loaded() -> None:
 
 def _read_policy(file: Path) -> str:
     """Return the text of the policy, with the salt of fingerprints masked."""
+    if str(file) in PRESET_NAMES:
+        return f"extends: {file}\n"
     return _SALT.sub(r'\1"masked-in-the-console"', file.read_text(encoding="utf-8"))
 
 

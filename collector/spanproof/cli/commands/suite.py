@@ -42,6 +42,7 @@ from spanproof.suites import (
     SuiteReport,
     load_suite,
     read_suite_policy,
+    read_suite_preset,
     run_suite,
 )
 
@@ -85,11 +86,14 @@ def run(
     Without an agent, exit code 0 means that each frozen run gets the verdicts of its expectation. With one,
     that each case passes in every trial; an open trial has not passed. Else it is 1.
 
-    The same sections of the configuration apply as for `spanproof eval`.
+    The same sections of the configuration apply as for `spanproof eval`; a preset that `suite.yaml` names as
+    `policy` takes the place of the configuration's, and --policy the place of both.
     """
     open_policy = choose_open_policy(open_as, read_suite_policy(suite))
     baseline = trials.baseline if config.evaluation.structure else None
     earlier = read_earlier_code(baseline) if baseline else {}
+    preset = read_suite_preset(suite)
+    policy_file = policy_file or (Path(preset) if preset is not None else None)
     with (
         opened_engine(config, policy_file, runs_before=earlier) as engine,
         make_progress(as_json=as_json) as bar,

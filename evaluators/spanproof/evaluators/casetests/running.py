@@ -28,9 +28,10 @@ from spanproof.evaluators.casetests.text import (
 )
 from spanproof.evaluators.model import Budget, TestReport, UnrunCause
 from spanproof.evaluators.replay.fixtures import NO_FIXTURES, FixtureSet
+from spanproof.evaluators.replay.limits import DEFAULT_LIMITS, ReplayLimits
 from spanproof.evaluators.replay.plan import plan_replay
 from spanproof.evaluators.replay.tape import DIVERGED
-from spanproof.sandbox import Execution, FailureClass, Limits, Program, Sandbox, SessionSpec
+from spanproof.sandbox import Execution, FailureClass, Program, Sandbox, SessionSpec
 from spanproof.sandbox.guest.testing import plan_tests
 from spanproof.sandbox.guest.uncollected import HOW_TO_WRITE_TESTS, format_uncollected, list_uncollected
 from spanproof.trace import Run
@@ -70,8 +71,21 @@ finally:
 """
 
 
-def run_tests(tests: CaseTests, run: Run, sandbox: Sandbox, given: FixtureSet = NO_FIXTURES) -> TestReport:
-    """Run every test of a case, in the surroundings its replay has: `given` are those of its cohort.
+def run_tests(
+    tests: CaseTests,
+    run: Run,
+    sandbox: Sandbox,
+    given: FixtureSet = NO_FIXTURES,
+    limits: ReplayLimits = DEFAULT_LIMITS,
+) -> TestReport:
+    """Run every test of a case, in the surroundings its replay has.
+
+    Args:
+        tests: of the case.
+        run: that left the code.
+        sandbox: where to run.
+        given: the fixtures of its cohort.
+        limits: bounds of the programs; their time is the tests' own.
 
     Raises:
         SandboxUnavailable: the backend cannot run here.
@@ -81,7 +95,7 @@ def run_tests(tests: CaseTests, run: Run, sandbox: Sandbox, given: FixtureSet = 
         return _build_report(tests)
     try:
         subject = build_subject(run, tests.snippet)
-        testing = _Testing(tests, subject, sandbox, plan_replay(run, given).spec)
+        testing = _Testing(tests, subject, sandbox, plan_replay(run, given, limits=limits).spec)
         testing.run_all()
     except CannotRun as problem:
         return build_unrun_report(tests, str(problem), problem.cause)
@@ -224,7 +238,12 @@ class _Testing:
         self, source: str, *, tests: str | None = None, stdin: bytes = b"", output_bytes: int = 256 * 1024
     ) -> Execution:
         seconds = self.tests.timeout_s
-        limits = Limits(wall_s=seconds, cpu_s=seconds, output_bytes=output_bytes)
+        limits = replace(
+            self.spec.limits,
+            wall_s=seconds,
+            cpu_s=seconds,
+            output_bytes=max(output_bytes, self.spec.limits.output_bytes),
+        )
         execution = self.sandbox.run(
             Program(
                 "python",

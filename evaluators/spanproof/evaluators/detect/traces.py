@@ -141,7 +141,7 @@ def _gather_steps(trace: Trace) -> Iterator[_Candidate]:
     stepped = [span for span in trace.spans if span.step is not None and span.code is None]
     calls = _group_calls(trace) if stepped else {}
     for span in stepped:
-        of_agent = calls.get(span.parent_id, ())
+        of_agent = calls.get(trace.parents[span.span_id], ())
         after = bisect_left(of_agent, span.end_ns, key=lambda call: call.start_ns)
         found = find_step_code(trace, span, of_agent[after] if after < len(of_agent) else None)
         if found is None:
@@ -272,8 +272,9 @@ def _find_unrepeated_answers(trace: Trace) -> Iterator[tuple[Span, str, str]]:
             said.append(own)
         if span.kind is SpanKind.LLM:
             said += [message.text for message in span.output_messages]
-        if span.parent_id is not None:
-            below.setdefault(span.parent_id, []).extend(dict.fromkeys(text for text in said if text))
+        parent = trace.parents[span.span_id]
+        if parent is not None:
+            below.setdefault(parent, []).extend(dict.fromkeys(text for text in said if text))
 
 
 def _read_answer(trace: Trace, span: Span) -> str:

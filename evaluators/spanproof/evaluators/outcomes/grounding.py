@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from spanproof.evaluators.outcomes.known import find_numbers
 from spanproof.evaluators.outcomes.model import NOT_DONE, Account, Origin, OriginKind, State
+from spanproof.reading.numerals import find_numbers
 from spanproof.trace import OPEN_VALUE, Cause, Evidence, Judgement, Label, Layer, Scored
 
 _VERBS = {
@@ -20,7 +20,7 @@ _VERBS = {
     OriginKind.CLOCK: "takes {} from the clock",
 }
 
-_WANTED = {OriginKind.ABSENCE: "to look that up", OriginKind.UNDONE: "to do it"}
+_CLAIMS = frozenset({OriginKind.ABSENCE, OriginKind.UNDONE})
 
 
 def settle_groundedness(account: Account, judgements: Sequence[Judgement]) -> list[Judgement]:
@@ -45,7 +45,8 @@ def _settle(account: Account, settled: Scored | None, judgement: Judgement) -> J
         sentence = f"{explain_origin(origin)}, and no source holds it"
         return _leave_open(judgement, outcome, sentence, Cause.VALUE_FROM_CODE, origin.value)
     if account.nothing_worked and not account.reports_failure:
-        sentence = "nothing that the run did succeeded, and the answer does not say so"
+        what = "all that the run did failed" if account.all_failed else "no step of the run gave anything"
+        sentence = f"{what}, and the answer does not say so"
         return _leave_open(judgement, outcome, sentence, Cause.NOTHING_SUCCEEDED)
     return judgement
 
@@ -86,9 +87,8 @@ def explain_origin(origin: Origin) -> str:
     if origin.kind is OriginKind.PARTIAL:
         stopped = f"step {origin.step} that printed it was stopped before its end"
         return f"The answer says {origin.value}, and {stopped}"
-    if origin.kind in _WANTED:
-        failed = f"step {origin.step}, which was {_WANTED[origin.kind]}, failed ({origin.source})"
-        return f"The answer says {origin.value!r}; {failed}"
+    if origin.kind in _CLAIMS:
+        return f"The answer says {origin.value!r}; {origin.source}"
     if origin.kind is OriginKind.BROADER:
         return f"The answer says {origin.value}; step {origin.step} gave it for {origin.source}"
     if origin.kind is OriginKind.NOTHING and origin.step is not None:

@@ -17,6 +17,7 @@ from spanproof.trace import (
     Snippet,
     Span,
     SpanError,
+    SpanKind,
     Step,
     ToolCall,
     Trace,
@@ -31,10 +32,20 @@ def build_steps(trace: Trace, scope: RunScope, snippets: Sequence[Snippet]) -> t
     for snippet in snippets:
         by_span.setdefault(snippet.span_id, []).append(snippet)
     calls = find_model_calls(trace, scope.members)
+    answers = _map_answers(calls) if not any(span.kind is SpanKind.TOOL for span in scope.members) else {}
     return tuple(
-        _build_step(trace, turn, number, by_span, _find_shown_next(turn, calls))
+        _build_step(trace, turn, number, by_span, _find_shown_next(turn, calls), answers)
         for number, turn in enumerate(find_turns(trace, scope), start=1)
     )
+
+
+def _map_answers(calls: Sequence[Span]) -> dict[str, Message]:
+    """Return what tools answered, by the id of the call, from what the model was sent.
+
+    Where the producer makes no spans of tools these messages are the record.
+    """
+    sent = (message for call in calls for message in call.input_messages if message.role == "tool")
+    return {message.tool_call_id: message for message in sent if message.tool_call_id}
 
 
 def _find_shown_next(turn: Turn, calls: Sequence[Span]) -> str | None:
@@ -47,14 +58,25 @@ def _find_shown_next(turn: Turn, calls: Sequence[Span]) -> str | None:
 
 
 def _build_step(
-    trace: Trace, turn: Turn, number: int, by_span: Mapping[str, list[Snippet]], shown_next: str | None
+    trace: Trace,
+    turn: Turn,
+    number: int,
+    by_span: Mapping[str, list[Snippet]],
+    shown_next: str | None,
+    answers: Mapping[str, Message],
 ) -> Step:
     said = [message for call in turn.calls for message in call.output_messages if message.role == "assistant"]
     found = [snippet for span in turn.spans for snippet in by_span.get(span.span_id, ())]
     found.sort(key=lambda snippet: not snippet.executed)
-    hosted = (
+    hosted = [
         _make_hosted_call(call, answer) for span in turn.calls for call, answer in find_hosted_calls(span)
-    )
+    ]
+    hosted += [
+        _make_hosted_call(call, answers[call.call_id])
+        for message in said
+        for call in message.tool_calls
+        if call.call_id is not None and call.call_id in answers and not _holds_code(call, found)
+    ]
     recorded = _collect_calls(trace, turn, found, hosted)
     return Step(
         number=number,
@@ -92,6 +114,12 @@ def _collect_calls(
     known = {call.span_id for call in recorded}
     made = (call for snippet in snippets for call in snippet.tape)
     return (*recorded, *(call for call in made if call.span_id not in known))
+
+
+def _holds_code(call: ToolCall, snippets: Sequence[Snippet]) -> bool:
+    """Whether a call is one of code, which is a snippet with its own outcome."""
+    given = call.arguments.values() if isinstance(call.arguments, Mapping) else [call.arguments]
+    return any(snippet.source in given for snippet in snippets)
 
 
 def _make_hosted_call(call: ToolCall, answer: Message) -> RecordedCall:

@@ -94,6 +94,8 @@ def build_span(raw: RawSpan, reading: Reading, dialect: str) -> Span:
         hidden=reading.hidden or _is_withheld(reading),
         dropped_attributes=raw.dropped,
         environment=reading.environment,
+        failed=raw.failed,
+        status_message=raw.status_message,
         events=raw.events,
         attributes=raw.attributes,
         resource=raw.resource,

@@ -125,6 +125,8 @@ def report_end(exception: BaseException, reporter: Reporter) -> int:
         return resolve_exit_code(exception)
     reporter.send("raised", raised=describe(exception, FILENAME))
     print_exception(exception)
+    # As the interpreter does: what lives in the frames of the program ends after its exit functions.
+    sys.last_type, sys.last_value, sys.last_traceback = type(exception), exception, exception.__traceback__
     return 1
 
 

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from spanproof.sandbox.catalogue import split_entry
 from spanproof.sandbox.policy import READ_VERBS, SqlRule
-from spanproof.sandbox.scanners.boundary import Action, Boundary, Pieces
+from spanproof.sandbox.scanners.boundary import Action, Boundary, Pieces, UseKind
 from spanproof.sandbox.scanners.catalogue import read_sections
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.model import Verdict
@@ -430,6 +430,7 @@ def _judge(context: Context, source: Source, statement: exp.Expr) -> None:
 
     verb = _find_verb(statement)
     policy = context.boundary.policy
+    context.boundary.note_use(UseKind.STATEMENT, verb)
     if statement.key in _SETTING_KEYS and _SETTINGS.match(statement.sql()):
         context.add("sql.statement.privilege", START, "changes settings of the database")
     allowed = verb in policy.sql_verbs or verb in _TRANSACTION_VERBS

@@ -15,8 +15,8 @@ from spanproof.evaluators.layers.groundedness.match import are_comparable, is_ag
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.reader import Named, Reading, Stated
 from spanproof.evaluators.layers.groundedness.world import FieldName, World
-from spanproof.reading.numbers import UNITS
 from spanproof.reading.records import Fact, Role
+from spanproof.reading.units import UNITS
 from spanproof.reading.values import NUMERIC, Kind, is_year
 from spanproof.reading.words import STOP, base_form, base_forms_of, expand
 

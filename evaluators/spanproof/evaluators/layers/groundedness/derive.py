@@ -17,7 +17,7 @@ from spanproof.evaluators.layers.groundedness.lexicon import is_of
 from spanproof.evaluators.layers.groundedness.match import are_comparable, is_hedged_number
 from spanproof.evaluators.layers.groundedness.reader import Reading, Stated
 from spanproof.evaluators.layers.groundedness.world import World
-from spanproof.reading.numbers import MONTHS
+from spanproof.reading.dates import MONTHS
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.sentences import Word
 from spanproof.reading.values import NUMERIC, Kind, Value

@@ -40,7 +40,7 @@ from spanproof.evaluators.layers.groundedness.sources.model import Context, Sour
 from spanproof.evaluators.layers.groundedness.states import StateBinder
 from spanproof.evaluators.layers.groundedness.unread import bind_names, cover_cues, list_unread
 from spanproof.evaluators.layers.groundedness.world import World, build_world
-from spanproof.evaluators.outcomes.known import find_numbers
+from spanproof.reading.numerals import find_numbers
 from spanproof.reading.records import Fact
 from spanproof.reading.sentences import Form, Mood, Passage, detect_language, parse_words, read_passages
 from spanproof.reading.values import NUMERIC, Kind

@@ -15,7 +15,8 @@ from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_degrees
 from spanproof.evaluators.layers.groundedness.match import Hedge
 from spanproof.evaluators.layers.groundedness.model import Claim
 from spanproof.evaluators.layers.groundedness.world import World
-from spanproof.reading.numbers import scan_cached, with_relatives
+from spanproof.reading.dates import with_relatives
+from spanproof.reading.numbers import scan_cached
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.sentences import Passage, Word
 from spanproof.reading.values import NUMERIC, Kind, Mention, Value

@@ -14,8 +14,8 @@ from functools import cached_property
 from typing import Final
 
 from spanproof.evaluators.layers.groundedness.sources.model import Source, SourceKind
+from spanproof.reading.dates import MONTHS
 from spanproof.reading.documents.read import read_facts
-from spanproof.reading.numbers import MONTHS
 from spanproof.reading.records import Fact, FactBase, Role
 from spanproof.reading.values import NUMERIC, Kind
 from spanproof.reading.words import STOP, base_form, base_forms_of, expand

@@ -19,7 +19,7 @@ from functools import lru_cache
 from typing import Final
 
 from spanproof.sandbox.catalogue import split_entry
-from spanproof.sandbox.scanners.boundary import Action
+from spanproof.sandbox.scanners.boundary import Action, UseKind
 from spanproof.sandbox.scanners.pieces import ENTRY, merge_pieces
 from spanproof.sandbox.scanners.python import payloads
 from spanproof.sandbox.scanners.python.machine import Machine
@@ -173,6 +173,7 @@ def check_module(m: Machine, name: str, node: ast.expr) -> None:
     policy = m.context.boundary.policy
     top = find_top_module(name)
     if top in policy.denied_modules or ".".join(name.split(".")[:2]) in policy.denied_modules:
+        m.context.boundary.note_use(UseKind.MODULE, top)
         m.add("module.denied", node, f"calls {m.plain_name(name)}, in a module the policy denies")
     elif (
         policy.allowed_modules

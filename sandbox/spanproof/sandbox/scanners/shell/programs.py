@@ -14,7 +14,7 @@ from typing import Final
 
 from tree_sitter import Node
 
-from spanproof.sandbox.scanners.boundary import Action, Pieces
+from spanproof.sandbox.scanners.boundary import Action, Pieces, UseKind
 from spanproof.sandbox.scanners.pieces import ENTRY, limit_texts, merge_pieces
 from spanproof.sandbox.scanners.shell import files, interpreters, network
 from spanproof.sandbox.scanners.shell.catalogue import (
@@ -24,6 +24,7 @@ from spanproof.sandbox.scanners.shell.catalogue import (
     INSTALLERS,
     INTERPRETERS,
     NETWORK,
+    NETWORK_KINDS,
     OPERANDS,
     PROJECT_TOOLS,
     SHELLS,
@@ -33,6 +34,12 @@ from spanproof.sandbox.scanners.shell.catalogue import (
     drop_text_options,
     skip_options,
     split_options,
+)
+from spanproof.sandbox.scanners.shell.command_patterns import (
+    Match,
+    find_allowed,
+    format_command,
+    match_denied,
 )
 from spanproof.sandbox.scanners.shell.files import judge_operands
 from spanproof.sandbox.scanners.shell.interpreters import run_interpreter, run_shell, run_word
@@ -78,11 +85,30 @@ def run(shell: Shell, fields: Sequence[Words], stdin: Stream, node: Node) -> Str
         return shell.call_function(name, arguments, stdin, node)
     program = name.rpartition("/")[2] or name
     policy = shell.context.boundary.policy
-    if program in policy.denied_commands:
-        shell.add("command.denied", node, f"runs {program}, which the policy denies")
-    if program in policy.allowed_commands:
+    if _needs_permission(program):
+        shell.context.boundary.note_use(UseKind.COMMAND, format_command(program, arguments))
+    match match_denied(policy.denied_commands, program, arguments):
+        case Match.DENIED:
+            shell.add(
+                "command.denied", node, f"runs {format_command(program, arguments)}, which the policy denies"
+            )
+        case Match.UNKNOWN:
+            shell.add("command.dynamic", node, f"runs {program}, which the policy denies for some arguments")
+        case Match.NONE:
+            pass
+    if find_allowed(policy.allowed_commands, program, arguments) is not None:
+        if program in INSTALLERS:
+            network.judge_sources(shell, program, arguments, node)
         return UNKNOWN_STREAM
     return _dispatch(shell, name, program, arguments, stdin, node)
+
+
+def _needs_permission(program: str) -> bool:
+    """Whether a program runs only where the policy allows it: it is denied, installs, or is not known."""
+    if program in DENIED or program in INSTALLERS or NETWORK_KINDS.get(program) == "cloud":
+        return True
+    known = (_HANDLERS, SHELLS, INTERPRETERS, NETWORK, WRAPPERS, OPERANDS, HARMLESS)
+    return not any(program in group for group in known) and not program.startswith((".", "/"))
 
 
 def _dispatch(
