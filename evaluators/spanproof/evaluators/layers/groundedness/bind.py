@@ -23,7 +23,11 @@ from spanproof.reading.words import STOP, base_form, base_forms_of, expand
 _ATTACHING = frozenset(("of", "for", "in", "at", "from", "by", "with", "to", "on", "via", "(", "per"))
 _ATTACHED_REACH = 5
 _PARTING = frozenset((",", ";", "and", "or", "but", "while"))
+_OPPOSING = frozenset(("against", "vs", "versus", "compared", "than", "instead", "→"))
+"""Words behind these go with the value that one is compared with: "14 left against a reorder point of 40"."""
 _DOLLARS = frozenset(("USD", "CAD", "AUD", "NZD", "SGD", "HKD", "MXN"))
+_PRECISE_DIGITS = 3
+"""A number of so many digits, zeros at its ends left out, is in an output by chance in few answers."""
 _UNSAID = 0.25
 """What a field loses for words of its name that are not said: `price` is meant by "price", not `old_price`."""  # noqa: E501
 _KINDS = {
@@ -46,6 +50,21 @@ class ValueBinder:
 
     def list_matches(self, stated: Stated) -> list[Fact]:
         """Return the facts whose value is the stated one, in the currency that their record names."""
+        return self._list_of_currency(stated)
+
+    def list_losses(self, stated: Stated, reading: Reading) -> list[Fact]:
+        """Return the negative facts whose amount a clause states as a loss: "short by 26", "lost €145"."""
+        value = stated.mention.value
+        low, high = reading.get_clause(stated.start)
+        is_loss = value.kind in NUMERIC and any(
+            is_of(word, "loss") for word in reading.words_between(low, high)
+        )
+        if not is_loss or value.number <= 0:
+            return []
+        mention = replace(stated.mention, value=replace(value, number=-value.number))
+        return self._list_of_currency(replace(stated, mention=mention))
+
+    def _list_of_currency(self, stated: Stated) -> list[Fact]:
         return [fact for fact in self._list_equal(stated) if self._is_of_currency(stated, fact)]
 
     def _is_of_currency(self, stated: Stated, fact: Fact) -> bool:
@@ -106,7 +125,7 @@ class ValueBinder:
     def bind(self, reading: Reading) -> Iterator[tuple[Stated, Fact | None, list[Fact]]]:
         """Yield each stated value with the fact that it is bound to, and all facts of its value."""
         for stated in reading.stated:
-            matches = self.list_matches(stated)
+            matches = self.list_matches(stated) or self.list_losses(stated, reading)
             yield stated, self._choose(stated, matches, reading), matches
 
     def _choose(self, stated: Stated, matches: Sequence[Fact], reading: Reading) -> Fact | None:
@@ -120,7 +139,37 @@ class ValueBinder:
         named = [fact for fact in in_row if self.is_named_field(fact, stated, reading)]
         if named:
             return named[-1]
-        return None
+        return self._find_only(stated, options, in_row, subjects, reading)
+
+    def _find_only(
+        self,
+        stated: Stated,
+        options: Sequence[Fact],
+        in_row: Sequence[Fact],
+        subjects: Sequence[frozenset[int]],
+        reading: Reading,
+    ) -> Fact | None:
+        """Return the one fact of the outputs that a precise value can be of, where nothing names another."""
+        if not options or not is_precise(stated) or len({self._identify(fact) for fact in options}) != 1:
+            return None
+        fact = options[-1]
+        if fact not in in_row:
+            tables = {self.world.base.records[row].source for rows in subjects for row in rows}
+            siblings = self.world.list_siblings(self.world.get_row(fact.record))
+            if fact.source in tables or (subjects and len(siblings) > 1):
+                return None
+        near = next(self.iter_context(stated, reading))
+        own = self.world.words_of(fact)
+        for other in self.world.list_facts(self.world.get_row(fact.record)):
+            is_rival = other.role is Role.CELL and are_comparable(stated.mention.value, other)
+            if is_rival and other.value.kind is not Kind.TEXT and near & self.world.words_of(other) - own:
+                return None
+        return fact
+
+    def _identify(self, fact: Fact) -> tuple[object, ...]:
+        """Return what tells the quantities of two facts apart: the field's name and the value."""
+        value = fact.value
+        return fact.path[-1:], value.number, value.date, value.time
 
     def find_subjects(self, stated: Stated, reading: Reading) -> list[frozenset[int]]:
         """Return the sets of rows that a value may be of: those of the names nearest to it."""
@@ -129,6 +178,8 @@ class ValueBinder:
         left = [name for name in names if low <= name.start and name.end <= stated.start]
         right = [name for name in names if stated.end <= name.start and name.end <= high]
         found = []
+        if not left and reading.scope and reading.is_continued:
+            left = list(reading.scope)
         if right and self._is_attached(stated, right[0], reading):
             found.append(merge_rows(right))
         if left:
@@ -208,7 +259,12 @@ class ValueBinder:
         if len(rivals) == 1:
             return True
         same = {name for name, facts in rivals.items() if any(f.value == fact.value for f in facts)}
+        is_single = any(rows == {row} for rows in self.find_subjects(stated, reading))
+        is_described = self._is_described(stated, reading)
         for number, (is_beside, words) in enumerate(self._iter_ranked_context(stated, reading)):
+            if not is_beside and is_described and is_single and same == {own}:
+                # The words beside the value say what it is; they have to be read by themselves.
+                continue
             groups = expand(words)
             if number == 1:
                 # Words further away may name the field of another value of the clause.
@@ -224,12 +280,25 @@ class ValueBinder:
                 leading = {name for name, score in scores.items() if score == best}
                 if own in leading and leading & same == {own}:
                     return True
+                if same == {own} and best < 1 and is_single:
+                    # Half a name of another field says less than the value itself.
+                    continue
                 if is_beside or any(
                     _is_of_one_shape(fact, other) for name in leading for other in rivals[name]
                 ):
                     return False
         # Nothing names a field: the value decides. Words that name another are left unread.
         return same == {own}
+
+    def _is_described(self, stated: Stated, reading: Reading) -> bool:
+        """Return whether words beside a value say what it is: it is no bare answer to the task."""
+        low, high = reading.get_clause(stated.start)
+        named = {at for name in reading.names for at in name.words}
+        return any(
+            word.part in ("NOUN", "VERB", "ADJ") and not is_of(word, "carrier")
+            for at, word in enumerate(reading.words)
+            if low <= word.start < high and at not in named and at not in stated.words
+        )
 
     def _list_taken(
         self, rivals: dict[FieldName, list[Fact]], stated: Stated, reading: Reading
@@ -274,8 +343,10 @@ class ValueBinder:
         after = min((other.start for other in beside if other.start >= stated.end), default=high)
         # Words behind a comma or an "and" go with the next value.
         for word in reading.words_between(before, after):
-            if word.text.lower() in _PARTING:
+            lowered = word.text.lower()
+            if lowered in _PARTING:
                 before = max(before, word.end) if word.end <= stated.start else before
+            if lowered in _PARTING or lowered in _OPPOSING:
                 after = min(after, word.start) if word.start >= stated.end else after
         names = {at for name in reading.names if name.is_whole for at in name.words}
         near = [
@@ -291,6 +362,16 @@ class ValueBinder:
         yield frozenset(
             word.form for at, word in enumerate(reading.words) if low <= word.start < high and at not in names
         )
+
+
+def is_precise(stated: Stated) -> bool:
+    """Return whether a value has enough digits to be of one quantity only, by any chance but a small one."""
+    digits = [character for character in stated.text if character.isdigit()]
+    value = stated.mention.value
+    if value.kind is Kind.DATE:
+        return value.date is not None and None not in value.date[1:]
+    is_amount = (value.kind in NUMERIC and not is_year(value)) or value.kind is Kind.TIME
+    return is_amount and not stated.mention.spelled and len("".join(digits).strip("0")) >= _PRECISE_DIGITS
 
 
 def _is_of_one_shape(one: Fact, other: Fact) -> bool:

@@ -8,14 +8,14 @@ row that it names, or a whole column. A direction that the clause states has to 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Final
 
-from spanproof.evaluators.layers.groundedness.bind import ValueBinder
+from spanproof.evaluators.layers.groundedness.bind import ValueBinder, is_precise
 from spanproof.evaluators.layers.groundedness.lexicon import is_of
 from spanproof.evaluators.layers.groundedness.match import are_comparable, is_hedged_number
-from spanproof.evaluators.layers.groundedness.reader import Reading, Stated
+from spanproof.evaluators.layers.groundedness.reader import MULTIPLES, Reading, Stated
 from spanproof.evaluators.layers.groundedness.world import World
 from spanproof.reading.dates import MONTHS
 from spanproof.reading.records import Fact, Role
@@ -25,6 +25,7 @@ from spanproof.reading.words import base_form, expand
 
 _MAX_ROWS: Final = 60
 _MAX_OPERANDS: Final = 8
+_RATE_REACH: Final = 4
 _CUES: Final = ("sum", "mean", "difference", "share", "multiple", "up", "down", "product")
 _TOTAL_WORDS: Final = frozenset(("total", "overall", "sum", "al", "grand", "subtotal"))
 
@@ -58,6 +59,8 @@ def derive(stated: Stated, reading: Reading, binder: ValueBinder) -> Derived | N
         word for at, word in enumerate(reading.words) if low <= word.start < high and at not in stated.words
     ]
     cues = list_cues(clause) | list_cues(_read_header(stated, reading))
+    if stated.text.lower() in MULTIPLES:
+        cues |= {"multiple"}
     if _is_signed(stated):
         cues |= {"difference"}
     found = None
@@ -100,7 +103,12 @@ def _iter_derived(
     if cues & {"difference", "up", "down"}:
         for one, two in pairs:
             yield from _iter_differences(one, two, value, sign, is_signed=_is_signed(stated))
-    if "sum" in cues or _has_plus(reading):
+        for one, two in _iter_row_pairs(stated, reading, binder):
+            yield from _iter_differences(one, two, value, sign, is_signed=_is_signed(stated))
+    if "product" in cues:
+        yield from _iter_rates(stated, reading, binder)
+    is_total = is_precise(stated) and not reading.names and not is_percent
+    if "sum" in cues or is_total or _has_plus(reading):
         for facts in iter_groups(stated, reading, binder):
             yield _build(sum(map(_compute_amount, facts)), facts, "+")
     if "mean" in cues:
@@ -109,8 +117,9 @@ def _iter_derived(
             yield Derived(total, tuple(facts), f"mean of {len(facts)} values = {total:g}")
     if "multiple" in cues:
         for one, two in pairs:
-            if _compute_amount(two):
-                yield _build(_compute_amount(one) / _compute_amount(two), (one, two), "/")
+            for above, below in ((one, two), (two, one)):
+                if _compute_amount(below):
+                    yield _build(_compute_amount(above) / _compute_amount(below), (above, below), "/")
 
 
 def _iter_shares_of_columns(reading: Reading, binder: ValueBinder, is_percent: bool) -> Iterator[Derived]:
@@ -157,6 +166,55 @@ def _iter_differences(one: Fact, two: Fact, value: Value, sign: int, *, is_signe
     yield Derived(result, (one, two), f"{_show(two)} - {_show(one)} = {change:.6g}", is_wrong)
 
 
+def _iter_row_pairs(stated: Stated, reading: Reading, binder: ValueBinder) -> Iterator[tuple[Fact, Fact]]:
+    """Yield the pair of amounts of the one row of a clause whose difference a value is, where only one pair is."""  # noqa: E501
+    rows = {row for rows in binder.find_subjects(stated, reading) if len(rows) == 1 for row in rows}
+    if len(rows) != 1 or not any(character.isdigit() for character in stated.text):
+        return
+    amounts = [
+        fact for fact in binder.world.list_facts(rows.pop())
+        if fact.value.kind in NUMERIC and fact.role is Role.CELL and fact.value.kind is not Kind.PERCENT
+    ]  # fmt: skip
+    fitting = [
+        (one, two)
+        for one, two in combinations(amounts[:_MAX_OPERANDS], 2)
+        if are_alike(one, two) and _compute_amount(one) and _compute_amount(two)
+        and _is_change(stated, *put_in_order(one, two, binder.world))
+    ]  # fmt: skip
+    if len(fitting) == 1:
+        yield put_in_order(*fitting[0], binder.world)
+
+
+def _is_change(stated: Stated, one: Fact, two: Fact) -> bool:
+    """Return whether a value is the difference of two facts, of a percentage the relative one."""
+    change = abs(_compute_amount(two) - _compute_amount(one))
+    if stated.mention.value.kind is Kind.PERCENT:
+        change = change / abs(_compute_amount(one)) * 100
+    value = replace(stated.mention.value, number=abs(stated.mention.value.number))
+    return is_hedged_number(value, stated.hedge, change)
+
+
+def _iter_rates(stated: Stated, reading: Reading, binder: ValueBinder) -> Iterator[Derived]:
+    """Yield one amount of a row by another that is named behind "per": "€14.50 per conversion"."""
+    behind = [word for word in reading.words if word.start >= stated.end][:_RATE_REACH]
+    words = frozenset(word.form for word in behind)
+    if not any(is_of(word, "product") for word in behind):
+        return
+    groups = expand(words)
+    rows = {row for rows in binder.find_subjects(stated, reading) if len(rows) == 1 for row in rows}
+    for row in rows:
+        amounts = [
+            fact for fact in binder.world.list_facts(row)
+            if fact.value.kind in NUMERIC and fact.role is Role.CELL
+        ]  # fmt: skip
+        for below in amounts:
+            if not _compute_amount(below) or binder.score(below, words, groups) <= 0:
+                continue
+            for above in amounts:
+                if above is not below:
+                    yield _build(_compute_amount(above) / _compute_amount(below), (above, below), "/")
+
+
 def _is_percent(fact: Fact) -> bool:
     return fact.value.kind is Kind.PERCENT
 
@@ -195,10 +253,26 @@ def iter_pairs(
     for facts in _iter_named_columns(value, reading, binder, fields):
         if len(facts) == 2 and are_alike(*facts):
             yield put_in_order(facts[0], facts[1], world)
+    for facts in _iter_columns_of_name(reading, world):
+        yield put_in_order(facts[0], facts[1], world)
     for row in find_rows(reading, world):
         own = _list_named_fields(value, row, reading, binder)
         if len(own) == 2 and are_alike(*own):
             yield put_in_order(own[0], own[1], world)
+
+
+def _iter_columns_of_name(reading: Reading, world: World) -> Iterator[list[Fact]]:
+    """Yield each column of the two rows that one name has: a region's rows of two quarters."""
+    for name in (*reading.names, *reading.scope):
+        tables = {world.base.records[row].group for row in name.rows}
+        if len(name.rows) != 2 or len(tables) != 1 or None in tables or not name.is_whole:
+            continue
+        columns: dict[tuple[str, ...], list[Fact]] = {}
+        for row in sorted(name.rows):
+            for fact in world.list_facts(row):
+                if fact.value.kind in NUMERIC and fact.path and fact.role is Role.CELL:
+                    columns.setdefault(world.get_field(fact), []).append(fact)
+        yield from (facts for facts in columns.values() if len(facts) == 2 and are_alike(*facts))
 
 
 def iter_groups(stated: Stated, reading: Reading, binder: ValueBinder) -> Iterator[list[Fact]]:

@@ -183,12 +183,14 @@ class _Grounder:
         reading.scope_words = frozenset(word.form for each in above for word in each.words)
         nearest = next((each.names for each in reversed(above) if each.names), [])
         before = readings[index - 1] if index else None
+        reading.is_continued = _begins_with_pronoun(reading)
+        reading.scope_names = list(before.names) if before is not None else []
         if nearest:
             reading.scope = [name for name in nearest if len(name.rows) == 1][:1] or []
         elif (
             before is not None
             and before.names
-            and not reading.names
+            and (not reading.names or reading.is_continued)
             and reading.passage.form is Form.SENTENCE
         ):
             reading.scope = before.names[:1]
@@ -270,22 +272,13 @@ class _Grounder:
             evidence = make_evidence(derived.facts[0], self.world, derived.program)
             reading.claims.append(make_claim(*place, Verdict.GROUNDED, Cause.DERIVED, evidence))
             return
-        counted = count_rows(stated, reading, self.binder) if self.language == "en" else None
-        if counted is not None and counted[0] == stated.mention.value.number:
-            reading.cover(*stated.words)
-            reading.bound += counted[1][:1]
-            evidence = make_evidence(counted[1][0], self.world, f"{counted[0]} rows")
-            reading.claims.append(
-                make_claim(
-                    reading,
-                    stated.start,
-                    stated.end,
-                    ClaimKind.COUNT,
-                    Verdict.GROUNDED,
-                    Cause.DERIVED,
-                    evidence,
-                )
-            )
+        counted = count_rows(stated, reading, self.binder, self.states) if self.language == "en" else None
+        if counted is not None:
+            reading.cover(*stated.words, *counted.words)
+            reading.bound.append(counted.facts[0])
+            evidence = make_evidence(counted.facts[0], self.world, counted.program)
+            count = (reading, stated.start, stated.end, ClaimKind.COUNT)
+            reading.claims.append(make_claim(*count, Verdict.GROUNDED, Cause.DERIVED, evidence))
             return
         given = [fact for fact in matches if not self.world.is_output(fact)]
         if given and self._is_given(stated, given, reading):
@@ -332,6 +325,11 @@ class _Grounder:
 
 def _has_words(passage: Passage) -> bool:
     return sum(word[:1].isalpha() for word in passage.text.split()) >= _FEWEST_WORDS_TO_PARSE
+
+
+def _begins_with_pronoun(reading: Reading) -> bool:
+    """Return whether the subject of a sentence is that of the one before: "It …", "That's …"."""
+    return bool(reading.words) and reading.words[0].text.lower() in _ANAPHORIC
 
 
 def _is_silent(reading: Reading, language: str) -> bool:

@@ -38,6 +38,8 @@ _RATE_WORDS: Final = frozenset(
     ]
     for word in base_forms_of(name)
 )
+_UNNAMED: Final = "column "
+"""How the reader names the columns of rows without a header."""
 _LARGEST_FRACTION: Final = 2.0
 """A number up to this is read as a share where the answer says a percentage."""
 
@@ -87,13 +89,19 @@ def are_comparable(said: Value, fact: Fact) -> bool:
         return said.unit == known.unit
     if Kind.PERCENT in (said.kind, known.kind):
         plain = known if said.kind is Kind.PERCENT else said
-        return plain.kind is Kind.NUMBER and (abs(plain.number) <= _LARGEST_FRACTION or is_rate(fact))
+        may_be_rate = abs(plain.number) <= _LARGEST_FRACTION or is_rate(fact) or is_unnamed(fact)
+        return plain.kind is Kind.NUMBER and may_be_rate
     return True
 
 
 def is_rate(fact: Fact) -> bool:
     """Return whether a fact's field names a share."""
     return not _RATE_WORDS.isdisjoint(fact.words) or "%" in fact.field
+
+
+def is_unnamed(fact: Fact) -> bool:
+    """Return whether a fact's column has a number in place of a name, so that its unit is not known."""
+    return fact.field.startswith(_UNNAMED)
 
 
 def compute_width(said: Value, hedge: Hedge) -> float:
@@ -128,7 +136,7 @@ def _is_same_amount(said: Value, hedge: Hedge, fact: Fact) -> bool:
     if said.kind is Kind.PERCENT and known.kind is Kind.NUMBER:
         return (
             abs(known.number) <= _LARGEST_FRACTION and is_hedged_number(said, hedge, known.number, 0.01)
-        ) or (is_rate(fact) and is_hedged_number(said, hedge, known.number))
+        ) or ((is_rate(fact) or is_unnamed(fact)) and is_hedged_number(said, hedge, known.number))
     if said.kind is Kind.QUANTITY and known.kind is Kind.NUMBER:
         # Its unit is nowhere beside it: the name of the field has to bear the unit out.
         return (

@@ -14,10 +14,10 @@ from typing import Final
 from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_degrees, load_words
 from spanproof.evaluators.layers.groundedness.match import Hedge
 from spanproof.evaluators.layers.groundedness.model import Claim
-from spanproof.evaluators.layers.groundedness.world import World
+from spanproof.evaluators.layers.groundedness.world import World, is_heading
 from spanproof.reading.dates import with_relatives
 from spanproof.reading.numbers import scan_cached
-from spanproof.reading.records import Fact, Role
+from spanproof.reading.records import Fact
 from spanproof.reading.sentences import Passage, Word
 from spanproof.reading.values import NUMERIC, Kind, Mention, Value
 from spanproof.reading.words import STOP, split_name
@@ -80,7 +80,9 @@ class Reading:
     """A passage as the binders see it.
 
     Attributes:
-        names: of the passage, in order; `scope` those of what is above or before it.
+        names: of the passage, in order; `scope` those of what is above or before it, `scope_names` all names
+            of the sentence before.
+        is_continued: its subject is that of the sentence before: "It …", "That's …".
         covered: indices of words that some claim covers.
         subjects: by stated value, the rows that it was bound in.
         bound: the facts that claims are bound to.
@@ -93,6 +95,8 @@ class Reading:
     clauses: list[int]
     scope: list[Named] = field(default_factory=list)
     scope_words: frozenset[str] = frozenset()
+    scope_names: list[Named] = field(default_factory=list)
+    is_continued: bool = False
     claims: list[Claim] = field(default_factory=list)
     covered: set[int] = field(default_factory=set)
     bound: list[Fact] = field(default_factory=list)
@@ -145,20 +149,27 @@ def _iter_stated(
     if today is not None:
         dates = [fact.value for fact in world.base.by_kind[Kind.DATE]]
         mentions = with_relatives(text, mentions, today, dates)
+    taken: set[int] = set()
     for mention in mentions:
         indices = tuple(
             at for at, word in enumerate(words) if word.start < mention.end and mention.start < word.end
         )
         if not indices or _is_no_value(mention, text, words, indices):
             continue
+        taken.update(indices)
         yield Stated(mention, text[mention.start : mention.end], _read_hedge(words, indices), indices)
-    yield from _iter_fractions(text, words)
+    yield from _iter_multiples(text, words)
+    yield from (each for each in _iter_fractions(text, words) if taken.isdisjoint(each.words))
 
 
 _FRACTION: Final = re.compile(
     r"\b(?:(?P<half>half)|(?:(?P<count>a|one|two|three)[\s-])?(?P<part>third|quarter|fifth|tenth)s?)\b(?=\s+(?:of|the)\b|[^\w\s]|\Z)",
     re.IGNORECASE,
 )
+_MULTIPLE: Final = re.compile(r"\b(?:twice|double|triple)\b", re.IGNORECASE)
+MULTIPLES: Final = {"twice": 2.0, "double": 2.0, "triple": 3.0}
+_MULTIPLE_STEP: Final = 0.2
+"""How exactly a multiple in words is meant: "twice" is 1.9 to 2.1 times as much."""
 _PARTS: Final = {"third": 3, "quarter": 4, "fifth": 5, "tenth": 10}
 _COUNTS: Final = {"a": 1, "one": 1, "two": 2, "three": 3}
 _FRACTION_STEP: Final = 4.0
@@ -179,6 +190,19 @@ def _iter_fractions(text: str, words: Sequence[Word]) -> Iterator[Stated]:
         value = Value(Kind.PERCENT, share, _FRACTION_STEP, "%")
         mention = Mention(value, match.start(), match.end(), spelled=True)
         yield Stated(mention, match.group(), _read_hedge(words, indices), indices)
+
+
+def _iter_multiples(text: str, words: Sequence[Word]) -> Iterator[Stated]:
+    """Yield multiples in words: "twice as many"."""
+    for match in _MULTIPLE.finditer(text):
+        indices = tuple(
+            at for at, word in enumerate(words) if word.start < match.end() and match.start() < word.end
+        )
+        following = words[indices[-1] + 1].text.lower() if indices and indices[-1] + 1 < len(words) else ""
+        if following in ("as", "the", "that"):
+            value = Value(Kind.NUMBER, MULTIPLES[match.group().lower()], _MULTIPLE_STEP)
+            mention = Mention(value, match.start(), match.end(), spelled=True)
+            yield Stated(mention, match.group(), _read_hedge(words, indices), indices)
 
 
 def _is_no_value(mention: Mention, text: str, words: Sequence[Word], indices: tuple[int, ...]) -> bool:
@@ -367,7 +391,7 @@ def _make_name(
     reading: Reading, world: World, facts: Sequence[Fact], words: tuple[int, ...], *, is_whole: bool = True
 ) -> Named | None:
     """Return a name with its rows; None where it heads a column and names no row."""
-    naming = [fact for fact in facts if fact.role is not Role.HEADER and world.has_more(fact)]
+    naming = [fact for fact in facts if not is_heading(fact) and world.has_more(fact)]
     rows = frozenset(world.get_row(fact.record) for fact in naming)
     start, end = reading.words[words[0]].start, reading.words[words[-1]].end
     return Named(start, end, tuple(naming), rows, words, is_whole) if naming else None

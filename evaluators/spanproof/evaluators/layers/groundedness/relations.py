@@ -20,6 +20,7 @@ from spanproof.evaluators.layers.groundedness.reader import Named, Reading, Stat
 from spanproof.evaluators.layers.groundedness.states import StateBinder
 from spanproof.evaluators.layers.groundedness.world import World
 from spanproof.reading.records import Fact
+from spanproof.reading.sentences import Word
 from spanproof.reading.values import NUMERIC, Kind
 from spanproof.reading.words import expand
 
@@ -58,6 +59,9 @@ _RESTRICTING: Final = frozenset(
 )
 _MAX_COUNT: Final = 400
 _COUNT_REACH: Final = 5
+_DEFINITE: Final = frozenset(("the", "these", "those", "all", "both", "top", "your", "our", "its"))
+_FEWEST_OF_TABLE: Final = 3
+"""A table with fewer rows has the size of something else too often."""
 _THAN: Final = re.compile(r"\bthan\b|\bversus\b|\bvs\b")
 
 
@@ -67,6 +71,15 @@ class Column:
 
     facts: tuple[Fact, ...]
     is_certain: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What a number counts: some cells of the rows, and the words of the answer that say which ones."""
+
+    facts: tuple[Fact, ...]
+    words: tuple[int, ...]
+    program: str
 
 
 def verify_relations(reading: Reading, binder: ValueBinder) -> Iterator[Claim]:
@@ -405,45 +418,106 @@ def _is_of_all_rows(reading: Reading, at: int, said: tuple[int, ...], binder: Va
     return is_bare and not reading.names and not reading.scope and not binder.world.base.cut
 
 
-def count_rows(stated: Stated, reading: Reading, binder: ValueBinder) -> tuple[int, list[Fact], bool] | None:
-    """Return how many rows what a number counts is, some of their cells, and whether only those can be meant."""  # noqa: E501
+def count_rows(stated: Stated, reading: Reading, binder: ValueBinder, states: StateBinder) -> Counted | None:
+    """Return what a number counts: rows of a category, rows that the sentence names, or all rows of a table."""
     value = stated.mention.value
-    world = binder.world
     is_whole = (
         value.kind is Kind.NUMBER and value.number == int(value.number) and 0 <= value.number <= _MAX_COUNT
     )
     if not is_whole or value.factor != 1.0:
         return None
-    behind = [word for at, word in enumerate(reading.words) if word.start >= stated.end][:_COUNT_REACH]
-    limit = next(
-        (
-            word.start
-            for word in behind
-            if word.text in ",.;:()" or word.text.lower() in ("and", "with", "but")
-        ),
-        1 << 30,
+    return (
+        _count_category(stated, reading, binder)
+        or _count_state(stated, reading, binder, states)
+        or _count_named(stated, reading, binder)
+        or _count_table(stated, reading, binder)
     )
-    behind = [word for word in behind if word.start < limit]
+
+
+def _list_behind(stated: Stated, reading: Reading) -> list[Word]:
+    """Return the words behind a number that say what it counts."""
+    behind = [word for word in reading.words if word.start >= stated.end][:_COUNT_REACH]
+    limit = next(
+        (at for at, word in enumerate(behind)
+         if word.text in ",.;:()" or word.text.lower() in ("and", "with", "but")),
+        len(behind),
+    )  # fmt: skip
+    return behind[:limit]
+
+
+def _count_category(stated: Stated, reading: Reading, binder: ValueBinder) -> Counted | None:
+    """Count the rows of one table that have the values named behind a number: "three urgent tickets"."""
+    world = binder.world
+    behind = _list_behind(stated, reading)
     if not behind:
         return None
     named = [name for name in reading.names if behind[0].start <= name.start <= behind[-1].start]
     categories = [name for name in named if _is_category(name, world)]
-    if categories:
-        rows = set.intersection(*(set(name.rows) for name in categories))
-        groups = {world.base.records[row].group for row in rows}
-        if len(groups) == 1 and rows:
-            facts = [fact for fact in categories[0].facts if world.get_row(fact.record) in rows]
-            return len(rows), facts, len(categories) == 1 and categories[0].is_whole
+    if not categories:
         return None
+    rows = set.intersection(*(set(name.rows) for name in categories))
+    for group in sorted({world.base.records[row].group or -1 for row in rows}, reverse=True):
+        members = {row for row in rows if world.base.records[row].group == group}
+        if len(members) == stated.mention.value.number:
+            facts = [fact for fact in categories[0].facts if world.get_row(fact.record) in members]
+            return Counted(tuple(facts), (), f"{len(members)} rows")
+    return None
+
+
+def _count_state(
+    stated: Stated, reading: Reading, binder: ValueBinder, states: StateBinder
+) -> Counted | None:
+    """Count the rows of one table that are in the state that a clause says: "two of the three failed"."""
+    world = binder.world
+    at = stated.words[-1] + 1
+    found = states.find_said(reading, at)
+    low, high = reading.get_clause(stated.start)
+    if found is None or reading.is_negated(stated.start):
+        return None
+    said, facts = found
+    if reading.words[said[0]].start >= high:
+        return None
+    tables: dict[int, set[int]] = {}
+    for fact in facts:
+        row = world.get_row(fact.record)
+        group = world.base.records[row].group
+        if group is not None:
+            tables.setdefault(group, set()).add(row)
+    if stated.mention.value.number in {len(rows) for rows in tables.values()}:
+        return Counted(tuple(facts), said, f"{int(stated.mention.value.number)} rows")
+    return None
+
+
+def _count_named(stated: Stated, reading: Reading, binder: ValueBinder) -> Counted | None:
+    """Count the rows that a sentence or the one before names, where the number refers to them: "the two"."""
+    before = [word.text.lower() for word in reading.words[max(0, stated.words[0] - 1) : stated.words[0]]]
+    if not before or before[0] not in _DEFINITE:
+        return None
+    for names in (reading.names, reading.scope_names):
+        single = [name for name in names if len(name.rows) == 1 and name.is_whole]
+        rows = {next(iter(name.rows)) for name in single}
+        tables = {binder.world.base.records[row].group for row in rows}
+        if len(rows) == stated.mention.value.number and len(tables) == 1 and None not in tables:
+            return Counted(single[0].facts, (), f"{len(rows)} named rows")
+    return None
+
+
+def _count_table(stated: Stated, reading: Reading, binder: ValueBinder) -> Counted | None:
+    """Count all rows of a table whose name, tool or fields say what the number counts: "the five stores"."""
+    world = binder.world
+    behind = _list_behind(stated, reading)
+    number = stated.mention.value.number
     forms = frozenset(word.form for word in behind)
+    previous = reading.words[stated.words[0] - 1].text.lower() if stated.words[0] else ""
     for group, members in sorted(world.base.groups.items(), reverse=True):
         facts = [fact for row in members[:1] for fact in world.list_facts(row)]
-        if len(members) != value.number or not facts or not world.is_output(facts[0]):
+        if len(members) != number or not facts or not world.is_output(facts[0]):
             continue
         names = frozenset(world.base.group_names[group].lower().split()) | world.words_about(facts[0].source)
         names |= binder.task_words | world.words_of(facts[0])
-        if not forms.isdisjoint(names) or not expand(forms).isdisjoint(expand(names)):
-            return len(members), facts, False
+        is_whole = previous in _DEFINITE and number >= _FEWEST_OF_TABLE
+        if is_whole or not forms.isdisjoint(names) or not expand(forms).isdisjoint(expand(names)):
+            return Counted(tuple(facts), (), f"{len(members)} rows")
     return None
 
 

@@ -20,7 +20,9 @@ from spanproof.reading.records import Fact, FactBase, Role
 from spanproof.reading.values import NUMERIC, Kind
 from spanproof.reading.words import STOP, base_form, base_forms_of, expand
 
-_NAMING: Final = frozenset((Role.CELL, Role.KEY, Role.PROSE))
+_NAMING: Final = frozenset((Role.CELL, Role.KEY))
+_HEADINGS: Final = frozenset(("columns", "fields", "header", "headers", "schema"))
+"""Fields whose values are the names of columns, and of no row."""
 _MONTH_NAMES: Final = {
     number: frozenset(base_form(name) for name, each in MONTHS.items() if each == number and name.isascii())
     for number in range(1, 13)
@@ -30,6 +32,11 @@ _BESIDE: Final = 60
 _BEFORE: Final = re.compile(r"[^\d,;.()\n]*\Z")
 _BEHIND: Final = re.compile(r"[^\d,;.()\n]*")
 FieldName = tuple[str, ...]
+
+
+def is_heading(fact: Fact) -> bool:
+    """Return whether a fact names a column: it heads one, or is of a list of their names."""
+    return fact.role is Role.HEADER or fact.field.lower() in _HEADINGS
 
 
 @dataclass
@@ -99,7 +106,7 @@ class World:
         """Return, for each word of a text cell, the rows that have it, with the cells."""
         found: dict[str, dict[int, list[Fact]]] = defaultdict(lambda: defaultdict(list))
         for fact in self.base.facts:
-            if fact.role not in _NAMING or fact.source >= self.outputs:
+            if fact.role not in _NAMING or fact.source >= self.outputs or is_heading(fact):
                 continue
             if fact.value.kind is Kind.TEXT:
                 words: Iterable[str] = fact.value.text.split()
