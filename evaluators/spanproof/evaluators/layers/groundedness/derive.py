@@ -107,7 +107,7 @@ def _iter_derived(
             yield from _iter_differences(one, two, value, sign, is_signed=_is_signed(stated))
     if "product" in cues:
         yield from _iter_rates(stated, reading, binder)
-    is_total = is_precise(stated) and not reading.names and not is_percent
+    is_total = is_precise(stated) and not is_percent and not binder.find_subjects(stated, reading)
     if "sum" in cues or is_total or _has_plus(reading):
         for facts in iter_groups(stated, reading, binder):
             yield _build(sum(map(_compute_amount, facts)), facts, "+")
@@ -285,12 +285,13 @@ def iter_groups(stated: Stated, reading: Reading, binder: ValueBinder) -> Iterat
     for facts in _iter_named_columns(value, reading, binder):
         if len(facts) > 1:
             yield facts
-    yield from iter_columns(value, reading, binder)
+    yield from iter_columns(stated, reading, binder)
 
 
-def iter_columns(value: Value | None, reading: Reading, binder: ValueBinder) -> Iterator[list[Fact]]:
+def iter_columns(stated: Stated | None, reading: Reading, binder: ValueBinder) -> Iterator[list[Fact]]:
     """Yield whole columns, without rows of totals: those that the sentence or the task names, else the only one."""  # noqa: E501
     world = binder.world
+    value = stated.mention.value if stated is not None else None
     words = frozenset(word.form for word in reading.words)
     for group in world.base.groups.values():
         if not 2 <= len(group) <= _MAX_ROWS or not world.list_facts(group[0]):
@@ -315,7 +316,9 @@ def iter_columns(value: Value | None, reading: Reading, binder: ValueBinder) -> 
                 yield from named
                 break
         else:
-            if len(usable) == 1:
+            # Without a name of a column, only a number of many digits says which one is meant.
+            is_sure = len(usable) == 1 or (stated is not None and is_precise(stated))
+            if is_sure:
                 yield from usable.values()
 
 

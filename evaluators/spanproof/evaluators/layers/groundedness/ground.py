@@ -33,6 +33,7 @@ from spanproof.evaluators.layers.groundedness.prose import ProseIndex
 from spanproof.evaluators.layers.groundedness.reader import Reading, Stated, read_passage
 from spanproof.evaluators.layers.groundedness.relations import (
     count_rows,
+    cover_whole,
     verify_quantifiers,
     verify_relations,
 )
@@ -42,13 +43,26 @@ from spanproof.evaluators.layers.groundedness.unread import bind_names, cover_cu
 from spanproof.evaluators.layers.groundedness.world import World, build_world
 from spanproof.reading.numerals import find_numbers
 from spanproof.reading.records import Fact
-from spanproof.reading.sentences import Form, Mood, Passage, detect_language, parse_words, read_passages
+from spanproof.reading.sentences import Form, Mood, Passage, Word, detect_language, parse_words, read_passages
 from spanproof.reading.values import NUMERIC, Kind
 from spanproof.reading.words import STOP, base_forms_of
 
 ALL_RULES: Final = frozenset(GroundednessRule)
 _VALUE_KINDS: Final = frozenset(ClaimKind) - {ClaimKind.NAME, ClaimKind.IDENTIFIER}
 """Kinds of claims that say something of their subject; a name alone says nothing."""
+_OWN_PLANS: Final = (
+    "i'd ",
+    "i’d ",
+    "i would ",
+    "i'll ",
+    "i’ll ",
+    "i will ",
+    "we'd ",
+    "we’d ",
+    "i suggest ",
+    "i recommend ",
+)
+"""How a passage begins that says only what its author will or would do."""
 _FEWEST_WORDS_TO_PARSE: Final = 2
 _ANAPHORIC: Final = frozenset(
     [
@@ -213,6 +227,7 @@ class _Grounder:
             self._settle_unbound(stated, matches, reading, readings, is_quoted=quoted is not None)
         if self.language == "en":
             cover_cues(reading)
+            cover_whole(reading)
             for claim in verify_relations(reading, self.binder):
                 self._enter(claim, reading)
             for claim in verify_quantifiers(reading, self.binder, self.states):
@@ -336,7 +351,10 @@ def _is_silent(reading: Reading, language: str) -> bool:
     """Return whether a heading or a plan states nothing that could be false."""
     passage = reading.passage
     if passage.mood is Mood.PLAN:
-        return not reading.stated and not reading.names
+        is_empty = not reading.stated and not reading.names
+        is_own = passage.text.lower().startswith(_OWN_PLANS)
+        has_amounts = any(each.mention.value.kind is not Kind.ID for each in reading.stated)
+        return is_empty or (is_own and not has_amounts and not any(map(_is_subordinating, reading.words)))
     if passage.form is Form.HEADING and language == "en":
         is_said = any(word.part in ("VERB", "ADJ", "ADV", "AUX") for word in reading.words)
         return not is_said and not any(_is_amount(each) for each in reading.stated)
@@ -346,6 +364,11 @@ def _is_silent(reading: Reading, language: str) -> bool:
         and not reading.names
         and _is_plain(reading)
     )
+
+
+def _is_subordinating(word: Word) -> bool:
+    """Return whether a word begins a clause that may assert something within a plan: "…, since it failed"."""
+    return word.part == "SCONJ" or word.tag in ("WDT", "WP", "WRB") or word.text in (":", ";", "–", "—")
 
 
 def _is_amount(stated: Stated) -> bool:

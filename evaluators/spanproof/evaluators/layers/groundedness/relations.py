@@ -237,6 +237,8 @@ def _find_column(
     low, high = reading.get_clause(start)
     words = frozenset(word.form for word in reading.words_between(low, high))
     stated = {world.get_field(fact) for at, fact in reading.by_stated.items() if low <= at < high}
+    # The value may follow behind a colon: "A costs the most: 12.40".
+    stated = stated or {world.get_field(fact) for fact in reading.by_stated.values()}
     groups = expand(words)
     scored = {name: binder.score(facts[0], words, groups) for name, facts in full.items()}
     best = max(scored.values(), default=0)
@@ -366,6 +368,18 @@ def _find_change(reading: Reading, start: int) -> tuple[Fact, Fact] | None:
     earlier = behind[0][1]
     later = next(fact for _, fact in stated if fact is not earlier)
     return (earlier, later) if earlier is not later else None
+
+
+def cover_whole(reading: Reading) -> None:
+    """Cover "all" before a number that counts a whole table and whose total the sentence states."""
+    is_total = any(
+        claim.cause is Cause.DERIVED and claim.kind is not ClaimKind.COUNT for claim in reading.claims
+    )
+    counted = {claim.start for claim in reading.claims if claim.kind is ClaimKind.COUNT}
+    for at, word in enumerate(reading.words[:-1]):
+        following = reading.passage.places[reading.words[at + 1].start]
+        if is_total and is_of(word, "all") and following in counted:
+            reading.cover(at)
 
 
 def verify_quantifiers(reading: Reading, binder: ValueBinder, states: StateBinder) -> Iterator[Claim]:

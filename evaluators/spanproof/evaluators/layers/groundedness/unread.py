@@ -12,7 +12,12 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
-from spanproof.evaluators.layers.groundedness.bind import ValueBinder, make_claim, make_evidence
+from spanproof.evaluators.layers.groundedness.bind import (
+    ValueBinder,
+    is_precise,
+    make_claim,
+    make_evidence,
+)
 from spanproof.evaluators.layers.groundedness.derive import list_cues
 from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_degrees
 from spanproof.evaluators.layers.groundedness.match import Hedge
@@ -44,6 +49,7 @@ _SIDES: Final = frozenset(
         "whether",
     ]
 )
+_LESSENING: Final = frozenset(("only", "just", "merely", "already"))
 _OWN: Final = frozenset(("i", "we"))
 _AMOUNTS: Final = frozenset(
     (
@@ -62,6 +68,11 @@ def cover_cues(reading: Reading) -> None:
     for stated in reading.stated:
         if not set(stated.words) <= reading.covered:
             continue
+        before = stated.words[0] - 1
+        is_amount = stated.mention.value.kind is not Kind.NUMBER or is_precise(stated)
+        if before >= 0 and is_amount and reading.words[before].text.lower() in _LESSENING:
+            # "Only 19%" says that this is little; "only one failed" says that no other did.
+            reading.cover(before)
         if stated.hedge is not Hedge.NONE:
             for at in range(max(0, stated.words[0] - 4), stated.words[0]):
                 if (

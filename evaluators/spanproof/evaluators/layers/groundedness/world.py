@@ -17,6 +17,7 @@ from spanproof.evaluators.layers.groundedness.sources.model import Source, Sourc
 from spanproof.reading.dates import MONTHS
 from spanproof.reading.documents.read import read_facts
 from spanproof.reading.records import Fact, FactBase, Role
+from spanproof.reading.sql_facts import list_columns
 from spanproof.reading.values import NUMERIC, Kind
 from spanproof.reading.words import STOP, base_form, base_forms_of, expand
 
@@ -210,4 +211,17 @@ class World:
 def build_world(sources: Sequence[Source]) -> World:
     """Read sources, outputs first."""
     outputs = sum(source.kind is SourceKind.OUTPUT for source in sources)
-    return World(sources, read_facts([source.text for source in sources]), outputs)
+    columns = [_list_columns(source) for source in sources]
+    return World(sources, read_facts([source.text for source in sources], columns=columns), outputs)
+
+
+_TUPLES: Final = re.compile(r"\s*\[?\s*\(")
+_QUERY: Final = re.compile(r"select\b.*", re.IGNORECASE | re.DOTALL)
+
+
+def _list_columns(source: Source) -> tuple[str, ...]:
+    """Return the names of the columns that the query of an output gives to its rows, which do not repeat them."""  # noqa: E501
+    query = _QUERY.search(source.arguments)
+    if query is None or _TUPLES.match(source.text) is None:
+        return ()
+    return list_columns(query.group().rstrip('"}; \n'))
