@@ -362,7 +362,8 @@ def detect_language(text: str) -> str:
 
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_PLAIN_WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
+_CJK = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+_PLAIN_WORD = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+(?:['’][^\W\d_]+)?")
 
 
 def parse_words(passages: Sequence[Passage], language: str) -> list[list[Word]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
+from math import log10
 from typing import Final
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
@@ -66,6 +67,9 @@ _PARTING: Final = frozenset((",", ";", "(", ")", "then", "–", "—"))
 _SUBJECT_REACH: Final = 6
 """A value's subject is at most so many words before it, where a sentence is to be contradicted."""
 _LONGEST_IDENTIFIER: Final = 40
+_SPAN_STEP: Final = 60.0
+"""Seconds by which the difference of two times may differ from a duration that is stated in minutes."""
+_LOG_STEP: Final = 1e-3
 
 
 def find_misquote(stated: Stated, reading: Reading, binder: ValueBinder) -> Claim | None:
@@ -74,13 +78,18 @@ def find_misquote(stated: Stated, reading: Reading, binder: ValueBinder) -> Clai
     if not _is_quotable(value, stated) or stated.hedge in (Hedge.OVER, Hedge.UNDER):
         return None
     rivals = _list_rivals(stated, reading, binder)
-    if len(rivals) != 1 or _is_derivable(stated, binder):
+    if len(rivals) != 1 or _is_derivable(stated, binder, reading):
         return None
     rival = rivals[0]
+    if value.kind in NUMERIC and _differs_in_scale(value, rival):
+        return None
+    if value.kind is Kind.TIME and (_names_zone(stated, reading) or _may_be_span(stated, binder)):
+        return None
     if any(abs(value.amount - fact.value.amount) < 1e-9 for fact in binder.world.numeric):
         # The number is there in another unit than the one that could be read.
         return None
-    if stated.hedge is Hedge.ABOUT and abs(value.number - rival.value.number) < 0.2 * abs(rival.value.number):
+    is_about = stated.hedge is Hedge.ABOUT or any(is_of(word, "about") for word in reading.words)
+    if is_about and abs(value.number - rival.value.number) < 0.2 * abs(rival.value.number):
         return None
     return _build_contradiction(stated, reading, binder, rival, Cause.OTHER_VALUE, GroundednessRule.MISQUOTE)
 
@@ -198,7 +207,7 @@ def find_other_record(
     own = [fact for fact in world.list_facts(row) if world.get_field(fact) == field]
     if len(own) != 1 or not binder.is_named_field(own[0], stated, reading):
         return None
-    if is_agreeing(value, stated.hedge, own[0], stated.text) or _is_derivable(stated, binder):
+    if is_agreeing(value, stated.hedge, own[0], stated.text) or _is_derivable(stated, binder, reading):
         return None
     return _build_contradiction(
         stated, reading, binder, own[0], Cause.OTHER_VALUE, GroundednessRule.OTHER_RECORD
@@ -224,6 +233,7 @@ def find_overtaken(stated: Stated, fact: Fact, reading: Reading, binder: ValueBi
         not fact.path
         or stated.hedge is not Hedge.NONE
         or any(is_of(word, "past") or is_of(word, "time") for word in reading.words)
+        or any(word.text.lower() in ("were", "was", "had") for word in reading.words)
     ):
         return None
     later = [
@@ -293,7 +303,38 @@ def _is_slip(said: str, known: str) -> bool:
     )
 
 
-def _is_derivable(stated: Stated, binder: ValueBinder) -> bool:
+def _names_zone(stated: Stated, reading: Reading) -> bool:
+    """Return whether a time is followed by a time zone, which may be another than the source's."""
+    following = next((word.text for word in reading.words if word.start >= stated.end), "")
+    return len(following) in (3, 4) and following.isupper()
+
+
+def _may_be_span(stated: Stated, binder: ValueBinder) -> bool:
+    """Return whether a time or a duration is the difference of two times of the outputs."""
+    value = stated.mention.value
+    said = value.number if value.time is None else _count_seconds(value)
+    times = [
+        _count_seconds(fact.value)
+        for fact in binder.world.base.by_kind[Kind.TIME]
+        if binder.world.is_output(fact) and fact.value.time is not None
+    ]
+    return any(abs(abs(one - two) - said) <= _SPAN_STEP for one, two in combinations(times, 2))
+
+
+def _count_seconds(value: Value) -> float:
+    hour, minute, second = value.time or (0, 0, 0)
+    return 3600.0 * hour + 60.0 * minute + (second or 0)
+
+
+def _differs_in_scale(value: Value, fact: Fact) -> bool:
+    """Return whether two amounts are one but for a power of ten: the field may name a unit that is not read."""
+    if value.number == 0 or fact.value.number == 0 or bool(value.unit) == bool(fact.value.unit):
+        return False
+    power = log10(abs(value.amount / fact.value.amount)) if fact.value.amount else 0.5
+    return abs(power - round(power)) < _LOG_STEP
+
+
+def _is_derivable(stated: Stated, binder: ValueBinder, reading: Reading) -> bool:
     """Return whether two amounts of the outputs, or a whole column, give a value by any operation."""
     value = stated.mention.value
     if value.kind not in NUMERIC:
@@ -306,7 +347,16 @@ def _is_derivable(stated: Stated, binder: ValueBinder) -> bool:
     def fits(result: float) -> bool:
         return any(is_hedged_number(value, stated.hedge, abs(result), scale) for scale in targets)
 
-    if any(fits(amount * factor) or fits(amount / factor) for amount in amounts for factor in _RATES):
+    if value.unit == "time" and _may_be_span(stated, binder):
+        return True
+    stated_factors = [
+        each.mention.value.number for each in reading.stated
+        if each is not stated and each.mention.value.kind is Kind.NUMBER and each.mention.value.number
+    ]  # fmt: skip
+    factors = (*_RATES, *stated_factors)
+    if any(fits(amount * factor) or fits(amount / factor) for amount in amounts for factor in factors):
+        return True
+    if any(fits(sum(row)) for row in _list_rows(binder)):
         return True
     for one, two in combinations(amounts, 2):
         if fits(one + two) or fits(one - two) or fits(one * two):
@@ -315,6 +365,13 @@ def _is_derivable(stated: Stated, binder: ValueBinder) -> bool:
             if below and (fits(above / below) or fits((above - below) / below)):
                 return True
     return any(fits(sum(column)) or fits(sum(column) / len(column)) for column in _list_columns(binder))
+
+
+def _list_rows(binder: ValueBinder) -> list[list[float]]:
+    found: dict[int, list[float]] = {}
+    for fact in binder.world.numeric:
+        found.setdefault(binder.world.get_row(fact.record), []).append(fact.value.number * fact.factor)
+    return list(found.values())
 
 
 def _list_columns(binder: ValueBinder) -> list[list[float]]:

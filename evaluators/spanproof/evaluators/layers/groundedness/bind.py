@@ -159,12 +159,16 @@ class ValueBinder:
             if fact.source in tables or (subjects and len(siblings) > 1):
                 return None
         near = next(self.iter_context(stated, reading))
-        own = self.world.words_of(fact)
-        for other in self.world.list_facts(self.world.get_row(fact.record)):
-            is_rival = other.role is Role.CELL and are_comparable(stated.mention.value, other)
-            if is_rival and other.value.kind is not Kind.TEXT and near & self.world.words_of(other) - own:
-                return None
-        return fact
+        groups = expand(near)
+        own = self.score(fact, near, groups)
+        rivals = [
+            other
+            for other in self.world.base.facts
+            if other.source == fact.source and other.role is not Role.HEADER
+            and are_comparable(stated.mention.value, other) and other.value.kind is not Kind.TEXT
+        ]  # fmt: skip
+        is_other_named = any(self.score(other, near, groups) > own for other in rivals)
+        return None if is_other_named else fact
 
     def _identify(self, fact: Fact) -> tuple[object, ...]:
         """Return what tells the quantities of two facts apart: the field's name and the value."""
@@ -244,7 +248,8 @@ class ValueBinder:
         world = self.world
         value = stated.mention.value
         row = world.get_row(fact.record)
-        if fact.role is Role.KEY or is_year(value):
+        is_named_year = is_year(value) and (fact.value.kind is Kind.DATE or "year" in world.words_of(fact))
+        if fact.role is Role.KEY or is_named_year:
             return True
         rivals: dict[FieldName, list[Fact]] = {}
         for other in world.list_facts(row):
@@ -280,7 +285,7 @@ class ValueBinder:
                 leading = {name for name, score in scores.items() if score == best}
                 if own in leading and leading & same == {own}:
                     return True
-                if same == {own} and best < 1 and is_single:
+                if number > 0 and same == {own} and best < 1 and is_single:
                     # Half a name of another field says less than the value itself.
                     continue
                 if is_beside or any(

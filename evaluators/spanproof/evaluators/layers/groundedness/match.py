@@ -40,6 +40,9 @@ _RATE_WORDS: Final = frozenset(
 )
 _UNNAMED: Final = "column "
 """How the reader names the columns of rows without a header."""
+_DEGREE: Final = "deg"
+_BINARY_FACTORS: Final = {1000.0**power: 1.024**power for power in (1, 2, 3, 4)}
+"""How much larger a unit of data is by powers of 1024."""
 _LARGEST_FRACTION: Final = 2.0
 """A number up to this is read as a share where the answer says a percentage."""
 
@@ -86,12 +89,17 @@ def are_comparable(said: Value, fact: Fact) -> bool:
     if said.kind not in NUMERIC or known.kind not in NUMERIC:
         return said.kind is known.kind
     if said.unit and known.unit:
-        return said.unit == known.unit
+        return said.unit == known.unit or _are_degrees(said, known)
     if Kind.PERCENT in (said.kind, known.kind):
         plain = known if said.kind is Kind.PERCENT else said
         may_be_rate = abs(plain.number) <= _LARGEST_FRACTION or is_rate(fact) or is_unnamed(fact)
         return plain.kind is Kind.NUMBER and may_be_rate
     return True
+
+
+def _are_degrees(said: Value, known: Value) -> bool:
+    """Return whether degrees are said of a temperature, without the scale that the source names."""
+    return said.symbol == _DEGREE and known.unit == "temperature"
 
 
 def is_rate(fact: Fact) -> bool:
@@ -144,8 +152,13 @@ def _is_same_amount(said: Value, hedge: Hedge, fact: Fact) -> bool:
         )
     if known.kind is Kind.QUANTITY and said.kind is Kind.NUMBER:
         return is_hedged_number(said, hedge, known.amount)
+    if known.kind is Kind.QUANTITY and _are_degrees(said, known):
+        return is_hedged_number(said, hedge, known.amount, 1 / said.factor)
     if is_hedged_number(said, hedge, known.number * fact.factor):
         return True
+    if said.unit == known.unit == "data" and said.factor in _BINARY_FACTORS:
+        # "7 GB" is often 7 GiB.
+        return is_hedged_number(said, hedge, known.number, _BINARY_FACTORS[said.factor])
     if fact.factor != 1.0 and said.factor == 1.0 and said.scale == 1.0:
         return is_hedged_number(said, hedge, known.number)
     for other in (said.other, known.other):

@@ -136,7 +136,7 @@ def _verify_superlative(
             kind,
             Verdict.GROUNDED,
             Cause.DERIVED,
-            make_evidence(own, world, _show_best(best, degree)),
+            make_evidence(own, world, _show_best(best, column, degree)),
         )
     is_restricted = (
         any(word.text.lower() in _RESTRICTING for word in reading.words if word.text.lower() != "of")
@@ -149,7 +149,7 @@ def _verify_superlative(
         return None
     return make_claim(
         reading, start, end, kind, Verdict.CONTRADICTED, Cause.OTHER_RESULT,
-        make_evidence(best, world, _show_best(best, degree)), GroundednessRule.SUPERLATIVE,
+        make_evidence(best, world, _show_best(best, column, degree)), GroundednessRule.SUPERLATIVE,
     )  # fmt: skip
 
 
@@ -191,8 +191,9 @@ def _is_modified(reading: Reading, at: int) -> bool:
     )
 
 
-def _show_best(best: Fact, degree: Degree) -> str:
-    return f"the {'greatest' if degree.sign > 0 else 'least'} is {best.value.amount:g}"
+def _show_best(best: Fact, column: Column, degree: Degree) -> str:
+    name = "max" if degree.sign > 0 else "min"
+    return f"{name}({best.field} of {len(column.facts)} rows) = {best.value.amount:g}"
 
 
 def _find_rank(reading: Reading, at: int) -> tuple[int, tuple[int, ...]]:
@@ -342,11 +343,20 @@ def _verify_directions(reading: Reading, binder: ValueBinder) -> Iterator[Claim]
             yield make_claim(
                 reading, word.start, word.end, ClaimKind.COMPARISON, Verdict.GROUNDED, Cause.DERIVED, evidence
             )
-        elif change * sign < 0 and not reading.is_negated(word.start):
+        elif change * sign < 0 and _is_plain_change(reading, word, earlier, later):
             yield make_claim(
                 reading, word.start, word.end, ClaimKind.COMPARISON, Verdict.CONTRADICTED, Cause.OTHER_RESULT,
                 evidence, GroundednessRule.DIRECTION,
             )  # fmt: skip
+
+
+def _is_plain_change(reading: Reading, word: Word, earlier: Fact, later: Fact) -> bool:
+    """Return whether a word says how the value itself moved: of a loss and of "more than doubled" it may not."""
+    is_below_nothing = min(earlier.value.number, later.value.number) < 0
+    is_compared = word.text.lower() in load_degrees("comparative")
+    amounts = [each for each in reading.stated if each.mention.value.kind in NUMERIC]
+    is_of_more = len(amounts) != 2
+    return not (is_below_nothing or is_compared or is_of_more or reading.is_negated(word.start))
 
 
 _FROM_REACH: Final = 4
@@ -433,7 +443,7 @@ def _is_of_all_rows(reading: Reading, at: int, said: tuple[int, ...], binder: Va
 
 
 def count_rows(stated: Stated, reading: Reading, binder: ValueBinder, states: StateBinder) -> Counted | None:
-    """Return what a number counts: rows of a category, rows that the sentence names, or all rows of a table."""
+    """Return what a number counts: rows of a category or in a state, named rows, or a whole table."""
     value = stated.mention.value
     is_whole = (
         value.kind is Kind.NUMBER and value.number == int(value.number) and 0 <= value.number <= _MAX_COUNT
@@ -485,7 +495,7 @@ def _count_state(
     world = binder.world
     at = stated.words[-1] + 1
     found = states.find_said(reading, at)
-    low, high = reading.get_clause(stated.start)
+    _, high = reading.get_clause(stated.start)
     if found is None or reading.is_negated(stated.start):
         return None
     said, facts = found

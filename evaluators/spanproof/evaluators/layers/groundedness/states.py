@@ -20,6 +20,8 @@ from spanproof.reading.words import base_form, split_name
 
 _HELPERS = frozenset(("is", "has", "can", "was", "are", "flag", "enabled", "required", "allowed"))
 _MOST_WORDS = 3
+_COUNT_REACH = 2
+"""An amount counts what is in a state where it is at most so many words before it: "14 critical"."""
 _FINITE = frozenset(("VBZ", "VBP", "NNS"))
 _ASIDE = frozenset(("relcl", "acl", "advcl"))
 _SUPPOSING = frozenset(
@@ -152,6 +154,8 @@ class StateBinder:
             and len(rows) == 1
             and self._is_predicate(reading, at, length)
             and self._is_own_subject(reading, start, rows)
+            and not self._is_elsewhere(usual, rows)
+            and not self._is_counted(reading, at)
         )
         if is_certain and ((excluding and not is_negated) or (having and is_negated)):
             cause = Cause.DENIED_STATE if is_negated else Cause.OTHER_STATE
@@ -160,6 +164,27 @@ class StateBinder:
                 make_evidence(own[0], self.world), GroundednessRule.KNOWN_STATE,
             )  # fmt: skip
         return None
+
+    def _is_elsewhere(self, usual: str, rows: frozenset[int]) -> bool:
+        """Return whether another output has the state of the same thing: at an earlier or a later time."""
+        sources = {self.world.base.records[row].source for row in rows}
+        return any(
+            fact.source not in sources and len(self.world.list_siblings(self.world.get_row(fact.record))) == 1
+            for fact in self.by_state.get(usual, ())
+        )
+
+    def _is_counted(self, reading: Reading, at: int) -> bool:
+        """Return whether a word names a quantity that the sentence states: "37 tickets were open"."""
+        named = {index for name in reading.names for index in name.words}
+        amounts = [
+            each
+            for each in reading.stated
+            if named.isdisjoint(each.words)
+            and each.mention.value.kind in (Kind.NUMBER, Kind.QUANTITY)
+            and each.start < reading.words[at].start
+        ]
+        is_field = reading.words[at].form in self.world.field_words
+        return bool(amounts) and (is_field or any(at - each.words[-1] <= _COUNT_REACH for each in amounts))
 
     def _is_own_subject(self, reading: Reading, start: int, rows: frozenset[int]) -> bool:
         """Return whether the clause itself names the row of a state, or there is no other."""
@@ -175,6 +200,9 @@ class StateBinder:
         head = reading.words[word.head] if word.head < len(reading.words) else word
         if word.relation in _ASIDE or head.relation in _ASIDE:
             return False
+        first = reading.words[at]
+        if first.relation == "prep" and reading.words[first.head].lemma == "be":
+            return True
         is_said = word.relation in ("acomp", "attr", "oprd") and head.lemma in (
             "be",
             "remain",
