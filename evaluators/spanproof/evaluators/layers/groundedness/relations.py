@@ -116,15 +116,13 @@ def _verify_superlative(
     column = _find_column(reading, binder, row, start, degree)
     if column is None:
         return None
-    values = sorted(fact.value.number * fact.factor * -degree.sign for fact in column.facts)
+    values = sorted(_rank_amount(fact) * -degree.sign for fact in column.facts)
     own = next((fact for fact in column.facts if world.get_row(fact.record) == row), None)
     if own is None or len(values) < 2 or rank > len(values):
         return None
-    number = own.value.number * own.factor * -degree.sign
+    number = _rank_amount(own) * -degree.sign
     holds = abs(number - values[rank - 1]) < 1e-12
-    best = next(
-        fact for fact in column.facts if fact.value.number * fact.factor * -degree.sign == values[rank - 1]
-    )
+    best = next(fact for fact in column.facts if _rank_amount(fact) * -degree.sign == values[rank - 1])
     kind = ClaimKind.RANK if rank > 1 else ClaimKind.SUPERLATIVE
     if holds:
         reading.cover(*range(at, at + length), *ordinal)
@@ -136,21 +134,36 @@ def _verify_superlative(
             kind,
             Verdict.GROUNDED,
             Cause.DERIVED,
-            make_evidence(own, world, _show_best(best, column, degree)),
+            make_evidence(own, world, _show_best(best, column, degree, world)),
         )
     is_restricted = (
         any(word.text.lower() in _RESTRICTING for word in reading.words if word.text.lower() != "of")
         or rank > 1
     )
-    is_restricted = is_restricted or _is_modified(reading, at + length) or _count_superlatives(reading) > 1
+    is_restricted = is_restricted or _is_modified(reading, at + length, column, world) or _count_superlatives(reading) > 1
     is_restricted = is_restricted or any(len(name.rows) > 1 for name in (*reading.names, *reading.scope))
     is_restricted = is_restricted or _has_more_words(reading, at, length, column, world)
+    low, high = reading.get_clause(start)
+    is_of_other_amount = any(
+        low <= stated.start < high and stated.mention.value.kind in NUMERIC
+        and reading.by_stated.get(stated.start) not in column.facts
+        for stated in reading.stated
+    )  # fmt: skip
+    is_restricted = is_restricted or is_of_other_amount
     if not column.is_certain or is_restricted or world.base.cut or reading.is_negated(start):
         return None
     return make_claim(
         reading, start, end, kind, Verdict.CONTRADICTED, Cause.OTHER_RESULT,
-        make_evidence(best, world, _show_best(best, column, degree)), GroundednessRule.SUPERLATIVE,
+        make_evidence(best, world, _show_best(best, column, degree, world)), GroundednessRule.SUPERLATIVE,
     )  # fmt: skip
+
+
+def _rank_amount(fact: Fact) -> float:
+    """Return what the facts of a column are ordered by: the amount, of a date the day."""
+    if fact.value.date is not None:
+        year, month, day = fact.value.date
+        return float(((year or 0) * 100 + (month or 0)) * 100 + (day or 0))
+    return fact.value.number * fact.factor
 
 
 def _has_more_words(reading: Reading, at: int, length: int, column: Column, world: World) -> bool:
@@ -179,7 +192,7 @@ def _count_superlatives(reading: Reading) -> int:
     return sum(word.text.lower() in load_degrees("superlative") for word in reading.words)
 
 
-def _is_modified(reading: Reading, at: int) -> bool:
+def _is_modified(reading: Reading, at: int, column: Column, world: World) -> bool:
     """Return whether a superlative is of some of the rows only: "the cheapest *dimmable* option"."""
     following = reading.words[at : at + 2]
     if following and following[0].text.lower() == "of":
@@ -188,12 +201,14 @@ def _is_modified(reading: Reading, at: int) -> bool:
         len(following) == 2
         and following[0].part in ("ADJ", "NOUN", "VERB", "PROPN")
         and following[1].part == "NOUN"
+        and not {word.form for word in following} <= world.words_of(column.facts[0]) | {"date", "time"}
     )
 
 
-def _show_best(best: Fact, column: Column, degree: Degree) -> str:
+def _show_best(best: Fact, column: Column, degree: Degree, world: World) -> str:
     name = "max" if degree.sign > 0 else "min"
-    return f"{name}({best.field} of {len(column.facts)} rows) = {best.value.amount:g}"
+    shown = world.base.texts[best.source][best.start : best.end]
+    return f"{name}({best.field} of {len(column.facts)} rows) = {shown}"
 
 
 def _find_rank(reading: Reading, at: int) -> tuple[int, tuple[int, ...]]:
@@ -227,7 +242,7 @@ def _find_column(
     siblings = world.list_siblings(row)
     for sibling in siblings:
         for fact in world.list_facts(sibling):
-            if fact.value.kind in NUMERIC:
+            if fact.value.kind in NUMERIC or fact.value.kind is Kind.DATE:
                 columns.setdefault(world.get_field(fact), []).append(fact)
     full = {
         name: facts
@@ -265,7 +280,10 @@ def _verify_comparatives(reading: Reading, binder: ValueBinder) -> Iterator[Clai
         return
     for at, word in enumerate(reading.words):
         degree = degrees.get(word.text.lower())
-        if degree is None or at in reading.covered or word.start > than.start():
+        is_hedge = at + 1 < len(reading.words) and reading.words[at + 1].text.lower() == "than"
+        is_hedge = is_hedge and any(at + 2 in each.words for each in reading.stated)
+        is_doubled = is_hedge or (at + 2 < len(reading.words) and reading.words[at + 2].part == "VERB")
+        if degree is None or at in reading.covered or word.start > than.start() or is_doubled:
             continue
         pairs = {
             (one.start, two.start): (one, two)

@@ -184,7 +184,11 @@ class StateBinder:
             and each.start < reading.words[at].start
         ]
         is_field = reading.words[at].form in self.world.field_words
-        return bool(amounts) and (is_field or any(at - each.words[-1] <= _COUNT_REACH for each in amounts))
+        is_beside = any(
+            at - each.words[-1] <= _COUNT_REACH or each.mention.value.kind is Kind.QUANTITY
+            for each in amounts
+        )
+        return bool(amounts) and (is_field or is_beside)
 
     def _is_own_subject(self, reading: Reading, start: int, rows: frozenset[int]) -> bool:
         """Return whether the clause itself names the row of a state, or there is no other."""
