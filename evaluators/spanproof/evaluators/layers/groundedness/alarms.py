@@ -30,6 +30,7 @@ from spanproof.evaluators.layers.groundedness.model import Cause, Claim, Verdict
 from spanproof.evaluators.layers.groundedness.reader import Reading, Stated
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.values import NUMERIC, Kind, Value, is_year
+from spanproof.reading.words import base_forms_of
 
 _SMALL_COUNT: Final = 20
 """A plain whole number up to this counts something as often as it quotes."""
@@ -81,7 +82,7 @@ def find_misquote(stated: Stated, reading: Reading, binder: ValueBinder) -> Clai
     if len(rivals) != 1 or _is_derivable(stated, binder, reading):
         return None
     rival = rivals[0]
-    if value.kind in NUMERIC and _differs_in_scale(value, rival):
+    if value.kind in NUMERIC and _is_of_other_scale(value, rival):
         return None
     if value.kind is Kind.TIME and (_names_zone(stated, reading) or _may_be_span(stated, binder)):
         return None
@@ -142,7 +143,13 @@ def _list_rivals(stated: Stated, reading: Reading, binder: ValueBinder) -> list[
     scores = [(len(world.words_of(fact) & near), fact) for fact in facts]
     best = max((score for score, _ in scores), default=0)
     named = [fact for score, fact in scores if score == best > 0]
-    return named if len(named) == 1 else []
+    return named if len(named) == 1 and _is_whole_header(stated, reading, named[0], binder) else []
+
+
+def _is_whole_header(stated: Stated, reading: Reading, fact: Fact, binder: ValueBinder) -> bool:
+    """Return whether the header of a cell names a field and no more: "with bonus" is another than `bonus`."""
+    header = next((name for name, low, high in reading.passage.cells if low <= stated.start < high), "")
+    return base_forms_of(header) <= binder.world.words_of(fact)
 
 
 def find_printed_result(
@@ -326,8 +333,8 @@ def _count_seconds(value: Value) -> float:
     return 3600.0 * hour + 60.0 * minute + (second or 0)
 
 
-def _differs_in_scale(value: Value, fact: Fact) -> bool:
-    """Return whether two amounts are one but for a power of ten: the field may name a unit that is not read."""
+def _is_of_other_scale(value: Value, fact: Fact) -> bool:
+    """Return whether two amounts differ by a power of ten: the field may name a unit that is not read."""
     if value.number == 0 or fact.value.number == 0 or bool(value.unit) == bool(fact.value.unit):
         return False
     power = log10(abs(value.amount / fact.value.amount)) if fact.value.amount else 0.5

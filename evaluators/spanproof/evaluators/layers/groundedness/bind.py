@@ -16,7 +16,7 @@ from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEv
 from spanproof.evaluators.layers.groundedness.reader import Named, Reading, Stated
 from spanproof.evaluators.layers.groundedness.world import FieldName, World
 from spanproof.reading.records import Fact, Role
-from spanproof.reading.units import UNITS
+from spanproof.reading.units import UNITS, Unit
 from spanproof.reading.values import NUMERIC, Kind, is_year
 from spanproof.reading.words import STOP, base_form, base_forms_of, expand
 
@@ -171,7 +171,7 @@ class ValueBinder:
         return None if is_other_named else fact
 
     def _identify(self, fact: Fact) -> tuple[object, ...]:
-        """Return what tells the quantities of two facts apart: the field's name and the value."""
+        """Return what two facts of one quantity share: the field's name and the value."""
         value = fact.value
         return fact.path[-1:], value.number, value.date, value.time
 
@@ -385,7 +385,7 @@ def _is_of_one_shape(one: Fact, other: Fact) -> bool:
     return one.value.unit == other.value.unit and is_fraction[0] == is_fraction[1]
 
 
-def _list_units(words: frozenset[str]) -> frozenset[tuple[str, float]]:
+def _list_units(words: frozenset[str]) -> frozenset[Unit]:
     """Return the units that words are, such as those of `ft` and `feet`."""
     return frozenset(UNITS[word] for word in words if word in UNITS and len(word) > 1)
 

@@ -148,7 +148,9 @@ def _is_same_amount(said: Value, hedge: Hedge, fact: Fact) -> bool:
     if said.kind is Kind.QUANTITY and known.kind is Kind.NUMBER:
         # Its unit is nowhere beside it: the name of the field has to bear the unit out.
         return (
-            said.factor == 1.0 and is_hedged_number(said, hedge, known.number) and said.unit in ("", "data", "angle")
+            said.factor == 1.0
+            and is_hedged_number(said, hedge, known.number)
+            and said.unit in ("", "data", "angle")
         )
     if known.kind is Kind.QUANTITY and said.kind is Kind.NUMBER:
         return is_hedged_number(said, hedge, known.amount)

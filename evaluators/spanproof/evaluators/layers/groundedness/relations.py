@@ -22,7 +22,7 @@ from spanproof.evaluators.layers.groundedness.world import World
 from spanproof.reading.records import Fact
 from spanproof.reading.sentences import Word
 from spanproof.reading.values import NUMERIC, Kind
-from spanproof.reading.words import expand
+from spanproof.reading.words import base_form, expand
 
 _ORDINALS: Final = {
     name: rank
@@ -57,6 +57,7 @@ _RESTRICTING: Final = frozenset(
         "three",
     ]
 )
+_DATE_WORDS: Final = frozenset(base_form(word) for word in ("date", "day", "time", "year"))
 _MAX_COUNT: Final = 400
 _COUNT_REACH: Final = 5
 _DEFINITE: Final = frozenset(("the", "these", "those", "all", "both", "top", "your", "our", "its"))
@@ -140,7 +141,9 @@ def _verify_superlative(
         any(word.text.lower() in _RESTRICTING for word in reading.words if word.text.lower() != "of")
         or rank > 1
     )
-    is_restricted = is_restricted or _is_modified(reading, at + length, column, world) or _count_superlatives(reading) > 1
+    is_restricted = (
+        is_restricted or _is_modified(reading, at + length, column, world) or _count_superlatives(reading) > 1
+    )
     is_restricted = is_restricted or any(len(name.rows) > 1 for name in (*reading.names, *reading.scope))
     is_restricted = is_restricted or _has_more_words(reading, at, length, column, world)
     low, high = reading.get_clause(start)
@@ -171,7 +174,7 @@ def _has_more_words(reading: Reading, at: int, length: int, column: Column, worl
     low, high = reading.get_clause(reading.words[at].start)
     named = {index for name in reading.names for index in name.words}
     named |= {index for stated in reading.stated for index in stated.words}
-    known = world.words_of(column.facts[0])
+    known = _list_column_words(column, world)
     others = [
         word
         for index, word in enumerate(reading.words)
@@ -188,6 +191,12 @@ def _has_more_words(reading: Reading, at: int, length: int, column: Column, worl
     return bool(others) and not is_type
 
 
+def _list_column_words(column: Column, world: World) -> frozenset[str]:
+    """Return the words that name a column, of dates also those of any."""
+    words = world.words_of(column.facts[0])
+    return words | _DATE_WORDS if column.facts[0].value.kind is Kind.DATE else words
+
+
 def _count_superlatives(reading: Reading) -> int:
     return sum(word.text.lower() in load_degrees("superlative") for word in reading.words)
 
@@ -201,7 +210,7 @@ def _is_modified(reading: Reading, at: int, column: Column, world: World) -> boo
         len(following) == 2
         and following[0].part in ("ADJ", "NOUN", "VERB", "PROPN")
         and following[1].part == "NOUN"
-        and not {word.form for word in following} <= world.words_of(column.facts[0]) | {"date", "time"}
+        and not {word.form for word in following} <= _list_column_words(column, world)
     )
 
 
@@ -369,7 +378,7 @@ def _verify_directions(reading: Reading, binder: ValueBinder) -> Iterator[Claim]
 
 
 def _is_plain_change(reading: Reading, word: Word, earlier: Fact, later: Fact) -> bool:
-    """Return whether a word says how the value itself moved: of a loss and of "more than doubled" it may not."""
+    """Return whether a word says how the value itself moved: it may not in "more than doubled"."""
     is_below_nothing = min(earlier.value.number, later.value.number) < 0
     is_compared = word.text.lower() in load_degrees("comparative")
     amounts = [each for each in reading.stated if each.mention.value.kind in NUMERIC]
