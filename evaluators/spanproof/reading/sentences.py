@@ -19,6 +19,8 @@ from spanproof.reading.words import base_form
 MAX_CHARS: Final = 20_000
 """Characters of an answer that are read as sentences; the rest becomes one open passage."""
 _MAX_LEAD_WORDS: Final = 7
+PATH_MARKS: Final = "/@~"
+"""Characters that a name may begin with and that its base form leaves out: `/docs`."""
 
 
 class Form(StrEnum):
@@ -376,7 +378,7 @@ def parse_words(passages: Sequence[Passage], language: str) -> list[list[Word]]:
     found: list[list[Word]] = []
     for doc in load_english().pipe(texts, batch_size=64):
         words = [
-            Word(token.text, base_form(token.text), token.lemma_.lower(), token.pos_, token.tag_, token.dep_,
+            Word(token.text, base_form(token.text.lstrip(PATH_MARKS)), token.lemma_.lower(), token.pos_, token.tag_, token.dep_,
                  token.head.i, token.idx, token.idx + len(token.text))
             for token in doc
         ]  # fmt: skip

@@ -134,12 +134,23 @@ class ValueBinder:
         value = stated.mention.value
         if value.kind is Kind.ID and options:
             return options[-1]
+        keyed = [fact for fact in options if self._is_keyed(fact, stated, reading)]
+        if keyed:
+            return keyed[-1]
         subjects = self.find_subjects(stated, reading)
         in_row = [fact for fact in options if self._is_of_subject(fact, subjects, reading, stated)]
         named = [fact for fact in in_row if self.is_named_field(fact, stated, reading)]
         if named:
             return named[-1]
         return self._find_only(stated, options, in_row, subjects, reading)
+
+    def _is_keyed(self, fact: Fact, stated: Stated, reading: Reading) -> bool:
+        """Return whether a value follows the whole name of its field and a colon: "ECHO: 0.36"."""
+        at = stated.words[0] - 1
+        name = fact.field.lower()
+        colon = at >= 0 and reading.words[at].text in (":", "=")
+        is_name = colon and at >= 1 and reading.words[at - 1].text.lower() == name
+        return bool(name) and is_name and not reading.passage.cells
 
     def _find_only(
         self,

@@ -104,7 +104,9 @@ def _iter_derived(
         for one, two in pairs:
             yield from _iter_differences(one, two, value, sign, is_signed=_is_signed(stated))
         for one, two in _iter_row_pairs(stated, reading, binder):
-            yield from _iter_differences(one, two, value, sign, is_signed=_is_signed(stated))
+            # Two fields of one row are in no order: "short of" says no direction in time.
+            is_ordered = _is_signed(stated)
+            yield from _iter_differences(one, two, value, 0, is_signed=is_ordered)
     if "product" in cues:
         yield from _iter_rates(stated, reading, binder)
     is_total = is_precise(stated) and not is_percent and not binder.find_subjects(stated, reading)

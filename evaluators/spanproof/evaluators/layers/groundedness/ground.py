@@ -50,6 +50,8 @@ from spanproof.reading.words import STOP, base_forms_of
 ALL_RULES: Final = frozenset(GroundednessRule)
 _VALUE_KINDS: Final = frozenset(ClaimKind) - {ClaimKind.NAME, ClaimKind.IDENTIFIER}
 """Kinds of claims that say something of their subject; a name alone says nothing."""
+_STARTING_FROM: Final = frozenset(("with", "at", "after", "including", "plus"))
+"""Words before a rate that the task gave, and that the answer starts from."""
 _OWN_PLANS: Final = (
     "i'd ",
     "i’d ",
@@ -150,6 +152,7 @@ class _Grounder:
         self.today = now.date() if now is not None else None
         # Nouns of the task and of the code say what the outputs are about: `print(refund())`.
         self.task_words = base_forms_of(" ".join((context.task, *context.code)))
+        self.task = context.task.lower()
         self.binder = ValueBinder(world, self.task_words)
         self.states = StateBinder(world, synonyms)
         self.doings = DoingBinder(world, doings, (*context.arguments, *context.code, *context.errors))
@@ -226,7 +229,7 @@ class _Grounder:
         for stated, matches in pending:
             self._settle_unbound(stated, matches, reading, readings, is_quoted=quoted is not None)
         if self.language == "en":
-            cover_cues(reading)
+            cover_cues(reading, self.task)
             cover_whole(reading)
             for claim in verify_relations(reading, self.binder):
                 self._enter(claim, reading)
@@ -313,6 +316,9 @@ class _Grounder:
     def _is_given(self, stated: Stated, given: Sequence[Fact], reading: Reading) -> bool:
         """Return whether what the run was given bears a value out: a name of a thing, or an argument's amount."""  # noqa: E501
         kinds = {self.world.sources[fact.source].kind for fact in given}
+        before = reading.words[stated.words[0] - 1].text.lower() if stated.words[0] else ""
+        if stated.mention.value.kind is Kind.PERCENT and before in _STARTING_FROM and reading.bound:
+            return True
         if stated.mention.value.kind in (Kind.ID, Kind.DATE, Kind.TIME):
             return True
         beside = {

@@ -18,7 +18,7 @@ from spanproof.evaluators.layers.groundedness.world import World, is_heading
 from spanproof.reading.dates import with_relatives
 from spanproof.reading.numbers import scan_cached
 from spanproof.reading.records import Fact
-from spanproof.reading.sentences import Passage, Word
+from spanproof.reading.sentences import PATH_MARKS, Passage, Word
 from spanproof.reading.values import NUMERIC, Kind, Mention, Value
 from spanproof.reading.words import STOP, split_name
 
@@ -274,7 +274,7 @@ def _iter_names(reading: Reading, world: World) -> Iterator[Named]:
     at = 0
     words = reading.words
     identifiers = {each.words[0]: each for each in reading.stated if _may_identify(each)}
-    plain = [at for at, word in enumerate(words) if word.text[:1].isalnum()]
+    plain = [at for at, word in enumerate(words) if word.text.lstrip(PATH_MARKS)[:1].isalnum()]
     positions = {index: place for place, index in enumerate(plain)}
     while at < len(words):
         if at in identifiers:

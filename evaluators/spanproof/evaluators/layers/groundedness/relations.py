@@ -233,6 +233,11 @@ def _find_row(reading: Reading, world: World, start: int) -> int | None:
     low, high = reading.get_clause(start)
     inside = [name for name in reading.names if low <= name.start < high and _is_row_name(name, world)]
     rows = set.intersection(*(set(name.rows) for name in inside)) if inside else set()
+    if len(rows) > 1:
+        # Each of several outputs has the row; one that printed it alone ranks nothing.
+        listed = {row for row in rows if len(world.list_siblings(row)) > 1}
+        groups = {world.base.records[row].group for row in listed}
+        rows = {max(listed)} if listed and len(groups) == len(listed) else listed
     if not inside:
         rows = {world.get_row(fact.record) for at, fact in reading.by_stated.items() if low <= at < high}
     return rows.pop() if len(rows) == 1 else None

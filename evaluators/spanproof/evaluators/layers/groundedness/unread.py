@@ -26,7 +26,7 @@ from spanproof.evaluators.layers.groundedness.reader import Named, Reading
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.sentences import Word
 from spanproof.reading.values import Kind
-from spanproof.reading.words import STOP, expand
+from spanproof.reading.words import STOP, base_forms_of, expand
 
 _FUNCTION_PARTS: Final = frozenset(
     ("DET", "PRON", "ADP", "AUX", "CCONJ", "PART", "PUNCT", "SPACE", "SYM", "SCONJ")
@@ -63,8 +63,15 @@ _AMOUNTS: Final = frozenset(
 )
 
 
-def cover_cues(reading: Reading) -> None:
+def cover_cues(reading: Reading, task: str) -> None:
     """Cover the words of operations beside derived values, and the hedges of values that are bound."""
+    for at, word in enumerate(reading.words[1:], 1):
+        following = reading.words[at + 1].text.lower() if at + 1 < len(reading.words) else ""
+        if word.text.lower() == "top" and reading.words[at - 1].text.lower() == "on" and following != "of":
+            reading.cover(at)
+        if word.text.lower() == "all" and f"all {following}" in task:
+            # The task asks of all, and the value answers it: "20 % of all orders".
+            reading.cover(at)
     for stated in reading.stated:
         if not set(stated.words) <= reading.covered:
             continue
@@ -275,11 +282,13 @@ def _is_read(
         return word.form in known and not is_of(word, "negation")
     if word.part in _FUNCTION_PARTS or (not word.part and lowered in STOP):
         return True
-    if is_of(word, "carrier") or word.form in known:
+    parts = base_forms_of(word.text)
+    if is_of(word, "carrier") or word.form in known or (parts and parts <= known):
         return True
     if word.part == "VERB" and _is_own_doing(word, at, reading):
         return False
-    if word.part in ("NOUN", "PROPN", "VERB") and word.form in binder.task_words:
+    is_of_task = word.form in binder.task_words or (parts and parts <= binder.task_words)
+    if word.part in ("NOUN", "PROPN", "VERB", "ADJ") and is_of_task:
         return True
     if _is_type_noun(word, at, reading, binder):
         return True
