@@ -378,8 +378,8 @@ def parse_words(passages: Sequence[Passage], language: str) -> list[list[Word]]:
     found: list[list[Word]] = []
     for doc in load_english().pipe(texts, batch_size=64):
         words = [
-            Word(token.text, base_form(token.text.lstrip(PATH_MARKS)), token.lemma_.lower(), token.pos_, token.tag_, token.dep_,
-                 token.head.i, token.idx, token.idx + len(token.text))
+            Word(token.text, base_form(token.text.lstrip(PATH_MARKS)), token.lemma_.lower(), token.pos_,
+                 token.tag_, token.dep_, token.head.i, token.idx, token.idx + len(token.text))
             for token in doc
         ]  # fmt: skip
         found.append(words)

@@ -1,4 +1,4 @@
-"""What binds a value or a count: the one fact that it can be of, named rows, rows in a state, losses, rates."""
+"""What binds a value or a count: the one fact that it can be of, named rows, rows in a state, losses."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def cover_cues(reading: Reading, task: str) -> None:
         if word.text.lower() == "top" and reading.words[at - 1].text.lower() == "on" and following != "of":
             reading.cover(at)
         if word.text.lower() == "all" and f"all {following}" in task:
-            # The task asks of all, and the value answers it: "20 % of all orders".
+            # The task is about all, and the value answers it: "20 % of all orders".
             reading.cover(at)
     for stated in reading.stated:
         if not set(stated.words) <= reading.covered:
