@@ -1,6 +1,6 @@
 """How long a session takes to close after steps that leave something waiting, beside one that leaves nothing.
 
-Usage: `python tests/bench/session_end.py [ROUNDS]`; rounds are interleaved, medians and their ratio are printed.
+Usage: `python tests/bench/session_end.py [ROUNDS]`: medians of interleaved rounds, and their ratio.
 """
 
 from __future__ import annotations
