@@ -208,10 +208,6 @@ class SessionRun(Run):
         self._settling = _Settling(_SETTLES_S if self._has_left else _ENDS_S)
         self._held_channel.end()
 
-    def _is_alone(self, pid: int) -> bool:
-        """See `Run`; at the end of a session, what is left running is killed whatever it does."""
-        return super()._is_alone(pid) or (self._is_held and self._has_left and self._lineage.is_one_process())
-
     def _end(self) -> Ended:
         if self._is_held and self._steps is None:
             self._note_left()  # it was stopped in a step
