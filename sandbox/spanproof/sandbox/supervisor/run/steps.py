@@ -7,8 +7,8 @@ A step is over when its report has come and the main thread reads the next one. 
 has left running is stopped. What such a task attempts later is an attempt of the step that began it, reported
 as `late`. At the end of the session, what runs or would wake within `_SETTLES_S` has until then to act; what
 is left is killed, and noted in its step's record. What the interpreter is refused as it ends is on the record
-of the last step, and that of the steps before is not whole: any of them may have caused it. Where the kernel
-holds no calls (gVisor), none of this paragraph is so.
+of the only step; of several any may have caused it, and no record is whole. Where the kernel holds
+no calls (gVisor), none of this paragraph is so.
 """
 
 from __future__ import annotations
@@ -223,17 +223,14 @@ class SessionRun(Run):
         return bool(left)
 
     def _report_end(self) -> None:
-        """Put what the interpreter was refused as it ended on the record of the last step."""
+        """Record what the interpreter was refused as it ended; of several steps any may have caused it."""
         steps = self._steps or 0
-        refused = {key: kept for key, kept in self._at_end.attempts.items() if not kept.allowed}
-        if self._at_end.unjudged:
-            self._note_unknown(range(steps))  # any of them may have caused it
-        if not refused or not steps:
-            return
-        self._note_unknown(range(steps - 1))
-        record = self._find_record(steps - 1)
-        for kind, target in refused:
-            record.note(kind, target, allowed=False)
+        refused = [key for key, kept in self._at_end.attempts.items() if not kept.allowed]
+        if steps == 1:
+            for kind, target in refused:
+                self._find_record(0).note(kind, target, allowed=False)
+        if self._at_end.unjudged or (refused and steps > 1):
+            self._note_unknown(range(steps))
 
     def _note_unknown(self, steps: Iterable[int]) -> None:
         """Note that steps may do, or have done, what is not known."""
