@@ -1,8 +1,8 @@
 """Groundedness: an answer's claims bound to what execution returned.
 
-Data flows from folder to folder: `sources` → `facts` → `claims` → `solve` → `choose` → `verdict`; `values` are
-the typed values that all of them read and compare.
-"""  # noqa: E501
+Data flows from folder to folder: `sources` → `claims` → `solve` → `choose` → `verdict`. Records, facts and typed
+values are those of `spanproof.reading`.
+"""
 
 from spanproof.evaluators.layers.groundedness.ground import ground
 from spanproof.evaluators.layers.groundedness.layer import judge, outputs_of
