@@ -6,7 +6,7 @@ In: a folder of `SET.json` files; `answer_sets/README.md` has their form. Each a
 own, which the engine evaluates without a replay; nothing of a set is executed.
 
 Out: per set the shares of right answers that pass and fail, and of wrong ones that fail, pass and stay open.
-The last line is what a simple check gives: an answer passes where each of its numbers stands in an output.
+The last line is what a simple check gives: an answer passes where an output has each of its numbers.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _build_step(run_id: str, place: int, began: int, step: dict[str, Any]) -> Sp
 
 
 def has_all_numbers(situation: dict[str, Any], answer: str) -> bool:
-    """Whether each number of the answer stands in an output."""
+    """Return whether an output has each number of the answer."""
     outputs = " ".join(step.get("output") or "" for step in situation["steps"]).replace(",", "")
     return all(number.replace(",", "") in outputs for number in _NUMBER.findall(answer))
 

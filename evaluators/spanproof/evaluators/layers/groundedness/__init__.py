@@ -1,7 +1,7 @@
 """Groundedness: an answer's claims bound to what execution returned.
 
-Data flows from folder to folder: `sources` → `claims` → `solve` → `choose` → `verdict`. Records, facts and typed
-values are those of `spanproof.reading`.
+Data flows from folder to folder: `sources` → `claims` → `solve` → `choose` → `verdict`. Records, facts and
+typed values are those of `spanproof.reading`.
 """
 
 from spanproof.evaluators.layers.groundedness.ground import ground
