@@ -1,10 +1,8 @@
 """Measure groundedness on sets of answers that strangers wrote.
 
-    python tests/bench/answers.py FOLDER [--judge none|perfect|0.9] [--per-set] [--show KIND]
+    python tests/bench/answers.py [FOLDER] [--judge none|perfect|0.9] [--per-set] [--show KIND]
 
-In: a folder of `SET.json` files, each a list of situations `{id, language, task, earlier?, steps, answers}`; a
-step is `{tool, arguments, output}` or `{python|sql|shell, output}`, an answer `{answer, right, wrong?}`, where
-`wrong` is the untrue part. Each answer becomes a trace of its own, which the engine evaluates without a replay.
+In: a folder of `SET.json` files, by default `answer_sets`, whose README.md has their form. Each answer becomes a trace of its own, which the engine evaluates without a replay.
 Also `SET.jsonl.xz` files with rows of `{outputs, answer, label, task?}`: `--rows` of each are judged.
 
 Out: per set the shares of right answers accepted and accused, and of wrong ones rejected, passed and open. With
@@ -46,6 +44,7 @@ from spanproof.trace import (
     trace_of,
 )
 
+SETS: Final = Path(__file__).parent / "answer_sets"
 SEED: Final = 23
 _CODE: Final = ("python", "sql", "shell")
 _START_NS: Final = 1_780_000_000_000_000_000
@@ -207,7 +206,7 @@ def has_all_numbers(case: Case) -> bool:
 def main() -> None:
     """Judge each answer of each set and print a line a set and one of all."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=Path, nargs="?", default=SETS)
     parser.add_argument("--judge", default="none")
     parser.add_argument("--per-set", action="store_true")
     parser.add_argument("--set", action="append", dest="sets")

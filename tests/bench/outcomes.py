@@ -22,7 +22,8 @@ from pathlib import Path
 
 import yaml
 
-from spanproof.reading.envelopes import find_failure, is_empty
+from spanproof.reading.envelopes.emptiness import is_empty
+from spanproof.reading.envelopes.read import find_failure
 from spanproof.reading.tool_kinds import classify_tool
 from spanproof.trace import JsonValue, Language
 

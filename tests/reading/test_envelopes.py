@@ -6,13 +6,10 @@ import json
 
 import pytest
 
-from spanproof.reading.envelopes import (
-    EnvelopeStatus,
-    find_refusal,
-    load_document_table,
-    load_text_rows,
-    read_envelope,
-)
+from spanproof.reading.envelopes.forms import load_document_table, load_text_rows
+from spanproof.reading.envelopes.model import EnvelopeStatus
+from spanproof.reading.envelopes.read import read_envelope
+from spanproof.reading.envelopes.texts import find_refusal
 from spanproof.reading.tool_kinds import ToolKind
 
 TEXTS = load_text_rows()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from spanproof.reading.envelopes import find_failure
+from spanproof.reading.envelopes.read import find_failure
 from spanproof.reading.python_facts import read_python
 from spanproof.reading.tool_kinds import ToolKind
 

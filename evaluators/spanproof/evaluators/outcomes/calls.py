@@ -14,14 +14,10 @@ from spanproof.evaluators.call_targets import get_arguments
 from spanproof.evaluators.outcomes.model import KnownBy, State, StepOutcome, make_blocked_outcome
 from spanproof.evaluators.replay.record import find_raised_type, recorded_class
 from spanproof.reading.doings import changes_something, is_for_refusing, is_refused
-from spanproof.reading.envelopes import (
-    Envelope,
-    EnvelopeForm,
-    EnvelopeStatus,
-    decode_result,
-    find_refusal,
-    read_envelope,
-)
+from spanproof.reading.envelopes.documents import decode_result
+from spanproof.reading.envelopes.model import Envelope, EnvelopeForm, EnvelopeStatus
+from spanproof.reading.envelopes.read import read_envelope
+from spanproof.reading.envelopes.texts import find_refusal
 from spanproof.reading.tool_kinds import ToolKind, classify_tool
 from spanproof.sandbox import FailureClass
 from spanproof.trace import JsonValue, RecordedCall, Run, Snippet, SpanError, Step

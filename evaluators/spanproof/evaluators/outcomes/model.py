@@ -12,7 +12,7 @@ from enum import StrEnum
 from spanproof.evaluators.actions import Action
 from spanproof.evaluators.outcomes.recovery import Recovery, RecoveryStatus
 from spanproof.evaluators.refusals import format_refusal
-from spanproof.reading.envelopes import Envelope
+from spanproof.reading.envelopes.model import Envelope
 from spanproof.reading.sql_schema import Schema
 from spanproof.sandbox import FailureClass
 from spanproof.trace import Refusal, Snippet, Step

@@ -35,7 +35,9 @@ from spanproof.evaluators.outcomes.model import (
 from spanproof.evaluators.recorded import read_unseen_output, shows_outcome
 from spanproof.evaluators.replay.record import Record, classify_execution, read_record
 from spanproof.reading.doings import changes_something
-from spanproof.reading.envelopes import Envelope, find_failure, is_empty
+from spanproof.reading.envelopes.emptiness import is_empty
+from spanproof.reading.envelopes.model import Envelope
+from spanproof.reading.envelopes.read import find_failure
 from spanproof.reading.python_facts import PythonFacts, read_python
 from spanproof.reading.shell_commands import read_command
 from spanproof.reading.tool_kinds import ToolKind, classify_tool

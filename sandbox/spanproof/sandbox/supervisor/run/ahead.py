@@ -29,6 +29,7 @@ _BASH_AID = "ahead.sh"
 _BASH_SOURCE = r"""if [[ -v SPANPROOF_CHECKS ]]; then
   printf '\0\0\0\110\0\0\0\0{"kind":"waiting","token":"%s","parts":[]}' "$SPANPROOF_TOKEN" >&900
   read -r -u 900
+  shopt -s extglob
   set -n
 fi
 if ! SPANPROOF_CHECKS=1 "$BASH" "$0"; then

@@ -210,10 +210,6 @@ class Lineage:
             found += named if pid == self._main else [(step, "process") for step, _kind in named[:1]]
         return found
 
-    def is_one_process(self) -> bool:
-        """Whether nothing lives but threads of the main process."""
-        return self._list_processes() == [self._main]
-
     def _may_fork(self, task: int) -> bool:
         step = self.step_of(task)
         if any(fork.step != step for fork in self._forks.values()):

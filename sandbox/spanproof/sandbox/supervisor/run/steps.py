@@ -7,8 +7,8 @@ A step is over when its report has come and the main thread reads the next one. 
 has left running is stopped. What such a task attempts later is an attempt of the step that began it, reported
 as `late`. At the end of the session, what runs or would wake within `_SETTLES_S` has until then to act; what
 is left is killed, and noted in its step's record. What the interpreter is refused as it ends is on the record
-of the last step, and that of the steps before is not whole: any of them may have caused it. Where the kernel
-holds no calls (gVisor), none of this paragraph is so.
+of the only step; of several any may have caused it, and no record is whole. Where the kernel holds
+no calls (gVisor), none of this paragraph is so.
 """
 
 from __future__ import annotations
@@ -36,9 +36,31 @@ _PIECE_BYTES = 4096  # What a host that has room at all has room for, be it a so
 _SETTLES_S = 0.4
 _ENDS_S = 2.0  # Of the interpreter, with its exit functions
 _SHORT_TICK_S = 0.005
+# What counts at most of the time between two looks: on a busy machine, what is left running is late too.
+_MOST_COUNTED_S = 2 * _SHORT_TICK_S
 _NETWORK_CALLS = frozenset(("connect", "sendmmsg", "sendmsg", "sendto"))
 _OF_A_CALL = ("tool", "args", "kwargs")
 _OF_A_STEP = ("result", "text", "characters", "raised", "outcome")
+
+
+class _Settling:
+    """The time that what is left running still has.
+
+    Attributes:
+        passed_s: since it began, by the clock on the wall.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._left_s = seconds
+        self._began = self._looked = time.monotonic()
+        self.passed_s = 0.0
+
+    def count_down(self) -> float:
+        """Return the seconds that are left; the time in which the supervisor did not run counts little."""
+        now = time.monotonic()
+        self._left_s -= min(now - self._looked, _MOST_COUNTED_S)
+        self._looked, self.passed_s = now, now - self._began
+        return self._left_s
 
 
 class SessionRun(Run):
@@ -66,7 +88,7 @@ class SessionRun(Run):
 
         self._network_used = False
         # When what is left running must have acted, once the session is to end.
-        self._settled_at: float | None = None
+        self._settling: _Settling | None = None
         # How many there were, once the interpreter ends.
         self._steps: int | None = None
         self._at_end = Record()  # What it attempts then
@@ -133,9 +155,9 @@ class SessionRun(Run):
             return
         for call in self._lineage.release():
             send(self._armed.guest.listener, call.id, GO_ON)
-        if self._settled_at is not None and self._stopped is None:
-            self._settle(self._settled_at)
-        if self._lineage.is_deferring or self._settled_at is not None:
+        if self._settling is not None and self._stopped is None:
+            self._settle(self._settling)
+        if self._lineage.is_deferring or self._settling is not None:
             self._tick_s = _SHORT_TICK_S
 
     def _serve(self, fd: int, events: int) -> None:
@@ -164,31 +186,27 @@ class SessionRun(Run):
             record.note(kind, target, allowed=False)
             own.unjudged += 1
 
-    def _settle(self, until: float) -> None:
+    def _settle(self, settling: _Settling) -> None:
         """Let what the steps have left running act, until nothing can or time is up; then end as a script.
 
         The interpreter calls functions then that any of the steps may have registered.
         """
-        is_late = time.monotonic() >= until
+        left_s = settling.count_down()
+        is_late = left_s <= 0
         if self._steps is not None:
             if is_late:
                 # What it would do after it has waited for what is left, no one will see either way.
                 self._at_end.unjudged += not self._has_left
                 self._stopped = "closed"
             return
-        left_s = until - time.monotonic()
-        if not is_late and self._lineage.has_acting(left_s, _SETTLES_S - left_s):
+        if not is_late and self._lineage.has_acting(left_s, settling.passed_s):
             self._lineage.thaw()
             return
         self._has_left = self._note_left()
         self._steps = self._lineage.step + 1
         self._lineage.begin()
-        self._settled_at = time.monotonic() + (_SETTLES_S if self._has_left else _ENDS_S)
+        self._settling = _Settling(_SETTLES_S if self._has_left else _ENDS_S)
         self._held_channel.end()
-
-    def _is_alone(self, pid: int) -> bool:
-        """See `Run`; at the end of a session, what is left running is killed whatever it does."""
-        return super()._is_alone(pid) or (self._is_held and self._has_left and self._lineage.is_one_process())
 
     def _end(self) -> Ended:
         if self._is_held and self._steps is None:
@@ -205,17 +223,14 @@ class SessionRun(Run):
         return bool(left)
 
     def _report_end(self) -> None:
-        """Put what the interpreter was refused as it ended on the record of the last step."""
+        """Record what the interpreter was refused as it ended; of several steps any may have caused it."""
         steps = self._steps or 0
-        refused = {key: kept for key, kept in self._at_end.attempts.items() if not kept.allowed}
-        if self._at_end.unjudged:
-            self._note_unknown(range(steps))  # any of them may have caused it
-        if not refused or not steps:
-            return
-        self._note_unknown(range(steps - 1))
-        record = self._find_record(steps - 1)
-        for kind, target in refused:
-            record.note(kind, target, allowed=False)
+        refused = [key for key, kept in self._at_end.attempts.items() if not kept.allowed]
+        if steps == 1:
+            for kind, target in refused:
+                self._find_record(0).note(kind, target, allowed=False)
+        if self._at_end.unjudged or (refused and steps > 1):
+            self._note_unknown(range(steps))
 
     def _note_unknown(self, steps: Iterable[int]) -> None:
         """Note that steps may do, or have done, what is not known."""
@@ -258,8 +273,8 @@ class SessionRun(Run):
             self._clock.resume()  # the time a tool takes is the host's, not the step's
             self._to_steps(encode_message(frame.header), self._caller)
         elif kind == "end" and self._is_held and not self._in_step and self._held_channel.main_waits:
-            self._settled_at = time.monotonic() + _SETTLES_S
-            self._settle(self._settled_at)
+            self._settling = _Settling(_SETTLES_S)
+            self._settle(self._settling)
         elif kind == "end":
             self._stopped = "closed"
 
