@@ -30,7 +30,7 @@ from spanproof.evaluators.layers.groundedness.model import Cause, Claim, Verdict
 from spanproof.evaluators.layers.groundedness.reader import Reading, Stated
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.values import NUMERIC, Kind, Value, is_year
-from spanproof.reading.words import base_forms_of
+from spanproof.reading.words import base_form, base_forms_of
 
 _SMALL_COUNT: Final = 20
 """A plain whole number up to this counts something as often as it quotes."""
@@ -71,6 +71,9 @@ _LONGEST_IDENTIFIER: Final = 40
 _SPAN_STEP: Final = 60.0
 """Seconds by which the difference of two times may differ from a duration that is stated in minutes."""
 _LOG_STEP: Final = 1e-3
+_DIGIT_STEP: Final = 1e-9
+_FEWEST_SLIP_DIGITS: Final = 4
+"""Digits without zeros at the ends from which an exchange of two is no chance."""
 
 
 def find_misquote(stated: Stated, reading: Reading, binder: ValueBinder) -> Claim | None:
@@ -78,6 +81,11 @@ def find_misquote(stated: Stated, reading: Reading, binder: ValueBinder) -> Clai
     value = stated.mention.value
     if not _is_quotable(value, stated) or stated.hedge in (Hedge.OVER, Hedge.UNDER):
         return None
+    slipped = find_slip(stated, binder)
+    if slipped is not None and not _is_derivable(stated, binder, reading):
+        return _build_contradiction(
+            stated, reading, binder, slipped, Cause.OTHER_VALUE, GroundednessRule.MISQUOTE
+        )
     rivals = _list_rivals(stated, reading, binder)
     if len(rivals) != 1 or _is_derivable(stated, binder, reading):
         return None
@@ -93,6 +101,46 @@ def find_misquote(stated: Stated, reading: Reading, binder: ValueBinder) -> Clai
     if is_about and abs(value.number - rival.value.number) < 0.2 * abs(rival.value.number):
         return None
     return _build_contradiction(stated, reading, binder, rival, Cause.OTHER_VALUE, GroundednessRule.MISQUOTE)
+
+
+def find_slip(stated: Stated, binder: ValueBinder) -> Fact | None:
+    """Return the one amount of the outputs whose digits a value has but for two neighbours that changed places."""  # noqa: E501
+    value = stated.mention.value
+    digits = _list_digits(value.amount, value.step / value.factor)
+    if value.kind not in NUMERIC or stated.hedge is not Hedge.NONE or not _has_unlike_digits(digits):
+        return None
+    alike = {
+        fact.value.number: fact
+        for fact in binder.world.numeric
+        if are_comparable(value, fact)
+        and _is_exchange(digits, _list_digits(fact.value.amount, value.step / value.factor))
+        and abs(round(fact.value.amount / value.step * value.factor) * value.step / value.factor - fact.value.amount)
+        < _DIGIT_STEP * max(1.0, abs(fact.value.amount))
+    }
+    return next(iter(alike.values())) if len(alike) == 1 else None
+
+
+def _list_digits(amount: float, step: float) -> str:
+    """Return the digits of an amount up to a last place."""
+    return str(round(abs(amount) / step)) if step else ""
+
+
+def _has_unlike_digits(digits: str) -> bool:
+    """Return whether digits are so many that another amount has them by chance in few answers."""
+    return len(digits.strip("0")) >= _FEWEST_SLIP_DIGITS
+
+
+def _is_exchange(said: str, known: str) -> bool:
+    """Return whether digits are others with two neighbours exchanged."""
+    if len(said) != len(known):
+        return False
+    places = [at for at, (one, other) in enumerate(zip(said, known, strict=True)) if one != other]
+    return (
+        len(places) == 2
+        and places[1] - places[0] == 1
+        and said[places[0]] == known[places[1]]
+        and said[places[1]] == known[places[0]]
+    )
 
 
 def _is_quotable(value: Value, stated: Stated) -> bool:
@@ -164,12 +212,14 @@ def find_printed_result(
     last = [fact for fact in world.numeric if fact.source == world.outputs - 1]
     text = world.base.texts[world.outputs - 1]
     is_bare = len(last) == 1 and text.strip() == text[last[0].start : last[0].end].strip()
-    is_only = len(last) == len(world.numeric) == 1
+    is_only = len(last) == 1 and len({fact.value.number for fact in world.numeric}) == 1
     if not is_bare and not is_only:
         return None
     values = {at for each in reading.stated for at in each.words}
     is_of_task = all(
-        word.form in binder.task_words or is_of(word, "carrier") or not word.text[:1].isalpha()
+        not binder.task_words.isdisjoint((word.form, base_form(word.lemma)))
+        or is_of(word, "carrier")
+        or not word.text[:1].isalpha()
         for at, word in enumerate(reading.words)
         if at not in values and not is_of(word, "sum")
     )
@@ -302,12 +352,7 @@ def _is_slip(said: str, known: str) -> bool:
     places = [at for at, (one, other) in enumerate(zip(said, known, strict=True)) if one != other]
     if len(places) == 1:
         return said[places[0]].isdigit() == known[places[0]].isdigit()
-    return (
-        len(places) == 2
-        and places[1] - places[0] == 1
-        and said[places[0]] == known[places[1]]
-        and said[places[1]] == known[places[0]]
-    )
+    return _is_exchange(said, known)
 
 
 def _names_zone(stated: Stated, reading: Reading) -> bool:

@@ -110,7 +110,7 @@ def _iter_derived(
     if "product" in cues:
         yield from _iter_rates(stated, reading, binder)
     is_total = is_precise(stated) and not is_percent and not binder.find_subjects(stated, reading)
-    if "sum" in cues or is_total or _has_plus(reading):
+    if "sum" in cues or is_total or _has_plus(reading) or _is_whole_of_part(stated, reading):
         for facts in iter_groups(stated, reading, binder):
             yield _build(sum(map(_compute_amount, facts)), facts, "+")
     if "mean" in cues:
@@ -429,6 +429,13 @@ def _time_of(fact: Fact, world: World) -> tuple[int, int] | None:
         if other.value.kind is Kind.TEXT and other.value.text in MONTHS:
             return 0, MONTHS[other.value.text]
     return None
+
+
+def _is_whole_of_part(stated: Stated, reading: Reading) -> bool:
+    """Return whether a value is the whole of which the bound value right before it is a part: "33 of 69 tonnes"."""  # noqa: E501
+    before = reading.words[stated.words[0] - 1].text.lower() if stated.words[0] else ""
+    part = next((each for each in reading.stated if stated.words[0] - 2 in each.words), None)
+    return before == "of" and part is not None and part.start in reading.by_stated
 
 
 def _has_plus(reading: Reading) -> bool:

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Final
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
+from spanproof.evaluators.layers.groundedness.absence import AbsenceBinder
 from spanproof.evaluators.layers.groundedness.alarms import (
     find_misquote,
     find_other_record,
@@ -39,7 +40,7 @@ from spanproof.evaluators.layers.groundedness.relations import (
 )
 from spanproof.evaluators.layers.groundedness.sources.model import Context, SourceKind, gather
 from spanproof.evaluators.layers.groundedness.states import StateBinder
-from spanproof.evaluators.layers.groundedness.unread import bind_names, cover_cues, list_unread
+from spanproof.evaluators.layers.groundedness.unread import bind_names, cover_cues, cover_requested, list_unread
 from spanproof.evaluators.layers.groundedness.world import World, build_world
 from spanproof.reading.numerals import find_numbers
 from spanproof.reading.records import Fact
@@ -121,7 +122,7 @@ def ground(
     if not asserting:
         return Ledger(tuple(_enter_silent(passage, answer) for passage in passages))
     calls = {doing.output: (doing.tool, doing.arguments) for doing in doings if doing.output is not None}
-    grounder = _Grounder(build_world(gather(outputs, context, calls)), context, synonyms, doings, now)
+    grounder = _Grounder(build_world(gather(outputs, context, calls), code), context, synonyms, doings, now)
     grounder.rules = ALL_RULES.difference(without_rules)
     return Ledger(tuple(grounder.judge(answer, passages)))
 
@@ -157,6 +158,7 @@ class _Grounder:
         self.states = StateBinder(world, synonyms)
         self.doings = DoingBinder(world, doings, (*context.arguments, *context.code, *context.errors))
         self.prose = ProseIndex(world)
+        self.absence = AbsenceBinder(world, self.task_words, tuple(context.errors))
         self.written = frozenset(number for source in context.code for number in find_numbers(source))
         self.has_outputs = world.outputs > 0
 
@@ -190,7 +192,7 @@ class _Grounder:
         for index in chosen:
             words = parsed.get(index) or parse_words([passages[index]], "")[0]
             reading = read_passage(passages[index], words, self.world, self.today)
-            if len(passages) == 1 or not _is_silent(reading, self.language):
+            if len(passages) == 1 or not _is_silent(reading, self.language, self.task_words):
                 readings[index] = reading
         return readings
 
@@ -214,6 +216,9 @@ class _Grounder:
 
     def _judge_reading(self, answer: str, reading: Reading, readings: Sequence[Reading]) -> Sentence:
         start, end = reading.passage.start, reading.passage.end
+        absent = self.absence.bind(reading) if self.language == "en" else None
+        if absent is not None:
+            return Sentence(answer[start:end], start, end, SentenceVerdict.CHECKED, (absent,))
         quoted = self.printed or self.prose.find_sentence(reading)
         if quoted is not None:
             reading.cover(*range(len(reading.words)))
@@ -230,6 +235,7 @@ class _Grounder:
             self._settle_unbound(stated, matches, reading, readings, is_quoted=quoted is not None)
         if self.language == "en":
             cover_cues(reading, self.task)
+            cover_requested(reading, self.binder, self.task)
             cover_whole(reading)
             for claim in verify_relations(reading, self.binder):
                 self._enter(claim, reading)
@@ -353,7 +359,7 @@ def _begins_with_pronoun(reading: Reading) -> bool:
     return bool(reading.words) and reading.words[0].text.lower() in _ANAPHORIC
 
 
-def _is_silent(reading: Reading, language: str) -> bool:
+def _is_silent(reading: Reading, language: str, task_words: frozenset[str]) -> bool:
     """Return whether a heading or a plan states nothing that could be false."""
     passage = reading.passage
     if passage.mood is Mood.PLAN:
@@ -368,7 +374,7 @@ def _is_silent(reading: Reading, language: str) -> bool:
         passage.text.rstrip().endswith(":")
         and not reading.stated
         and not reading.names
-        and _is_plain(reading)
+        and _is_plain(reading, task_words)
     )
 
 
@@ -382,10 +388,12 @@ def _is_amount(stated: Stated) -> bool:
     return value.kind in NUMERIC and (value.kind is not Kind.NUMBER or value.step < 1 or value.grouped)
 
 
-def _is_plain(reading: Reading) -> bool:
-    """Return whether a passage has only words that say nothing: "Here are the numbers:"."""
+def _is_plain(reading: Reading, task_words: frozenset[str]) -> bool:
+    """Return whether a passage has only words that say nothing: "Here are the numbers:", or those of the task."""  # noqa: E501
     return all(
-        is_of(word, "carrier") or word.part in ("PUNCT", "NOUN", "DET", "ADP", "PRON", "AUX", "CCONJ")
+        is_of(word, "carrier")
+        or word.part in ("PUNCT", "NOUN", "DET", "ADP", "PRON", "AUX", "CCONJ")
+        or (word.form in task_words and not is_of(word, "negation"))
         for word in reading.words
     )
 

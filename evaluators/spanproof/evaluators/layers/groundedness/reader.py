@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Final
 
@@ -134,11 +134,22 @@ class Reading:
 
 def read_passage(passage: Passage, words: list[Word], world: World, today: date | None) -> Reading:
     """Return what a passage states."""
+    words = [_read_abbreviation(word, passage.text) for word in words]
     stated = list(_iter_stated(passage, words, world, today))
     clauses = _find_clauses(passage, words)
     reading = Reading(passage, words, stated, [], clauses)
     reading.names = list(_iter_names(reading, world))
     return reading
+
+
+_NUMBER_BEHIND: Final = re.compile(r"\.?\s*#?\d")
+
+
+def _read_abbreviation(word: Word, text: str) -> Word:
+    """Return a word, "no." before a number as the word that it abbreviates."""
+    is_short = word.text.lower() in ("no", "no.") and _NUMBER_BEHIND.match(text, word.end) is not None
+    is_ended = is_short and (word.text.endswith(".") or text[word.end : word.end + 1] == ".")
+    return replace(word, text="number", lemma="number", form="number") if is_ended else word
 
 
 def _iter_stated(

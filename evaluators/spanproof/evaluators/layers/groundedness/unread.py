@@ -19,14 +19,14 @@ from spanproof.evaluators.layers.groundedness.bind import (
     make_evidence,
 )
 from spanproof.evaluators.layers.groundedness.derive import list_cues
-from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_degrees
+from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_degrees, load_words
 from spanproof.evaluators.layers.groundedness.match import Hedge
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.reader import Named, Reading
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.sentences import Word
 from spanproof.reading.values import Kind
-from spanproof.reading.words import STOP, base_forms_of, expand
+from spanproof.reading.words import STOP, base_form, base_forms_of, expand
 
 _FUNCTION_PARTS: Final = frozenset(
     ("DET", "PRON", "ADP", "AUX", "CCONJ", "PART", "PUNCT", "SPACE", "SYM", "SCONJ")
@@ -50,6 +50,7 @@ _SIDES: Final = frozenset(
     ]
 )
 _LESSENING: Final = frozenset(("only", "just", "merely", "already"))
+_WHOLE: Final = frozenset(("all", "total", "sum", "overall", "together"))
 _OWN: Final = frozenset(("i", "we"))
 _AMOUNTS: Final = frozenset(
     (
@@ -63,11 +64,39 @@ _AMOUNTS: Final = frozenset(
 )
 
 
+def cover_requested(reading: Reading, binder: ValueBinder, task: str) -> None:
+    """Cover the words of the task that say of what a lone result is: "the *highest* value", "*all* ships *together*".
+
+    The call was made to find just that, and its result is one row.
+    """  # noqa: E501
+    if not any(_is_lone_result(fact, binder) for fact in reading.bound):
+        return
+    requested = frozenset(task.split())
+    is_sum_requested = not requested.isdisjoint(_WHOLE)
+    for at, word in enumerate(reading.words):
+        lowered = word.text.lower()
+        is_qualifier = lowered in load_degrees("superlative") or any(
+            is_of(word, kind) for kind in ("all", "sum", "mean", "only", "time")
+        )
+        is_requested = lowered in requested or (is_of(word, "sum") and is_sum_requested)
+        if is_qualifier and is_requested:
+            reading.cover(at)
+
+
+def _is_lone_result(fact: Fact, binder: ValueBinder) -> bool:
+    """Return whether a fact is of the last output, and that is one row."""
+    world = binder.world
+    if fact.source != world.outputs - 1:
+        return False
+    cells = [other for other in world.base.facts if other.source == fact.source and other.role is fact.role]
+    return len({world.get_row(other.record) for other in cells}) == 1
+
+
 def cover_cues(reading: Reading, task: str) -> None:
     """Cover the words of operations beside derived values, and the hedges of values that are bound."""
-    for at, word in enumerate(reading.words[1:], 1):
+    for at, word in enumerate(reading.words):
         following = reading.words[at + 1].text.lower() if at + 1 < len(reading.words) else ""
-        if word.text.lower() == "top" and reading.words[at - 1].text.lower() == "on" and following != "of":
+        if at and word.text.lower() == "top" and reading.words[at - 1].text.lower() == "on" and following != "of":
             reading.cover(at)
         if word.text.lower() == "all" and f"all {following}" in task:
             # The task is about all, and the value answers it: "20 % of all orders".
@@ -283,11 +312,17 @@ def _is_read(
     if word.part in _FUNCTION_PARTS or (not word.part and lowered in STOP):
         return True
     parts = base_forms_of(word.text)
-    if is_of(word, "carrier") or word.form in known or (parts and parts <= known):
+    lemma = base_form(word.lemma)
+    if is_of(word, "carrier") or word.form in known or lemma in known or (parts and parts <= known):
+        return True
+    if is_of(word, "mean") and any(base_form(name) in known for name in load_words("mean")):
+        # "on average" says of which field the value is: `avg_minutes`.
         return True
     if word.part == "VERB" and _is_own_doing(word, at, reading):
         return False
-    is_of_task = word.form in binder.task_words or (parts and parts <= binder.task_words)
+    is_of_task = not binder.task_words.isdisjoint((word.form, lemma)) or (
+        parts and parts <= binder.task_words
+    )
     if word.part in ("NOUN", "PROPN", "VERB", "ADJ") and is_of_task:
         return True
     if _is_type_noun(word, at, reading, binder):

@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
 from spanproof.evaluators.layers.groundedness.sources.model import Source, SourceKind
 from spanproof.reading.dates import MONTHS
 from spanproof.reading.documents.read import read_facts
+from spanproof.reading.field_units import apply_unit, find_field_unit
 from spanproof.reading.records import Fact, FactBase, Role
 from spanproof.reading.sql_facts import list_columns
 from spanproof.reading.values import NUMERIC, Kind
@@ -208,11 +209,29 @@ class World:
         return frozenset[str]().union(*map(base_forms_of, texts))
 
 
-def build_world(sources: Sequence[Source]) -> World:
-    """Read sources, outputs first."""
+def build_world(sources: Sequence[Source], code: Sequence[str] = ()) -> World:
+    """Read sources, outputs first; `code` is what the run executed, whose names say of what its prints are."""  # noqa: E501
     outputs = sum(source.kind is SourceKind.OUTPUT for source in sources)
     columns = [_list_columns(source) for source in sources]
-    return World(sources, read_facts([source.text for source in sources], columns=columns), outputs)
+    base = read_facts([source.text for source in sources], columns=columns)
+    names = {match["name"] for source in code for match in _PRINTED_NAME.finditer(source)}
+    unit = find_field_unit(tuple(names)) if len(names) == 1 else None
+    if unit is not None:
+        base.facts = [
+            replace(fact, value=apply_unit(fact.value, unit), path=tuple(names))
+            if fact.source < outputs and _is_bare(fact, base.texts[fact.source]) else fact
+            for fact in base.facts
+        ]  # fmt: skip
+    return World(sources, base, outputs)
+
+
+_PRINTED_NAME: Final = re.compile(r"\bprint\(\s*(?P<name>[A-Za-z_]\w*)\s*\)")
+
+
+def _is_bare(fact: Fact, text: str) -> bool:
+    """Return whether a plain number without a name is alone on its line."""
+    before, behind = text[: fact.start].rpartition("\n")[2], text[fact.end :].partition("\n")[0]
+    return fact.value.kind is Kind.NUMBER and not fact.path and not f"{before}{behind}".strip()
 
 
 _TUPLES: Final = re.compile(r"\s*\[?\s*\(")
