@@ -83,3 +83,29 @@ def test_columns_of_tuples_are_named_by_their_query():
 )  # fmt: skip
 def test_a_zone_a_span_a_count_or_a_sum_is_no_misquote(output, answer):
     assert ground([output], answer).verdict is not Verdict.CONTRADICTED
+
+
+@pytest.mark.parametrize(
+    ("output", "answer"),
+    [
+        ('[{"fee": 4108.9}]', "Isolde paid 4,180.90 in fees."),
+        ('{"berth": "B2", "shore_power_kw": 412.5}', "It gives 421.5 kW."),
+    ],
+)
+def test_two_neighbouring_digits_that_changed_places_are_a_misquote(output, answer):
+    ledger = ground([output], answer, "How much did Isolde pay in fees, and what does B2 give?")
+    assert ledger.verdict is Verdict.CONTRADICTED
+
+
+def test_the_words_of_the_task_say_of_what_a_lone_result_is():
+    task = "How many tonnes did all ships bring?"
+    output = '[{"tonnes": 69085.5}]'
+    assert ground([output], "All ships together brought 69,085.5 tonnes.", task).verdict is Verdict.GROUNDED
+    # Without the task's word it is not known of what the result is.
+    assert ground([output], "All ships together brought 69,085.5 tonnes.").verdict is Verdict.UNCERTAIN
+
+
+def test_an_abbreviated_number_denies_no_state():
+    output = "| number | client | status |\n| --- | --- | --- |\n| 2026-0131 | Ostrowski Bakery | overdue |"
+    answer = "One invoice is overdue, no. 2026-0131 to Ostrowski Bakery."
+    assert ground([output], answer, "Which invoices are overdue?").verdict is not Verdict.CONTRADICTED

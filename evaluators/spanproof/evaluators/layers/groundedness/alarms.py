@@ -114,7 +114,10 @@ def find_slip(stated: Stated, binder: ValueBinder) -> Fact | None:
         for fact in binder.world.numeric
         if are_comparable(value, fact)
         and _is_exchange(digits, _list_digits(fact.value.amount, value.step / value.factor))
-        and abs(round(fact.value.amount / value.step * value.factor) * value.step / value.factor - fact.value.amount)
+        and abs(
+            round(fact.value.amount / value.step * value.factor) * value.step / value.factor
+            - fact.value.amount
+        )
         < _DIGIT_STEP * max(1.0, abs(fact.value.amount))
     }
     return next(iter(alike.values())) if len(alike) == 1 else None

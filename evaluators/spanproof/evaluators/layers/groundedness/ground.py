@@ -40,7 +40,12 @@ from spanproof.evaluators.layers.groundedness.relations import (
 )
 from spanproof.evaluators.layers.groundedness.sources.model import Context, SourceKind, gather
 from spanproof.evaluators.layers.groundedness.states import StateBinder
-from spanproof.evaluators.layers.groundedness.unread import bind_names, cover_cues, cover_requested, list_unread
+from spanproof.evaluators.layers.groundedness.unread import (
+    bind_names,
+    cover_cues,
+    cover_requested,
+    list_unread,
+)
 from spanproof.evaluators.layers.groundedness.world import World, build_world
 from spanproof.reading.numerals import find_numbers
 from spanproof.reading.records import Fact

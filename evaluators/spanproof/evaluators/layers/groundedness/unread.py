@@ -96,7 +96,12 @@ def cover_cues(reading: Reading, task: str) -> None:
     """Cover the words of operations beside derived values, and the hedges of values that are bound."""
     for at, word in enumerate(reading.words):
         following = reading.words[at + 1].text.lower() if at + 1 < len(reading.words) else ""
-        if at and word.text.lower() == "top" and reading.words[at - 1].text.lower() == "on" and following != "of":
+        if (
+            at
+            and word.text.lower() == "top"
+            and reading.words[at - 1].text.lower() == "on"
+            and following != "of"
+        ):
             reading.cover(at)
         if word.text.lower() == "all" and f"all {following}" in task:
             # The task is about all, and the value answers it: "20 % of all orders".
