@@ -229,7 +229,15 @@ def find_printed_result(
     # What the task gives may go into the figure: "a budget of 2000".
     has_given = any(fact.source >= world.outputs and fact.value.kind in NUMERIC for fact in world.base.facts)
     units = value.unit and last[0].value.unit and value.unit != last[0].value.unit
-    if not is_of_task or has_given or units or is_agreeing(value, stated.hedge, last[0], stated.text):
+    # A whole number may be in a smaller unit than the answer: 4500 cents are $45.00.
+    is_scaled = last[0].value.step >= 1 and _is_of_other_scale(value, last[0])
+    if (
+        not is_of_task
+        or has_given
+        or units
+        or is_scaled
+        or is_agreeing(value, stated.hedge, last[0], stated.text)
+    ):
         return None
     return _build_contradiction(
         stated, reading, binder, last[0], Cause.OTHER_VALUE, GroundednessRule.PRINTED_RESULT

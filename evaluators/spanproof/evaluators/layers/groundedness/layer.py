@@ -207,7 +207,7 @@ def _score_layer(ledger: Ledger, returned: Returned) -> Scored:
 def _explain_checked(ledger: Ledger) -> str:
     """Return how much of an answer agrees with the outputs."""
     agreeing = len(_select_claims(ledger, Verdict.GROUNDED))
-    agree = "agrees" if agreeing == 1 else "agree"
+    agree = "agrees" if agreeing == 1 or len(ledger.claims) == 1 else "agree"
     total = len(ledger.claims)
     if agreeing == total:
         return f"{format_count(total, 'fact')} {agree} with the outputs"

@@ -16,7 +16,7 @@ from typing import Final
 from spanproof.evaluators.layers.groundedness.sources.model import Source, SourceKind
 from spanproof.reading.dates import MONTHS
 from spanproof.reading.documents.read import read_facts
-from spanproof.reading.field_units import apply_unit, find_field_unit
+from spanproof.reading.field_units import FieldUnit, apply_unit, find_field_unit
 from spanproof.reading.records import Fact, FactBase, Role
 from spanproof.reading.sql_facts import list_columns
 from spanproof.reading.values import NUMERIC, Kind
@@ -214,18 +214,25 @@ def build_world(sources: Sequence[Source], code: Sequence[str] = ()) -> World:
     outputs = sum(source.kind is SourceKind.OUTPUT for source in sources)
     columns = [_list_columns(source) for source in sources]
     base = read_facts([source.text for source in sources], columns=columns)
-    names = {match["name"] for source in code for match in _PRINTED_NAME.finditer(source)}
-    unit = find_field_unit(tuple(names)) if len(names) == 1 else None
-    if unit is not None:
+    unit = _find_printed_unit(code)
+    bare = [fact for fact in base.facts if fact.source < outputs and _is_bare(fact, base.texts[fact.source])]
+    if unit is not None and len({fact.value.number for fact in bare}) == 1:
+        named = {id(fact) for fact in bare}
         base.facts = [
-            replace(fact, value=apply_unit(fact.value, unit), path=tuple(names))
-            if fact.source < outputs and _is_bare(fact, base.texts[fact.source]) else fact
+            replace(fact, value=apply_unit(fact.value, unit)) if id(fact) in named else fact
             for fact in base.facts
-        ]  # fmt: skip
+        ]
     return World(sources, base, outputs)
 
 
 _PRINTED_NAME: Final = re.compile(r"\bprint\(\s*(?P<name>[A-Za-z_]\w*)\s*\)")
+
+
+def _find_printed_unit(code: Sequence[str]) -> FieldUnit | None:
+    """Return the unit that the name of the one printed variable with a unit says: `print(total_cents)`."""
+    names = {match["name"] for source in code for match in _PRINTED_NAME.finditer(source)}
+    units = [unit for name in names if (unit := find_field_unit((name,))) is not None]
+    return units[0] if len(units) == 1 else None
 
 
 def _is_bare(fact: Fact, text: str) -> bool:
