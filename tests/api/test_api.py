@@ -17,7 +17,7 @@ def test_a_trace_comes_with_steps_verdicts_and_claims(client):
     page = client.get(f"/api/v1/traces/{TRACE[:6]}").json()
     (run,) = page["runs"]
     assert run["verdict"] == "fail"
-    assert run["sentence"].startswith("groundedness: The answer says $54.00; the tool returned")
+    assert run["sentence"].startswith("groundedness: The answer says $54.00; the code printed")
     (claim,) = [each for each in run["claims"] if each["verdict"] == "contradicted"]
     assert run["answer"][claim["start"] : claim["end"]] == "$54.00"
     first = run["steps"][0]

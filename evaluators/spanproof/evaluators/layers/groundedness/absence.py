@@ -28,7 +28,9 @@ _LONGEST_SHOWN: Final = 160
 class AbsenceBinder:
     """Finds sentences that only say that a run gave nothing; one for an answer."""
 
-    def __init__(self, world: World, task_words: frozenset[str], errors: tuple[str, ...]) -> None:
+    def __init__(
+        self, world: World, task_words: frozenset[str], errors: tuple[str, ...], calls: tuple[str, ...] = ()
+    ) -> None:
         texts = world.base.texts[: world.outputs]
         failed = [place for place, text in enumerate(texts) if find_failure(text, ToolKind.OTHER) is not None]
         empty = [place for place, text in enumerate(texts) if place not in failed and is_empty(text)]
@@ -37,7 +39,7 @@ class AbsenceBinder:
         self._source = (failed or empty or [None])[-1]
         self._text = texts[self._source] if self._source is not None else " ".join(errors)
         self._known = task_words.union(
-            *(base_forms_of(text) for text in (*texts, *errors)),
+            *(base_forms_of(text) for text in (*texts, *errors, *calls)),
             *(world.words_about(place) for place in range(world.outputs)),
         )
 

@@ -27,10 +27,10 @@ from spanproof.evaluators.layers.groundedness.match import (
     is_hedged_number,
 )
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, Verdict
-from spanproof.evaluators.layers.groundedness.reader import Reading, Stated
+from spanproof.evaluators.layers.groundedness.reader import IDENTIFYING, Reading, Stated
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.values import NUMERIC, Kind, Value, is_year
-from spanproof.reading.words import base_form, base_forms_of
+from spanproof.reading.words import base_form, base_forms_of, split_name
 
 _SMALL_COUNT: Final = 20
 """A plain whole number up to this counts something as often as it quotes."""
@@ -209,13 +209,16 @@ def find_printed_result(
     """Return the claim that the one amount of an answer is not the one that the run printed last."""
     world = binder.world
     value = stated.mention.value
-    amounts = [each for other in readings for each in other.stated if each.mention.value.kind in NUMERIC]
-    if len(amounts) != 1 or value.kind not in NUMERIC or not world.outputs:
+    stated_amounts = [
+        each for other in readings for each in other.stated if each.mention.value.kind in NUMERIC
+    ]
+    if len(stated_amounts) != 1 or value.kind not in NUMERIC or not world.outputs:
         return None
-    last = [fact for fact in world.numeric if fact.source == world.outputs - 1]
+    amounts = [fact for fact in world.numeric if not _is_of_identifier(fact, binder)]
+    last = [fact for fact in amounts if fact.source == world.outputs - 1]
     text = world.base.texts[world.outputs - 1]
     is_bare = len(last) == 1 and text.strip() == text[last[0].start : last[0].end].strip()
-    is_only = len(last) == 1 and len({fact.value.number for fact in world.numeric}) == 1
+    is_only = len(last) == 1 and len({fact.value.number for fact in amounts}) == 1
     if not is_bare and not is_only:
         return None
     values = {at for each in reading.stated for at in each.words}
@@ -227,7 +230,10 @@ def find_printed_result(
         if at not in values and not is_of(word, "sum")
     )
     # What the task gives may go into the figure: "a budget of 2000".
-    has_given = any(fact.source >= world.outputs and fact.value.kind in NUMERIC for fact in world.base.facts)
+    has_given = any(
+        fact.source >= world.outputs and fact.value.kind in NUMERIC and not _is_of_identifier(fact, binder)
+        for fact in world.base.facts
+    )
     units = value.unit and last[0].value.unit and value.unit != last[0].value.unit
     # A whole number may be in a smaller unit than the answer: 4500 cents are $45.00.
     is_scaled = last[0].value.step >= 1 and _is_of_other_scale(value, last[0])
@@ -242,6 +248,13 @@ def find_printed_result(
     return _build_contradiction(
         stated, reading, binder, last[0], Cause.OTHER_VALUE, GroundednessRule.PRINTED_RESULT
     )
+
+
+def _is_of_identifier(fact: Fact, binder: ValueBinder) -> bool:
+    """Return whether a number names a thing and no amount: a field's `order_id`, "order 2" in prose."""
+    before = binder.world.base.texts[fact.source][: fact.start].split()
+    is_named = not fact.path and bool(before) and before[-1].lower() in IDENTIFYING
+    return is_named or not IDENTIFYING.isdisjoint(split_name(fact.field))
 
 
 def find_other_record(

@@ -72,6 +72,8 @@ _OWN_PLANS: Final = (
 )
 """How a passage begins that says only what its author will or would do."""
 _FEWEST_WORDS_TO_PARSE: Final = 2
+_LONGEST_SHORT: Final = 60
+"""Characters up to which the task's words say of what language an answer is."""
 _ANAPHORIC: Final = frozenset(
     [
         "it",
@@ -163,13 +165,20 @@ class _Grounder:
         self.states = StateBinder(world, synonyms)
         self.doings = DoingBinder(world, doings, (*context.arguments, *context.code, *context.errors))
         self.prose = ProseIndex(world)
-        self.absence = AbsenceBinder(world, self.task_words, tuple(context.errors))
+        self.absence = AbsenceBinder(
+            world,
+            self.task_words,
+            tuple(context.errors),
+            tuple(f"{each.tool} {each.arguments}" for each in doings),
+        )
         self.written = frozenset(number for source in context.code for number in find_numbers(source))
         self.has_outputs = world.outputs > 0
 
     def judge(self, answer: str, passages: Sequence[Passage]) -> list[Sentence]:
         """Return the sentences of an answer with their verdicts."""
-        self.language = detect_language(answer)
+        # A short answer has too few function words of its own.
+        is_short = len(answer) <= _LONGEST_SHORT
+        self.language = detect_language(f"{self.task} {answer}" if is_short else answer)
         readings = self._read(passages)
         self.printed = None
         spoken = [each for each in readings if each is not None]

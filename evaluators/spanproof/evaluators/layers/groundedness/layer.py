@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from spanproof.evaluators.layers.common import format_count
 from spanproof.evaluators.layers.groundedness.explain import explain
 from spanproof.evaluators.layers.groundedness.ground import ground
-from spanproof.evaluators.layers.groundedness.ledger import Ledger, Sentence
+from spanproof.evaluators.layers.groundedness.ledger import Ledger, Sentence, SentenceVerdict
 from spanproof.evaluators.layers.groundedness.model import UNSOURCED, Claim, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.model import Cause as ClaimCause
 from spanproof.evaluators.layers.groundedness.sources.recorded import (
@@ -171,7 +171,11 @@ def _judge_without_outputs(evidence: RunEvidence) -> Outcome:
     run = evidence.run
     assert run.answer is not None
     task = run.task if _OWNS_UP.search(run.answer.text) else None
-    ledger = ground([], run.answer.text, task, errors=build_context(evidence).errors)
+    errors = build_context(evidence).errors
+    ledger = ground([], run.answer.text, task, errors=errors)
+    told = ground([], run.answer.text, run.task, errors=errors, doings=list_doings(evidence, Returned((), 0)))
+    if told.asserting and all(each.verdict is SentenceVerdict.CHECKED for each in told.asserting):
+        return Scored(1.0, Label.PASS, "the answer says that nothing was returned, and nothing was")
     stated = [
         claim for claim in ledger.claims if claim.kind in _NUMERIC and claim.cause is ClaimCause.NOT_FOUND
     ]

@@ -307,7 +307,7 @@ def _iter_names(reading: Reading, world: World) -> Iterator[Named]:
         at = found.words[-1] + 1
 
 
-_IDENTIFYING: Final = frozenset(
+IDENTIFYING: Final = frozenset(
     [
         "id",
         "number",
@@ -350,7 +350,7 @@ def _list_identified(stated: Stated, world: World) -> list[Fact]:
             for fact in world.base.by_kind[Kind.NUMBER]
             if fact.value.number == float(digits)
             and world.is_output(fact)
-            and not _IDENTIFYING.isdisjoint(split_name(fact.field))
+            and not IDENTIFYING.isdisjoint(split_name(fact.field))
         ]
     return found
 
