@@ -338,7 +338,7 @@ def read_mood(text: str) -> Mood:
 
 
 _LANGUAGE_WORDS: Final = {
-    "en": "the is are was and of to in that for with it on not you i have has this be by from at which were your",  # noqa: E501
+    "en": "a what how which who does did many much the is are was and of to in that for with it on not you i have has this be by from at which were your",  # noqa: E501
     "de": "der die das und ist nicht mit von auf ein eine für sind wurde den dem im zu sie ich auch noch bei wird",  # noqa: E501
     "fr": "le la les des est et une pour dans que pas sur avec vous du au sont été ce qui il elle nous votre",
     "es": "el la los las es y una para en que no con por del se su son fue está al un más han como hay",

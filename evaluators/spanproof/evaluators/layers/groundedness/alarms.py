@@ -254,7 +254,7 @@ def _is_of_identifier(fact: Fact, binder: ValueBinder) -> bool:
     """Return whether a number names a thing and no amount: a field's `order_id`, "order 2" in prose."""
     before = binder.world.base.texts[fact.source][: fact.start].split()
     is_named = not fact.path and bool(before) and before[-1].lower() in IDENTIFYING
-    return is_named or not IDENTIFYING.isdisjoint(split_name(fact.field))
+    return is_named or not IDENTIFYING.isdisjoint(split_name(fact.field)[-1:])
 
 
 def find_other_record(
