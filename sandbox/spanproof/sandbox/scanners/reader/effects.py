@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import difflib
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from spanproof.sandbox.scanners.boundary import Action, Boundary, Crossing, Pieces
@@ -106,18 +106,23 @@ def check_effects(
     Raises:
         ValueError: a kind or a rule is not known; names file, line and what would be right.
     """
+    kinds = {*checks, *_RULED}
     for name, judged in effects.items():
         for effect in judged:
             kind = effect.kind.removesuffix(_OPTIONAL)
-            if kind in _RULED and effect.keyword not in CALL_MEANINGS:
-                wrong, known = f"the rule {effect.keyword!r}", CALL_MEANINGS
-            elif kind not in _RULED and kind not in checks:
-                wrong, known = f"the kind {effect.kind!r}", (*checks, *_RULED)
+            if kind not in kinds:
+                problem = f"the kind {effect.kind!r}, which is not known; {_suggest(effect.kind, kinds)}"
+            elif kind in _RULED and effect.keyword not in CALL_MEANINGS:
+                suggestion = _suggest(effect.keyword, CALL_MEANINGS)
+                problem = f"the rule {effect.keyword!r}, which is not known; {suggestion}"
             else:
                 continue
-            near = difflib.get_close_matches(wrong.split("'")[1], known, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known are: {', '.join(sorted(known))}"
-            raise ValueError(f"{locate_entry(name, *files)}: {name} has {wrong}, which is not known; {hint}")
+            raise ValueError(f"{locate_entry(name, *files)}: {name} has {problem}")
+
+
+def _suggest(word: str, known: Collection[str]) -> str:
+    near = difflib.get_close_matches(word, list(known), 1)
+    return f"did you mean {near[0]!r}?" if near else f"known are: {', '.join(sorted(known))}"
 
 
 class Call(NamedTuple, Generic[R]):
