@@ -21,7 +21,7 @@ MISSING_TABLE = "(sqlite3.OperationalError) no such table: pilots\n[SQL: SELECT 
         ),
     ],
 )
-def test_a_failure_or_an_empty_result_that_is_told_as_such_is_checked(output, task, answer):
+def test_a_failure_or_an_empty_result_that_is_reported_is_checked(output, task, answer):
     assert ground([output], answer, task).verdict is Verdict.GROUNDED
 
 

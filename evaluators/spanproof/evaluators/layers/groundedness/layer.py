@@ -173,8 +173,10 @@ def _judge_without_outputs(evidence: RunEvidence) -> Outcome:
     task = run.task if _OWNS_UP.search(run.answer.text) else None
     errors = build_context(evidence).errors
     ledger = ground([], run.answer.text, task, errors=errors)
-    told = ground([], run.answer.text, run.task, errors=errors, doings=list_doings(evidence, Returned((), 0)))
-    if told.asserting and all(each.verdict is SentenceVerdict.CHECKED for each in told.asserting):
+    reported = ground(
+        [], run.answer.text, run.task, errors=errors, doings=list_doings(evidence, Returned((), 0))
+    )
+    if reported.asserting and all(each.verdict is SentenceVerdict.CHECKED for each in reported.asserting):
         return Scored(1.0, Label.PASS, "the answer says that nothing was returned, and nothing was")
     stated = [
         claim for claim in ledger.claims if claim.kind in _NUMERIC and claim.cause is ClaimCause.NOT_FOUND
