@@ -36,7 +36,7 @@ class AbsenceBinder:
         empty = [place for place, text in enumerate(texts) if place not in failed and is_empty(text)]
         self._gave_nothing = len(failed) + len(empty) == len(texts) and bool(texts or errors)
         self._is_empty = bool(empty) and not failed and not errors
-        self._source = (failed or empty or [None])[-1]
+        self._source = next(reversed(failed or empty), None)
         self._text = texts[self._source] if self._source is not None else " ".join(errors)
         self._known = task_words.union(
             *(base_forms_of(text) for text in (*texts, *errors, *calls)),
