@@ -53,7 +53,7 @@ class AbsenceBinder:
             return None
         reading.cover(*range(len(reading.words)))
         shown = " ".join(self._text.split())[:_LONGEST_SHOWN]
-        evidence = ClaimEvidence(self._source, shown or "nothing", value=self._text)
+        evidence = ClaimEvidence(self._source, shown or "nothing", end=len(self._text), value=self._text)
         return make_claim(
             reading, 0, len(reading.text), ClaimKind.NEGATION, Verdict.GROUNDED, Cause.STATED, evidence
         )

@@ -28,6 +28,7 @@ from spanproof.evaluators.layers.groundedness.match import (
 )
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, Verdict
 from spanproof.evaluators.layers.groundedness.reader import IDENTIFYING, Reading, Stated
+from spanproof.evaluators.layers.groundedness.sources.model import SourceKind
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.values import NUMERIC, Kind, Value, is_year
 from spanproof.reading.words import base_form, base_forms_of, split_name
@@ -231,7 +232,10 @@ def find_printed_result(
     )
     # What the task gives may go into the figure: "a budget of 2000".
     has_given = any(
-        fact.source >= world.outputs and fact.value.kind in NUMERIC and not _is_of_identifier(fact, binder)
+        fact.source >= world.outputs
+        and fact.value.kind in NUMERIC
+        and not _is_of_identifier(fact, binder)
+        and (not _is_of_prompt(fact, binder) or _may_give(fact.value, value, last[0].value))
         for fact in world.base.facts
     )
     units = value.unit and last[0].value.unit and value.unit != last[0].value.unit
@@ -248,6 +252,18 @@ def find_printed_result(
     return _build_contradiction(
         stated, reading, binder, last[0], Cause.OTHER_VALUE, GroundednessRule.PRINTED_RESULT
     )
+
+
+def _is_of_prompt(fact: Fact, binder: ValueBinder) -> bool:
+    return binder.world.sources[fact.source].kind is SourceKind.SYSTEM
+
+
+def _may_give(given: Value, value: Value, known: Value) -> bool:
+    """Return whether a number of the system prompt turns a known amount into a stated one: a rate, a fee."""
+    by, one = given.number, known.number
+    results = (one * by, one + by, one - by, one * (1 + by / 100), one * (1 - by / 100), one * by / 100)
+    quotient = (one / by,) if by else ()
+    return any(is_hedged_number(value, Hedge.NONE, result) for result in (*results, *quotient))
 
 
 def _is_of_identifier(fact: Fact, binder: ValueBinder) -> bool:
