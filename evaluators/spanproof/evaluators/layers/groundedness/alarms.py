@@ -261,9 +261,13 @@ def _is_of_prompt(fact: Fact, binder: ValueBinder) -> bool:
 def _may_give(given: Value, value: Value, known: Value) -> bool:
     """Return whether a number of the system prompt turns a known amount into a stated one: a rate, a fee."""
     by, one = given.number, known.number
-    results = (one * by, one + by, one - by, one * (1 + by / 100), one * (1 - by / 100), one * by / 100)
-    quotient = (one / by,) if by else ()
-    return any(is_hedged_number(value, Hedge.NONE, result) for result in (*results, *quotient))
+    if given.kind is Kind.PERCENT:
+        results: tuple[float, ...] = (one * (1 + by / 100), one * (1 - by / 100), one * by / 100)
+    elif given.step >= 1 and abs(by) <= _SMALL_COUNT:
+        return False  # A prompt numbers its rules.
+    else:
+        results = (one * by, one + by, one - by, one / by if by else one)
+    return any(is_hedged_number(value, Hedge.NONE, result) for result in results)
 
 
 def _is_of_identifier(fact: Fact, binder: ValueBinder) -> bool:

@@ -108,8 +108,8 @@ def is_rate(fact: Fact) -> bool:
 
 
 def is_unnamed(fact: Fact) -> bool:
-    """Return whether a fact's column has a number in place of a name, so that its unit is not known."""
-    return fact.field.startswith(_UNNAMED)
+    """Return whether a fact's column has a number in place of a name, or it is all that was printed: its unit is not known."""  # noqa: E501
+    return fact.field.startswith(_UNNAMED) or (not fact.path and fact.sentence is None)
 
 
 def compute_width(said: Value, hedge: Hedge) -> float:
