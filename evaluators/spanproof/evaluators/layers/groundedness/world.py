@@ -216,12 +216,14 @@ def build_world(sources: Sequence[Source], code: Sequence[str] = ()) -> World:
     base = read_facts([source.text for source in sources], columns=columns)
     unit = _find_printed_unit(code)
     bare = [fact for fact in base.facts if fact.source < outputs and _is_bare(fact, base.texts[fact.source])]
-    if unit is not None and len({fact.value.number for fact in bare}) == 1:
-        named = {id(fact) for fact in bare}
-        base.facts = [
-            replace(fact, value=apply_unit(fact.value, unit)) if id(fact) in named else fact
-            for fact in base.facts
-        ]
+    is_named = unit is not None and len({fact.value.number for fact in bare}) == 1
+    alone = {id(fact) for fact in bare}
+    base.facts = [
+        # No words are about a number that is alone on its line.
+        replace(fact, sentence=None, value=apply_unit(fact.value, unit) if is_named and unit else fact.value)
+        if id(fact) in alone else fact
+        for fact in base.facts
+    ]  # fmt: skip
     return World(sources, base, outputs)
 
 
