@@ -14,7 +14,7 @@ from spanproof.evaluators.layers.groundedness.bind import make_claim
 from spanproof.evaluators.layers.groundedness.lexicon import is_of
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.reader import Reading
-from spanproof.evaluators.layers.groundedness.world import World
+from spanproof.evaluators.layers.groundedness.world import HOLDING_NOTHING, World
 from spanproof.reading.answer_words import reports_failure
 from spanproof.reading.envelopes.emptiness import is_empty
 from spanproof.reading.envelopes.read import find_failure
@@ -33,7 +33,11 @@ class AbsenceBinder:
     ) -> None:
         texts = world.base.texts[: world.outputs]
         failed = [place for place, text in enumerate(texts) if find_failure(text, ToolKind.OTHER) is not None]
-        empty = [place for place, text in enumerate(texts) if place not in failed and is_empty(text)]
+        empty = [
+            place
+            for place, text in enumerate(texts)
+            if place not in failed and (is_empty(text) or text.strip() in HOLDING_NOTHING)
+        ]
         self._gave_nothing = len(failed) + len(empty) == len(texts) and bool(texts or errors)
         self._is_empty = bool(empty) and not failed and not errors
         self._source = next(reversed(failed or empty), None)

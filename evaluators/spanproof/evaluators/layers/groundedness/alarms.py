@@ -216,8 +216,8 @@ def find_printed_result(
     if len(stated_amounts) != 1 or value.kind not in NUMERIC or not world.outputs:
         return None
     amounts = [fact for fact in world.numeric if not _is_of_identifier(fact, binder)]
-    last = [fact for fact in amounts if fact.source == world.outputs - 1]
-    text = world.base.texts[world.outputs - 1]
+    last = [fact for fact in amounts if fact.source == world.last_output]
+    text = world.base.texts[world.last_output]
     is_bare = len(last) == 1 and text.strip() == text[last[0].start : last[0].end].strip()
     is_only = len(last) == 1 and len({fact.value.number for fact in amounts}) == 1
     if not is_bare and not is_only:

@@ -142,7 +142,23 @@ class ValueBinder:
         named = [fact for fact in in_row if self.is_named_field(fact, stated, reading)]
         if named:
             return named[-1]
-        return self._find_only(stated, options, in_row, subjects, reading)
+        only = self._find_only(stated, options, in_row, subjects, reading)
+        return only or self._find_requested(stated, options, reading)
+
+    def _find_requested(self, stated: Stated, options: Sequence[Fact], reading: Reading) -> Fact | None:
+        """Return the bare number that was printed last, where a sentence states just it in words of the task."""  # noqa: E501
+        last = [fact for fact in options if fact.source == self.world.last_output]
+        in_output = [fact for fact in self.world.numeric if fact.source == self.world.last_output]
+        if len(in_output) != 1 or last != in_output or last[0].path or last[0].sentence is not None:
+            return None
+        is_of_task = all(
+            not self.task_words.isdisjoint((word.form, base_form(word.lemma)))
+            or is_of(word, "carrier")
+            or not word.text[:1].isalpha()
+            for at, word in enumerate(reading.words)
+            if at not in stated.words and word.form not in STOP
+        )
+        return last[0] if is_of_task and len(reading.stated) == 1 else None
 
     def _is_keyed(self, fact: Fact, stated: Stated, reading: Reading) -> bool:
         """Return whether a value follows the whole name of its field and a colon: "ECHO: 0.36"."""

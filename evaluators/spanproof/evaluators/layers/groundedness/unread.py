@@ -86,7 +86,7 @@ def cover_requested(reading: Reading, binder: ValueBinder, task: str) -> None:
 def _is_lone_result(fact: Fact, binder: ValueBinder) -> bool:
     """Return whether a fact is of the last output, and that is one row."""
     world = binder.world
-    if fact.source != world.outputs - 1:
+    if fact.source != world.last_output:
         return False
     cells = [other for other in world.base.facts if other.source == fact.source and other.role is fact.role]
     return len({world.get_row(other.record) for other in cells}) == 1

@@ -31,6 +31,8 @@ _MONTH_NAMES: Final = {
 }
 _MONTH_LABEL: Final = re.compile(r"\d{4}-(?P<month>\d\d)(?:-01)?")
 _BESIDE: Final = 60
+HOLDING_NOTHING: Final = frozenset(("", "None", "Execution logs:"))
+"""Outputs without content: what smolagents writes above what a step printed, and what a call without a result gives."""  # noqa: E501
 _BEFORE: Final = re.compile(r"[^\d,;.()\n]*\Z")
 _BEHIND: Final = re.compile(r"[^\d,;.()\n]*")
 FieldName = tuple[str, ...]
@@ -68,6 +70,12 @@ class World:
         facts = self.base.by_record[record]
         is_bare = bool(facts) and not any(fact.path for fact in facts)
         return is_bare and parent is not None and self.base.records[parent].group is not None
+
+    @cached_property
+    def last_output(self) -> int:
+        """Return the index of the last output that holds something; -1 where none does."""
+        texts = self.base.texts[: self.outputs]
+        return max((at for at, text in enumerate(texts) if text.strip() not in HOLDING_NOTHING), default=-1)
 
     def is_output(self, fact: Fact) -> bool:
         """Return whether a fact is of an output."""

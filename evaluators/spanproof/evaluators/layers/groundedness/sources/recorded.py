@@ -27,7 +27,7 @@ _INSTRUCTING = frozenset(("system", "developer"))
 _TOKEN = re.compile(r"\S+")
 _EDGES = ".,;:!?\"'()[]{}$€£%*"
 _LAST_OUTPUT = re.compile(r"\n?Last output from code snippet:\s*\n.*\Z", re.DOTALL)
-_LOGS_HEADER = re.compile(r"\A\s*Execution logs:\s*(?:\n|\Z)")
+_LOGS_HEADER = re.compile(r"\A\s*Execution logs:\s*\n")
 
 
 @dataclass(frozen=True, slots=True)
