@@ -146,7 +146,9 @@ def test_people_get_a_table_with_the_reason(tmp_path, capsys):
 def test_open_runs_are_no_failure_of_the_command_and_are_counted_by_cause(tmp_path, capsys):
     files = [tmp_path / "one.pb", tmp_path / "two.pb"]
     for file in files:
-        file.write_bytes(encode_protobuf(request_of("print(6 * 7)", "42\n", answer="It is 77.31 degrees.")))
+        file.write_bytes(
+            encode_protobuf(request_of("print(6 * 7, 5)", "42 5\n", answer="It is 77.31 degrees."))
+        )
     assert run(["eval", *map(str, files)]) == 0
     lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
     assert sum(line.startswith("OPEN") for line in lines) == 2
