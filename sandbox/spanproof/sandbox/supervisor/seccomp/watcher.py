@@ -346,9 +346,16 @@ class Watcher:
         if os.path.lexists(path):
             self.record.note("process", self._name_program(path, call), allowed=True)
             self._note_interpreters(path, call)
-        elif not self._boundary.is_program_directory(os.path.dirname(path)):  # noqa: PTH120 - text only
+        elif not self._is_step_of_search(path, call.pid):
             self.record.note("process", os.path.normpath(path), allowed=False)
         return GO_ON
+
+    def _is_step_of_search(self, path: str, pid: int) -> bool:
+        """Whether a program that is not there was looked for where the program may look: a PATH has many places."""
+        if self._boundary.is_program_directory(os.path.dirname(path)):  # noqa: PTH120 - text only
+            return True
+        judged, _resolved = self._boundary.judge(path, pid, writes=False)
+        return judged is paths.Judged.INSIDE
 
     def _note_interpreters(self, path: str, call: Notification) -> None:
         """Record what the kernel starts for a script of the program's own, whose name says nothing."""
