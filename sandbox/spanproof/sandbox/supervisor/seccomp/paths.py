@@ -110,7 +110,7 @@ class Boundary:
 
 
 def _is_missing_service(resolved: str) -> bool:
-    """Whether a path names what a service of a machine keeps below /run, and the program has put nothing there."""
+    """Whether a path names what a machine keeps below /run, and the program has put nothing there."""
     is_probed = PROBED.fullmatch(resolved) is not None
     return is_sensitive(resolved) and not is_probed and not os.path.lexists(resolved)
 

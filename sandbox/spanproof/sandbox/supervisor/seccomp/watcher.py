@@ -351,7 +351,7 @@ class Watcher:
         return GO_ON
 
     def _is_step_of_search(self, path: str, pid: int) -> bool:
-        """Whether a program that is not there was looked for where the program may look: a PATH has many places."""
+        """Whether a program that is not there was sought where the program may look."""
         if self._boundary.is_program_directory(os.path.dirname(path)):  # noqa: PTH120 - text only
             return True
         judged, _resolved = self._boundary.judge(path, pid, writes=False)
