@@ -241,6 +241,10 @@ def _show(execution: Execution, limits: Limits) -> None:
     facts.add_row("exit", _format_exit(execution))
     if execution.tests_total is not None:
         facts.add_row("tests", f"{execution.tests_passed} of {execution.tests_total} passed")
+        if execution.tests_skipped:
+            facts.add_row("", f"{len(execution.tests_skipped)} skipped by their author")
+        if execution.tests_apart is False:
+            facts.add_row("", "not apart from the program: hostile code may forge them")
     facts.add_row("time", f"{execution.wall_s * 1000:.1f} ms wall, {execution.cpu_s * 1000:.1f} ms CPU")
     facts.add_row("memory", f"{execution.peak_memory_bytes / 2**20:.1f} MiB at most")
     for attempt in execution.attempts:
