@@ -89,6 +89,11 @@ class FixtureProxy:
         ]
         self.environment = self._name_proxy()
 
+    @property
+    def refused(self) -> list[str]:
+        """Calls to recorded hosts that have no answer, as `GET URL`."""
+        return [str(each) for each in self.requests if not each.is_recorded]
+
     def __enter__(self) -> Self:
         """Begin to answer."""
         for thread in self._threads:

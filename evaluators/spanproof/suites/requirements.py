@@ -505,9 +505,7 @@ def _read_call(entry: Any, about: Mapping[str, Any], *, negated: bool) -> Requir
     if not isinstance(tool, str) or not isinstance(args, dict) or not is_count:
         raise ValueError("call takes tool, a name, args, a mapping of argument names to values, and count")
     if set(about) - {"tool", "count"} - own_keys:
-        raise ValueError(
-            "call takes tool, args and count; over HTTP (GET https://…) query, body and count"
-        )
+        raise ValueError("call takes tool, args and count; over HTTP (GET https://…) query, body and count")
     if pattern is not None:
         return RequestRequirement(entry, negated, pattern, count)
     return CallRequirement(entry, negated, tool, args, count)

@@ -26,7 +26,7 @@ def test_what_a_failed_assertion_says_is_never_reported(build, jail):
     [
         ("print(tidy([]) == [])", "no test that this runner collects"),
         ("", "no test that this runner collects"),
-        ("def load_tests(loader, tests, pattern): return tests", "no test that this runner collects"),
+        ("def load_tests(loader, tests, pattern): return tests", "function load_tests (line 1)"),
         ("def check(candidate):\n    assert candidate([]) == []", "no entry_point"),
     ],
 )

@@ -37,10 +37,12 @@ _MARKS = frozenset(
         "xfail",
     )
 )
+# Of unittest alone, which loads no module here.
+_UNITTEST_HOOK = "load_tests"
 # Functions and variables of a module that pytest and unittest look up by name.
 _HOOKS = frozenset(
     (
-        "load_tests",
+        _UNITTEST_HOOK,
         "pytest_generate_tests",
         "pytest_plugins",
         "pytestmark",
@@ -84,12 +86,14 @@ class Uncollected:
     Attributes:
         what: a noun for people: `class TestX`.
         line: where it begins, from 1.
-        by_unittest: whether the standard library collects or obeys it.
+        by_unittest: whether the standard library collects or obeys it here.
+        by_pytest: whether pytest does.
     """
 
     what: str
     line: int
     by_unittest: bool = False
+    by_pytest: bool = True
 
     def __str__(self) -> str:
         return f"{self.what} (line {self.line})"
@@ -116,7 +120,7 @@ def find_collector(text: str, *, has_pytest: bool) -> str | None:
         return None
     if all(each.by_unittest for each in left_out):
         return "unittest"  # loaded in a tenth of pytest's 120 ms
-    return "pytest" if has_pytest else None
+    return "pytest" if has_pytest and all(each.by_pytest for each in left_out) else None
 
 
 def explain_unrun_tests(text: str, total: int | None, collector: str = "") -> str | None:
@@ -169,7 +173,12 @@ def _iter_statements_left_out(tree: ast.Module) -> Iterator[Uncollected]:
         else:
             what = None
         if what is not None:
-            yield Uncollected(what, statement.lineno, by_unittest=_is_of_unittest(statement))
+            yield Uncollected(
+                what,
+                statement.lineno,
+                by_unittest=_is_of_unittest(statement),
+                by_pytest=what != f"function {_UNITTEST_HOOK}",
+            )
 
 
 def _is_of_unittest(statement: ast.stmt) -> bool:
