@@ -188,6 +188,7 @@ class UnrunCause(StrEnum):
     RECORD_INCOMPLETE = "RecordIncomplete"
     SANDBOX_UNAVAILABLE = "SandboxUnavailable"
     SANDBOX_BROKEN = "SandboxBroken"
+    NOT_APART = "TestsNotApart"
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +202,8 @@ class TestReport:
         unrun: why they could not be run, as a clause; `results` is empty then.
         unrun_cause: what kind of reason that is.
         why: of the first that did not pass, the inputs that falsify a property, or what stopped it.
+        skipped: names of tests that their author had skipped: they count neither way.
+        apart: whether the code under test had no part in any result; see `Execution.tests_apart`.
     """
 
     results: tuple[tuple[str, bool], ...] = ()
@@ -210,6 +213,8 @@ class TestReport:
     unrun_cause: UnrunCause = UnrunCause.SANDBOX_UNAVAILABLE
     budget: Budget | None = None
     why: str | None = None
+    skipped: tuple[str, ...] = ()
+    apart: bool = True
 
     __test__ = False
 

@@ -20,6 +20,7 @@ from spanproof.experiments.launch import Ended
 from spanproof.experiments.trial import Trial, TrialVerdict
 from spanproof.gate import OpenPolicy
 from spanproof.suites import load_suite
+from spanproof.suites.requests import HttpRequest
 
 
 def rescore_experiment(
@@ -62,7 +63,14 @@ def rescore_experiment(
         spans = results.trace_file(trial.case, trial.number)
         if source.trace_file(trial.case, trial.number).exists():
             shutil.copyfile(source.trace_file(trial.case, trial.number), spans)
-        ended = Ended(trial.answer, trial.error, trial.wall_s, unknown_calls=trial.unknown_calls, files=files)
+        ended = Ended(
+            trial.answer,
+            trial.error,
+            trial.wall_s,
+            unknown_calls=trial.unknown_calls,
+            files=files,
+            requests=tuple(map(HttpRequest.from_json, trial.requests)),
+        )
         return judge_trial(cases[trial.case], trial.number, ended, spans, engine)
 
     found = list(done)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import InitVar, dataclass, field
+from enum import StrEnum
 
 from spanproof.evaluators.casetests import CaseTests
 from spanproof.evaluators.replay import FixtureBook
@@ -82,6 +83,13 @@ class Expectation:
         return State(self.label.value) if self.label else State.OPEN
 
 
+class UnknownCalls(StrEnum):
+    """What a call over HTTP is that a case has no answer to."""
+
+    FAIL = "fail"
+    ALLOW = "allow"
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
     """One case of a suite.
@@ -101,6 +109,7 @@ class Case:
         tests: what its code must do beside, None where people wrote none; never part of the trace.
         source: where a case that was imported is from: the form, its id there, its metadata.
         fixtures: what its replay finds, in place of the configuration's; None where the case holds none.
+        unknown_calls: whether an agent may call endpoints of recorded hosts that the case has no answer to.
         expected: of one that is made in Python, the answer: a text that it contains, a number that is in it,
             or other JSON that it equals. It becomes a requirement.
     """
@@ -122,6 +131,7 @@ class Case:
     source: Mapping[str, JsonValue] = field(default_factory=dict)
     tests: CaseTests | None = None
     fixtures: FixtureBook | None = None
+    unknown_calls: UnknownCalls = UnknownCalls.FAIL
     expected: InitVar[JsonValue] = None
 
     def __post_init__(self, expected: JsonValue) -> None:
