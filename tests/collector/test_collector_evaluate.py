@@ -33,10 +33,13 @@ from spanproof.trace import Errored, Layer, trace_of
 from spanproof.trace.codec import encode
 from spanproof.trace.dialects import normalise
 from spanproof.trace.otlp import decode_protobuf
+from spanproof.trace.project import TraceKey
 
 
 def state(bodies: list[int], generation: int) -> CompleteTrace:
-    return CompleteTrace("a" * 32, tuple(bodies), tuple(bodies), generation, True, Why.QUIET)
+    return CompleteTrace(
+        TraceKey("default", "a" * 32), tuple(bodies), tuple(bodies), generation, True, Why.QUIET
+    )
 
 
 @given(st.lists(st.integers(1, 20), unique=True), st.lists(st.integers(1, 20), unique=True))
@@ -82,7 +85,7 @@ class Rig:
         self.evaluators.open()
         self.evaluators.start()
 
-    def documents(self, trace_ids: list[str]) -> dict[str, str]:
+    def documents(self, keys: list[TraceKey]) -> dict[TraceKey, str]:
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if isinstance(answer, Exception):
             raise answer
@@ -90,13 +93,14 @@ class Rig:
 
     def hand_on(self, evaluated: Evaluated) -> None:
         self.done.append(evaluated)
-        self.evaluators.settled(evaluated.complete.trace_id)
+        self.evaluators.settled(evaluated.complete.key)
 
     def submit(self, request) -> None:
         body = request.SerializeToString()
         record = self.wal.append(Encoding.PROTOBUF, body).result(60)
         span = request.resource_spans[0].scope_spans[0].spans[0]
-        self.evaluators.submit(CompleteTrace(span.trace_id.hex(), (record,), (record,), 0, True, Why.QUIET))
+        key = TraceKey("default", span.trace_id.hex())
+        self.evaluators.submit(CompleteTrace(key, (record,), (record,), 0, True, Why.QUIET))
 
     def failed(self, stage: str) -> float:
         labels = {"stage": stage}

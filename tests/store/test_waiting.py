@@ -32,7 +32,7 @@ def request_of(number: int, *spans: tuple[int, int], age_s: float = 1.0) -> Expo
     return request
 
 
-def write(store: Store, *requests: ExportTraceServiceRequest, project: str = "default") -> None:
+def write(store: Store, *requests: ExportTraceServiceRequest, project: str = "shop") -> None:
     store.write_spans(requests, project)
 
 

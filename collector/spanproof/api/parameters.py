@@ -16,6 +16,8 @@ from spanproof.store import Store
 from spanproof.trace.dimensions import check_dimension
 
 HOUR_NS = 3_600 * 10**9
+# So many projects may have a trace with one id until another one that starts so is overlooked.
+_MOST_PROJECTS = 100
 
 Dimension = Annotated[
     str,
@@ -26,6 +28,10 @@ Hours = Annotated[float, Query(gt=0, le=24 * 366, description="How far back, in 
 MaybeHours = Annotated[float | None, Query(gt=0, le=24 * 366, description="How far back, in hours.")]
 Name = Annotated[str | None, Query(max_length=500)]
 Limit = Annotated[int, Query(ge=1, le=500, description="Rows at most.")]
+Project = Annotated[
+    str | None,
+    Query(max_length=500, description="Of the trace, where several projects have one with this id."),
+]
 Cursor = Annotated[str | None, Query(max_length=2000, description="`next` of the page before.")]
 
 
@@ -78,7 +84,7 @@ def compute_window(hours: float) -> tuple[int, int]:
     return max(0, end - int(hours * HOUR_NS)), end + 1
 
 
-def find_trace_id(store: Store, given: str) -> str:
+def find_trace_id(store: Store, given: str, project: str | None = None) -> str:
     """Return the id of the one trace that starts so.
 
     Raises:
@@ -86,7 +92,7 @@ def find_trace_id(store: Store, given: str) -> str:
     """
     if not given or len(given) > 32 or not set(given) <= set("0123456789abcdef"):
         raise make_not_found_error(given)
-    found = store.trace_ids(given, limit=2)
+    found = store.trace_ids(given, limit=_MOST_PROJECTS, project=project)
     if len(found) != 1 and given not in found:
         raise make_not_found_error(given)
     return given if given in found else found[0]

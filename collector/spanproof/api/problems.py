@@ -11,7 +11,7 @@ from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
 from spanproof.api.models import Problem
-from spanproof.store import StoreError
+from spanproof.store import AmbiguousTrace, StoreError
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -45,6 +45,10 @@ def add_problem_handlers(app: FastAPI) -> None:
     async def of_store(_: Request, failure: Exception) -> Response:
         return make_problem_response(HTTPStatus.SERVICE_UNAVAILABLE, f"the store cannot be read: {failure}")
 
+    async def of_trace(_: Request, failure: Exception) -> Response:
+        return make_problem_response(HTTPStatus.CONFLICT, f"{failure}; add the parameter `project`")
+
+    app.add_exception_handler(AmbiguousTrace, of_trace)
     app.add_exception_handler(RequestValidationError, of_request)
     app.add_exception_handler(HTTPException, of_http)
     app.add_exception_handler(StoreError, of_store)
