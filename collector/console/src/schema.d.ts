@@ -2197,6 +2197,11 @@ export interface components {
              * @default human
              */
             author: string;
+            /**
+             * Project
+             * @description Of the trace, where several projects have one with this id.
+             */
+            project?: string | null;
         };
         /**
          * NewRelease
@@ -3895,7 +3900,10 @@ export interface operations {
     };
     trace_api_v1_traces__trace_id__get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Of the trace, where several projects have one with this id. */
+                project?: string | null;
+            };
             header?: never;
             path: {
                 trace_id: string;
@@ -3933,6 +3941,16 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description several projects have a trace with this id */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description a parameter is not valid */
             422: {
                 headers: {
@@ -3957,7 +3975,10 @@ export interface operations {
     };
     span_api_v1_traces__trace_id__spans__span_id__get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Of the trace, where several projects have one with this id. */
+                project?: string | null;
+            };
             header?: never;
             path: {
                 trace_id: string;
@@ -3996,6 +4017,16 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description several projects have a trace with this id */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description a parameter is not valid */
             422: {
                 headers: {
@@ -4020,7 +4051,10 @@ export interface operations {
     };
     snippet_api_v1_traces__trace_id__snippets__snippet_id__get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Of the trace, where several projects have one with this id. */
+                project?: string | null;
+            };
             header?: never;
             path: {
                 trace_id: string;
@@ -4059,6 +4093,16 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description several projects have a trace with this id */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description a parameter is not valid */
             422: {
                 headers: {
@@ -4084,6 +4128,8 @@ export interface operations {
     scores_api_v1_traces__trace_id__scores_get: {
         parameters: {
             query?: {
+                /** @description Of the trace, where several projects have one with this id. */
+                project?: string | null;
                 /** @description Also scores that a newer version of an evaluator has replaced. */
                 history?: boolean;
                 limit?: number;
@@ -4117,6 +4163,16 @@ export interface operations {
             };
             /** @description there is none */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description several projects have a trace with this id */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6169,6 +6225,16 @@ export interface operations {
             };
             /** @description there is none */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description several projects have a trace with this id */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -81,7 +81,7 @@ def erase_traces(client: Client, layout: Layout, trace_ids: Sequence[str], proje
             bound = {"ids": list_ids(batch), "project": project or ""}
             client.command(statement, parameters=bound)
         mark_hours(client, layout.database, hours)
-    return len(there)
+    return len(list_ids(there))
 
 
 def build_deletions(layout: Layout, project: str | None = None) -> tuple[str, ...]:

@@ -39,6 +39,7 @@ router = APIRouter()
 _REFUSED: dict[int | str, dict[str, Any]] = {
     403: describe_problem("this request may not write"),
     404: describe_problem("there is none"),
+    409: describe_problem("several projects have a trace with this id"),
     415: describe_problem("the body is not JSON"),
 }
 _MOST_LABELS = 20_000

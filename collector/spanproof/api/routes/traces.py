@@ -29,7 +29,10 @@ from spanproof.store.browse import Page
 from spanproof.trace import Layer, State, get_state
 
 router = APIRouter()
-_MISSING: dict[int | str, dict[str, Any]] = {404: describe_problem("there is none")}
+_MISSING: dict[int | str, dict[str, Any]] = {
+    404: describe_problem("there is none"),
+    409: describe_problem("several projects have a trace with this id"),
+}
 # Rows that one request looks through for those in a state, and how many it reads at once.
 _MOST_LOOKED_AT: Final = 20_000
 _LOOKED_AT_ONCE: Final = 500
