@@ -3531,6 +3531,16 @@ export interface operations {
                     "application/json": components["schemas"]["Overview"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -3541,7 +3551,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3599,6 +3609,16 @@ export interface operations {
                     "application/json": components["schemas"]["Cohorts"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -3609,7 +3629,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3658,6 +3678,16 @@ export interface operations {
                     "application/json": components["schemas"]["Values"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -3668,7 +3698,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3729,6 +3759,16 @@ export interface operations {
                     "application/json": components["schemas"]["Timeline"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -3739,7 +3779,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3782,6 +3822,16 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "text/event-stream": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -3792,7 +3842,7 @@ export interface operations {
                     "text/event-stream": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3866,6 +3916,16 @@ export interface operations {
                     "application/json": components["schemas"]["TraceList"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -3876,7 +3936,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3921,6 +3981,16 @@ export interface operations {
                     "application/json": components["schemas"]["TracePage"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -3951,7 +4021,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3997,6 +4067,16 @@ export interface operations {
                     "application/json": components["schemas"]["SpanPage"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4027,7 +4107,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4073,6 +4153,16 @@ export interface operations {
                     "application/json": components["schemas"]["Snippet"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4103,7 +4193,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4151,6 +4241,16 @@ export interface operations {
                     "application/json": components["schemas"]["ScoreList"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4181,7 +4281,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4232,6 +4332,16 @@ export interface operations {
                     "application/json": components["schemas"]["CodeList"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4242,7 +4352,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4293,6 +4403,16 @@ export interface operations {
                     "application/json": components["schemas"]["ReplayList"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4303,7 +4423,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4358,6 +4478,16 @@ export interface operations {
                     "application/json": components["schemas"]["FailureList"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4368,7 +4498,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4425,6 +4555,16 @@ export interface operations {
                     "application/json": components["schemas"]["FailurePage"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4445,7 +4585,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4491,6 +4631,16 @@ export interface operations {
                     "application/json": components["schemas"]["FailureCluster"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4531,7 +4681,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4575,6 +4725,16 @@ export interface operations {
                     "application/json": components["schemas"]["AlertList"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4585,7 +4745,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4627,6 +4787,16 @@ export interface operations {
                     "application/json": components["schemas"]["History"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4637,7 +4807,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4683,6 +4853,16 @@ export interface operations {
                     "application/json": components["schemas"]["AlertRow"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4723,7 +4903,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4767,6 +4947,16 @@ export interface operations {
                     "application/json": components["schemas"]["SilenceRow"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4807,7 +4997,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4849,6 +5039,16 @@ export interface operations {
                     "application/json": components["schemas"]["SilenceRow"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4889,7 +5089,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4934,6 +5134,16 @@ export interface operations {
                     "application/json": components["schemas"]["RunComparison"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4954,7 +5164,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4999,6 +5209,16 @@ export interface operations {
                     "application/json": components["schemas"]["SpanPage"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5019,7 +5239,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5063,6 +5283,16 @@ export interface operations {
                     "application/json": components["schemas"]["TracePage"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5083,7 +5313,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5145,6 +5375,16 @@ export interface operations {
                     "application/json": components["schemas"]["Comparison"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5155,7 +5395,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5202,6 +5442,16 @@ export interface operations {
                     "application/json": components["schemas"]["SessionList"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5212,7 +5462,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5254,6 +5504,16 @@ export interface operations {
                     "application/json": components["schemas"]["SessionPage"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5274,7 +5534,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5332,6 +5592,16 @@ export interface operations {
                     "application/json": components["schemas"]["Boundary"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5342,7 +5612,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5386,6 +5656,16 @@ export interface operations {
                     "application/json": components["schemas"]["DryRunResult"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5416,7 +5696,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5459,6 +5739,16 @@ export interface operations {
                     "application/json": components["schemas"]["CasePage"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5479,7 +5769,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5524,6 +5814,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AlteredReplay"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             /** @description no valid token */
@@ -5576,7 +5876,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5616,6 +5916,16 @@ export interface operations {
                     "application/json": components["schemas"]["SuiteList"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5626,7 +5936,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5676,6 +5986,16 @@ export interface operations {
                     "application/json": components["schemas"]["SuitePage"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5696,7 +6016,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5739,6 +6059,16 @@ export interface operations {
                     "application/json": components["schemas"]["GateList"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5749,7 +6079,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5791,6 +6121,16 @@ export interface operations {
                     "application/json": components["schemas"]["GatePage"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5811,7 +6151,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5867,6 +6207,16 @@ export interface operations {
                     "application/json": components["schemas"]["GatePage"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5877,7 +6227,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5919,6 +6269,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Promotions"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             /** @description no valid token */
@@ -5971,7 +6331,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6013,6 +6373,16 @@ export interface operations {
                     "application/json": components["schemas"]["ResultPage"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -6033,7 +6403,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6090,6 +6460,16 @@ export interface operations {
                     "application/json": components["schemas"]["Queue"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -6100,7 +6480,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6149,6 +6529,16 @@ export interface operations {
                     "application/json": components["schemas"]["LabelList"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -6159,7 +6549,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6201,6 +6591,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PersonsLabel"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             /** @description no valid token */
@@ -6253,7 +6653,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6293,6 +6693,16 @@ export interface operations {
                     "application/json": components["schemas"]["AgreementPage"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -6303,7 +6713,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6343,6 +6753,16 @@ export interface operations {
                     "application/json": components["schemas"]["Settings"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -6353,7 +6773,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6393,6 +6813,16 @@ export interface operations {
                     "application/json": components["schemas"]["Doctor"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -6403,7 +6833,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6443,6 +6873,16 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -6453,7 +6893,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;

@@ -53,7 +53,7 @@ def _parse_cohort(
     """Return the dimensions that are given, with their values.
 
     Raises:
-        HTTPException: 422: `where` is not of that form, or there is no such dimension.
+        HTTPException: 400: `where` is not of that form, or there is no such dimension.
     """
     given = {
         "project": project, "service": service, "agent": agent, "model": model, "task": task,
@@ -72,7 +72,7 @@ def _parse_cohort(
 
 
 def _make_where_error(given: str, reason: str) -> HTTPException:
-    return HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, f"where {given[:100]!r}: {reason}")
+    return HTTPException(HTTPStatus.BAD_REQUEST, f"where {given[:100]!r}: {reason}")
 
 
 Cohort = Annotated[Mapping[str, str], Depends(_parse_cohort)]
@@ -112,11 +112,11 @@ def decode_cursor(cursor: str | None) -> tuple[int, str] | None:
     """Return the time and the key of the last row of the page before.
 
     Raises:
-        HTTPException: 422: no page ended so.
+        HTTPException: 400: no page ended so.
     """
     if cursor is None:
         return None
-    fault = HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, "cursor: give `next` of the page before")
+    fault = HTTPException(HTTPStatus.BAD_REQUEST, "cursor: give `next` of the page before")
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
         at, _, key = base64.urlsafe_b64decode(padded).decode().partition(":")

@@ -35,7 +35,9 @@ def add_problem_handlers(app: FastAPI) -> None:
         faults = (
             f"{'.'.join(str(part) for part in each['loc'])}: {each['msg']}" for each in failure.errors()
         )
-        return make_problem_response(HTTPStatus.UNPROCESSABLE_ENTITY, "; ".join(faults))
+        is_of_body = any(each["loc"][0] == "body" for each in failure.errors())
+        status = HTTPStatus.UNPROCESSABLE_ENTITY if is_of_body else HTTPStatus.BAD_REQUEST
+        return make_problem_response(status, "; ".join(faults))
 
     async def of_http(_: Request, failure: Exception) -> Response:
         assert isinstance(failure, HTTPException)
