@@ -41,7 +41,9 @@ _RECORD = struct.Struct("<8sIQ")
 assert _ENTRY.size == _RECORD.size == ENTRY_BYTES
 
 # Rough cost in memory of a trace beside its entries: the key, the slots in dictionaries, the array.
-_TRACE_BYTES = 360
+_TRACE_BYTES = 250
+
+_TRACE_ID_BYTES = 16
 
 _LARGE_SPANS = 1024
 # A trace of more spans has its keys in so many buckets too, or each of them would search through all.
@@ -148,6 +150,15 @@ class _Trace:
         return _ENTRY.iter_unpack(memoryview(self.packed)[_HEADER.size :])
 
 
+def _pack_key(key: TraceKey) -> bytes:
+    """Return what identifies a trace in half of the memory that its tuple takes."""
+    return bytes.fromhex(key.trace_id) + key.project.encode()
+
+
+def _unpack_key(packed: bytes) -> TraceKey:
+    return TraceKey(packed[_TRACE_ID_BYTES:].decode(), packed[:_TRACE_ID_BYTES].hex())
+
+
 class Assembler:
     """Collects the fragments of many traces at once.
 
@@ -159,10 +170,10 @@ class Assembler:
     def __init__(self, rules: Assembly, on_repeated: Callable[[int], None] = lambda _: None) -> None:
         self._rules = rules
         self._on_repeated = on_repeated
-        self._open: dict[TraceKey, bytearray] = {}
-        self._closed: dict[TraceKey, bytearray] = {}
-        self._keys: dict[TraceKey, list[bytearray]] = {}
-        self._due: dict[int, list[TraceKey]] = {}
+        self._open: dict[bytes, bytearray] = {}
+        self._closed: dict[bytes, bytearray] = {}
+        self._keys: dict[bytes, list[bytearray]] = {}
+        self._due: dict[int, list[bytes]] = {}
         self._ticks: list[int] = []
         self._size = 0
 
@@ -178,7 +189,7 @@ class Assembler:
 
     def add(self, fragment: Fragment, record: int, now_s: float) -> bool:
         """Take a fragment; False where the log record is not needed, as all its spans were known."""
-        trace_key = fragment.key
+        trace_key = _pack_key(fragment.key)
         packed = self._open.get(trace_key, self._closed.get(trace_key))
         entries = fragment.entries
         known = _Trace(packed) if packed is not None else None
@@ -251,11 +262,11 @@ class Assembler:
 
     def forget(self, keys: Iterable[TraceKey]) -> None:
         """Forget traces that were given out: all of their spans will come again."""
-        for trace_key in keys:
+        for trace_key in map(_pack_key, keys):
             if trace_key in self._closed:
                 self._drop(trace_key, self._closed)
 
-    def _is_known_span(self, trace_key: TraceKey, trace: _Trace, key: bytes) -> bool:
+    def _is_known_span(self, trace_key: bytes, trace: _Trace, key: bytes) -> bool:
         buckets = self._keys.get(trace_key)
         if buckets is None:
             return trace.knows(key)
@@ -265,7 +276,7 @@ class Assembler:
             at = bucket.find(key, at + 1)
         return at >= 0
 
-    def _index_large(self, trace_key: TraceKey, trace: _Trace, fresh: list[bytes]) -> None:
+    def _index_large(self, trace_key: bytes, trace: _Trace, fresh: list[bytes]) -> None:
         """Keep the keys of a trace of many spans in buckets, so that adding to it takes constant time."""
         buckets = self._keys.get(trace_key)
         if buckets is None:
@@ -278,7 +289,7 @@ class Assembler:
             buckets[entry[7]] += entry[:_KEY_BYTES]
         self._size += len(fresh) * _KEY_BYTES
 
-    def _open_trace(self, trace_key: TraceKey, now_s: float) -> _Trace:
+    def _open_trace(self, trace_key: bytes, now_s: float) -> _Trace:
         packed = self._open.get(trace_key)
         if packed is not None:
             return _Trace(packed)
@@ -292,7 +303,7 @@ class Assembler:
         self._wake_at(trace_key, now_s + self._rules.quiet_s)
         return trace
 
-    def _wake_at(self, trace_key: TraceKey, at_s: float) -> None:
+    def _wake_at(self, trace_key: bytes, at_s: float) -> None:
         tick = math.ceil(at_s * _TICKS_PER_S)
         if tick not in self._due:
             self._due[tick] = []
@@ -320,7 +331,7 @@ class Assembler:
             return Why.MAX_WAIT
         return Why.QUIET if whole else Why.ORPHANS
 
-    def _give_out(self, trace_key: TraceKey, why: Why, now_s: float, *, whole: bool) -> CompleteTrace:
+    def _give_out(self, trace_key: bytes, why: Why, now_s: float, *, whole: bool) -> CompleteTrace:
         packed = self._open.pop(trace_key)
         trace = _Trace(packed)
         before = len(packed)
@@ -329,7 +340,7 @@ class Assembler:
         first, _, generation = trace.times
         trace.times = first, now_s, min(generation + 1, 0xFFFF)
         self._closed[trace_key] = packed
-        return CompleteTrace(trace_key, bodies, records, generation, whole, why)
+        return CompleteTrace(_unpack_key(trace_key), bodies, records, generation, whole, why)
 
     def _forget(self, now_s: float) -> None:
         """Drop evaluated traces that are too old, or whose memory is needed."""
@@ -340,7 +351,7 @@ class Assembler:
                 return
             self._drop(trace_key, self._closed)
 
-    def _drop(self, trace_key: TraceKey, traces: dict[TraceKey, bytearray]) -> None:
+    def _drop(self, trace_key: bytes, traces: dict[bytes, bytearray]) -> None:
         packed = traces.pop(trace_key)
         self._size -= _TRACE_BYTES + len(packed) - _HEADER.size
         self._size -= sum(map(len, self._keys.pop(trace_key, ())))
