@@ -139,6 +139,17 @@ def test_a_writer_of_one_project_writes_nothing_that_is_everyone_s(app) -> None:
         assert refused.status_code == 403
 
 
+def test_a_writer_of_one_project_labels_its_own_traces_and_no_other(app, shared) -> None:
+    given = {"run_span_id": "a" * 16, "layer": "groundedness", "verdict": "pass"}
+    for trace_id, status in ((TRACES[THEIRS], 404), (TRACES[OURS], 201)):
+        answer = app.post(
+            "/api/v1/labels", json={**given, "trace_id": trace_id}, headers={"authorization": "Bearer writes"}
+        )
+        assert answer.status_code == status, answer.text
+    assert [row.trace_id for row in shared.limited_to(OURS).browse.labels(limit=9)] == [TRACES[OURS]]
+    assert shared.limited_to(THEIRS).browse.labels(limit=9) == []
+
+
 def test_a_store_that_another_process_answers_for_refuses_the_limit() -> None:
     def open_client(settings: object) -> NoReturn:
         raise AssertionError(settings)

@@ -205,7 +205,7 @@ def _list_days(client: Client, layout: Layout, table: Table) -> Sequence[Sequenc
     ).result_rows
 
 
-def _key_by_project(client: Client, layout: Layout) -> None:
+def _add_project_to_keys(client: Client, layout: Layout) -> None:
     """Make the project a part of the identity of spans, dead letters and scores from elsewhere.
 
     Scores from elsewhere get no project: they are of every trace with their id, as they were.
@@ -296,7 +296,7 @@ MIGRATIONS = (
     Migration(11, _create(LEASES)),
     Migration(12, _add_weaknesses),
     Migration(13, _add_states),
-    Migration(14, _key_by_project),
+    Migration(14, _add_project_to_keys),
 )
 """In order. A released step never changes: a later one alters what it made."""
 
