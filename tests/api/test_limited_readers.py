@@ -134,7 +134,7 @@ def test_what_is_of_no_project_is_not_for_such_a_reader(app, path) -> None:
 
 
 def test_a_writer_of_one_project_writes_nothing_that_is_everyone_s(app) -> None:
-    for path in ("silences", "labels"):
+    for path in ("silences", "promotions"):
         refused = app.post(f"/api/v1/{path}", json={}, headers={"authorization": "Bearer writes"})
         assert refused.status_code == 403
 
