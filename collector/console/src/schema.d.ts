@@ -2197,6 +2197,11 @@ export interface components {
              * @default human
              */
             author: string;
+            /**
+             * Project
+             * @description Of the trace, where several projects have one with this id.
+             */
+            project?: string | null;
         };
         /**
          * NewRelease
@@ -3526,6 +3531,16 @@ export interface operations {
                     "application/json": components["schemas"]["Overview"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -3536,7 +3551,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3594,6 +3609,16 @@ export interface operations {
                     "application/json": components["schemas"]["Cohorts"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -3604,7 +3629,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3653,6 +3678,16 @@ export interface operations {
                     "application/json": components["schemas"]["Values"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -3663,7 +3698,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3724,6 +3759,16 @@ export interface operations {
                     "application/json": components["schemas"]["Timeline"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -3734,7 +3779,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3777,6 +3822,16 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "text/event-stream": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -3787,7 +3842,7 @@ export interface operations {
                     "text/event-stream": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3861,6 +3916,16 @@ export interface operations {
                     "application/json": components["schemas"]["TraceList"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -3871,7 +3936,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3895,7 +3960,10 @@ export interface operations {
     };
     trace_api_v1_traces__trace_id__get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Of the trace, where several projects have one with this id. */
+                project?: string | null;
+            };
             header?: never;
             path: {
                 trace_id: string;
@@ -3911,6 +3979,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TracePage"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             /** @description no valid token */
@@ -3933,7 +4011,17 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description several projects have a trace with this id */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3957,7 +4045,10 @@ export interface operations {
     };
     span_api_v1_traces__trace_id__spans__span_id__get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Of the trace, where several projects have one with this id. */
+                project?: string | null;
+            };
             header?: never;
             path: {
                 trace_id: string;
@@ -3974,6 +4065,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SpanPage"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             /** @description no valid token */
@@ -3996,7 +4097,17 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description several projects have a trace with this id */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4020,7 +4131,10 @@ export interface operations {
     };
     snippet_api_v1_traces__trace_id__snippets__snippet_id__get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Of the trace, where several projects have one with this id. */
+                project?: string | null;
+            };
             header?: never;
             path: {
                 trace_id: string;
@@ -4037,6 +4151,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Snippet"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             /** @description no valid token */
@@ -4059,7 +4183,17 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description several projects have a trace with this id */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4084,6 +4218,8 @@ export interface operations {
     scores_api_v1_traces__trace_id__scores_get: {
         parameters: {
             query?: {
+                /** @description Of the trace, where several projects have one with this id. */
+                project?: string | null;
                 /** @description Also scores that a newer version of an evaluator has replaced. */
                 history?: boolean;
                 limit?: number;
@@ -4103,6 +4239,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ScoreList"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             /** @description no valid token */
@@ -4125,7 +4271,17 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description several projects have a trace with this id */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4176,6 +4332,16 @@ export interface operations {
                     "application/json": components["schemas"]["CodeList"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4186,7 +4352,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4237,6 +4403,16 @@ export interface operations {
                     "application/json": components["schemas"]["ReplayList"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4247,7 +4423,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4302,6 +4478,16 @@ export interface operations {
                     "application/json": components["schemas"]["FailureList"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4312,7 +4498,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4369,6 +4555,16 @@ export interface operations {
                     "application/json": components["schemas"]["FailurePage"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4389,7 +4585,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4435,6 +4631,16 @@ export interface operations {
                     "application/json": components["schemas"]["FailureCluster"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4475,7 +4681,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4519,6 +4725,16 @@ export interface operations {
                     "application/json": components["schemas"]["AlertList"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4529,7 +4745,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4571,6 +4787,16 @@ export interface operations {
                     "application/json": components["schemas"]["History"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4581,7 +4807,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4627,6 +4853,16 @@ export interface operations {
                     "application/json": components["schemas"]["AlertRow"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4667,7 +4903,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4711,6 +4947,16 @@ export interface operations {
                     "application/json": components["schemas"]["SilenceRow"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4751,7 +4997,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4793,6 +5039,16 @@ export interface operations {
                     "application/json": components["schemas"]["SilenceRow"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4833,7 +5089,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4878,6 +5134,16 @@ export interface operations {
                     "application/json": components["schemas"]["RunComparison"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4898,7 +5164,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4943,6 +5209,16 @@ export interface operations {
                     "application/json": components["schemas"]["SpanPage"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4963,7 +5239,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5007,6 +5283,16 @@ export interface operations {
                     "application/json": components["schemas"]["TracePage"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5027,7 +5313,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5089,6 +5375,16 @@ export interface operations {
                     "application/json": components["schemas"]["Comparison"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5099,7 +5395,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5146,6 +5442,16 @@ export interface operations {
                     "application/json": components["schemas"]["SessionList"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5156,7 +5462,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5198,6 +5504,16 @@ export interface operations {
                     "application/json": components["schemas"]["SessionPage"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5218,7 +5534,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5276,6 +5592,16 @@ export interface operations {
                     "application/json": components["schemas"]["Boundary"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5286,7 +5612,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5330,6 +5656,16 @@ export interface operations {
                     "application/json": components["schemas"]["DryRunResult"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5360,7 +5696,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5403,6 +5739,16 @@ export interface operations {
                     "application/json": components["schemas"]["CasePage"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5423,7 +5769,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5468,6 +5814,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AlteredReplay"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             /** @description no valid token */
@@ -5520,7 +5876,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5560,6 +5916,16 @@ export interface operations {
                     "application/json": components["schemas"]["SuiteList"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5570,7 +5936,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5620,6 +5986,16 @@ export interface operations {
                     "application/json": components["schemas"]["SuitePage"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5640,7 +6016,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5683,6 +6059,16 @@ export interface operations {
                     "application/json": components["schemas"]["GateList"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5693,7 +6079,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5735,6 +6121,16 @@ export interface operations {
                     "application/json": components["schemas"]["GatePage"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5755,7 +6151,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5811,6 +6207,16 @@ export interface operations {
                     "application/json": components["schemas"]["GatePage"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5821,7 +6227,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5863,6 +6269,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Promotions"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             /** @description no valid token */
@@ -5915,7 +6331,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5957,6 +6373,16 @@ export interface operations {
                     "application/json": components["schemas"]["ResultPage"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5977,7 +6403,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6034,6 +6460,16 @@ export interface operations {
                     "application/json": components["schemas"]["Queue"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -6044,7 +6480,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6093,6 +6529,16 @@ export interface operations {
                     "application/json": components["schemas"]["LabelList"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -6103,7 +6549,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6147,6 +6593,16 @@ export interface operations {
                     "application/json": components["schemas"]["PersonsLabel"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -6177,6 +6633,16 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description several projects have a trace with this id */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description the body is not JSON */
             415: {
                 headers: {
@@ -6187,7 +6653,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6227,6 +6693,16 @@ export interface operations {
                     "application/json": components["schemas"]["AgreementPage"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -6237,7 +6713,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6277,6 +6753,16 @@ export interface operations {
                     "application/json": components["schemas"]["Settings"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -6287,7 +6773,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6327,6 +6813,16 @@ export interface operations {
                     "application/json": components["schemas"]["Doctor"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -6337,7 +6833,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6377,6 +6873,16 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -6387,7 +6893,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;

@@ -15,7 +15,19 @@ from spanproof.evaluators.run_state import select_layer_outcomes
 from spanproof.sandbox import Execution, JsonValue
 from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.scanners.model import Scan
-from spanproof.trace import Layer, Outcome, Run, Score, Snippet, State, Trace, fold_outcomes, fold_states
+from spanproof.trace import (
+    Cohort,
+    Layer,
+    Outcome,
+    Run,
+    Score,
+    Snippet,
+    State,
+    Trace,
+    fold_outcomes,
+    fold_states,
+)
+from spanproof.trace.project import TraceKey, get_stored_project
 
 
 class DivergenceReason(StrEnum):
@@ -303,6 +315,14 @@ class TraceEvaluation:
     trace: Trace
     runs: tuple[RunEvaluation, ...]
     code_bearing_span_ids: tuple[str, ...]
+
+    @property
+    def key(self) -> TraceKey:
+        """What identifies the trace: its project, which is that of its first run, and its id."""
+        if self.runs:
+            return TraceKey(self.runs[0].run.cohort.project, self.trace.trace_id)
+        resource = self.trace.spans[0].resource if self.trace.spans else {}
+        return TraceKey(get_stored_project(resource, Cohort().project), self.trace.trace_id)
 
     @property
     def scores(self) -> tuple[Score, ...]:

@@ -38,6 +38,7 @@ class Origin:
 
     trace_id: str
     run_span_id: str
+    project: str = "default"
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +159,9 @@ class Case:
 def make_case_id(agent: str, origin: Origin) -> str:
     """Return a readable id that follows from the run alone: `pricing-agent-1f0c2a9be417`."""
     slug = re.sub(r"[^a-z0-9]+", "-", agent.lower()).strip("-")[:40].strip("-") or "run"
-    return f"{slug}-{digest('case', origin.trace_id, origin.run_span_id)[:12]}"
+    # Without the default project, so that ids of before, which had none, stay what they are.
+    project = () if origin.project == Cohort().project else (origin.project,)
+    return f"{slug}-{digest('case', origin.trace_id, origin.run_span_id, *project)[:12]}"
 
 
 def to_expectation(score: Score, snippets: tuple[Snippet, ...]) -> Expectation:

@@ -27,7 +27,7 @@ from spanproof.collector.receive.refused import Reason, Refused
 from spanproof.collector.receive.signals import Signal, build_export_response
 from spanproof.collector.receive.tenant import project_of, set_project
 from spanproof.collector.receive.times import clamp_times
-from spanproof.collector.stages.fragments import Index, index_request
+from spanproof.collector.stages.fragments import DEFAULT_PROJECT, Index, index_request
 from spanproof.collector.telemetry import Sparingly, Telemetry
 from spanproof.collector.wal.file import Encoding
 from spanproof.collector.wal.log import WalClosed, WalFull
@@ -138,6 +138,7 @@ class Acceptor:
         hand_on: given each durable request, in the log's thread; must not block.
         relay: takes what is no span.
         redactor: replaces what must not be kept; None where there is no rule.
+        project: of spans that name none.
     """
 
     def __init__(
@@ -151,6 +152,7 @@ class Acceptor:
         hand_on: Callable[[Accepted], None],
         relay: Relay | None = None,
         redactor: Redactor | None = None,
+        project: str = DEFAULT_PROJECT,
     ) -> None:
         self._authoriser = authoriser
         self._wal = wal
@@ -158,6 +160,7 @@ class Acceptor:
         self._hand_on = hand_on
         self._relay = relay or NoRelay()
         self._redactor = redactor
+        self._project = project
         self._sparingly = Sparingly()
         self.limits = limits
         self.admission = admission
@@ -240,12 +243,12 @@ class Acceptor:
         redacted = self._redactor.redact(request) if self._redactor is not None else 0
         changed = redacted > 0
         if sent.project is not None:
-            changed |= set_project(request, Signal.TRACES, sent.project)
+            changed |= set_project(request, Signal.TRACES, sent.project, unpacked)
         clamped = clamp_times(request, time.time_ns(), self.limits.max_span_age_days)
         changed |= clamped > 0
         as_sent = sent.form is Encoding.PROTOBUF and not changed and self._redactor is None
         plain = unpacked if as_sent else request.SerializeToString()
-        index = index_request(request, plain)
+        index = index_request(request, plain, sent.project or self._project)
         if index.changed:
             plain, as_sent = request.SerializeToString(), False
         stored = _COMPRESSED.get(sent.content_encoding.strip().lower()) if as_sent else None
@@ -255,7 +258,7 @@ class Acceptor:
             stored=stored or Encoding.PROTOBUF,
             payload=plain if stored is None else sent.body,
             size=len(unpacked),
-            evidence=extract_span_evidence(request, plain),
+            evidence=extract_span_evidence(request, plain, sent.project or self._project),
             clamped=clamped,
             redacted=redacted,
         )
@@ -269,7 +272,7 @@ class Acceptor:
         unpacked, request = self._unpack(sent, entry)
         redacted = self._redactor.redact(request) if self._redactor is not None else 0
         if sent.project is not None:
-            set_project(request, sent.signal, sent.project)
+            set_project(request, sent.signal, sent.project, unpacked)
         evidence = extract_log_evidence(request) if sent.signal is Signal.LOGS else Evidence()
         self._telemetry.bytes_received.inc(len(unpacked))
         if evidence.scores:
@@ -291,7 +294,7 @@ class Acceptor:
 
     def _keep_feedback(self, request: ExportTraceServiceRequest) -> None:
         plain = request.SerializeToString()
-        index = index_request(request, plain)
+        index = index_request(request, plain, self._project)
         decoded = _Decoded(request, index, Encoding.PROTOBUF, plain, len(plain), Evidence())
         try:
             self._append(decoded).result()
