@@ -1,4 +1,4 @@
-"""Code in what a run answers is a snippet of the run, whoever records the answer and however it stands."""
+"""Code in what a run answers is a snippet of the run, in every dialect and in any form."""
 
 from __future__ import annotations
 

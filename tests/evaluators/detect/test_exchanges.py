@@ -1,4 +1,4 @@
-"""Code in a model's words ran where the conversation goes on with what came of it."""
+"""Code in a model's words ran where the conversation goes on with its outcome."""
 
 from __future__ import annotations
 

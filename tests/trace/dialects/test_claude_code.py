@@ -1,4 +1,4 @@
-"""Claude Code's own spans: the interaction is the agent, a tool's outcome stands on the span below it."""
+"""Claude Code's own spans: the interaction is the agent, a tool's outcome is on the span below it."""
 
 from __future__ import annotations
 

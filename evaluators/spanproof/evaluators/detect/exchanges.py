@@ -1,4 +1,4 @@
-"""Code of agents that write it into their words, and are shown what came of it in the next message.
+"""Code of agents that write it into their words, and are shown its outcome in the next message.
 
 Where no span records the step, the conversation does: a model call says code, the next call of the same agent
 holds these words, and behind them an observation. In: the model calls of one agent, in order. Out: the code

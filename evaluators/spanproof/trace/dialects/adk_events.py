@@ -1,6 +1,6 @@
-"""Events and responses of Google's Agent Development Kit, whoever records them.
+"""Events and responses of Google's Agent Development Kit, in any dialect.
 
-ADK hands its instrumentors an event as a document: what the agent said stands in `content.parts`, beside the
+ADK hands its instrumentors an event as a document: what the agent said is in `content.parts`, beside the
 event's id, its author and counts. A tool's result comes as a function response. In: a decoded value. Out:
 what was said or returned; None where the value is neither.
 """

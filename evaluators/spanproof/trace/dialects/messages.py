@@ -299,8 +299,8 @@ def extract_result_text(value: JsonValue) -> str:
             return "\n".join(texts)
     if isinstance(value, dict):
         if "stdout" in value or "stderr" in value:
-            shown = (value.get("stdout"), value.get("stderr"))
-            return "\n".join(text for text in shown if isinstance(text, str) and text)
+            streams = (value.get("stdout"), value.get("stderr"))
+            return "\n".join(text for text in streams if isinstance(text, str) and text)
         if "value" in value and isinstance(value.get("type"), str):
             return extract_result_text(value["value"])  # as the AI SDK types outputs
     return "" if value is None else as_text(value)
@@ -317,7 +317,7 @@ def _is_picture(block: JsonValue) -> bool:
 
 
 def is_bare_call(value: JsonValue) -> bool:
-    """Whether an object is a request for a tool call that stands for itself, in no message."""
+    """Whether an object is a request for a tool call outside any message."""
     if not isinstance(value, dict) or "role" in value:
         return False
     function = value.get("function")
@@ -339,7 +339,7 @@ def is_bare_call(value: JsonValue) -> bool:
 def _parse_written_parts(text: str, role: str) -> list[JsonValue] | None:
     """Return the parts that a text is the JSON of; None where it is none of calls or results.
 
-    What stands in a text counts as a result only where a tool or, as at Anthropic, the user answers a call.
+    A text counts as a result only where a tool or, as at Anthropic, the user answers a call.
     """
     if not text.startswith(("[{", "{")) or not any(mark in text[:_MARK_WITHIN] for mark in _WRITTEN_MARKS):
         return None
