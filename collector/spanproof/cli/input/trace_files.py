@@ -11,8 +11,8 @@ from spanproof.trace.otlp import MalformedOtlp
 
 _REMEDY = (
     "Give OTLP trace data (.pb, .json, .jsonl), an export of Jaeger, Langfuse, LangSmith, MLflow, Phoenix or"
-    " Weave (.json, .jsonl, .parquet), printed spans (.json, .log, .txt), or a transcript (.json, .jsonl, .eval,"
-    " .traj)."
+    " Weave (.json, .jsonl, .parquet), printed spans (.json, .log, .txt), or a transcript (.json, .jsonl,"
+    " .eval, .traj)."
 )
 
 

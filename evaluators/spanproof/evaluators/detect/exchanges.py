@@ -66,13 +66,13 @@ def iter_exchanges(calls: Sequence[Span]) -> Iterator[Exchange]:
 
 
 def _find_shown(said: Message, history: Sequence[Message]) -> str | None:
-    """Return the observation that stands right behind these words; None where none does."""
+    """Return the observation right behind these words; None where there is none."""
     wanted = said.text.strip()
     for place in range(len(history) - 1, -1, -1):
         message = history[place]
         if message.role == "assistant" and message.text.strip() == wanted:
             behind = [each.text for each in history[place + 1 :] if each.text]
-            # Where a framework numbers its calls, the request stands between the words and the observation.
+            # Where a framework numbers its calls, the request is between the words and the observation.
             shown = next((text for text in behind if _SHOWN.match(text)), None)
             return shown if behind and shown in behind[:2] else None
     return None

@@ -132,12 +132,12 @@ class _Builder:
             elif turn.role != "tool":
                 heard.append(turn)
 
-    def _next(self) -> tuple[str, int]:
+    def _make_place(self) -> tuple[str, int]:
         self._number += 1
         return f"{self._transcript.key}/0", self.start_ns + self._number * _STEP_NS
 
     def _make_model_call(self, said: Message, heard: Sequence[Message]) -> Span:
-        parent, start_ns = self._next()
+        parent, start_ns = self._make_place()
         given = [{"role": message.role, "content": message.text} for message in heard]
         calls = [
             {"id": call.call_id, "function": {"name": call.name, "arguments": call.arguments}}
@@ -148,7 +148,7 @@ class _Builder:
         return self.make("LLM", "model", parent, start_ns, given or None, message, more=model)
 
     def _make_tool_call(self, call: ToolCall, result: Message) -> Span:
-        parent, start_ns = self._next()
+        parent, start_ns = self._make_place()
         error = self._transcript.errors.get(call.call_id or "")
         more = {oi.TOOL_NAME: call.name, "tool_call.id": call.call_id}
         given = call.arguments if call.arguments is not None else {}
@@ -156,7 +156,7 @@ class _Builder:
         return self.make("TOOL", call.name, parent, start_ns, given, shown, error, more)
 
     def _make_code(self, step: CodeStep) -> Span:
-        parent, start_ns = self._next()
+        parent, start_ns = self._make_place()
         held = {
             ours.CODE_SOURCE: step.source,
             ours.CODE_LANGUAGE: step.language,

@@ -23,7 +23,7 @@ class Completion:
 
     Attributes:
         known: False where the trace does not say.
-        empty: it ended with nothing where an answer stands: whether that was the task is open.
+        empty: it ended with nothing in place of an answer: whether that was the task is open.
         reported: it ended with an honest report that the task was not done.
         how: a clause for people.
     """
