@@ -83,7 +83,7 @@ def unpack(
 def decode(
     form: Encoding, body: bytes, signal: Signal = Signal.TRACES, changes: Changes | None = None
 ) -> Any:
-    """Return the request of an unpacked body, of the signal's class; `changes` is told what was mended.
+    """Return the request of an unpacked body, of the signal's class; `changes` is given what was mended.
 
     Raises:
         Refused: it is not one; the message names the place.
