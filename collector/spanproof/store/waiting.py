@@ -19,7 +19,7 @@ from spanproof.trace.project import TraceKey
 
 # Traces whose last span ended longer ago are not looked for: three times the default of
 # `assembly.max_wait_s`, after which a trace is evaluated whatever still comes.
-_LOOKED_BACK_S: Final = 900
+_LOOKED_BACK_S: Final = 2_700
 
 # Most of the newest traces that are looked at.
 _MOST_TRACES: Final = 10_000

@@ -33,6 +33,7 @@ from spanproof.collector.wal.file import Encoding
 from spanproof.collector.wal.log import WalClosed, WalFull
 from spanproof.config.model import Limits, Role
 from spanproof.store import ExternalScore, StoreError
+from spanproof.trace.otlp import Changes
 
 log = logging.getLogger(__name__)
 
@@ -90,6 +91,7 @@ class _Decoded:
     evidence: Evidence
     clamped: int = 0
     redacted: int = 0
+    mended: tuple[str, ...] = ()
 
 
 class Relay(Protocol):
@@ -239,9 +241,10 @@ class Acceptor:
         return self._build_response(sent, decoded)
 
     def _decode(self, sent: Sent, entry: Entry) -> _Decoded:
-        unpacked, request = self._unpack(sent, entry)
+        mended = Changes()
+        unpacked, request = self._unpack(sent, entry, mended)
         redacted = self._redactor.redact(request) if self._redactor is not None else 0
-        changed = redacted > 0
+        changed = redacted > 0 or bool(mended.describe())
         if sent.project is not None:
             changed |= set_project(request, Signal.TRACES, sent.project, unpacked)
         clamped = clamp_times(request, time.time_ns(), self.limits.max_span_age_days)
@@ -261,15 +264,17 @@ class Acceptor:
             evidence=extract_span_evidence(request, plain, sent.project or self._project),
             clamped=clamped,
             redacted=redacted,
+            mended=tuple(mended.describe()),
         )
 
-    def _unpack(self, sent: Sent, entry: Entry) -> tuple[bytes, Any]:
+    def _unpack(self, sent: Sent, entry: Entry, mended: Changes) -> tuple[bytes, Any]:
         unpacked = bodies.unpack(sent.body, sent.content_encoding, self.limits.max_body_bytes, entry.grow)
-        return unpacked, bodies.decode(sent.form, unpacked, sent.signal)
+        return unpacked, bodies.decode(sent.form, unpacked, sent.signal, mended)
 
     def _accept_other(self, sent: Sent, entry: Entry) -> tuple[int, str]:
         """Take logs or metrics; returns how many records were refused, and why."""
-        unpacked, request = self._unpack(sent, entry)
+        mended = Changes()
+        unpacked, request = self._unpack(sent, entry, mended)
         redacted = self._redactor.redact(request) if self._redactor is not None else 0
         if sent.project is not None:
             set_project(request, sent.signal, sent.project, unpacked)
@@ -284,7 +289,7 @@ class Acceptor:
         except OSError as failure:
             raise Refused(Reason.UNAVAILABLE, f"the queue takes nothing now: {failure}") from failure
         self._telemetry.values_redacted.inc(redacted)
-        return len(evidence.refused), evidence.refused[0] if evidence.refused else ""
+        return len(evidence.refused), "; ".join([*evidence.refused[:1], *mended.describe()])
 
     def _keep_scores(self, scores: Sequence[ExternalScore]) -> None:
         try:
@@ -334,6 +339,7 @@ class Acceptor:
                 "at which they came"
             )
         words += decoded.evidence.refused[:1]
+        words += decoded.mended
         return build_export_response(Signal.TRACES, rejected, "; ".join(words))
 
     def _count(self, sent: Sent, rejected: int) -> None:
