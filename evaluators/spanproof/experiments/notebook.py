@@ -40,7 +40,7 @@ def run(
         trials: how often each case is tried.
         folder: where the results are written; else a new one below `.spanproof/experiments`.
         jobs: trials at once.
-        seed: of the first trial.
+        seed: of the experiment; each trial has its own, by case and number.
         timeout_s: of one trial.
         tools: `live`, or `recorded`: answered from the case.
         backend: the sandbox in which the agent's code is replayed; without one here, nothing is replayed.

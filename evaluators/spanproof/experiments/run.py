@@ -21,6 +21,7 @@ from spanproof.experiments.folder import ExperimentFolder
 from spanproof.experiments.judge import judge_trial
 from spanproof.experiments.launch import AgentRunner, AgentServers
 from spanproof.experiments.listener import OtlpListener
+from spanproof.experiments.seeds import compute_trial_seed
 from spanproof.experiments.settings import Settings, Tools
 from spanproof.experiments.trial import Trial
 from spanproof.suites import Case, load_suite, recorded_calls
@@ -168,7 +169,7 @@ class _Runner:
         agent = self._idle.get()
         try:
             with tempfile.TemporaryDirectory(prefix="spanproof-trial-") as folder:
-                seed = self._settings.seed + number - 1
+                seed = compute_trial_seed(self._settings.seed, case.id, number)
                 ended = agent.run(case, recorded_calls(case), seed, Path(folder), trace_file.resolve())
         finally:
             self._idle.put(agent)

@@ -75,7 +75,7 @@ _OPTIONS = (
         show_default=True,
         help="Trials at once.",
     ),
-    click.option("--seed", type=int, default=0, show_default=True, help="Of the first trial."),
+    click.option("--seed", type=int, default=0, show_default=True, help="Of the experiment."),
     click.option(
         "--timeout",
         type=click.FloatRange(min=0.1),
