@@ -37,7 +37,7 @@ class RandomGenerators:
                 unseeded.discard(generator)
             seed_generator(generator, a, version)
 
-        random.Random.seed = seed  # type: ignore[method-assign]
+        random.Random.seed = seed  # type: ignore[method-assign, assignment]
         on_import("numpy", self._watch_numpy)
 
     def _watch_numpy(self) -> None:

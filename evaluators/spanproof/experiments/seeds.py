@@ -11,7 +11,7 @@ from typing import Final
 from spanproof.trace import digest
 
 # `numpy.random.seed` and PYTHONHASHSEED take 32 bits.
-_SEED_BITS: Final = 32
+_SEED_COUNT: Final[int] = 2**32
 
 
 def compute_trial_seed(seed: int, case: str, number: int) -> int:
@@ -22,4 +22,4 @@ def compute_trial_seed(seed: int, case: str, number: int) -> int:
         case: id of the case, or of the benchmark's problem.
         number: of the trial, from 1.
     """
-    return int(digest("trial-seed", str(seed), case, str(number)), 16) % 2**_SEED_BITS
+    return int(digest("trial-seed", str(seed), case, str(number)), 16) % _SEED_COUNT

@@ -50,6 +50,7 @@ class Trial:
         models: of its model calls.
         unknown_calls: tool calls that the case has no result for.
         trace_file: name of its file of OTLP.
+        basis: digest of all that it rests on: agent, case, configuration, tools, image, packages.
         row: run and scores in the form of `spanproof eval --json`, None where there was no trace.
     """
 
@@ -72,6 +73,7 @@ class Trial:
     unknown_calls: tuple[Mapping[str, Any], ...] = ()
     trace_id: str = ""
     trace_file: str = ""
+    basis: str = ""
     row: Mapping[str, Any] | None = None
 
     @property
