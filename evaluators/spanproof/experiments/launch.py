@@ -478,6 +478,7 @@ def _run_program(
         "SPANPROOF_TASK": case.task or "",
         "SPANPROOF_INPUTS": json.dumps(dict(case.inputs)),
         "SPANPROOF_SEED": str(seed),
+        "PYTHONHASHSEED": str(seed),
     }
     stdin = (case.task or "").encode()
     if agent.image:

@@ -51,6 +51,7 @@ class Trial:
         unknown_calls: tool calls that the case has no result for.
         requests: calls over HTTP to the hosts that the case has records of.
         trace_file: name of its file of OTLP.
+        basis: digest of all that it rests on: agent, case, configuration, tools, image, packages.
         row: run and scores in the form of `spanproof eval --json`, None where there was no trace.
     """
 
@@ -74,6 +75,7 @@ class Trial:
     requests: tuple[Mapping[str, Any], ...] = ()
     trace_id: str = ""
     trace_file: str = ""
+    basis: str = ""
     row: Mapping[str, Any] | None = None
 
     @property
