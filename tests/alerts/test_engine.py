@@ -27,6 +27,10 @@ def rule(**changes: object) -> AlertRule:
             "min_count": 4,
             "threshold": 0.5,
             "cooldown_s": 60,
+            # Few verdicts decide here, and at once; evidence, delays and pauses have tests of their own.
+            "lower_bound": False,
+            "for_s": 0,
+            "resolve_after_s": 0,
             **changes,
         }
     )

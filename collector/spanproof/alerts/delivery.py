@@ -87,6 +87,12 @@ class Courier:
             self._firing[alert.id] = alert
             self._changed.notify_all()
 
+    def refresh_firing(self, alert: Alert) -> None:
+        """Take the present text of an alert that the target got, for its next refresh."""
+        with self._changed:
+            if alert.id in self._firing:
+                self._firing[alert.id] = alert
+
     @property
     def retry_for_s(self) -> float:
         """How long one notification is tried."""

@@ -138,6 +138,15 @@ class AlertLog:
         """Return the newest events, the newest first."""
         return self._select_events("1", {}, "at_ns DESC, rule, fingerprint LIMIT {limit:UInt32}", limit)
 
+    def firing_notifications(self, since_ns: int) -> list[AlertEvent]:
+        """Return the events with which alerts were notified as firing, of this time or later."""
+        return self._select_events(
+            "notification != '' AND status = 'firing' AND at_ns >= {since:UInt64}",
+            {"since": since_ns},
+            "at_ns, rule, fingerprint LIMIT {limit:UInt32}",
+            100_000,
+        )
+
     def undelivered(self, since_ns: int) -> list[tuple[AlertEvent, Mapping[str, int]]]:
         """Return events of notifications that some target did not get, with attempts by that target.
 
