@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
-from spanproof.alerts.delivery import Courier, OnOutcome
+from spanproof.alerts.delivery import Courier, OnOutcome, TargetFailure
 from spanproof.alerts.evidence import Standing
 from spanproof.alerts.messages import (
     build_console_url,
@@ -40,6 +40,8 @@ _log = logging.getLogger(__name__)
 _EXPLANATION = 500
 _MOST_STATES = 10_000
 _FORGOTTEN_AFTER_NS = 86_400 * 10**9
+# A target that is restarted or deployed is back sooner.
+_DEAD_AFTER_NS = 600 * 10**9
 # A firing alert's text is read and written anew so often: look-ups behind it take longer than its rate.
 _REFRESH_NS = 60 * 10**9
 PENDING, FIRING, RESOLVED, INACTIVE = "pending", "firing", "resolved", "inactive"
@@ -133,6 +135,7 @@ class AlertEngine:
             for name, target in targets.items()
         }
         self._states: dict[tuple[str, str], _State] = {}
+        self._dead: dict[str, TargetFailure] = {}
         self._pacing = Pacing(store.alerts.firing_notifications(max(0, clock() - DAY_NS)))
         self._restore()
         for courier in self._couriers.values():
@@ -160,6 +163,7 @@ class AlertEngine:
                 continue
             if notification is not None:
                 made.append(notification)
+        self._report_dead_targets(now_ns)
         return made
 
     @property
@@ -185,6 +189,29 @@ class AlertEngine:
         for courier in self._couriers.values():
             late += not courier.close(max(0.0, until - time.monotonic()))
         return late == 0
+
+    @property
+    def dead_targets(self) -> list[TargetFailure]:
+        """The targets that got nothing for so long that the other targets are told."""
+        return [self._dead[name] for name in sorted(self._dead)]
+
+    def _report_dead_targets(self, now_ns: int) -> None:
+        """Notify the other targets of one that gets nothing, and of its end."""
+        for name, courier in self._couriers.items():
+            failure, known = courier.failure, self._dead.get(name)
+            if failure is not None and known is None and now_ns - failure.since_ns >= _DEAD_AFTER_NS:
+                self._dead[name] = failure
+                self._notify_others(failure, Status.FIRING, now_ns)
+            elif failure is None and known is not None:
+                del self._dead[name]
+                self._notify_others(known, Status.RESOLVED, now_ns)
+
+    def _notify_others(self, failure: TargetFailure, status: Status, now_ns: int) -> None:
+        alert = build_target_alert(failure, status, now_ns)
+        notification = Notification(digest(alert.id, status.value), alert.rule, now_ns, (alert,))
+        for name, courier in self._couriers.items():
+            if name != failure.target and courier.failure is None:
+                courier.put(notification)
 
     def _restore(self) -> None:
         """Take up the alerts that the store has, and the notifications that were not delivered."""
@@ -485,6 +512,40 @@ class AlertEngine:
             and _are_compatible(state.alert.cohort, cohort)
             for state in self._states.values()
         )
+
+
+def build_target_alert(failure: TargetFailure, status: Status, now_ns: int) -> Alert:
+    """Return the alert about a target that gets nothing, or gets notifications again."""
+    label = flatten_line(failure.label, 100)
+    said = f"The target {label} gets no notifications: {flatten_line(failure.error, _EXPLANATION)}."
+    if status is Status.RESOLVED:
+        said = f"The target {label} gets notifications again."
+    return Alert(
+        id=digest("target", failure.target, str(failure.since_ns)),
+        rule="alert target",
+        status=status,
+        severity="error",
+        metric="alerts.delivery",
+        measure="delivery",
+        cohort={},
+        group={},
+        labels={"target": label},
+        summary=said,
+        since_ns=failure.since_ns,
+        at_ns=now_ns,
+        window_s=_DEAD_AFTER_NS / 1e9,
+        threshold="no delivery",
+        value=None,
+        low=None,
+        before=None,
+        part=None,
+        whole=0,
+        not_counted={},
+        failures=(),
+        scores=(),
+        url="",
+        first_summary=said,
+    )
 
 
 def _make_initial_event(rule: str, fingerprint: str, episode_ns: int) -> AlertEvent:

@@ -61,10 +61,10 @@ class Delivery:
     """How far a notification got at one target.
 
     Attributes:
-        state: `trying` (or the process ended in the middle of it), `retrying`, `delivered`, `superseded` (a
-            later one says more) or `given_up`.
+        state: `trying` (or the process ended in the middle of it), `undelivered`, `delivered`, `superseded`
+            (a later one says more) or `given_up`.
         attempts: so far.
-        error: of the last attempt that failed.
+        error: of the last attempt that failed, with the time of the next one.
     """
 
     notification: str
@@ -78,7 +78,7 @@ class Delivery:
     @property
     def is_settled(self) -> bool:
         """Whether nothing more will be tried."""
-        return self.state not in ("trying", "retrying")
+        return self.state not in ("trying", "undelivered")
 
 
 @dataclass(frozen=True, slots=True)

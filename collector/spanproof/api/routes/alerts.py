@@ -151,7 +151,7 @@ def alerts(
     taken = {(each.rule, each.fingerprint, each.episode_ns): each.author for each in log.acknowledgements()}
     waiting: dict[str, list[str]] = {}
     for delivery in log.deliveries(limit=1000):
-        if delivery.state in ("trying", "retrying", "given_up"):
+        if delivery.state in ("trying", "undelivered", "given_up"):
             waiting.setdefault(delivery.notification, []).append(
                 pages.clean_text(f"{delivery.target}: {delivery.state} {delivery.error}".strip())
             )

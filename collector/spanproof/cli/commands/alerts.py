@@ -257,7 +257,7 @@ def _read_rows(store: Store, *, every: bool, limit: int) -> list[_Row]:
     }
     waiting: dict[str, list[Delivery]] = {}
     for delivery in store.alerts.deliveries():
-        if delivery.state in ("trying", "retrying", "given_up"):
+        if delivery.state in ("trying", "undelivered", "given_up"):
             waiting.setdefault(delivery.notification, []).append(delivery)
     return [
         _Row(
