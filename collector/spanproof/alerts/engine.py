@@ -192,21 +192,21 @@ class AlertEngine:
 
     @property
     def dead_targets(self) -> list[TargetFailure]:
-        """The targets that got nothing for so long that the other targets are told."""
+        """The targets that got nothing for so long that the other targets get an alert about it."""
         return [self._dead[name] for name in sorted(self._dead)]
 
     def _report_dead_targets(self, now_ns: int) -> None:
-        """Notify the other targets of one that gets nothing, and of its end."""
+        """Report a target that gets nothing to the others, and its end."""
         for name, courier in self._couriers.items():
             failure, known = courier.failure, self._dead.get(name)
             if failure is not None and known is None and now_ns - failure.since_ns >= _DEAD_AFTER_NS:
                 self._dead[name] = failure
-                self._notify_others(failure, Status.FIRING, now_ns)
+                self._send_to_others(failure, Status.FIRING, now_ns)
             elif failure is None and known is not None:
                 del self._dead[name]
-                self._notify_others(known, Status.RESOLVED, now_ns)
+                self._send_to_others(known, Status.RESOLVED, now_ns)
 
-    def _notify_others(self, failure: TargetFailure, status: Status, now_ns: int) -> None:
+    def _send_to_others(self, failure: TargetFailure, status: Status, now_ns: int) -> None:
         alert = build_target_alert(failure, status, now_ns)
         notification = Notification(digest(alert.id, status.value), alert.rule, now_ns, (alert,))
         for name, courier in self._couriers.items():
