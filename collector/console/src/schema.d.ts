@@ -927,9 +927,20 @@ export interface components {
             severity: string;
             /** Metric */
             metric: string;
-            /** Summary */
+            /**
+             * Summary
+             * @description As it was at `read_ns`.
+             */
             summary: string;
-            /** Threshold */
+            /**
+             * First Summary
+             * @description The sentence with which it began to fire.
+             */
+            first_summary: string;
+            /**
+             * Threshold
+             * @description The bound in the unit of its rule: `bound > 20 steps`.
+             */
             threshold: string;
             /**
              * Since Ns
@@ -938,9 +949,14 @@ export interface components {
             since_ns: number;
             /**
              * At Ns
-             * @description Unix time in nanoseconds.
+             * @description Of the state.
              */
             at_ns: number;
+            /**
+             * Read Ns
+             * @description Of the value and the counts.
+             */
+            read_ns: number;
             /** Value */
             value: number | null;
             /** Low */
@@ -991,8 +1007,18 @@ export interface components {
             measure: string;
             /** Threshold */
             threshold: number;
+            /**
+             * Bound
+             * @description The bound in the unit of the rule: `bound > 20 steps`, `threshold 10 %`.
+             */
+            bound: string;
             /** Window S */
             window_s: number;
+            /**
+             * Window
+             * @description The window in one unit: `24 h`.
+             */
+            window: string;
             /** Min Count */
             min_count: number;
             /** Group By */
