@@ -76,7 +76,6 @@ def rescore_experiment(
         spans = results.trace_file(trial.case, trial.number)
         if source.trace_file(trial.case, trial.number).exists():
             shutil.copyfile(source.trace_file(trial.case, trial.number), spans)
-<<<<<<< HEAD
         ended = Ended(
             trial.answer,
             trial.error,
@@ -85,12 +84,8 @@ def rescore_experiment(
             files=files,
             requests=tuple(map(HttpRequest.from_json, trial.requests)),
         )
-        return judge_trial(cases[trial.case], trial.number, ended, spans, engine)
-=======
-        ended = Ended(trial.answer, trial.error, trial.wall_s, unknown_calls=trial.unknown_calls, files=files)
         judged = judge_trial(cases[trial.case], trial.number, ended, spans, engine)
         return replace(judged, basis=basis.compute_digest(trial.case))
->>>>>>> d7845fb0a1dfea9beef8017de04985a92b748cf9
 
     found = list(done)
     had = {(trial.case, trial.number) for trial in done}
