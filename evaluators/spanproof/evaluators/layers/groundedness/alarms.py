@@ -33,11 +33,11 @@ from spanproof.reading.records import Fact, Role
 from spanproof.reading.values import NUMERIC, Kind, Value, is_year
 from spanproof.reading.words import base_form, base_forms_of, split_name
 
+# A plain whole number up to this counts something as often as it quotes.
 _SMALL_COUNT: Final = 20
-"""A plain whole number up to this counts something as often as it quotes."""
 _MAX_OPERANDS: Final = 60
+# What turns a rate or a unit into another: per minute into per hour.
 _RATES: Final = (7, 12, 24, 30, 52, 60, 100, 365, 1000, 1024, 3600)
-"""What turns a rate or a unit into another: per minute into per hour."""
 _COMPARING: Final = frozenset(
     [
         "than",
@@ -66,15 +66,15 @@ _COMPARING: Final = frozenset(
     ]
 )
 _PARTING: Final = frozenset((",", ";", "(", ")", "then", "–", "—"))
+# A value's subject is at most so many words before it, where a sentence is to be contradicted.
 _SUBJECT_REACH: Final = 6
-"""A value's subject is at most so many words before it, where a sentence is to be contradicted."""
 _LONGEST_IDENTIFIER: Final = 40
+# Seconds by which the difference of two times may differ from a duration that is stated in minutes.
 _SPAN_STEP: Final = 60.0
-"""Seconds by which the difference of two times may differ from a duration that is stated in minutes."""
 _LOG_STEP: Final = 1e-3
 _DIGIT_STEP: Final = 1e-9
+# Digits without zeros at the ends from which an exchange of two is no chance.
 _FEWEST_SLIP_DIGITS: Final = 4
-"""Digits without zeros at the ends from which an exchange of two is no chance."""
 
 
 def find_misquote(stated: Stated, reading: Reading, binder: ValueBinder) -> Claim | None:

@@ -23,13 +23,14 @@ from spanproof.reading.words import STOP, base_form, base_forms_of, expand
 _ATTACHING = frozenset(("of", "for", "in", "at", "from", "by", "with", "to", "on", "via", "(", "per"))
 _ATTACHED_REACH = 5
 _PARTING = frozenset((",", ";", "and", "or", "but", "while"))
+# Words behind these go with the value that one is compared with: "14 left against a reorder point of 40".
 _OPPOSING = frozenset(("against", "vs", "versus", "compared", "than", "instead", "→"))
-"""Words behind these go with the value that one is compared with: "14 left against a reorder point of 40"."""
 _DOLLARS = frozenset(("USD", "CAD", "AUD", "NZD", "SGD", "HKD", "MXN"))
+# A number of so many digits, zeros at its ends left out, is in an output by chance in few answers.
 _PRECISE_DIGITS = 3
-"""A number of so many digits, zeros at its ends left out, is in an output by chance in few answers."""
+# What a field loses for words of its name that are not said: `price` is meant by "price", not
+# `old_price`.
 _UNSAID = 0.25
-"""What a field loses for words of its name that are not said: `price` is meant by "price", not `old_price`."""  # noqa: E501
 _KINDS = {
     Kind.NUMBER: ClaimKind.NUMBER,
     Kind.MONEY: ClaimKind.CURRENCY,

@@ -54,10 +54,11 @@ from spanproof.reading.values import NUMERIC, Kind
 from spanproof.reading.words import STOP, base_forms_of
 
 ALL_RULES: Final = frozenset(GroundednessRule)
+# Kinds of claims that say something of their subject; a name alone says nothing.
 _VALUE_KINDS: Final = frozenset(ClaimKind) - {ClaimKind.NAME, ClaimKind.IDENTIFIER}
-"""Kinds of claims that say something of their subject; a name alone says nothing."""
+# Words before a rate that the task gave, and that the answer starts from.
 _STARTING_FROM: Final = frozenset(("with", "at", "after", "including", "plus"))
-"""Words before a rate that the task gave, and that the answer starts from."""
+# How a passage begins that says only what its author will or would do.
 _OWN_PLANS: Final = (
     "i'd ",
     "i’d ",
@@ -70,10 +71,9 @@ _OWN_PLANS: Final = (
     "i suggest ",
     "i recommend ",
 )
-"""How a passage begins that says only what its author will or would do."""
 _FEWEST_WORDS_TO_PARSE: Final = 2
+# Characters up to which the task's words say of what language an answer is.
 _LONGEST_SHORT: Final = 60
-"""Characters up to which the task's words say of what language an answer is."""
 _ANAPHORIC: Final = frozenset(
     [
         "it",

@@ -13,12 +13,12 @@ from spanproof.reading.records import Fact
 from spanproof.reading.values import NUMERIC, Kind, Value, is_cut, is_same_date, is_same_number, is_same_time
 from spanproof.reading.words import base_forms_of
 
+# How far "just under 80" may be from what it is said of, as a share of it: 79.90, and no 70.
 _ONE_SIDED_WIDTH: Final = 0.1
-"""How far "just under 80" may be from what it is said of, as a share of it: 79.90, and no 70."""
+# How far "about 8,000" may be: a number with trailing zeros, and at most so large a share of it.
 _ROUND_WIDTH: Final = 0.05
-"""How far "about 8,000" may be: a number with trailing zeros, and at most so large a share of it."""
+# A card or an account is named by so many last digits.
 _LAST_DIGITS: Final = 4
-"""A card or an account is named by so many last digits."""
 _RATE_WORDS: Final = frozenset(
     word
     for name in [
@@ -38,13 +38,13 @@ _RATE_WORDS: Final = frozenset(
     ]
     for word in base_forms_of(name)
 )
+# How the reader names the columns of rows without a header.
 _UNNAMED: Final = "column "
-"""How the reader names the columns of rows without a header."""
 _DEGREE: Final = "deg"
+# How much larger a unit of data is by powers of 1024.
 _BINARY_FACTORS: Final = {1000.0**power: 1.024**power for power in (1, 2, 3, 4)}
-"""How much larger a unit of data is by powers of 1024."""
+# A number up to this is read as a share where the answer says a percentage.
 _LARGEST_FRACTION: Final = 2.0
-"""A number up to this is read as a share where the answer says a percentage."""
 
 
 class Hedge(StrEnum):

@@ -25,8 +25,8 @@ from spanproof.reading.words import STOP, split_name
 _CLAUSE_END: Final = re.compile(
     r";|\s[–—-]\s|\.\s|:\s|,\s+(?:but|while|whereas|so|which|though|although|because|since)\b|\s(?:while|whereas|but)\b|\|"
 )
+# A hedge is at most so many words before its number: "just under the 80".
 _HEDGE_REACH: Final = 3
-"""A hedge is at most so many words before its number: "just under the 80"."""
 _LONGEST_NAME: Final = 8
 _ORDINALS: Final = [
     "first",
@@ -179,12 +179,12 @@ _FRACTION: Final = re.compile(
 )
 _MULTIPLE: Final = re.compile(r"\b(?:twice|double|triple)\b", re.IGNORECASE)
 MULTIPLES: Final = {"twice": 2.0, "double": 2.0, "triple": 3.0}
+# How exactly a multiple in words is meant: "twice" is 1.9 to 2.1 times as much.
 _MULTIPLE_STEP: Final = 0.2
-"""How exactly a multiple in words is meant: "twice" is 1.9 to 2.1 times as much."""
 _PARTS: Final = {"third": 3, "quarter": 4, "fifth": 5, "tenth": 10}
 _COUNTS: Final = {"a": 1, "one": 1, "two": 2, "three": 3}
+# How exactly a fraction in words is meant, in percentage points: half is 48 to 52.
 _FRACTION_STEP: Final = 4.0
-"""How exactly a fraction in words is meant, in percentage points: half is 48 to 52."""
 
 
 def _iter_fractions(text: str, words: Sequence[Word]) -> Iterator[Stated]:

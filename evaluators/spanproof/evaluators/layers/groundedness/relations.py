@@ -61,8 +61,8 @@ _DATE_WORDS: Final = frozenset(base_form(word) for word in ("date", "day", "time
 _MAX_COUNT: Final = 400
 _COUNT_REACH: Final = 5
 _DEFINITE: Final = frozenset(("the", "these", "those", "all", "both", "top", "your", "our", "its"))
+# A table with fewer rows has the size of something else too often.
 _FEWEST_OF_TABLE: Final = 3
-"""A table with fewer rows has the size of something else too often."""
 _THAN: Final = re.compile(r"\bthan\b|\bversus\b|\bvs\b")
 
 

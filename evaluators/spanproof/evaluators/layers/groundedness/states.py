@@ -20,8 +20,8 @@ from spanproof.reading.words import base_form, split_name
 
 _HELPERS = frozenset(("is", "has", "can", "was", "are", "flag", "enabled", "required", "allowed"))
 _MOST_WORDS = 3
+# An amount counts what is in a state where it is at most so many words before it: "14 critical".
 _COUNT_REACH = 2
-"""An amount counts what is in a state where it is at most so many words before it: "14 critical"."""
 _FINITE = frozenset(("VBZ", "VBP", "NNS"))
 _ASIDE = frozenset(("relcl", "acl", "advcl"))
 _SUPPOSING = frozenset(

@@ -23,8 +23,8 @@ from spanproof.reading.values import NUMERIC, Kind
 from spanproof.reading.words import STOP, base_form, base_forms_of, expand
 
 _NAMING: Final = frozenset((Role.CELL, Role.KEY))
+# Fields whose values are the names of columns, and of no row.
 _HEADINGS: Final = frozenset(("columns", "fields", "header", "headers", "schema"))
-"""Fields whose values are the names of columns, and of no row."""
 _MONTH_NAMES: Final = {
     number: frozenset(base_form(name) for name, each in MONTHS.items() if each == number and name.isascii())
     for number in range(1, 13)
