@@ -17,8 +17,8 @@ from spanproof.store.measures import Share
 _WEEK_S = 604_800.0
 
 # Crossings of one end of the interval a week by a rate that stays at the bound. A page needs a crossing of
-# the lower end, time (`for_s`), and a crossing of the upper end before it: the simulation in docs/alerts.md has
-# one page a week or less of it.
+# the lower end, time (`for_s`), and a crossing of the upper end before it: the simulation in docs/alerts.md
+# has one page a week or less of it.
 _CHANCE_PAGES = 4.0
 
 # Of 95 %, for windows of 10 h and more; and of a window of a few seconds.
