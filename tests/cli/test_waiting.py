@@ -32,7 +32,7 @@ def waiting_trace(age_s: float, *, is_whole: bool = True) -> WaitingTrace:
             Waiting((waiting_trace(1), waiting_trace(1, is_whole=False))),
             [
                 "1 trace waits, evaluated in about 5 s",
-                "1 trace has not ended: evaluated about 6 s after the end, or after 35 s without a span",
+                "1 trace has not ended: evaluated about 6 s after the end, or after 150 s without a span",
             ],
         ),
     ],

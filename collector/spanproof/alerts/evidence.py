@@ -16,15 +16,13 @@ from spanproof.store.measures import Share
 
 _WEEK_S = 604_800.0
 
+# Crossings of one end of the interval a week by a rate that stays at the bound. A page needs a crossing of
+# the lower end, time (`for_s`), and a crossing of the upper end before it: the simulation in docs/alerts.md
+# has one page a week or less of it.
 _CHANCE_PAGES = 4.0
-"""Crossings of one end of the interval a week by a rate that stays at the bound.
 
-A page needs a crossing of the lower end, time (`for_s`), and a crossing of the upper end before it: the
-simulation in docs/alerts.md has one page a week or less of it.
-"""
-
+# Of 95 %, for windows of 10 h and more; and of a window of a few seconds.
 _LEAST_QUANTILE, _MOST_QUANTILE = 1.959963984540054, 5.0
-"""Of 95 %, for windows of 10 h and more; and of a window of a few seconds."""
 
 
 class Standing(Enum):

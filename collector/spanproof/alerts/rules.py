@@ -21,8 +21,8 @@ from spanproof.store.filters import Filter
 from spanproof.store.measures import Amount, Groups, Measures, Share, Values
 from spanproof.trace import Score
 
+# Of several pairs of windows the highest counts.
 _RANKS = {standing: rank for rank, standing in enumerate(reversed(Standing))}
-"""Of several pairs of windows the highest counts."""
 
 # How far back the release before is looked for.
 _RELEASES_BACK_NS = 30 * 86_400 * 10**9

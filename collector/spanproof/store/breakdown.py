@@ -105,7 +105,8 @@ def _build_run_query(database: str, chosen: Filter, by: Sequence[str]) -> tuple[
     """Return each run with its dimensions: rows about code name their run and no cohort."""
     condition, bound = chosen.where()
     source, keys = chosen.source(database, by)
-    columns = "".join(f", any(scores.{column}) AS {column}" for column in map(resolve_column, by))
+    named = [column for column in map(resolve_column, by) if column != "project"]  # a key already
+    columns = "".join(f", any(scores.{column}) AS {column}" for column in named)
     runs = (
         # Chosen within: outside, the name of a dimension is that of its aggregate.
         f"SELECT project, trace_id, run_span_id{columns} FROM (SELECT * FROM {source} WHERE {condition}"  # noqa: S608

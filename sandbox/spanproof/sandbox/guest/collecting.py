@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
-from spanproof.sandbox.guest.testing import TESTS_FILENAME, Plan, Tally
+from spanproof.sandbox.guest.testing import TESTS_FILENAME, Plan, Tally, run_check
 from spanproof.sandbox.guest.uncollected import find_collector
 
 MODULE_NAME = "case_tests"
@@ -71,6 +71,7 @@ def run_collected(
     tests: str,
     plan: Plan,
     namespace: dict[str, Any],
+    entry_point: str | None,
     recorder: str,
     tally: Tally,
     *,
@@ -82,6 +83,7 @@ def run_collected(
         tests: their text.
         plan: of the same tests: asserts at top level are recorded as they run.
         namespace: that the tests run in.
+        entry_point: the name of what `check` is given.
         recorder: the global name under which they find their recorder.
         tally: takes the results.
         count_questions: how often the program was queried so far; it decides no skip.
@@ -91,6 +93,7 @@ def run_collected(
     """
     namespace.update({"__name__": MODULE_NAME, recorder: tally.record})
     exec(plan.code, namespace)  # noqa: S102 - inside the jail
+    run_check(plan, namespace, entry_point, tally)
     module = ModuleType(MODULE_NAME)
     module.__dict__.update({name: value for name, value in namespace.items() if name != "__builtins__"})
     numbering = _Numbering(plan)

@@ -113,7 +113,13 @@ class _Judge:
         try:
             if list_collectors(self._tests):
                 run_collected(
-                    self._tests, plan, names, RECORDER, tally, count_questions=lambda: program.questions
+                    self._tests,
+                    plan,
+                    names,
+                    self._entry_point,
+                    RECORDER,
+                    tally,
+                    count_questions=lambda: program.questions,
                 )
             else:
                 run_plan(plan, names, self._entry_point, RECORDER, tally)

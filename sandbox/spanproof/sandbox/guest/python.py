@@ -152,7 +152,7 @@ def _run_tests_inside(
     tally = Tally(reporter)
     plan = plan_tests(tests, entry_point, recorder)
     if list_collectors(tests):
-        run_collected(tests, plan, namespace, recorder, tally)
+        run_collected(tests, plan, namespace, entry_point, recorder, tally)
     else:
         run_plan(plan, namespace, entry_point, recorder, tally)
     if tally.first_failure is not None:

@@ -258,12 +258,21 @@ def run_plan(
     """
     namespace[recorder] = tally.record
     exec(plan.code, namespace)  # noqa: S102 - inside the jail
+    run_check(plan, namespace, entry_point, tally)
+    for name, number in plan.functions:
+        _run_function(namespace[name], number, tally)
+
+
+def run_check(plan: Plan, namespace: dict[str, Any], entry_point: str | None, tally: Tally) -> None:
+    """Call `check` with what `entry_point` names, where tests have one that they do not call themselves.
+
+    Raises:
+        BaseException: what ended it.
+    """
     if plan.check:
         assert entry_point is not None
         namespace["check"](_find_candidate(namespace, entry_point))
     tally.carried_out(plan.check_tests)
-    for name, number in plan.functions:
-        _run_function(namespace[name], number, tally)
 
 
 def _find_candidate(namespace: dict[str, Any], entry_point: str) -> Any:
