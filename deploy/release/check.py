@@ -25,7 +25,7 @@ from tempfile import TemporaryDirectory
 import yaml
 
 ROOT = Path(__file__).parents[2]
-MAX_WHEEL_BYTES = 4_000_000
+MAX_WHEEL_BYTES = 12_000_000
 _SEMVER = re.compile(r"\d+\.\d+\.\d+(?:(?:a|b|rc)\d+)?")
 
 

@@ -17,7 +17,7 @@ def test_a_trace_comes_with_steps_verdicts_and_claims(client):
     page = client.get(f"/api/v1/traces/{TRACE[:6]}").json()
     (run,) = page["runs"]
     assert run["verdict"] == "fail"
-    assert run["sentence"].startswith("groundedness: The answer says $54.00; the tool returned")
+    assert run["sentence"].startswith("groundedness: The answer says $54.00; the code printed")
     (claim,) = [each for each in run["claims"] if each["verdict"] == "contradicted"]
     assert run["answer"][claim["start"] : claim["end"]] == "$54.00"
     first = run["steps"][0]
@@ -90,14 +90,17 @@ def test_failures_are_listed_and_shown_by_cluster(client):
 @pytest.mark.parametrize(
     ("path", "status", "says"),
     [
-        ("/api/v1/traces?limit=0", 422, "limit"),
+        ("/api/v1/traces?limit=0", 400, "limit"),
         ("/api/v1/traces?layer=boundary", 422, "failing=true"),
-        ("/api/v1/traces?cursor=x", 422, "cursor"),
+        ("/api/v1/traces?cursor=x", 400, "cursor"),
+        ("/api/v1/traces?limt=5", 400, "unknown parameter 'limt'; did you mean 'limit'?"),
+        ("/api/v1/traces?session=a", 400, "did you mean 'where=session=VALUE'?"),
+        ("/api/v1/settings?colour=red", 400, "this path takes none"),
         ("/api/v1/traces/zz", 404, "there is not one trace"),
-        ("/api/v1/cohorts/colour", 422, "unknown dimension 'colour'; the dimensions are project"),
-        ("/api/v1/overview?where=colour%3Dred", 422, "where 'colour=red': unknown dimension 'colour'"),
-        ("/api/v1/overview?where=agent", 422, "where 'agent': write DIMENSION=VALUE"),
-        ("/api/v1/timelines?layer=boundary&by=attribute:", 422, "attribute:KEY"),
+        ("/api/v1/cohorts/colour", 400, "unknown dimension 'colour'; the dimensions are project"),
+        ("/api/v1/overview?where=colour%3Dred", 400, "where 'colour=red': unknown dimension 'colour'"),
+        ("/api/v1/overview?where=agent", 400, "where 'agent': write DIMENSION=VALUE"),
+        ("/api/v1/timelines?layer=boundary&by=attribute:", 400, "attribute:KEY"),
         ("/api/v1/failures/zz", 404, "there is no cluster"),
         ("/api/v1/nothing", 404, "openapi.json"),
     ],

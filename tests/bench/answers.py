@@ -1,11 +1,10 @@
 """Measure groundedness on sets of answers that strangers wrote.
 
-    python -m tests.bench.answers FOLDER [--judge none|perfect|0.9] [--verify-passed 1] [--per-set]
+    python -m tests.bench.answers [FOLDER] [--judge none|perfect|0.9] [--verify-passed 1] [--per-set]
 
-In: a folder of `SET.json` files, each a list of situations `{id, language, task, earlier?, steps, answers}`;
-a step is `{tool, arguments, output}` or `{python|sql|shell, output}`, an answer `{answer, right, wrong?}`,
-where `wrong` is the untrue part. Each answer becomes a trace of its own, which the engine evaluates without a
-replay. Also `SET.jsonl.xz` files with rows of `{outputs, answer, label, task?}`: `--rows` of each are judged.
+In: a folder of `SET.json` files, by default `answer_sets`, whose README.md has their form. Each answer becomes a
+trace of its own, which the engine evaluates without a replay. Also `SET.jsonl.xz` files with rows of
+`{outputs, answer, label, task?}`: `--rows` of each are judged.
 
 Out: per set the shares of right answers accepted and accused, and of wrong ones rejected, passed and open.
 With a judge, a scripted endpoint rules on the open sentences of an open answer: one is false where it
@@ -50,6 +49,7 @@ from spanproof.trace import (
     trace_of,
 )
 
+SETS: Final = Path(__file__).parent / "answer_sets"
 SEED: Final = 23
 _CODE: Final = ("python", "sql", "shell")
 _START_NS: Final = 1_780_000_000_000_000_000
@@ -185,7 +185,7 @@ def judge_case(engine: Engine, case: Case, judge: ScriptedJudge | None) -> tuple
 
 
 def has_all_numbers(case: Case) -> bool:
-    """Return whether each number of the answer stands in an output: what a simple check does."""
+    """Return whether each number of the answer is in an output: what a simple check does."""
     known = {text.replace(",", "") for output in case.outputs for text in _NUMBER.findall(output)}
     return all(text.replace(",", "") in known for text in _NUMBER.findall(case.text))
 
@@ -193,7 +193,7 @@ def has_all_numbers(case: Case) -> bool:
 def main() -> None:
     """Judge each answer of each set and print a line a set and one of all."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=Path, nargs="?", default=SETS)
     parser.add_argument("--judge", default="none")
     parser.add_argument("--verify-passed", type=float, default=0.0)
     parser.add_argument("--per-set", action="store_true")

@@ -22,9 +22,9 @@ from pathlib import Path
 
 import yaml
 
-from spanproof.evaluators.outcomes.emptiness import is_empty
-from spanproof.evaluators.outcomes.places import identify_giver
-from spanproof.evaluators.outcomes.texts import read_failure
+from spanproof.reading.envelopes.emptiness import is_empty
+from spanproof.reading.envelopes.read import find_failure
+from spanproof.reading.tool_kinds import classify_tool
 from spanproof.trace import JsonValue, Language
 
 DATA = Path(__file__).with_name("outcomes_data")
@@ -95,8 +95,8 @@ def recorded(split: str) -> tuple[Row, ...]:
 def label_of(row: Row) -> str:
     """What the rules say of a row."""
     value = _decoded(row.text)
-    giver = identify_giver(row.tool, Language(row.language) if row.language else None)
-    if read_failure(row.text, giver, value, row.command) is not None:
+    kind = classify_tool(row.tool, Language(row.language) if row.language else None)
+    if find_failure(row.text, kind, value, row.command) is not None:
         return "failed"
     return "empty" if is_empty(row.text, value) else "ok"
 

@@ -27,14 +27,14 @@ from itertools import compress, pairwise
 from pathlib import Path
 from typing import Any
 
+from spanproof.evaluators.actions import Action, extract_thought, make_call_action, make_code_action
 from spanproof.evaluators.detect import snippets_in
 from spanproof.evaluators.judge import Judge, JudgeError, JudgeSettings, Rubric, question_of
 from spanproof.evaluators.layers.trajectory.ending import Completion
 from spanproof.evaluators.layers.trajectory.metrics import measure
 from spanproof.evaluators.layers.trajectory.mistake import find_blame
 from spanproof.evaluators.layers.trajectory.unsourced import Turn
-from spanproof.evaluators.outcomes.actions import Action, extract_thought, make_call_action, make_code_action
-from spanproof.evaluators.outcomes.recovery import decide_fates
+from spanproof.evaluators.outcomes.recovery import list_recoveries
 from spanproof.trace import Layer, Scored
 
 WRITES = re.compile(r"(?:add|book|cancel|create|delete|exchange|modify|remove|return|send|set|update)_")
@@ -227,7 +227,7 @@ def blame(history: Sequence[Mapping[str, Any]], *, failed: bool) -> int | None:
     actions = list(log_actions(history))
     given = "\n".join(str(message.get("content") or "") for message in history[:1])
     found = find_blame(
-        actions, Completion(answered=not failed), decide_fates(actions), list(log_turns(history)), given
+        actions, Completion(answered=not failed), list_recoveries(actions), list(log_turns(history)), given
     )
     return found.step if found else None
 

@@ -12,6 +12,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span as OtlpSpan
 
 from spanproof.cli.app import run
 from spanproof.sandbox import Availability, Feature, Sandbox
+from spanproof.trace import DEFECT_WORDS, Defect
 from spanproof.trace.otlp import ExportTraceServiceRequest, any_value, encode_json, encode_protobuf
 
 
@@ -145,7 +146,9 @@ def test_people_get_a_table_with_the_reason(tmp_path, capsys):
 def test_open_runs_are_no_failure_of_the_command_and_are_counted_by_cause(tmp_path, capsys):
     files = [tmp_path / "one.pb", tmp_path / "two.pb"]
     for file in files:
-        file.write_bytes(encode_protobuf(request_of("print(6 * 7)", "42\n", answer="It is 77.31 degrees.")))
+        file.write_bytes(
+            encode_protobuf(request_of("print(6 * 7, 5)", "42 5\n", answer="It is 77.31 degrees."))
+        )
     assert run(["eval", *map(str, files)]) == 0
     lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
     assert sum(line.startswith("OPEN") for line in lines) == 2
@@ -312,7 +315,7 @@ def test_a_trace_of_a_bad_shape_is_marked_and_still_evaluated(tmp_path, capsys, 
     assert row["defects"] == defects
     own = [score for run in row["runs"] for score in run["scores"] if score["name"] == "correctness"]
     assert [score["outcome"] for score in own].count("scored") == 1
-    assert any("is marked: " + defects[0].replace("_", " ") in words for words in people)
+    assert any(DEFECT_WORDS[Defect(defects[0])] in words for words in people)
 
 
 def test_a_bad_line_amid_good_ones_is_reported_with_its_number_and_the_others_are_evaluated(tmp_path, capsys):

@@ -26,7 +26,7 @@ def answers():
     text = "".join(json.dumps(line["run"]) + "\n" for line in LINES)
     command = [sys.executable, "-m", "spanproof.cli", "replay", "--jsonl", "--workers", "2"]
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
-    return {answer["id"]: answer["steps"] for answer in map(json.loads, done.stdout.splitlines())}
+    return {answer["id"]: answer["steps"] for answer in map(json.loads, done.stdout.rstrip("\n").split("\n"))}
 
 
 @pytest.mark.parametrize("line", LINES, ids=lambda line: line["run"]["id"])

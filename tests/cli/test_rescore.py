@@ -24,6 +24,7 @@ from spanproof.trace import (
     ToolCall,
     trace_of,
 )
+from spanproof.trace.otlp import ExportTraceServiceRequest
 
 TRACE_ID = "0af7651916cd43dd8448eb211c80319c"
 WITHOUT_REPLAY = ("--set", "evaluation.replay=false")
@@ -155,3 +156,30 @@ def location_of_code(tmp_path, location):
     with open_store(location) as store:
         store.write([engine.evaluate(trace_of(spans)) for spans in traces])
     return location
+
+
+def test_a_run_that_lost_its_parent_finds_it_again_in_the_spans_as_received(location, capfd):
+    with open_store(location) as store:
+        evaluation = store.evaluation(TRACE_ID)
+        assert evaluation is not None
+        request = ExportTraceServiceRequest()
+        scope = request.resource_spans.add().scope_spans.add()
+        for span in evaluation.trace.spans:
+            scope.spans.add(
+                trace_id=bytes.fromhex(TRACE_ID),
+                span_id=bytes.fromhex(span.span_id),
+                parent_span_id=bytes.fromhex(span.parent_id or ""),
+                start_time_unix_nano=span.start_ns,
+                end_time_unix_nano=span.end_ns,
+            )
+        store.write_spans([request])
+        # As a former version stored it: the root came so late that the others had been cut off from it.
+        cut = trace_of([replace(span, parent_id=None) for span in evaluation.trace.spans])
+        store.write([Engine(pipeline=Pipeline(), sandbox=None).evaluate(cut)])
+    assert run(["rescore", "--store", location, *WITHOUT_REPLAY]) == 0
+    assert "1 trace scored again" in capfd.readouterr().out
+    with open_store(location, read_only=True) as store:
+        mended = store.evaluation(TRACE_ID)
+    assert mended is not None
+    assert mended.trace == evaluation.trace
+    assert [each.run.span_id for each in mended.runs] == ["a" * 16]

@@ -68,3 +68,29 @@ def test_an_incomplete_trace_is_taken_up_again_after_a_restart(tmp_path, make_re
         post(collector, agent_request(make_request, (1, 1, None)))
         assert collector.evaluated.wait_for(1, timeout_s=120)
         assert len(collector.evaluated.latest[-1].trace.spans) == 2
+
+
+def test_a_root_that_comes_late_gives_the_run_that_it_would_have_been(tmp_path, make_request) -> None:
+    spans = ((1, 1, None), (1, 2, 1), (1, 3, 1))
+    with running(tmp_path / "whole") as collector:
+        post(collector, agent_request(make_request, *spans))
+        assert collector.evaluated.wait_for(1, timeout_s=120)
+        at_once = collector.store.evaluation(f"{1:032x}")
+    with running(tmp_path / "pieces", assembly__reopen_s="0.1") as collector:
+        seen = []
+        collector.evaluated.subscribe(seen.append)
+        post(collector, agent_request(make_request, *spans[1:]))
+        assert collector.evaluated.wait_for(1, timeout_s=120)
+        time.sleep(0.5)
+        post(collector, agent_request(make_request, spans[0]))
+        wait_until(lambda: len(seen) == 2)
+        healed = collector.store.evaluation(f"{1:032x}")
+        current = list(collector.store.scores())
+    assert at_once is not None
+    assert healed is not None
+    assert healed.trace == at_once.trace
+    assert {run.run.span_id: run.layers for run in healed.runs} == {
+        run.run.span_id: run.layers for run in at_once.runs
+    }
+    # What was said of the spans while they had no root is withdrawn.
+    assert {score.run_span_id for score in current} == {f"{1:016x}"}

@@ -9,10 +9,10 @@ import pytest
 from spanproof.sandbox import Evidence, FailureClass, Limits, Sandbox
 from spanproof.sandbox.registry import check_availability, list_backends, open_sandbox
 
-from ..sandbox.backends.daytona.loopback import on_loopback as daytona_on_loopback
-from ..sandbox.backends.e2b.loopback import on_loopback as e2b_on_loopback
-from ..sandbox.backends.kubernetes.loopback import on_loopback as kubernetes_on_loopback
-from ..sandbox.backends.modal.loopback import on_loopback as modal_on_loopback
+from ..sandbox.backends.remote.daytona_service import on_loopback as daytona_on_loopback
+from ..sandbox.backends.remote.e2b_service import on_loopback as e2b_on_loopback
+from ..sandbox.backends.remote.kubernetes_service import on_loopback as kubernetes_on_loopback
+from ..sandbox.backends.remote.modal_service import on_loopback as modal_on_loopback
 from .recorded import PLACES, TIER
 
 BACKENDS = ("jail",) if TIER else list_backends()
@@ -71,9 +71,9 @@ def daytona_settings() -> Iterator[dict[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def kubernetes_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+def kubernetes_settings() -> Iterator[dict[str, str]]:
     """Settings that lead to a cluster on the loopback, whose guest keeps programs apart."""
-    with kubernetes_on_loopback(tmp_path_factory.mktemp("cluster")) as (_, settings):
+    with kubernetes_on_loopback() as (_, settings):
         yield {**settings, "rights": "namespaces"}
 
 

@@ -16,8 +16,8 @@ from spanproof.sandbox import (
     Sandbox,
     SandboxBroken,
 )
-from spanproof.sandbox.backends.promises import PROMISES, Promise, check_one
-from spanproof.sandbox.backends.recorded import RECORDED
+from spanproof.sandbox.backends.self_check.promises import PROMISES, Promise, check_one
+from spanproof.sandbox.backends.self_check.recorded import RECORDED
 from spanproof.sandbox.registry import open_sandbox
 
 from .conftest import BACKENDS, PATIENT, SHORT, as_recorded, settings_of

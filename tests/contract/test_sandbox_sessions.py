@@ -11,7 +11,6 @@ from spanproof.sandbox import (
     Clock,
     FailureClass,
     Fixtures,
-    Foreseen,
     Limits,
     Sandbox,
     SandboxBroken,
@@ -113,66 +112,6 @@ def test_tools_are_answered_by_the_host(sandbox: Sandbox) -> None:
     assert requested[0] == ToolRequest("lookup", (), {"key": "a", "limit": 2})
     assert requested[1] == ToolRequest("lookup", (), {"key": "{1}", "limit": [2, {"3": "b'4'"}]})
     assert [request.tool for request in requested] == ["lookup", "lookup", "fails", "fails"]
-
-
-class REQUESTED:
-    """Answers `price` by its item, and keeps the calls."""
-
-    def __init__(self) -> None:
-        self.items: list[object] = []
-
-    def __call__(self, request: ToolRequest) -> ToolAnswer:
-        self.items.append(request.args[0])
-        return ToolAnswer(result=len(self.items))
-
-
-def price_step(item: str, answer: int) -> Foreseen:
-    return Foreseen(f"price({item!r})", [(ToolRequest("price", (item,), {}), ToolAnswer(result=answer))])
-
-
-def test_what_was_foreseen_comes_out_as_if_it_were_not(sandbox: Sandbox) -> None:
-    requested = REQUESTED()
-    with sandbox.session(SessionSpec(tools=(ToolStub("price"),)), requested) as session:
-        steps = [price_step("a", 1), Foreseen("print('seen')\nx = 2"), price_step("b", 2)]
-        session.foresee(steps)
-        found = [session.execute(step.source) for step in steps]
-        assert not session.is_ahead
-        assert session.execute("x").result == 2
-    assert [each.result for each in found] == [1, None, 2]
-    assert [each.stdout for each in found] == ["", "seen\n", ""]
-    assert requested.items == ["a", "b"]
-
-
-def test_a_call_made_otherwise_than_foreseen_is_put_to_the_caller(sandbox: Sandbox) -> None:
-    requested = REQUESTED()
-    with sandbox.session(SessionSpec(tools=(ToolStub("price"),)), requested) as session:
-        otherwise = Foreseen("[price('a'), price('c'), price(True)]", price_step("a", 1).calls)
-        steps = [otherwise, price_step("b", 4)]
-        session.foresee(steps)
-        assert [session.execute(step.source).result for step in steps] == [[1, 2, 3], 4]
-    assert requested.items == ["a", "c", True, "b"]
-
-
-def test_after_an_exception_nothing_foreseen_has_run(sandbox: Sandbox) -> None:
-    with sandbox.session(SessionSpec(), no_tools) as session:
-        session.foresee([Foreseen("x = 1"), Foreseen("1 / 0"), Foreseen("x = 2")])
-        session.execute("x = 1")
-        assert session.execute("1 / 0").failure_class is FailureClass.EXCEPTION
-        assert not session.is_ahead
-        assert session.execute("x").result == 1
-
-
-def test_a_foreseen_step_that_is_stopped_ends_the_session(sandbox: Sandbox) -> None:
-    requested = REQUESTED()
-    spec = SessionSpec(limits=Limits(wall_s=4.0, cpu_s=4.0), tools=(ToolStub("price"),))
-    with sandbox.session(spec, requested) as session:
-        endless = Foreseen("price('a')\nwhile True: pass", price_step("a", 1).calls)
-        session.foresee([Foreseen("x = 1"), endless, Foreseen("x = 2")])
-        assert session.execute("x = 1").failure_class is FailureClass.OK
-        assert session.execute(endless.source).failure_class is FailureClass.TIMEOUT
-        assert requested.items == ["a"]
-        with pytest.raises(SandboxBroken):
-            session.execute("x = 2")
 
 
 def test_a_stopped_step_ends_the_session(sandbox: Sandbox) -> None:

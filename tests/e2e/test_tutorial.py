@@ -53,7 +53,7 @@ def test_the_tutorial_ends_with_a_failing_gate(tmp_path: Path) -> None:
         wait_until(lambda: stored(tmp_path))
         process.send_signal(signal.SIGTERM)
         assert process.wait(120) == 0
-    assert "groundedness: The answer says $54.00; the tool returned 45.0 (step 2)" in run(list_)
+    assert "groundedness: The answer says $54.00; the code printed 45.0 (step 2)" in run(list_)
     assert "trace_id" not in run("spanproof traces --passing --json")
     assert run(show).startswith("FAIL  refund_clerk fails groundedness")
     assert "1 case: 1 reproduced" in run(promote)

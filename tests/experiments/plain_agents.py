@@ -80,3 +80,24 @@ def _add(*, in_dollars: bool) -> str:
         answer = eval(shown, {"cents": 4500})
         trace.record_execution(f"cents = 3000 + 1500\nprint({shown})", "python", observation=answer)
     return answer
+
+
+_UNSEEDED = random.Random()
+_SEEDED = random.Random(7)
+
+
+def gambling(task: str) -> str:
+    """Fail in 30 % of the trials."""
+    return "45.00" if random.random() >= 0.3 else "54.00"
+
+
+def gambling_with_an_own_generator(task: str) -> str:
+    """Fail in 30 % of the trials, drawn by a generator that was made when the module was imported."""
+    return "45.00" if _UNSEEDED.random() >= 0.3 else "54.00"
+
+
+def drawing_from_all(task: str) -> str:
+    """Return a draw of each generator, one of numpy among them where it is imported late."""
+    import numpy
+
+    return f"{random.random()} {_UNSEEDED.random()} {_SEEDED.random()} {numpy.random.random()}"

@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 
 from spanproof.sandbox import kernel
-from spanproof.sandbox.backends.jail.seccomp.syscalls import detect_arch
+from spanproof.sandbox.supervisor.seccomp.syscalls import detect_arch
 
 CAPABILITIES = (0, 1, 3, 4, 5, 6, 7, 8, 10, 13, 18, 27, 29, 31)
 REFUSED = """

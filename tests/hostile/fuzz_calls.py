@@ -30,11 +30,11 @@ from spanproof.sandbox import (
     SessionSpec,
     ToolAnswer,
 )
-from spanproof.sandbox.backends.jail.reduced.processes import SHOWN
-from spanproof.sandbox.backends.jail.seccomp import rules
-from spanproof.sandbox.backends.jail.seccomp.path_arguments import MUTATORS, OPENS
-from spanproof.sandbox.backends.jail.seccomp.syscalls import require_arch
 from spanproof.sandbox.registry import open_sandbox
+from spanproof.sandbox.supervisor.reduced.processes import SHOWN
+from spanproof.sandbox.supervisor.seccomp import rules
+from spanproof.sandbox.supervisor.seccomp.path_arguments import MUTATORS, OPENS
+from spanproof.sandbox.supervisor.seccomp.syscalls import require_arch
 
 GUEST = Path(__file__).with_name("fuzz_guest.py").read_text()
 CALLS_A_PROGRAM = 2_000

@@ -17,7 +17,16 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-from spanproof.sandbox import Execution, Limits, Program, Sandbox, SessionSpec, ToolAnswer, ToolRequest
+from spanproof.sandbox import (
+    Execution,
+    Limits,
+    NoteKind,
+    Program,
+    Sandbox,
+    SessionSpec,
+    ToolAnswer,
+    ToolRequest,
+)
 from spanproof.sandbox.registry import open_sandbox
 
 SUPERVISORS = 4
@@ -87,6 +96,7 @@ def encode(execution: Execution) -> dict[str, Any]:
         "text": execution.result_text,
         "output": execution.stdout + execution.stderr,
         "whole": execution.attempts_whole,
+        "left": sum(each.count for each in execution.notes if each.kind is NoteKind.LEFT_RUNNING),
         "refused": [[each.kind.value, each.target] for each in execution.attempts if not each.allowed],
     }
 

@@ -37,6 +37,7 @@ def test_each_step_answers_for_what_it_began_and_no_other_does(
             assert not step["whole"] or session.name in NO_NAMES, (number, steps)
         elif wanted is None:
             assert step["whole"], (number, steps)
+        assert bool(step["left"]) or number not in session.left, (number, steps)
         if number in session.results:
             assert step["text"] == session.results[number], (number, steps)
 

@@ -25,7 +25,7 @@ from reduced_differences import DIFFERENCES
 from snippets import HOSTILE
 
 from spanproof.sandbox import Fixtures, Limits, Program, Sandbox, SandboxError
-from spanproof.sandbox.backends.promises import check
+from spanproof.sandbox.backends.self_check.promises import check
 from spanproof.sandbox.har import read_exchanges
 from spanproof.sandbox.registry import check_availability, open_sandbox
 

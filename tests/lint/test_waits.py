@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from .imports import ROOT
 
-FILES = [path for path in sorted((ROOT / "tests").rglob("*.py")) if "golden" not in path.parts]
+DATA = {"golden", "programs"}
+FILES = [path for path in sorted((ROOT / "tests").rglob("*.py")) if DATA.isdisjoint(path.parts)]
 CLOCKS = {"monotonic", "monotonic_ns", "perf_counter", "time"}
 
 

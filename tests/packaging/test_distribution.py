@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = {
     "experiments", "api", "failures", "benchmarks", "client",
     "semconv", "instrumentors", "sandbox", "trace", "evaluators", "gate", "suites", "collector", "store",
-    "agent_process", "alerts", "cli", "config", "testing",
+    "agent_process", "alerts", "cli", "config", "reading", "testing",
 }  # fmt: skip
 USE = (
     "from spanproof.instrumentors import register; from spanproof.trace import Span; import sys;"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from spanproof.evaluators.outcomes.account import build_account
 from spanproof.evaluators.outcomes.model import FAILING
-from spanproof.evaluators.outcomes.recovery import Came
+from spanproof.evaluators.outcomes.recovery import RecoveryStatus
 from spanproof.trace import Label, Layer, Scored
 
 
@@ -23,15 +23,20 @@ def contradictions(evaluation) -> Iterator[str]:
         recovery = of_run.get((Layer.TRAJECTORY, "recovery"))
         lost = isinstance(recovery, Scored) and recovery.label is Label.FAIL
         judged = isinstance(of_run.get((Layer.TRAJECTORY, "trajectory")), Scored)
-        if (judged or lost) and lost is not any(fate.came is Came.LOST for fate in account.fates):
+        if (judged or lost) and lost is not any(
+            recovery.status is RecoveryStatus.UNRECOVERED for recovery in account.recoveries
+        ):
             yield "recovery denies the account"
         if lost and _passed(of_run.get((Layer.EXECUTION, "execution"))):
             yield "execution passes what recovery calls lost"
         failed_code = {s.span_id for s in run.run.snippets if account.of(s).state in FAILING}
-        lost_code = any(f.came is Came.LOST and f.failure.span_id in failed_code for f in account.fates)
+        lost_code = any(
+            f.status is RecoveryStatus.UNRECOVERED and f.failure.span_id in failed_code
+            for f in account.recoveries
+        )
         if lost_code and _passed(of_run.get((Layer.CORRECTNESS, "correctness"))):
             yield "correctness passes code that recovery calls lost"
-        if isinstance(recovery, Scored) and not account.fates:
+        if isinstance(recovery, Scored) and not account.recoveries:
             yield "recovery speaks of a failure that the account does not know"
         if account.fabricated and _passed(of_run.get((Layer.GROUNDEDNESS, "groundedness"))):
             yield "groundedness passes a fabricated value"

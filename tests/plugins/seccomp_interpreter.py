@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
+from spanproof.sandbox.supervisor.seccomp.syscalls import Arch
 
 
 def run_program(program: bytes, arch: Arch, number: int, *args: int, audit: int | None = None) -> int:

@@ -15,9 +15,9 @@ from spanproof.sandbox import (
     ToolAnswer,
     ToolRequest,
 )
-from spanproof.sandbox.backends.promises import check_one
-from spanproof.sandbox.backends.recorded import RECORDED
 from spanproof.sandbox.backends.scripted import ScriptedSandbox, ScriptedStep
+from spanproof.sandbox.backends.self_check.promises import check_one
+from spanproof.sandbox.backends.self_check.recorded import RECORDED
 from spanproof.sandbox.errors import SandboxUnavailable
 from spanproof.sandbox.registry import check_availability, list_backends, open_sandbox
 

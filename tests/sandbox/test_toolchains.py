@@ -16,8 +16,8 @@ from spanproof.sandbox import (
     UnsupportedLanguage,
 )
 from spanproof.sandbox.backends.jail import probe
-from spanproof.sandbox.backends.jail.run import job
 from spanproof.sandbox.registry import open_sandbox
+from spanproof.sandbox.supervisor.run import job
 from spanproof.sandbox.toolchains import TOOLCHAINS, build_script, find_toolchains, read_outcome
 
 ECHO = {

@@ -812,26 +812,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/judges": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Judges
-         * @description Return what is open by layer, what a judge settles of it and costs, and each judge's precision.
-         */
-        get: operations["judges_api_v1_judges_get"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/settings": {
         parameters: {
             query?: never;
@@ -947,9 +927,20 @@ export interface components {
             severity: string;
             /** Metric */
             metric: string;
-            /** Summary */
+            /**
+             * Summary
+             * @description As it was at `read_ns`.
+             */
             summary: string;
-            /** Threshold */
+            /**
+             * First Summary
+             * @description The sentence with which it began to fire.
+             */
+            first_summary: string;
+            /**
+             * Threshold
+             * @description The bound in the unit of its rule: `bound > 20 steps`.
+             */
             threshold: string;
             /**
              * Since Ns
@@ -958,9 +949,14 @@ export interface components {
             since_ns: number;
             /**
              * At Ns
-             * @description Unix time in nanoseconds.
+             * @description Of the state.
              */
             at_ns: number;
+            /**
+             * Read Ns
+             * @description Of the value and the counts.
+             */
+            read_ns: number;
             /** Value */
             value: number | null;
             /** Low */
@@ -1011,8 +1007,18 @@ export interface components {
             measure: string;
             /** Threshold */
             threshold: number;
+            /**
+             * Bound
+             * @description The bound in the unit of the rule: `bound > 20 steps`, `threshold 10 %`.
+             */
+            bound: string;
             /** Window S */
             window_s: number;
+            /**
+             * Window
+             * @description The window in one unit: `24 h`.
+             */
+            window: string;
             /** Min Count */
             min_count: number;
             /** Group By */
@@ -1286,7 +1292,7 @@ export interface components {
          * @description Why an outcome is open or skipped.
          * @enum {string}
          */
-        Cause: "value-not-found" | "value-not-certain" | "value-from-code" | "no-checkable-claim" | "no-output" | "nothing-succeeded" | "code-under-review" | "replay-broke-off" | "code-not-run" | "recovery-not-certain" | "judge-below-bound" | "no-code" | "no-answer" | "answer-of-another-run" | "no-action" | "no-agent" | "content-hidden" | "content-cut" | "not-recorded" | "not-replayed" | "not-comparable" | "not-supported" | "not-configured" | "nothing-of-the-kind" | "not-sampled" | "budget-spent" | "too-many-spans" | "refused" | "withdrawn" | "evaluator";
+        Cause: "value-not-found" | "value-not-certain" | "value-from-code" | "no-checkable-claim" | "no-output" | "nothing-succeeded" | "code-under-review" | "replay-broke-off" | "code-not-run" | "recovery-not-certain" | "root-missing" | "no-code" | "no-answer" | "answer-of-another-run" | "no-action" | "no-agent" | "content-hidden" | "content-cut" | "not-recorded" | "not-replayed" | "not-comparable" | "not-supported" | "not-configured" | "nothing-of-the-kind" | "not-sampled" | "budget-spent" | "too-many-spans" | "refused" | "withdrawn" | "evaluator";
         /**
          * Cell
          * @description One case in one experiment.
@@ -2069,28 +2075,6 @@ export interface components {
         };
         JsonValue: unknown;
         /**
-         * JudgesPage
-         * @description What is open, and the judges of it.
-         */
-        JudgesPage: {
-            /**
-             * Model
-             * @description The configured judge's model; empty where there is none.
-             */
-            model: string;
-            /** Endpoint */
-            endpoint: string;
-            /**
-             * Priced As
-             * @description Whose price the estimate takes: the model's, else an example's.
-             */
-            priced_as: string;
-            /** Layers */
-            layers: components["schemas"]["OpenLayer"][];
-            /** Judges */
-            judges: components["schemas"]["MeasuredJudge"][];
-        };
-        /**
          * LabelList
          * @description People's verdicts, newest first.
          */
@@ -2183,36 +2167,6 @@ export interface components {
             unit: string;
         };
         /**
-         * MeasuredJudge
-         * @description A judge on a layer, measured on people's labels.
-         */
-        MeasuredJudge: {
-            /** Judge */
-            judge: string;
-            layer: components["schemas"]["Layer"];
-            /**
-             * Week
-             * @description Of the runs, as `2026-W48`; empty for all weeks together.
-             */
-            week: string;
-            /**
-             * Labels
-             * @description Runs that both a person and the judge gave a verdict on.
-             */
-            labels: number;
-            /** Undecided */
-            undecided: number;
-            /** @description Of the judge's fails, those that people fail. */
-            precision: components["schemas"]["Share"];
-            /** @description Of people's fails, those that the judge fails. */
-            recall: components["schemas"]["Share"];
-            /**
-             * Below Bound
-             * @description Whether it is below `judge.least_precision` and fails nothing.
-             */
-            below_bound: boolean;
-        };
-        /**
          * NewAcknowledgement
          * @description Somebody takes care of an alert.
          */
@@ -2270,11 +2224,10 @@ export interface components {
              */
             author: string;
             /**
-             * Sentences
-             * @description Rulings on sentences of the answer, kept beside the verdict.
-             * @default []
+             * Project
+             * @description Of the trace, where several projects have one with this id.
              */
-            sentences: components["schemas"]["SentenceLabel"][];
+            project?: string | null;
         };
         /**
          * NewRelease
@@ -2310,22 +2263,6 @@ export interface components {
              * @default
              */
             comment: string;
-        };
-        /**
-         * OpenLayer
-         * @description What is open on a layer, and what a judge does about it.
-         */
-        OpenLayer: {
-            layer: components["schemas"]["Layer"];
-            /** @description Of the verdicts that could be given, those that are open. */
-            open: components["schemas"]["Share"];
-            /** @description Of the verdicts that a judge was called for, those that it settled. */
-            settled: components["schemas"]["Share"];
-            /**
-             * Dollars Per 1000 Runs
-             * @description What a judge of what is open costs; null where nothing is, or the price is not known.
-             */
-            dollars_per_1000_runs: number | null;
         };
         /**
          * Outcome
@@ -2825,12 +2762,6 @@ export interface components {
             path: string;
         };
         /**
-         * Ruling
-         * @description What a judge says of a sentence.
-         * @enum {string}
-         */
-        Ruling: "true" | "false" | "unknown";
-        /**
          * Run
          * @description One agent at work.
          */
@@ -2964,17 +2895,6 @@ export interface components {
         ScoreList: {
             /** Scores */
             scores: components["schemas"]["VersionedScore"][];
-        };
-        /**
-         * SentenceLabel
-         * @description A person's ruling on a sentence of an answer.
-         */
-        SentenceLabel: {
-            /** Start */
-            start: number;
-            /** End */
-            end: number;
-            ruling: components["schemas"]["Ruling"];
         };
         /**
          * Session
@@ -3595,28 +3515,6 @@ export interface components {
              * @description The facts behind the verdict, the strongest first.
              */
             evidence: components["schemas"]["Fact"][];
-            /**
-             * Sentences
-             * @description Of groundedness, the sentences to rule on: the open ones, in order.
-             */
-            sentences: components["schemas"]["WaitingSentence"][];
-        };
-        /**
-         * WaitingSentence
-         * @description A sentence of an answer, with what it was bound to: its characters are `answer[start:end]`.
-         */
-        WaitingSentence: {
-            /** Start */
-            start: number;
-            /** End */
-            end: number;
-            /** Text */
-            text: string;
-            /**
-             * Bindings
-             * @description What its claims were bound to, in words, one each.
-             */
-            bindings: string[];
         };
     };
     responses: never;
@@ -3659,6 +3557,16 @@ export interface operations {
                     "application/json": components["schemas"]["Overview"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -3669,7 +3577,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3727,6 +3635,16 @@ export interface operations {
                     "application/json": components["schemas"]["Cohorts"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -3737,7 +3655,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3786,6 +3704,16 @@ export interface operations {
                     "application/json": components["schemas"]["Values"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -3796,7 +3724,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3857,6 +3785,16 @@ export interface operations {
                     "application/json": components["schemas"]["Timeline"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -3867,7 +3805,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3910,6 +3848,16 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "text/event-stream": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -3920,7 +3868,7 @@ export interface operations {
                     "text/event-stream": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3994,6 +3942,16 @@ export interface operations {
                     "application/json": components["schemas"]["TraceList"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4004,7 +3962,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4028,7 +3986,10 @@ export interface operations {
     };
     trace_api_v1_traces__trace_id__get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Of the trace, where several projects have one with this id. */
+                project?: string | null;
+            };
             header?: never;
             path: {
                 trace_id: string;
@@ -4044,6 +4005,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TracePage"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             /** @description no valid token */
@@ -4066,7 +4037,17 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description several projects have a trace with this id */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4090,7 +4071,10 @@ export interface operations {
     };
     span_api_v1_traces__trace_id__spans__span_id__get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Of the trace, where several projects have one with this id. */
+                project?: string | null;
+            };
             header?: never;
             path: {
                 trace_id: string;
@@ -4107,6 +4091,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SpanPage"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             /** @description no valid token */
@@ -4129,7 +4123,17 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description several projects have a trace with this id */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4153,7 +4157,10 @@ export interface operations {
     };
     snippet_api_v1_traces__trace_id__snippets__snippet_id__get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Of the trace, where several projects have one with this id. */
+                project?: string | null;
+            };
             header?: never;
             path: {
                 trace_id: string;
@@ -4170,6 +4177,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Snippet"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             /** @description no valid token */
@@ -4192,7 +4209,17 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description several projects have a trace with this id */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4217,6 +4244,8 @@ export interface operations {
     scores_api_v1_traces__trace_id__scores_get: {
         parameters: {
             query?: {
+                /** @description Of the trace, where several projects have one with this id. */
+                project?: string | null;
                 /** @description Also scores that a newer version of an evaluator has replaced. */
                 history?: boolean;
                 limit?: number;
@@ -4236,6 +4265,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ScoreList"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             /** @description no valid token */
@@ -4258,7 +4297,17 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description several projects have a trace with this id */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4309,6 +4358,16 @@ export interface operations {
                     "application/json": components["schemas"]["CodeList"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4319,7 +4378,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4370,6 +4429,16 @@ export interface operations {
                     "application/json": components["schemas"]["ReplayList"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4380,7 +4449,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4435,6 +4504,16 @@ export interface operations {
                     "application/json": components["schemas"]["FailureList"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4445,7 +4524,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4502,6 +4581,16 @@ export interface operations {
                     "application/json": components["schemas"]["FailurePage"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4522,7 +4611,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4568,6 +4657,16 @@ export interface operations {
                     "application/json": components["schemas"]["FailureCluster"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4608,7 +4707,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4652,6 +4751,16 @@ export interface operations {
                     "application/json": components["schemas"]["AlertList"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4662,7 +4771,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4704,6 +4813,16 @@ export interface operations {
                     "application/json": components["schemas"]["History"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4714,7 +4833,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4760,6 +4879,16 @@ export interface operations {
                     "application/json": components["schemas"]["AlertRow"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4800,7 +4929,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4844,6 +4973,16 @@ export interface operations {
                     "application/json": components["schemas"]["SilenceRow"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4884,7 +5023,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4926,6 +5065,16 @@ export interface operations {
                     "application/json": components["schemas"]["SilenceRow"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4966,7 +5115,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5011,6 +5160,16 @@ export interface operations {
                     "application/json": components["schemas"]["RunComparison"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5031,7 +5190,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5076,6 +5235,16 @@ export interface operations {
                     "application/json": components["schemas"]["SpanPage"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5096,7 +5265,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5140,6 +5309,16 @@ export interface operations {
                     "application/json": components["schemas"]["TracePage"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5160,7 +5339,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5222,6 +5401,16 @@ export interface operations {
                     "application/json": components["schemas"]["Comparison"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5232,7 +5421,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5279,6 +5468,16 @@ export interface operations {
                     "application/json": components["schemas"]["SessionList"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5289,7 +5488,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5331,6 +5530,16 @@ export interface operations {
                     "application/json": components["schemas"]["SessionPage"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5351,7 +5560,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5409,6 +5618,16 @@ export interface operations {
                     "application/json": components["schemas"]["Boundary"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5419,7 +5638,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5463,6 +5682,16 @@ export interface operations {
                     "application/json": components["schemas"]["DryRunResult"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5493,7 +5722,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5536,6 +5765,16 @@ export interface operations {
                     "application/json": components["schemas"]["CasePage"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5556,7 +5795,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5601,6 +5840,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AlteredReplay"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             /** @description no valid token */
@@ -5653,7 +5902,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5693,6 +5942,16 @@ export interface operations {
                     "application/json": components["schemas"]["SuiteList"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5703,7 +5962,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5753,6 +6012,16 @@ export interface operations {
                     "application/json": components["schemas"]["SuitePage"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5773,7 +6042,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5816,6 +6085,16 @@ export interface operations {
                     "application/json": components["schemas"]["GateList"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5826,7 +6105,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5868,6 +6147,16 @@ export interface operations {
                     "application/json": components["schemas"]["GatePage"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5888,7 +6177,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5944,6 +6233,16 @@ export interface operations {
                     "application/json": components["schemas"]["GatePage"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5954,7 +6253,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5996,6 +6295,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Promotions"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             /** @description no valid token */
@@ -6048,7 +6357,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6090,6 +6399,16 @@ export interface operations {
                     "application/json": components["schemas"]["ResultPage"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -6110,7 +6429,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6167,6 +6486,16 @@ export interface operations {
                     "application/json": components["schemas"]["Queue"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -6177,7 +6506,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6226,6 +6555,16 @@ export interface operations {
                     "application/json": components["schemas"]["LabelList"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -6236,7 +6575,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6280,6 +6619,16 @@ export interface operations {
                     "application/json": components["schemas"]["PersonsLabel"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -6310,6 +6659,16 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description several projects have a trace with this id */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description the body is not JSON */
             415: {
                 headers: {
@@ -6320,7 +6679,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6360,68 +6719,14 @@ export interface operations {
                     "application/json": components["schemas"]["AgreementPage"];
                 };
             };
-            /** @description no valid token */
-            401: {
+            /** @description a parameter is unknown or cannot be read */
+            400: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/problem+json": unknown;
                     "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description a parameter is not valid */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": unknown;
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description the store cannot be read */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": unknown;
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    judges_api_v1_judges_get: {
-        parameters: {
-            query?: {
-                /** @description How far back, in hours. */
-                hours?: number;
-                project?: string | null;
-                service?: string | null;
-                agent?: string | null;
-                model?: string | null;
-                prompt_version?: string | null;
-                task?: string | null;
-                language?: string | null;
-                executor?: string | null;
-                release?: string | null;
-                /** @description DIMENSION=VALUE; any dimension, as `attribute:tenant.id=acme`. */
-                where?: string[];
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["JudgesPage"];
                 };
             };
             /** @description no valid token */
@@ -6434,7 +6739,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6474,6 +6779,16 @@ export interface operations {
                     "application/json": components["schemas"]["Settings"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -6484,7 +6799,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6524,6 +6839,16 @@ export interface operations {
                     "application/json": components["schemas"]["Doctor"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -6534,7 +6859,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6574,6 +6899,16 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -6584,7 +6919,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;

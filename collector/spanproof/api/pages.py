@@ -274,11 +274,11 @@ def _build_outcome(outcome: Outcome, state: State | None) -> models.Outcome:
 def build_trace_page(evaluation: TraceEvaluation, feedback: Sequence[Feedback]) -> models.TracePage:
     """Return one trace whole."""
     trace = evaluation.trace
-    spans = [build_span_row(span) for span in trace.spans[:_MOST_SPANS]]
+    spans = [build_span_row(span, trace.parents[span.span_id]) for span in trace.spans[:_MOST_SPANS]]
     return models.TracePage(
         trace_id=trace.trace_id,
         state=evaluation.state,
-        project=next((run.run.cohort.project for run in evaluation.runs), "default"),
+        project=clean_text(evaluation.key.project),
         defects=[defect.value for defect in trace.defects],
         spans=spans,
         spans_left_out=len(trace.spans) - len(spans),
@@ -294,11 +294,11 @@ def build_trace_page(evaluation: TraceEvaluation, feedback: Sequence[Feedback]) 
     )
 
 
-def build_span_row(span: Span) -> models.SpanRow:
-    """Return one span of the tree."""
+def build_span_row(span: Span, parent_id: str | None) -> models.SpanRow:
+    """Return one span of the tree; `parent_id` is that of the span above it there."""
     return models.SpanRow(
         span_id=span.span_id,
-        parent_id=span.parent_id,
+        parent_id=parent_id,
         name=clean_text(span.name),
         kind=span.kind.value,
         start_ns=span.start_ns,
@@ -310,7 +310,7 @@ def build_span_row(span: Span) -> models.SpanRow:
 def build_span_page(span: Span) -> models.SpanPage:
     """Return one span with all that came with it."""
     return models.SpanPage(
-        span=build_span_row(span),
+        span=build_span_row(span, span.parent_id),
         dialect=span.dialect,
         attributes={clean_text(key): _to_json(value) for key, value in span.attributes.items()},
         resource={clean_text(key): _to_json(value) for key, value in span.resource.items()},

@@ -20,8 +20,8 @@ from spanproof.gate import read_scores
 from spanproof.sandbox.scanners.model import Scan
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.suites import Case, Expectation, SuiteError
-from spanproof.trace import Run, Score, Trace, digest, trace_of
-from spanproof.trace.dialects import normalise
+from spanproof.trace import Run, Score, Trace, digest
+from spanproof.trace.dialects import read_traces
 from spanproof.trace.otlp import MalformedOtlp, read_what_is_good
 
 _NOT_KEPT = NoReplay("an experiment keeps the verdicts of a trial, not its replay")
@@ -37,11 +37,9 @@ def load_trial_evaluation(results: ExperimentFolder, trial: Trial) -> TraceEvalu
         requests, _ = read_what_is_good(traces / trial.trace_file)
     except (OSError, MalformedOtlp):
         return None
-    spans = [span for request in requests for span in normalise(request)]
-    spans = [span for span in spans if span.trace_id == trial.trace_id]
-    if not spans:
+    trace = next((trace for trace in read_traces(requests) if trace.trace_id == trial.trace_id), None)
+    if trace is None:
         return None
-    trace = trace_of(spans)
     scores: dict[str, list[Score]] = {}
     for score in read_scores([orjson.dumps(trial.row)] if trial.row else [], "the trial"):
         if isinstance(score, Score):

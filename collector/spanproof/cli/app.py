@@ -33,6 +33,10 @@ _COMMANDS = {
         "Evaluate files of traces offline: OTLP, or other products' exports.",
     ),
     "scan": ("spanproof.cli.commands.scan", "Scan source code against a policy, without running it."),
+    "policy": (
+        "spanproof.cli.commands.policy",
+        "What agents may do: presets, and a policy from your own traces.",
+    ),
     "detect": ("spanproof.cli.commands.detect", "Find code snippets in text."),
     "sandbox": ("spanproof.cli.commands.sandbox", "Run programs in the sandbox."),
     "replay": ("spanproof.cli.commands.replay", "Replay runs; recorded results answer their tool calls."),

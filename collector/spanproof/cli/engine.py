@@ -14,6 +14,7 @@ from spanproof.config.model import Config
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.structure import Files
 from spanproof.sandbox import Sandbox
+from spanproof.trace import digest
 
 
 @contextmanager
@@ -62,6 +63,17 @@ def opened_engine(
         if missing[0].remedy:
             inform(f"  remedy: {missing[0].remedy}")
         yield build(None, reason)
+
+
+def compute_config_digest(config: Config, policy_file: Path | None = None) -> str:
+    """Return a digest of what an engine judges by: the configuration, its policy, its evaluators' files."""
+    policy = policy_file or config.policy
+    path = Path(policy) if policy is not None else None
+    is_file = path is not None and path.is_file()
+    text = path.read_text(encoding="utf-8", errors="replace") if path is not None and is_file else str(policy)
+    files = [each.file for each in config.evaluators if each.file is not None and each.file.is_file()]
+    code = (file.read_text(encoding="utf-8", errors="replace") for file in files)
+    return digest(config.model_dump_json(), text, *code)
 
 
 def warn_of_silent_evaluators(config: Config, given: Collection[str]) -> None:

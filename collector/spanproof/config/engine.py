@@ -18,10 +18,12 @@ from spanproof.evaluators.evaluator import Evaluator, load_installed
 from spanproof.evaluators.model import UserHints
 from spanproof.evaluators.presence import NoCode
 from spanproof.evaluators.replay import FixtureBook, load_fixtures
+from spanproof.evaluators.replay.limits import ReplayLimits
 from spanproof.evaluators.sampling import Sampling, SamplingRule
 from spanproof.sandbox import (
     Ecosystem,
     Fixtures,
+    Limits,
     Program,
     Sandbox,
     SandboxBroken,
@@ -111,7 +113,14 @@ def build_engine(
         repeat_share=rules.repeat_share,
         packages_from_trace=rules.packages_from_trace,
         layer_budget_s=rules.layer_budget_s,
+        limits=build_replay_limits(config),
     )
+
+
+def build_replay_limits(config: Config) -> ReplayLimits:
+    """Return the bounds of code that is run again."""
+    given = config.sandbox.limits.model_dump(exclude={"wall_s"})
+    return ReplayLimits(Limits(**given), config.sandbox.limits.wall_s)
 
 
 def _load_fixtures(config: Config) -> FixtureBook:

@@ -10,12 +10,14 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, field_validator, model_validator
 
+from spanproof.config.intake import MIB
 from spanproof.config.section import Seconds, Section
 from spanproof.evaluators.check_kinds import Check
 from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.judge_bounds import LEAST_PRECISION
 from spanproof.evaluators.known_packages import KNOWN_PACKAGES
 from spanproof.evaluators.sampling import SampleBy
+from spanproof.sandbox import Limits
 from spanproof.trace import Cohort, Layer, SpanKind
 
 
@@ -159,6 +161,39 @@ class Evaluation(Section):
     )
 
 
+class SandboxLimits(Section):
+    """Bounds of the code that is run again, and of the tests of cases."""
+
+    wall_s: float | None = Field(
+        default=None,
+        gt=0,
+        le=3600,
+        description="Seconds that a step may take; none: 10, or twice what the slowest step took on record,"
+        " up to 30. A trace still has `evaluation.deadline_s`.",
+    )
+    memory_bytes: int = Field(
+        default=Limits().memory_bytes, ge=MIB, description="Memory of a program and all that it starts."
+    )
+    processes: int = Field(
+        default=Limits().processes,
+        ge=1,
+        le=32_768,
+        description="Processes and threads that a program may have at once.",
+    )
+    output_bytes: int = Field(
+        default=Limits().output_bytes, ge=1, description="What is kept of stdout and of stderr each."
+    )
+    output_kill_bytes: int = Field(
+        default=Limits().output_kill_bytes, ge=1, description="A program that prints more is stopped."
+    )
+    disk_bytes: int = Field(
+        default=Limits().disk_bytes, ge=MIB, description="What a program may write into files."
+    )
+    open_files: int = Field(
+        default=Limits().open_files, ge=16, le=65_536, description="Open files of one process."
+    )
+
+
 class SandboxChoice(Section):
     """Where snippets run again."""
 
@@ -175,6 +210,9 @@ class SandboxChoice(Section):
     )
     settings: dict[str, str] = Field(
         default={}, description="The backend's own settings by name; docs/sandbox.md lists them."
+    )
+    limits: SandboxLimits = Field(
+        default=SandboxLimits(), description="Bounds of each program; docs/sandbox.md has the table."
     )
 
 

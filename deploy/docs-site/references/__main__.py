@@ -14,6 +14,7 @@ import attributes
 import conventions
 import http_api
 import metrics
+import presets
 import python_api
 import scanner_rules
 import scores
@@ -30,6 +31,7 @@ PAGES: Mapping[str, Callable[[str], str]] = {
     "configuration.md": lambda _: CliRunner().invoke(app, ["config", "reference"]).stdout,
     "semconv.md": lambda _: conventions.render(),
     "dialects.md": lambda page: _replace_part(page, attributes.render()),
+    "policy.md": lambda page: _replace_part(page, presets.render()),
     "scanners.md": lambda page: _replace_part(page, scanner_rules.render()),
     "reference/http-api.md": lambda _: http_api.render(),
     "reference/metrics.md": lambda _: metrics.render(),

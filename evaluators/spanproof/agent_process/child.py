@@ -15,7 +15,6 @@ from __future__ import annotations
 import inspect
 import json
 import os
-import random
 import socket
 import sys
 import threading
@@ -32,6 +31,7 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, SpanExportResult
 
+from spanproof.agent_process.generators import RandomGenerators
 from spanproof.agent_process.on_import import on_import
 from spanproof.agent_process.recorded_tools import RecordedTools, install
 from spanproof.instrumentors import register, set_cohort
@@ -72,6 +72,8 @@ class AgentProcess:
         trace.set_tracer_provider(self._provider)
         self._tools = RecordedTools(refuse=config["refuse"])
         self._recorded: bool = config["tools"] == "recorded"
+        self._generators = RandomGenerators()
+        self._generators.watch()
         register(instrument=())
         for package, framework in FRAMEWORKS.items():
             on_import(package, partial(self._prepare, framework))
@@ -94,8 +96,8 @@ class AgentProcess:
     def run(self, path: str) -> None:
         """Run the job in this file, and write its result."""
         job = json.loads(Path(path).read_text(encoding="utf-8"))
-        random.seed(job["seed"])
         os.environ.update(job["environment"])
+        self._generators.seed(job["seed"])
         os.chdir(job["work"])
         self._exporter.path = Path(job["trace"])
         self._tools.lay_out(job["recorded"])

@@ -22,6 +22,7 @@ from spanproof.benchmarks.samples import take_code
 from spanproof.experiments.agents import AgentKind, AgentUnderTest
 from spanproof.experiments.launch import AgentRunner, AgentServers
 from spanproof.experiments.listener import OtlpListener
+from spanproof.experiments.seeds import compute_trial_seed
 from spanproof.experiments.settings import Settings
 from spanproof.suites import Case
 from spanproof.trace import Cohort
@@ -101,7 +102,7 @@ def run_agent(
         def answer(problem: Problem, number: int) -> GradedAnswer:
             runner = idle.get()
             try:
-                seed = settings.seed + number - 1
+                seed = compute_trial_seed(settings.seed, problem.id, number)
                 given = answer_problem(problem, ask_agent(runner), place, turns, seed)
             finally:
                 idle.put(runner)

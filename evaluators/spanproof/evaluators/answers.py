@@ -7,20 +7,33 @@ patterns are matched by RE2, in time linear in the text.
 from __future__ import annotations
 
 import json
-import re
 from math import isclose
 from typing import Any
 
 import re2
 
+from spanproof.reading.numbers import scan
+from spanproof.reading.numerals import iter_numbers
+from spanproof.reading.values import NUMERIC
 from spanproof.trace import JsonValue
-
-_NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
 
 def extract_numbers(text: str) -> list[float]:
-    """Return every number that a text shows, thousands separators removed."""
-    return [float(each.group().replace(",", "")) for each in _NUMBER.finditer(text)]
+    """Return every number that a text shows, in each of its readings: `1.2 million` is 1.2 and 1,200,000."""
+    found: list[float] = []
+    for mention in scan(text):
+        value = mention.value
+        if value.kind in NUMERIC:
+            found.append(value.amount)
+            if value.scale != 1.0:
+                found.append(value.amount * value.scale)
+            if value.other is not None:
+                found.append(value.other / value.factor)
+        elif value.date is not None:
+            found.extend(float(part) for part in value.date if part is not None)
+        else:
+            found.extend(float(number) for _, number in iter_numbers(text[mention.start : mention.end]))
+    return found
 
 
 def is_number(value: object) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
-from spanproof.evaluators.outcomes.recorded import PROGRAMS
+from spanproof.evaluators.recorded import PROGRAMS
 from spanproof.evaluators.replay.names import read_names
 from spanproof.evaluators.replay.record import read_record
 from spanproof.sandbox import FailureClass

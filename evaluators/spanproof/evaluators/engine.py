@@ -30,6 +30,7 @@ from spanproof.evaluators.outcomes.account import build_account
 from spanproof.evaluators.outcomes.grounding import settle_groundedness
 from spanproof.evaluators.redact import Redactor
 from spanproof.evaluators.replay import FixtureBook
+from spanproof.evaluators.replay.limits import DEFAULT_LIMITS, ReplayLimits
 from spanproof.evaluators.runner import Runner
 from spanproof.evaluators.runs import runs_of
 from spanproof.evaluators.sampling import Sampling
@@ -40,12 +41,14 @@ from spanproof.sandbox.scanners.model import Scan
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.semconv.spanproof import SCOPE_PREFIX
 from spanproof.trace import (
+    OPEN_VALUE,
     Cause,
     Errored,
     Judgement,
     Layer,
     Outcome,
     Run,
+    Scored,
     Skipped,
     Snippet,
     Span,
@@ -77,6 +80,7 @@ class Engine:
         repeat_share: float = 0.0,
         packages_from_trace: Sequence[str] = (),
         layer_budget_s: float | None = None,
+        limits: ReplayLimits = DEFAULT_LIMITS,
     ) -> None:
         """Put an engine together.
 
@@ -93,10 +97,15 @@ class Engine:
             packages_from_trace: names of packages that a trace may have built to be replayed in.
             layer_budget_s: processor time for judging each layer of a trace; None is no limit. What is over
                 it is skipped with that reason.
+            limits: bounds of the code that is run.
         """
         self._pipeline = pipeline
         self._runner = Runner(
-            sandbox, replay_disabled_reason, repeat_share, packages_from_trace=packages_from_trace
+            sandbox,
+            replay_disabled_reason,
+            repeat_share,
+            packages_from_trace=packages_from_trace,
+            limits=limits,
         )
         self._evaluators = sort_by_cost(each for each in (*LAYER_RULES, *evaluators) if each.layer in layers)
         self._sampling = sampling or Sampling()
@@ -189,7 +198,7 @@ class Engine:
         quoted = [snippet for turn in (*earlier, run) for snippet in turn.snippets]
         redactor = Redactor(quoted, {snippet.id: scans[snippet.id] for snippet in quoted})
         judgements = [
-            replace(judgement, outcome=redactor.outcome(judgement.outcome))
+            replace(judgement, outcome=redactor.outcome(_await_root(evidence, judgement)))
             for judgement in self._judge_run(evidence, left_out, budgets)
         ]
         return RunEvaluation(run, own, replay, build_scores(evidence, judgements))
@@ -223,6 +232,16 @@ class Engine:
         return list(found.values())
 
 
+def _await_root(evidence: RunEvidence, judgement: Judgement) -> Outcome:
+    """Return the outcome; open, not skipped, where the answer may be on a root that has not come."""
+    outcome, run = judgement.outcome, evidence.run
+    waits = run.span_id in evidence.trace.orphans and judgement.name == Layer.GROUNDEDNESS.value
+    if waits and isinstance(outcome, Skipped) and outcome.cause is Cause.NO_ANSWER:
+        sentence = "the root of this trace has not come: the answer may be on it"
+        return Scored(OPEN_VALUE, None, sentence, cause=Cause.ROOT_MISSING)
+    return outcome
+
+
 def describe_subject(trace: Trace, run: Run, snippet: Snippet) -> dict[str, str]:
     """Return what policy overrides are matched by: the cohort, the agent, the tool that took the code."""
     return {
@@ -243,7 +262,7 @@ def _find_tool(trace: Trace, run: Run, snippet: Snippet) -> str:
     while span is not None and span.span_id != run.span_id:
         if span.tool is not None:
             return span.tool.name
-        span = trace.by_id.get(span.parent_id or "")
+        span = trace.by_id.get(trace.parents[span.span_id] or "")
     return ""
 
 

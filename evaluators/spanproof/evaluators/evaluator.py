@@ -19,7 +19,7 @@ from typing import Final
 
 from spanproof.evaluators.layers import boundary, correctness, execution, groundedness, trajectory
 from spanproof.evaluators.model import RunEvidence
-from spanproof.evaluators.outcomes.recorded import is_silent
+from spanproof.evaluators.recorded import is_silent
 from spanproof.evaluators.scores import check_registered
 from spanproof.trace import Judgement, Layer, Run
 

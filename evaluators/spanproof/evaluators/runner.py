@@ -21,6 +21,7 @@ from spanproof.evaluators.replay import (
     parameters_in,
     replay_run,
 )
+from spanproof.evaluators.replay.limits import DEFAULT_LIMITS, ReplayLimits
 from spanproof.evaluators.sampling import hash_to_share
 from spanproof.sandbox import (
     BadFixture,
@@ -54,6 +55,7 @@ class Runner:
         repeat_share: float,
         *,
         packages_from_trace: Sequence[str] = (),
+        limits: ReplayLimits = DEFAULT_LIMITS,
     ) -> None:
         """Take a sandbox, which the caller closes.
 
@@ -62,6 +64,7 @@ class Runner:
             disabled_reason: why that is, as users will read it; empty where no reason is given.
             repeat_share: share of the traces that are replayed twice.
             packages_from_trace: names of packages that a trace may have built to be replayed in.
+            limits: bounds of the code that is run.
         """
         self._sandbox = sandbox
         built = sandbox.environments if sandbox is not None and packages_from_trace else None
@@ -69,6 +72,7 @@ class Runner:
         self._apis = ApiIndex(sandbox) if sandbox is not None else None
         self._no_replay = NoReplay(disabled_reason or _SWITCHED_OFF, NoReplayCause.SWITCHED_OFF)
         self._repeat_share = repeat_share
+        self._limits = limits
         self._warned: set[str] = set()
 
     def too_weak(self, run: Run, policies: Mapping[str, Policy]) -> str | None:
@@ -105,7 +109,9 @@ class Runner:
                 return found, {}
             given = found
             replay: Replay | NoReplay = _run_with_retry(
-                lambda: replay_run(run, scans, sandbox, given, parameters_in(trace), repeat=repeat)
+                lambda: replay_run(
+                    run, scans, sandbox, given, parameters_in(trace), repeat=repeat, limits=self._limits
+                )
             )
         except (SandboxUnavailable, BadFixture) as missing:
             self._warn(str(missing))
@@ -162,7 +168,7 @@ class Runner:
             return build_unrun_report(tests, reason, UnrunCause.SANDBOX_UNAVAILABLE)
         try:
             given = fixtures.of(run.cohort)
-            return _run_with_retry(lambda: run_tests(tests, run, sandbox, given))
+            return _run_with_retry(lambda: run_tests(tests, run, sandbox, given, self._limits))
         except SandboxBroken as failure:
             # The code may have chosen so, to have no verdict.
             reason = f"the sandbox failed twice: {failure}"

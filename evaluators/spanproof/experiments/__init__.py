@@ -7,6 +7,7 @@ experiment.compare(run("support.agents:make_old_agent", "suites/refunds", trials
 """
 
 from spanproof.experiments.agents import AgentUnderTest, agent_in_module, agent_program, agent_service
+from spanproof.experiments.basis import Continuation
 from spanproof.experiments.earlier_code import read_earlier_code
 from spanproof.experiments.errors import ExperimentError
 from spanproof.experiments.experiment import (
@@ -35,6 +36,7 @@ __all__ = [
     "CaseResult",
     "CaseStatus",
     "Comparison",
+    "Continuation",
     "Experiment",
     "ExperimentError",
     "GroupCount",

@@ -15,13 +15,14 @@ import json
 import os
 import platform
 import re
+import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Final
 
 from spanproof.experiments.errors import ExperimentError
 from spanproof.experiments.trial import Trial, read_trial, write_trial
@@ -31,6 +32,9 @@ from spanproof.trace import digest
 _HEADER = re.compile(r"^(Name|Version): *(.*\S)", re.MULTILINE)
 
 FORMAT = 1
+
+# Keys of the head that distinguish one experiment from another. Where all else changed, trials run again.
+_IDENTITY: Final = ("suite", "agent", "seed", "rescored")
 
 
 class ExperimentFolder:
@@ -72,23 +76,52 @@ class ExperimentFolder:
         """Make the folder, or go on with the experiment that is there; returns its trials.
 
         Raises:
-            ExperimentError: another experiment is there: another agent, suite or way to run them.
+            ExperimentError: another experiment is there: another agent, suite or seed.
         """
         file = self.path / "experiment.json"
         if not file.exists():
-            self.traces.mkdir(parents=True, exist_ok=True)
-            text = json.dumps({"format": FORMAT, **head, "environment": describe_environment()}, indent=1)
-            file.write_text(f"{text}\n", encoding="utf-8")
+            self._write_head(head)
             return []
         known = self.read_head()
-        for key, value in head.items():
+        for key in _IDENTITY:
+            value = head.get(key)
             if known.get(key) != value:
                 raise ExperimentError(
                     f"{self.path} holds another experiment: its {key} is {known.get(key)!r}, not {value!r};"
-                    " give another folder, or the same arguments"
+                    " give another folder, or --fresh to start anew in this one"
                 )
         self._remove_unfinished_line()
         return self.read_trials()
+
+    def clear(self) -> None:
+        """Remove the experiment that is there; other files of the folder stay."""
+        if not (self.path / "experiment.json").exists():
+            return
+        for name in ("traces", "files"):
+            shutil.rmtree(self.path / name, ignore_errors=True)
+        (self.path / "trials.jsonl").unlink(missing_ok=True)
+        (self.path / "experiment.json").unlink()
+
+    def keep(self, trials: Collection[Trial], head: Mapping[str, Any]) -> None:
+        """Remove all trials but these, and write the head anew."""
+        wanted = {self._offsets[trial.case, trial.number] for trial in trials}
+        file = self.path / "trials.jsonl"
+        if file.exists():
+            with file.open("rb") as lines:
+                kept = [line for offset, line in _read_lines(lines) if offset in wanted]
+            part = file.with_name("trials.jsonl.part")
+            part.write_bytes(b"".join(kept))
+            part.replace(file)
+        self._write_head(head)
+        self._offsets.clear()
+        self.read_trials()
+
+    def _write_head(self, head: Mapping[str, Any]) -> None:
+        self.traces.mkdir(parents=True, exist_ok=True)
+        text = json.dumps({"format": FORMAT, **head, "environment": describe_environment()}, indent=1)
+        part = self.path / "experiment.json.part"
+        part.write_text(f"{text}\n", encoding="utf-8")
+        part.replace(self.path / "experiment.json")
 
     def read_head(self) -> dict[str, Any]:
         """Return what `experiment.json` holds.

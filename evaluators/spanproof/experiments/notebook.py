@@ -10,6 +10,7 @@ from pathlib import Path
 
 from spanproof.evaluators.engine import Engine
 from spanproof.experiments.agents import agent_in_module
+from spanproof.experiments.basis import Continuation
 from spanproof.experiments.experiment import Experiment
 from spanproof.experiments.run import run_experiment
 from spanproof.experiments.settings import Settings, Tools
@@ -30,6 +31,7 @@ def run(
     tools: str = Tools.LIVE,
     backend: str = "jail",
     open_policy: str = OpenPolicy.NOT_PASSED,
+    continuation: str = Continuation.CHANGED,
 ) -> Experiment:
     """Run an agent on every case of a suite and judge each run.
 
@@ -40,11 +42,13 @@ def run(
         trials: how often each case is tried.
         folder: where the results are written; else a new one below `.spanproof/experiments`.
         jobs: trials at once.
-        seed: of the first trial.
+        seed: of the experiment; each trial has its own, by case and number.
         timeout_s: of one trial.
         tools: `live`, or `recorded`: answered from the case.
         backend: the sandbox in which the agent's code is replayed; without one here, nothing is replayed.
         open_policy: what open trials count as: `not-passed`, `pass`, `fail` or `ignore`.
+        continuation: what becomes of the trials that the folder holds: `changed` runs again what rests on
+            something that changed, `resume` refuses a change, `fresh` starts anew.
 
     Raises:
         ExperimentError: the agent cannot be made, or the folder holds another experiment.
@@ -55,7 +59,15 @@ def run(
     place = Path(folder) if folder else choose_folder()
     policy = parse_open_policy("spanproof.experiments.run", open_policy)
     with open_engine(backend) as engine:
-        found = run_experiment(agent_in_module(agent), Path(suite), place, engine, settings)
+        found = run_experiment(
+            agent_in_module(agent),
+            Path(suite),
+            place,
+            engine,
+            settings,
+            continuation=Continuation(continuation),
+            note=print,
+        )
     return replace(found, open_policy=policy)
 
 

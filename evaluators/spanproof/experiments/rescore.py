@@ -8,10 +8,12 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 from spanproof.evaluators.engine import Engine
 from spanproof.experiments.agents import AgentKind
+from spanproof.experiments.basis import Basis, Continuation, compute_case_digest, take_up
 from spanproof.experiments.errors import ExperimentError
 from spanproof.experiments.experiment import Experiment, read_baseline
 from spanproof.experiments.folder import ExperimentFolder
@@ -20,6 +22,7 @@ from spanproof.experiments.launch import Ended
 from spanproof.experiments.trial import Trial, TrialVerdict
 from spanproof.gate import OpenPolicy
 from spanproof.suites import load_suite
+from spanproof.suites.requests import HttpRequest
 
 
 def rescore_experiment(
@@ -30,6 +33,9 @@ def rescore_experiment(
     jobs: int = 2,
     report: Callable[[Trial], None] = lambda _trial: None,
     open_policy: OpenPolicy = OpenPolicy.NOT_PASSED,
+    continuation: Continuation = Continuation.CHANGED,
+    configuration: str = "",
+    note: Callable[[str], None] = lambda _text: None,
 ) -> Experiment:
     """Judge the trials of an experiment again.
 
@@ -41,6 +47,9 @@ def rescore_experiment(
         jobs: trials at once.
         report: called with each trial as it is judged.
         open_policy: what open trials count as.
+        continuation: what becomes of the trials that the folder holds.
+        configuration: a digest of what the engine was made from.
+        note: gets, as a sentence, which trials of the folder count.
 
     Raises:
         ExperimentError: there is no experiment, none of its cases is in the suite, or `folder` holds another.
@@ -53,7 +62,12 @@ def rescore_experiment(
     if not trials:
         raise ExperimentError(f"{origin} has no trial of a case of {suite}: name the suite that it ran")
     given = {key: known[key] for key in ("agent", "seed", "tools")}
-    done = results.begin({"suite": str(suite.resolve()), **given, "rescored": str(origin.resolve())})
+    head = {"suite": str(suite.resolve()), **given, "rescored": str(origin.resolve())}
+    tried = [case for case in cases if case in {trial.case for trial in trials}]
+    basis = Basis(
+        {"configuration": configuration}, {case: compute_case_digest(suite, case) for case in tried}
+    )
+    done = take_up(results, head, basis, max(trial.number for trial in trials), continuation, note)
     has_files = known["agent"]["kind"] != AgentKind.URL
 
     def judge(trial: Trial) -> Trial:
@@ -62,8 +76,16 @@ def rescore_experiment(
         spans = results.trace_file(trial.case, trial.number)
         if source.trace_file(trial.case, trial.number).exists():
             shutil.copyfile(source.trace_file(trial.case, trial.number), spans)
-        ended = Ended(trial.answer, trial.error, trial.wall_s, unknown_calls=trial.unknown_calls, files=files)
-        return judge_trial(cases[trial.case], trial.number, ended, spans, engine)
+        ended = Ended(
+            trial.answer,
+            trial.error,
+            trial.wall_s,
+            unknown_calls=trial.unknown_calls,
+            files=files,
+            requests=tuple(map(HttpRequest.from_json, trial.requests)),
+        )
+        judged = judge_trial(cases[trial.case], trial.number, ended, spans, engine)
+        return replace(judged, basis=basis.compute_digest(trial.case))
 
     found = list(done)
     had = {(trial.case, trial.number) for trial in done}
@@ -74,7 +96,6 @@ def rescore_experiment(
         for trial in pool.map(judge, left):
             found.append(results.append(trial))
             report(trial)
-    tried = {trial.case for trial in trials}
     is_counted = any(trial.verdict.is_judged or trial.verdict is TrialVerdict.OPEN for trial in trials)
     return Experiment(
         str(folder),

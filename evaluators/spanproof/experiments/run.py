@@ -10,17 +10,20 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
 
 from spanproof.evaluators.engine import Engine
 from spanproof.experiments.agents import AgentKind, AgentUnderTest
+from spanproof.experiments.basis import Basis, Continuation, compute_basis, take_up
 from spanproof.experiments.errors import ExperimentError
 from spanproof.experiments.experiment import Experiment
 from spanproof.experiments.folder import ExperimentFolder
 from spanproof.experiments.judge import judge_trial
 from spanproof.experiments.launch import AgentRunner, AgentServers
 from spanproof.experiments.listener import OtlpListener
+from spanproof.experiments.seeds import compute_trial_seed
 from spanproof.experiments.settings import Settings, Tools
 from spanproof.experiments.trial import Trial
 from spanproof.suites import Case, load_suite, recorded_calls
@@ -35,22 +38,29 @@ def run_experiment(
     report: Callable[[Trial], None] = lambda _trial: None,
     only: frozenset[str] | None = None,
     servers: AgentServers | None = None,
+    continuation: Continuation = Continuation.CHANGED,
+    configuration: str = "",
+    note: Callable[[str], None] = lambda _text: None,
 ) -> Experiment:
     """Run an agent on a suite.
 
     Args:
         agent: which one.
         suite: the folder of the suite.
-        folder: where the results are written; one that holds part of this experiment is completed.
+        folder: where the results are written; trials that it holds count while nothing that they rest on
+            has changed.
         engine: judges the runs.
         settings: how often, how long and with which tools.
         report: called with each trial as it ends.
         only: ids of the cases to run; None runs all.
         servers: the processes of this agent, which outlive the experiment; None starts and ends its own.
+        continuation: what becomes of the trials that the folder holds.
+        configuration: a digest of what the engine was made from; trials are run again where it changed.
+        note: gets, as a sentence, which trials of the folder count.
 
     Raises:
         ExperimentError: the agent cannot be made, the suite has no case with a task, or the folder holds
-            another experiment.
+            another experiment, or one that cannot be resumed.
         SuiteError: the suite cannot be read; nothing is run then.
     """
     settings = settings or Settings()
@@ -64,11 +74,13 @@ def run_experiment(
     results = ExperimentFolder(folder)
     head = {
         "suite": str(suite.resolve()),
-        "agent": {"kind": agent.kind.value, "target": agent.target, "image": agent.image},
+        "agent": {"kind": agent.kind.value, "target": agent.target},
         "seed": settings.seed,
         "tools": settings.tools.value,
+        "image": agent.image,
     }
-    done = results.begin(head)
+    basis = compute_basis(agent, suite, [case.id for case in cases], settings, configuration)
+    done = take_up(results, head, basis, settings.trials, continuation, note)
     for trial in done:
         report(trial)
     with ExitStack() as stack:
@@ -77,7 +89,7 @@ def run_experiment(
         if servers is None:
             servers = AgentServers(agent, settings)
             stack.callback(servers.close)
-        runner = _Runner(agent, engine, settings, results, servers, listener)
+        runner = _Runner(agent, engine, settings, results, basis, servers, listener)
         stack.callback(runner.close)
         found = runner.run(cases, done, report)
     return Experiment(
@@ -101,12 +113,14 @@ class _Runner:
         engine: Engine,
         settings: Settings,
         results: ExperimentFolder,
+        basis: Basis,
         servers: AgentServers,
         listener: OtlpListener | None,
     ) -> None:
         self._engine = engine
         self._settings = settings
         self._results = results
+        self._basis = basis
         self._idle: SimpleQueue[AgentRunner] = SimpleQueue()
         for _ in range(settings.jobs):
             self._idle.put(AgentRunner(agent, settings, servers, listener))
@@ -135,9 +149,12 @@ class _Runner:
                         trial = future.result()
                         found.append(self._results.append(trial))
                         report(trial)
-            finally:
-                for future in running:
-                    future.cancel()
+            except BaseException:
+                # Agents that run cannot be stopped in the middle: what they do is paid for, and kept.
+                for future in [each for each in running if not each.cancel()]:
+                    if future.exception() is None:
+                        self._results.append(future.result())
+                raise
 
     def close(self) -> None:
         """Give up the connections to the agent's process."""
@@ -168,12 +185,13 @@ class _Runner:
         agent = self._idle.get()
         try:
             with tempfile.TemporaryDirectory(prefix="spanproof-trial-") as folder:
-                seed = self._settings.seed + number - 1
+                seed = compute_trial_seed(self._settings.seed, case.id, number)
                 ended = agent.run(case, recorded_calls(case), seed, Path(folder), trace_file.resolve())
         finally:
             self._idle.put(agent)
         self._results.write_files(case.id, number, ended.files or {})
-        return judge_trial(case, number, ended, trace_file, self._engine)
+        trial = judge_trial(case, number, ended, trace_file, self._engine)
+        return replace(trial, basis=self._basis.compute_digest(case.id))
 
 
 def _check_tools(agent: AgentUnderTest, settings: Settings) -> None:

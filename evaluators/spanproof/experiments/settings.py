@@ -20,7 +20,7 @@ class Settings:
     Attributes:
         trials: how often each case is tried.
         jobs: trials at once.
-        seed: of the first trial; each further trial has the next one.
+        seed: of the experiment; each trial has its own, by case and number.
         timeout_s: of one trial; the agent is killed then, with all that it started.
         tools: who answers tool calls; programs and services always call their own.
         refuse_unknown: whether a call that is not on record raises in the agent; else it is made live.

@@ -16,6 +16,8 @@ _LOG_LINE = re.compile(
     rf"|{_LEVEL}:? .*\((?:{_STAMP})[^)]*\)\s*\Z|\s*\S+:\d+:{_LEVEL}\b",
     re.IGNORECASE,
 )
+COUNT_OF_ROWS = re.compile(r"\s*[\[(]?(?:\d+ rows?\b|Empty set).*", re.IGNORECASE)
+"""What is written below a table: `(3 rows)`, `3 rows in set`, `[5 rows x 3 columns]`."""
 _FIELD = re.compile(r"\s*(?P<name>[A-Za-z_][\w ]{0,40}?)\s*[:=]\s")
 _LEAST_REPEATED = 2
 

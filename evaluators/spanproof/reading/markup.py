@@ -1,14 +1,16 @@
-"""Read XML as data: elements with their attributes, children and texts, each with its characters.
+"""Read XML as data, and tables of HTML: each element and cell with its characters.
 
 In: a text and where an element begins. Out: an `Element`, or None where no well-formed element with fields
 begins there. A page of HTML is a document, and so is an element with long text in it: neither is read.
-Nothing is expanded, fetched or validated. One pass, from left to right.
+Nothing is expanded, fetched or validated. One pass, from left to right. A table of HTML is a grid of cells.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+
+from spanproof.reading.grids import Cell, Grid
 
 _ATTRIBUTE = re.compile(r"\s+(?P<name>[\w.:-]+)\s*=\s*(?:\"(?P<double>[^\"<]*)\"|'(?P<single>[^'<]*)')")
 _OPENING = re.compile(r"<(?P<name>[A-Za-z_][\w.:-]*)")
@@ -115,3 +117,39 @@ def _has_little_text(text: str, element: Element, end: int) -> bool:
 
 def _strip_prefix(name: str) -> str:
     return name.rpartition(":")[2]
+
+
+_TABLE = re.compile(r"<table\b", re.IGNORECASE)
+_ROW_OR_CELL = re.compile(r"<(?P<end>/?)(?P<tag>table|tr|t[hd])\b[^<>]*>", re.IGNORECASE)
+_MARKS_BEFORE = re.compile(r"(?>(?:\s|&nbsp;|<(?!/?(?:t[dhr]|table)\b)[^<>]*>)*)", re.IGNORECASE)
+_MAX_CELLS = 20_000
+
+
+def find_html_table(text: str, at: int, end: int | None = None) -> tuple[Grid, int, int] | None:
+    """Return the first table of HTML that begins in a part of a text, where it begins and where it ends."""
+    opening = _TABLE.search(text, at, len(text) if end is None else end)
+    if opening is None:
+        return None
+    rows: list[list[Cell]] = []
+    for number, match in enumerate(_ROW_OR_CELL.finditer(text, opening.start())):
+        tag = match["tag"].lower()
+        if number > _MAX_CELLS or (tag == "table" and not match["end"] and number):
+            break
+        if tag == "table" and match["end"]:
+            grid = Grid([row for row in rows if row], 1)
+            return (grid, opening.start(), match.end()) if len(grid.rows) > 1 else None
+        if tag == "tr" and not match["end"]:
+            rows.append([])
+        elif tag in ("td", "th") and not match["end"]:
+            marks = _MARKS_BEFORE.match(text, match.end())
+            start = marks.end() if marks is not None else match.end()
+            stop = text.find("<", start)
+            written = text[start : stop if stop >= 0 else len(text)].rstrip()
+            if not rows:
+                rows.append([])
+            rows[-1].append((start, start + len(written)))
+    else:
+        # The end of the text cuts the table off.
+        if len(rows) > 1 and min(map(len, rows[:2])) > 1:
+            return Grid([row for row in rows if row], 1), opening.start(), len(text)
+    return None

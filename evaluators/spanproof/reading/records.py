@@ -1,7 +1,7 @@
 """Records and facts, and the base that holds and finds them.
 
-A record is a row, an object or a sentence; it may stand in another. A fact is one typed value in one field of
-a record, with the characters it is written in. Nothing here knows a notation.
+A record is a row, an object or a sentence; it may be part of another. A fact is one typed value in one field
+of a record, with the characters it is written in. Nothing here knows a notation.
 """
 
 from __future__ import annotations
@@ -14,29 +14,31 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property, lru_cache
 
-from spanproof.reading.numbers import UNITS, scan_cached
+from spanproof.reading.dates import as_duration
+from spanproof.reading.field_units import FieldUnit, apply_unit, find_field_unit, is_unit_word, names_duration
+from spanproof.reading.numbers import scan_cached
 from spanproof.reading.values import NUMERIC, Kind, Mention, Value, is_year
-from spanproof.reading.words import base_form, base_forms_of, split_name
+from spanproof.reading.words import STOP, base_form, base_forms_of, split_name, split_words
 
 MAX_FACTS = 40_000
-_FULL_NAME = re.compile(r"[^\W\d_a-z][^\W\d_]+(?:[ .'’-]+[^\W\d_a-z][^\W\d_]*){1,3}")
 LONG_TEXT = 90
 """A longer text is no cell: it is read as prose."""
+_MAX_PARENTS = 12
+_FULL_NAME = re.compile(r"[^\W\d_a-z][^\W\d_]+(?:[ .'’-]+[^\W\d_a-z][^\W\d_]*){1,3}")
 _BRACKETED = re.compile(r"\s*\(\s*[$€£]?\s*[\d.,]+\s*\)\s*%?\s*\Z")
-_PERCENTS = re.compile(r"%\s*\)?\Z|\(%|\A%")
+_PLAIN_NUMBER = re.compile(r"-?\d{1,8}(?:\.\d{1,8})?")
 _BARE_NUMBER = re.compile(r"[#\d]\d{3,}")
 _LAST_DIGITS = re.compile(r"(?<=[a-z_-])\d{4,}\Z")
-_BOOLS = {"true": True, "false": False, "yes": True, "no": False}
-_ENDINGS = (
-    "ms sec secs seconds min mins minutes hours hrs days bytes kb mb gb tb kib mib gib kg km cm mm miles kw"
-    " mw wh kwh mwh hz khz mhz ghz bps kbps mbps gbps db dbm lufs mv kv bar mbar hpa kpa kmh kph mph knots s"
+_BOOLS = dict.fromkeys(("true", "yes", "✓", "✔", "✅"), 1.0) | dict.fromkeys(
+    ("false", "no", "none", "null", "nan", "✗", "✘", "❌"), 0.0
 )
-_UNIT_ENDINGS = {name: UNITS.get(name) or UNITS[name.removesuffix("s")] for name in _ENDINGS.split()} | {
-    "cents": ("money", 0.01), "pct": ("%", 1), "percent": ("%", 1), "usd": ("USD", 1), "eur": ("EUR", 1),
-    "gbp": ("GBP", 1), "v": ("voltage", 1), "thousands": ("", 1e3), "millions": ("", 1e6),
-    "mn": ("", 1e6), "mln": ("", 1e6), "bn": ("", 1e9), "billions": ("", 1e9),
-}  # fmt: skip
-_AFTER_A_NAME = frozenset(("min", "s", "v", "bar", "db"))  # units behind a name only: `duration_s`
+# How Python writes the dates that a database gave.
+_DATE_CALL = re.compile(
+    r"(?:datetime\.)?(?:date|datetime)\((?P<year>\d{4}), (?P<month>\d{1,2}), (?P<day>\d{1,2})"
+    r"(?:, (?P<hour>\d{1,2}), (?P<minute>\d{1,2})(?:, (?P<second>\d{1,2}))?)?[^)]*\)*"
+)
+# `1.234` is another number in German: three decimals behind one to three digits.
+_AMBIGUOUS_DECIMALS = 3
 
 
 class Role(StrEnum):
@@ -66,29 +68,62 @@ class Record:
     end: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
+class Sentence:
+    """The words of a sentence of prose with their places, read when they are first needed."""
+
+    text: str
+    start: int
+    _words: list[tuple[str, int, int]] | None = None
+
+    def find_words_near(self, start: int, end: int) -> frozenset[str]:
+        """Return the base forms of the words about the characters of a value."""
+        if self._words is None:
+            placed = [(base_form(word), low, high) for word, low, high in split_words(self.text)]
+            self._words = [each for each in placed if each[0] not in STOP]
+        low_end, high_end = start - self.start, end - self.start
+        return frozenset(
+            word
+            for word, low, high in self._words
+            if -_WORDS_BEFORE <= low - high_end <= _WORDS_BEHIND and (high <= low_end or low >= high_end)
+        )
+
+
+# As many characters from a value its words may be.
+_WORDS_BEFORE, _WORDS_BEHIND = 60, 40
+
+
+# Not frozen: see `values.Value`.
+@dataclass(slots=True, unsafe_hash=True)
 class Fact:
     """One typed value of a record.
 
     Attributes:
         path: names of the fields that lead to it, the outermost first.
-        words: base forms of those names.
         start, end: its characters in its source; `cell` those of the whole cell.
         factor: what its amount has to be multiplied by to be in the unit that its field or table names.
         known_scale: whether the table says its scale ("in thousands"), so that another scale is wrong.
+        sentence: the prose it is written in, None in a cell.
     """
 
     value: Value
     source: int
     record: int
     path: tuple[str, ...]
-    words: frozenset[str]
     start: int
     end: int
     cell: tuple[int, int]
     role: Role = Role.CELL
     factor: float = 1.0
     known_scale: bool = False
+    sentence: Sentence | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def words(self) -> frozenset[str]:
+        """Return the base forms of its fields' names, in prose those of the words about it."""
+        if self.sentence is not None:
+            return self.sentence.find_words_near(self.start, self.end)
+        return extract_name_words(self.path)
 
     @property
     def years(self) -> frozenset[int]:
@@ -103,31 +138,64 @@ class Fact:
 
 @dataclass
 class FactBase:
-    """All records and facts of the sources, with the indices that a solver needs."""
+    """All records and facts of the sources. The indices are built when they are first used."""
 
     texts: list[str]
     records: list[Record] = field(default_factory=list)
     facts: list[Fact] = field(default_factory=list)
-    by_record: dict[int, list[Fact]] = field(default_factory=lambda: defaultdict(list))
-    by_text: dict[str, list[tuple[tuple[str, ...], Fact]]] = field(default_factory=lambda: defaultdict(list))
-    by_kind: dict[Kind, list[Fact]] = field(default_factory=lambda: defaultdict(list))
     groups: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
     group_names: dict[int, str] = field(default_factory=dict)
     scales: dict[int, float] = field(default_factory=dict)
     scale: float | None = None
     cut: bool = False
-    years: set[int] = field(default_factory=set)
-    amount_sources: set[int] = field(default_factory=set)
+
+    @cached_property
+    def by_record(self) -> dict[int, list[Fact]]:
+        """Return the facts of each record."""
+        found: dict[int, list[Fact]] = defaultdict(list)
+        for fact in self.facts:
+            found[fact.record].append(fact)
+        return found
+
+    @cached_property
+    def by_kind(self) -> dict[Kind, list[Fact]]:
+        """Return the facts of each kind."""
+        found: dict[Kind, list[Fact]] = defaultdict(list)
+        for fact in self.facts:
+            found[fact.value.kind].append(fact)
+        return found
+
+    @cached_property
+    def by_text(self) -> dict[str, list[tuple[tuple[str, ...], Fact]]]:
+        """Return texts by their first word, identifiers by `#` with the whole or its last digits.
+
+        Each is with all its words, of an identifier none.
+        """
+        found: dict[str, list[tuple[tuple[str, ...], Fact]]] = defaultdict(list)
+        for fact in self.by_kind[Kind.TEXT]:
+            tokens = tuple(fact.value.text.split())
+            found[tokens[0]].append((tokens, fact))
+        for fact in self.by_kind[Kind.ID]:
+            found[f"#{fact.value.text}"].append(((), fact))
+            digits = _LAST_DIGITS.search(fact.value.text)
+            if digits is not None:
+                found[f"#{digits.group()}"].append(((), fact))
+        return found
+
+    @cached_property
+    def amount_sources(self) -> set[int]:
+        """Return the sources that have a number."""
+        return {fact.source for kind in NUMERIC for fact in self.by_kind[kind]}
+
+    @cached_property
+    def years(self) -> frozenset[int]:
+        """Return the years that name a column, a row or a header."""
+        named = {year for path in {fact.path for fact in self.facts} for year in extract_years(path)}
+        heads = (fact for fact in self.by_kind[Kind.NUMBER] if fact.role in (Role.HEADER, Role.KEY))
+        return frozenset(named | {int(fact.value.number) for fact in heads if is_year(fact.value)})
 
     def names_year(self, year: int) -> bool:
         """Return whether a column, a row or a header is named by a year."""
-        if not self.years:
-            self.years = {each for path in {fact.path for fact in self.facts} for each in extract_years(path)}
-            self.years |= {
-                int(fact.value.number)
-                for fact in self.by_kind[Kind.NUMBER]
-                if fact.role in (Role.HEADER, Role.KEY) and is_year(fact.value)
-            } | {0}
         return year in self.years
 
     @cached_property
@@ -140,10 +208,9 @@ class FactBase:
         """Return the names of several words by each word that only one name has: `Moran` of `Reese Moran`."""
         names: dict[str, dict[str, list[Fact]]] = defaultdict(lambda: defaultdict(list))
         for fact in self.by_kind[Kind.TEXT]:
-            tokens = fact.value.text.split()
             written = self.texts[fact.source][fact.start : fact.end]
             if fact.role in (Role.CELL, Role.KEY) and _FULL_NAME.fullmatch(written):
-                for token in tokens:
+                for token in fact.value.text.split():
                     names[token][fact.value.text].append(fact)
         return {token: next(iter(found.values())) for token, found in names.items() if len(found) == 1}
 
@@ -152,6 +219,15 @@ class FactBase:
         facts = self.facts
         low = bisect_left(facts, source, key=lambda fact: fact.source)
         return facts[low : bisect_right(facts, source, key=lambda fact: fact.source)]
+
+    def chain(self, record: int) -> Iterator[int]:
+        """Yield a record and those it is in, the innermost first."""
+        at: int | None = record
+        for _ in range(_MAX_PARENTS):
+            if at is None:
+                return
+            yield at
+            at = self.records[at].parent
 
     def new_group(self, name: str) -> int:
         """Return a new table's or list's number."""
@@ -163,20 +239,38 @@ class FactBase:
         self, source: int, parent: int | None, start: int, end: int, group: int | None = None, name: str = ""
     ) -> int:
         """Return the number of a new record."""
-        record = Record(len(self.records), source, parent, group, name, start, end)
-        self.records.append(record)
+        number = len(self.records)
+        self.records.append(Record(number, source, parent, group, name, start, end))
         if group is not None:
-            self.groups[group].append(record.id)
-        return record.id
+            self.groups[group].append(number)
+        return number
 
-    def chain(self, record: int) -> Iterator[int]:
-        """Yield a record and those it is in, the innermost first."""
-        at: int | None = record
-        for _ in range(12):
-            if at is None:
-                return
-            yield at
-            at = self.records[at].parent
+    def add_source(self, source: int, other: FactBase) -> None:
+        """Add the records and facts of the base of one text as those of a source."""
+        record_offset, group_offset = len(self.records), len(self.group_names)
+        for each in other.records:
+            parent = None if each.parent is None else each.parent + record_offset
+            group = None if each.group is None else each.group + group_offset
+            number = each.id + record_offset
+            self.records.append(Record(number, source, parent, group, each.name, each.start, each.end))
+        for group, members in other.groups.items():
+            self.groups[group + group_offset] = [member + record_offset for member in members]
+        for group, name in other.group_names.items():
+            self.group_names[group + group_offset] = name
+        for group, scale in other.scales.items():
+            self.scales[group + group_offset] = scale
+        left = MAX_FACTS - len(self.facts)
+        self.cut = self.cut or other.cut or len(other.facts) > left
+        if source == record_offset == 0:
+            self.facts.extend(other.facts)
+            return
+        self.facts.extend(
+            Fact(
+                each.value, source, each.record + record_offset, each.path, each.start, each.end, each.cell,
+                each.role, each.factor, each.known_scale, each.sentence,
+            )
+            for each in other.facts[:left]
+        )  # fmt: skip
 
     def add_cell(
         self,
@@ -185,99 +279,117 @@ class FactBase:
         start: int,
         end: int,
         role: Role = Role.CELL,
+        *,
         quoted: bool = False,
     ) -> None:
         """Add what the cell `text[start:end]` of a record's source holds."""
-        if len(self.facts) >= MAX_FACTS:
+        facts = self.facts
+        if len(facts) >= MAX_FACTS:
             self.cut = True
             return
-        source = self.records[record].source
+        row = self.records[record]
+        source = row.source
         text = self.texts[source][start:end]
-        words = extract_name_words(path)
-        mentions = scan_cached(text) if len(text) <= LONG_TEXT else ()
-        stripped = text.strip()
-        lowered = stripped.lower()
         cell = (start, end)
+        unit = find_field_unit(path) if path else None
+        scale = self.scales.get(row.group) if row.group is not None and self.scales else None
+        for value, low, high in _read_cell(text, quoted):
+            factor, known_scale = 1.0, False
+            if value.kind in NUMERIC:
+                if unit is not None and value.kind is Kind.NUMBER:
+                    value, known_scale = apply_unit(value, unit), unit.names_scale
+                elif scale is not None and value.kind in (Kind.NUMBER, Kind.MONEY) and value.scale == 1:
+                    factor, known_scale = scale, True
+                else:
+                    known_scale = value.scale != 1.0
+            elif value.kind is Kind.TIME and path and names_duration(path):
+                value = _as_field_duration(value, unit)
+            facts.append(
+                Fact(value, source, record, path, start + low, start + high, cell, role, factor, known_scale)
+            )
 
-        def add(value: Value) -> None:
-            self._add(Fact(value, source, record, path, words, start, end, cell, role))
-
-        if lowered in _BOOLS or lowered in ("none", "null", "nan"):
-            add(Value(Kind.BOOL, number=float(_BOOLS.get(lowered, False)), text=lowered))
-            return
-        whole = len(mentions) == 1 and _covers(mentions[0], text)
-        for mention in mentions:
-            if mention.spelled and not whole:
-                continue
-            value, factor, scaled = self._convert_unit(mention.value, path, record, text if whole else "")
-            place = (start + mention.start, start + mention.end)
-            self._add(Fact(value, source, record, path, words, *place, cell, role, factor, scaled))
-        if whole and _BARE_NUMBER.fullmatch(stripped) and (quoted or lowered.startswith("#")):
-            add(Value(Kind.ID, text=lowered.lstrip("#")))
-        if whole and not quoted and mentions[0].value.kind is Kind.ID and stripped.isdigit():
-            # A count of bytes has as many digits as an identifier.
-            number = Value(Kind.NUMBER, number=float(stripped), step=1.0)
-            value, factor, scaled = self._convert_unit(number, path, record, text)
-            self._add(Fact(value, source, record, path, words, start, end, cell, role, factor, scaled))
-        if not whole and stripped and len(text) <= LONG_TEXT:
-            tokens = tuple(base_form(word) for word in split_name(stripped))
-            if tokens:
-                add(Value(Kind.TEXT, text=" ".join(tokens)))
-
-    def add_mention(self, record: int, mention: Mention, offset: int, words: frozenset[str]) -> None:
-        """Add a value that a sentence writes, with the words about it."""
+    def add_mention(self, record: int, mention: Mention, sentence: Sentence) -> None:
+        """Add a value that a sentence writes."""
         if len(self.facts) >= MAX_FACTS:
             self.cut = True
             return
-        place = (offset + mention.start, offset + mention.end)
-        self._add(
-            Fact(mention.value, self.records[record].source, record, (), words, *place, place, Role.PROSE)
+        place = (sentence.start + mention.start, sentence.start + mention.end)
+        source = self.records[record].source
+        self.facts.append(
+            Fact(mention.value, source, record, (), *place, place, Role.PROSE, sentence=sentence)
         )
 
-    def _convert_unit(
-        self, value: Value, path: tuple[str, ...], record: int, whole: str
-    ) -> tuple[Value, float, bool]:
-        """Return a value in the unit its field names (`amount_cents`), else times its table's scale."""
-        if whole and _BRACKETED.match(whole) and value.number > 0:
-            value = replace(value, number=-value.number)
-        if value.kind not in NUMERIC:
-            return value, 1.0, False
-        for name in reversed(path[-2:]):
-            parts = split_name(name)
-            ending = _UNIT_ENDINGS.get(parts[-1]) if parts else None
-            if (
-                ending is not None
-                and value.kind is Kind.NUMBER
-                and not (parts[-1] in _AFTER_A_NAME and len(parts) < 2)
-                # "pace_min_km" is in one unit by the other.
-                and parts[-2:-1] != ("per",)
-                and not (_UNIT_ENDINGS.keys() >= set(parts[-2:]) and len(parts) > 2)
-            ):
-                unit, factor = ending
-                kind = {"money": Kind.MONEY, "USD": Kind.MONEY, "EUR": Kind.MONEY, "GBP": Kind.MONEY, "%": Kind.PERCENT, "": Kind.NUMBER}.get(unit, Kind.QUANTITY)  # fmt: skip  # noqa: E501
-                unit = "" if unit == "money" else unit
-                return replace(value, kind=kind, unit=unit, number=value.number * factor, step=value.step * factor, factor=value.factor * factor), 1.0, unit == ""  # fmt: skip  # noqa: E501
-        if value.kind is Kind.NUMBER and any(_PERCENTS.search(name) for name in path[-2:]):
-            return replace(value, kind=Kind.PERCENT, unit="%"), 1.0, True
-        group = self.records[record].group
-        if value.kind in (Kind.NUMBER, Kind.MONEY) and value.scale == 1 and group in self.scales:
-            return value, self.scales[group], True
-        return value, 1.0, value.scale != 1.0
 
-    def _add(self, fact: Fact) -> None:
-        self.facts.append(fact)
-        self.by_record[fact.record].append(fact)
-        self.by_kind[fact.value.kind].append(fact)
-        if fact.value.kind in NUMERIC:
-            self.amount_sources.add(fact.source)
-        if fact.value.kind is Kind.TEXT:
-            tokens = tuple(fact.value.text.split())
-            self.by_text[tokens[0]].append((tokens, fact))
-        elif fact.value.kind is Kind.ID:
-            self.by_text[f"#{fact.value.text}"].append(((), fact))
-            digits = _LAST_DIGITS.search(fact.value.text)
-            if digits is not None:
-                self.by_text[f"#{digits.group()}"].append(((), fact))
+def _as_field_duration(value: Value, unit: FieldUnit | None) -> Value:
+    """Return `03:30` of a field that names a duration as seconds; in hours where the field says so."""
+    duration = as_duration(value)
+    if duration is None:
+        return value
+    if unit is not None and unit.symbol == "h" and duration.other is not None:
+        return replace(duration, number=duration.other, other=None, step=60.0)
+    return duration
+
+
+@lru_cache(maxsize=16384)
+def _read_cell(text: str, quoted: bool) -> tuple[tuple[Value, int, int], ...]:
+    """Return the values of a cell with their characters: amounts, dates, an identifier, or its words."""
+    length = len(text)
+    if _PLAIN_NUMBER.fullmatch(text):
+        number = _build_plain(text)
+        if quoted and _BARE_NUMBER.fullmatch(text):
+            return (number, 0, length), (Value(Kind.ID, text=text), 0, length)
+        return ((number, 0, length),)
+    stripped = text.strip()
+    lowered = stripped.lower()
+    if lowered in _BOOLS:
+        return ((Value(Kind.BOOL, number=_BOOLS[lowered], text=lowered), 0, length),)
+    called = _DATE_CALL.fullmatch(stripped) if lowered.startswith("date") else None
+    if called is not None:
+        return tuple((value, 0, length) for value in _build_called_date(called))
+    mentions = scan_cached(text) if length <= LONG_TEXT else ()
+    whole = len(mentions) == 1 and _covers(mentions[0], text)
+    found: list[tuple[Value, int, int]] = []
+    for mention in mentions:
+        value = mention.value
+        if mention.spelled and not whole:
+            continue
+        if whole and value.kind in NUMERIC and value.number > 0 and _BRACKETED.match(text):
+            value = replace(value, number=-value.number)
+        found.append((value, mention.start, mention.end))
+    if whole and _BARE_NUMBER.fullmatch(stripped) and (quoted or lowered.startswith("#")):
+        found.append((Value(Kind.ID, text=lowered.lstrip("#")), 0, length))
+    if whole and not quoted and mentions[0].value.kind is Kind.ID and stripped.isdecimal():
+        # A count of bytes has as many digits as an identifier.
+        found.append((Value(Kind.NUMBER, number=float(stripped), step=1.0), 0, length))
+    if not whole and stripped and length <= LONG_TEXT:
+        tokens = [base_form(word) for word in split_name(stripped)] or [stripped]
+        found.append((Value(Kind.TEXT, text=" ".join(tokens)), 0, length))
+    return tuple(found)
+
+
+def _build_called_date(match: re.Match[str]) -> list[Value]:
+    """Return the date, and the time where there is one, of `datetime.datetime(2024, 5, 1, 10, 30)`."""
+    values = [Value(Kind.DATE, date=(int(match["year"]), int(match["month"]), int(match["day"])))]
+    if match["hour"]:
+        second = int(match["second"]) if match["second"] else None
+        values.append(Value(Kind.TIME, time=(int(match["hour"]), int(match["minute"]), second)))
+    return values
+
+
+def _build_plain(text: str) -> Value:
+    """Return the number of digits with at most one point."""
+    amount = float(text)
+    _, point, decimals = text.partition(".")
+    if not point:
+        return Value(Kind.NUMBER, amount, 1.0)
+    other = None
+    if len(decimals) == _AMBIGUOUS_DECIMALS and 1 <= abs(amount) < 1000:
+        other = float(text.replace(".", ""))
+    return Value(Kind.NUMBER, amount, 10.0 ** -len(decimals), other=other)
+
+
+def _covers(mention: Mention, text: str) -> bool:
+    return not (text[: mention.start] + text[mention.end :]).strip(" ()*\t\n%+-~\"'")
 
 
 _YEAR = re.compile(r"(?<![\d.,])(?:19|20)\d\d(?![\d.,]\d|\d)")
@@ -289,15 +401,8 @@ def extract_years(path: tuple[str, ...]) -> frozenset[int]:
     return frozenset(int(year) for name in path for year in _YEAR.findall(name))
 
 
-_UNIT_WORDS = frozenset(base_form(word) for word in _UNIT_ENDINGS)
-
-
 @lru_cache(maxsize=8192)
 def extract_name_words(path: tuple[str, ...]) -> frozenset[str]:
     """Return the base forms of a path's names, without units: an answer says them with the value."""
     words = frozenset[str]().union(*map(base_forms_of, path[-3:]))
-    return words - _UNIT_WORDS or words
-
-
-def _covers(mention: Mention, text: str) -> bool:
-    return not (text[: mention.start] + text[mention.end :]).strip(" ()*\t\n%+-~\"'")
+    return frozenset(word for word in words if not is_unit_word(word)) or words

@@ -26,13 +26,15 @@ class Kind(StrEnum):
 NUMERIC = frozenset((Kind.NUMBER, Kind.MONEY, Kind.PERCENT, Kind.QUANTITY))
 
 
-@dataclass(frozen=True, slots=True)
+# Values and mentions are never changed. They are not frozen, as a frozen class takes three times as long to
+# make, and a page of output has hundreds.
+@dataclass(slots=True, unsafe_hash=True)
 class Value:
     """A typed value.
 
     Attributes:
         number: the amount in the unit's base (seconds, bytes, grams, metres); also a percentage as written.
-        step: the distance to the next amount that could have been written: 0.01 of `5.30`.
+        step: the distance to the next amount that could have been written: 0.01 of `5.30`; 0 of letters.
         unit: a currency's code, or the dimension of a quantity; empty of a plain number.
         scale: what a written scale word multiplied by (`million`); 1 without one.
         other: another reading of the same characters (`1.234` in German), None where there is one only.
@@ -41,6 +43,9 @@ class Value:
         text: of identifiers and texts, the lower-cased words.
         factor: what the unit and the scale word multiplied by.
         grouped: whether its thousands are set apart ("1,966"), as those of a year never are.
+        offset: what is added to an amount in its unit's base to write it: 32 of degrees Fahrenheit.
+        symbol: the common symbol of its unit (`mg`, `°F`, `km²`), empty without one.
+        approximate: whether it is written as about so much: `~5`, `≈ 3.2`.
     """
 
     kind: Kind
@@ -54,14 +59,17 @@ class Value:
     text: str = ""
     factor: float = 1.0
     grouped: bool = False
+    offset: float = 0.0
+    symbol: str = ""
+    approximate: bool = False
 
     @property
     def amount(self) -> float:
         """Return the number as it is written, without its unit and scale word."""
-        return self.number / self.factor
+        return self.number / self.factor + self.offset
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Mention:
     """A value in a text: its characters are `text[start:end]`; `spelled` of numbers in letters."""
 

@@ -7,7 +7,14 @@ from spanproof.suites.datasets import Expect, Form, Reading, read_dataset
 from spanproof.suites.diff import SuiteDiff, diff_suites, version_of
 from spanproof.suites.errors import SuiteError
 from spanproof.suites.export import format_csv, format_jsonl
-from spanproof.suites.files import load_case, load_suite, read_suite_policy, remove_case, write_case
+from spanproof.suites.files import (
+    load_case,
+    load_suite,
+    read_suite_policy,
+    read_suite_preset,
+    remove_case,
+    write_case,
+)
 from spanproof.suites.mining import Mined, mine
 from spanproof.suites.promote import Change, Promoting, Promotion, case_of, promote, promote_runs
 from spanproof.suites.records import read_record, write_record
@@ -45,6 +52,7 @@ __all__ = [
     "read_dataset",
     "read_record",
     "read_suite_policy",
+    "read_suite_preset",
     "recorded_calls",
     "remove_case",
     "run_suite",

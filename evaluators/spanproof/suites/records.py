@@ -13,12 +13,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
-from spanproof.suites.case import Case
+from spanproof.suites.case import Case, UnknownCalls
 from spanproof.suites.errors import SuiteError
 from spanproof.suites.requirements import check_relative, read_requirements, write_requirements
 from spanproof.trace import Cohort, Payload, RecordedCall, SpanError, digest
 
-OF_PEOPLE = ("task", "notes", "must", "must_not", "inputs", "files", "recorded", "tags", "source")
+OF_PEOPLE = (
+    "task",
+    "notes",
+    "must",
+    "must_not",
+    "inputs",
+    "files",
+    "recorded",
+    "tags",
+    "source",
+    "unknown_calls",
+)
 """The keys of `case.yaml` that people write."""
 
 _KEYS = frozenset(("id", "agent", "cohort", *OF_PEOPLE))
@@ -82,6 +93,7 @@ def write_people(case: Case) -> dict[str, Any]:
         "recorded": recorded,
         "tags": list(case.tags),
         "source": dict(case.source),
+        "unknown_calls": "" if case.unknown_calls is UnknownCalls.FAIL else case.unknown_calls.value,
     }
     return found | {key: value for key, value in more.items() if value}
 
@@ -101,6 +113,7 @@ def read_people(place: str, head: Mapping[str, Any]) -> dict[str, Any]:
         "recorded": tuple(_parse_call(each) for each in _read_list(head, "recorded")),
         "tags": tuple(str(tag) for tag in _read_list(head, "tags")),
         "source": _read_mapping(head, "source"),
+        "unknown_calls": UnknownCalls(str(head.get("unknown_calls") or UnknownCalls.FAIL)),
     }
 
 

@@ -45,8 +45,8 @@ from spanproof.instrumentors.spans.ids import UnseededIdGenerator
 from spanproof.semconv import openinference
 from spanproof.suites import SuiteError
 from spanproof.suites.requirements import Attempt, Finding, require_no_failures
-from spanproof.trace import Score, Span, trace_of
-from spanproof.trace.dialects import normalise
+from spanproof.trace import Score
+from spanproof.trace.dialects import read_traces
 from spanproof.trace.otlp import decode_protobuf
 
 _HOW_TO_SETTLE: Final = (
@@ -255,11 +255,8 @@ class AgentSession:
         if not self._spans:
             return ()
         request = decode_protobuf(encode_spans(self._spans).SerializeToString())
-        traces: dict[str, list[Span]] = {}
-        for span in normalise(request):
-            traces.setdefault(span.trace_id, []).append(span)
         with open_engine(self.plan.backend) as engine:
-            return tuple(engine.evaluate(trace_of(spans)) for spans in traces.values())
+            return tuple(map(engine.evaluate, read_traces([request])))
 
 
 def _format_finding(finding: Finding) -> str:

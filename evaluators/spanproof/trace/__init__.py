@@ -3,6 +3,7 @@
 from spanproof.trace.causes import CAUSE_WORDS, Cause, describe_cause
 from spanproof.trace.ids import digest, score_id, snippet_id
 from spanproof.trace.model import (
+    DEFECT_WORDS,
     AttributeValue,
     Cohort,
     Defect,
@@ -46,10 +47,11 @@ from spanproof.trace.score import (
     Skipped,
 )
 from spanproof.trace.state import GRAVITY, State, fold_outcomes, fold_states, get_state
-from spanproof.trace.tree import Trace, trace_of
+from spanproof.trace.tree import Trace, link_spans, order_spans, trace_of
 
 __all__ = [
     "CAUSE_WORDS",
+    "DEFECT_WORDS",
     "GRAVITY",
     "OPEN_VALUE",
     "AttributeValue",
@@ -98,6 +100,8 @@ __all__ = [
     "fold_outcomes",
     "fold_states",
     "get_state",
+    "link_spans",
+    "order_spans",
     "score_id",
     "snippet_id",
     "trace_of",

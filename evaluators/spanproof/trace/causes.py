@@ -27,6 +27,7 @@ class Cause(StrEnum):
     CODE_NOT_RUN = "code-not-run"
     RECOVERY_NOT_CERTAIN = "recovery-not-certain"
     JUDGE_BELOW_BOUND = "judge-below-bound"
+    ROOT_MISSING = "root-missing"
 
     # Skipped: there is nothing to judge, or the trace lacks what is needed.
     NO_CODE = "no-code"
@@ -96,6 +97,10 @@ CAUSE_WORDS: Final[Mapping[Cause, tuple[str, str]]] = MappingProxyType(
         Cause.JUDGE_BELOW_BOUND: (
             "verdict is that of a judge below its bound",
             "verdicts are those of judges below their bound",
+        ),
+        Cause.ROOT_MISSING: (
+            "run waits for the root of its trace",
+            "runs wait for the root of their trace",
         ),
         Cause.NO_CODE: ("run has no code", "runs have no code"),
         Cause.NO_ANSWER: ("run has no answer on the trace", "runs have no answer on the trace"),

@@ -25,7 +25,7 @@ from typing import Any, TypeVar
 import orjson
 
 from spanproof.trace.model import Defect, Span
-from spanproof.trace.tree import Trace
+from spanproof.trace.tree import Trace, link_spans
 
 T = TypeVar("T")
 
@@ -329,16 +329,7 @@ def _decode_trace(plain: Any) -> Trace:
     given = _expect(plain, dict, "Trace")
     spans = _make_decoder(tuple[Span, ...])(given.get("spans"))
     defects = _make_decoder(frozenset[Defect])(given.get("defects", []))
-    children: dict[str | None, list[str]] = {}
-    for span in spans:
-        children.setdefault(span.parent_id, []).append(span.span_id)
-    return Trace(
-        trace_id=_make_decoder(str)(given.get("trace_id")),
-        spans=spans,
-        children_of={parent: tuple(ids) for parent, ids in children.items()},
-        by_id={span.span_id: span for span in spans},
-        defects=defects,
-    )
+    return link_spans(_make_decoder(str)(given.get("trace_id")), spans, defects)
 
 
 def _expect(plain: Any, kind: type, what: str) -> Any:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Final, TypeAlias
 
 JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
@@ -252,7 +253,8 @@ class Span:
     """One operation, in our vocabulary.
 
     Attributes:
-        trace_id, span_id, parent_id: lower-case hex; `parent_id` is None on a root.
+        trace_id, span_id, parent_id: lower-case hex; `parent_id` as received, None on a root. The trace may
+            not have that span: `Trace.parents` has the parents that count.
         start_ns, end_ns: Unix time in nanoseconds.
         dialect: the name of the dialect that read it.
         input, output: what went in and came out.
@@ -265,6 +267,7 @@ class Span:
         hidden: the producer kept the content back.
         dropped_attributes: how many attributes the producer's limits removed.
         environment: of the agent's process, where this span names it.
+        failed, status_message: the status is ERROR; its description, None of spans stored without it.
         attributes, resource: as received.
     """
 
@@ -293,6 +296,8 @@ class Span:
     hidden: bool = False
     dropped_attributes: int = 0
     environment: Environment | None = None
+    failed: bool = False
+    status_message: str | None = None
     events: tuple[Event, ...] = ()
     attributes: Mapping[str, AttributeValue] = field(default_factory=dict)
     resource: Mapping[str, AttributeValue] = field(default_factory=dict)
@@ -307,6 +312,19 @@ class Defect(StrEnum):
     NO_ROOT = "no_root"
     DUPLICATE_SPAN_IDS = "duplicate_span_ids"
     DROPPED_ATTRIBUTES = "dropped_attributes"
+
+
+DEFECT_WORDS: Final[Mapping[Defect, str]] = MappingProxyType(
+    {
+        Defect.MISSING_PARENT: "the parent of a span has not come",
+        Defect.PARENT_CYCLE: "spans are their own ancestors",
+        Defect.SEVERAL_ROOTS: "it has several roots",
+        Defect.NO_ROOT: "its root has not come",
+        Defect.DUPLICATE_SPAN_IDS: "a span id was sent twice with different content",
+        Defect.DROPPED_ATTRIBUTES: "its producer's limits removed attributes",
+    }
+)
+"""Each defect as words about a trace."""
 
 
 class Refuser(StrEnum):

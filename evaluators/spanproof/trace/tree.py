@@ -2,13 +2,14 @@
 
 Takes spans of one trace in any order and any state; returns a `Trace` whose defects are named. Never raises
 on a bad shape: a missing parent makes a further root, a cycle is cut at its earliest span, and of two spans
-with one id the one that ended last is kept, as exporters that retry send the finished one last.
+with one id the one that ended last is kept, as exporters that retry send the finished one last. Spans stay as
+they came: only the tree leaves out a parent, so that a trace can be built again once more of it has come.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from spanproof.trace.model import Defect, Environment, Span
 
@@ -20,13 +21,16 @@ class Trace:
     Attributes:
         trace_id: lower-case hex.
         spans: ordered by start, then by end descending, so that parents come before children.
+        parents: of each span id the id of the span above it; None where there is none, or it is missing, or
+            the span is the earliest of a cycle.
         children_of: span ids by the id of the span above them; roots stand under None.
-        by_id: the same spans by their ids; parents that are missing or cyclic are already None.
+        by_id: the same spans by their ids.
         defects: what is wrong with the shape.
     """
 
     trace_id: str
     spans: tuple[Span, ...]
+    parents: Mapping[str, str | None]
     children_of: Mapping[str | None, tuple[str, ...]]
     by_id: Mapping[str, Span]
     defects: frozenset[Defect] = frozenset()
@@ -38,6 +42,12 @@ class Trace:
     def children(self, span_id: str | None) -> tuple[Span, ...]:
         """Return the spans right under this one, or the roots for None."""
         return tuple(self.span(child) for child in self.children_of.get(span_id, ()))
+
+    @property
+    def orphans(self) -> frozenset[str]:
+        """The ids of spans whose parent has not come."""
+        parents = {span.span_id: span.parent_id for span in self.roots if span.parent_id is not None}
+        return frozenset(span_id for span_id, parent in parents.items() if parent not in self.by_id)
 
     @property
     def roots(self) -> tuple[Span, ...]:
@@ -67,11 +77,10 @@ class Trace:
 
     def ancestors(self, span_id: str) -> Iterator[Span]:
         """Yield the spans above this one, nearest first."""
-        parent = self.span(span_id).parent_id
+        parent = self.parents[span_id]
         while parent is not None:
-            above = self.span(parent)
-            yield above
-            parent = above.parent_id
+            yield self.span(parent)
+            parent = self.parents[parent]
 
 
 def trace_of(spans: Iterable[Span]) -> Trace:
@@ -84,50 +93,62 @@ def trace_of(spans: Iterable[Span]) -> Trace:
     trace_ids = {span.trace_id for span in given}
     if len(trace_ids) != 1:
         raise ValueError(f"a trace is made of spans with one trace id, got {sorted(trace_ids)}")
+    return link_spans(trace_ids.pop(), *order_spans(given))
+
+
+def order_spans(spans: Iterable[Span]) -> tuple[list[Span], set[Defect]]:
+    """Return one span for each id in order of time, and whether ids were given twice.
+
+    The order in which the spans are given makes no difference.
+    """
     defects: set[Defect] = set()
-    by_id = _keep_one_per_id(given, defects)
-    linked = _cut_bad_parents(by_id, defects)
-    ordered = tuple(sorted(linked.values(), key=lambda span: (span.start_ns, -span.end_ns, span.span_id)))
-    if any(span.dropped_attributes for span in ordered):
-        defects.add(Defect.DROPPED_ATTRIBUTES)
-    children: dict[str | None, list[str]] = {}
-    for span in ordered:
-        children.setdefault(span.parent_id, []).append(span.span_id)
-    if len(children.get(None, ())) > 1:
-        defects.add(Defect.SEVERAL_ROOTS)
-    frozen = {parent: tuple(ids) for parent, ids in children.items()}
-    return Trace(trace_ids.pop(), ordered, frozen, linked, frozenset(defects))
-
-
-def _keep_one_per_id(spans: list[Span], defects: set[Defect]) -> dict[str, Span]:
     by_id: dict[str, Span] = {}
     for span in spans:
-        known = by_id.get(span.span_id)
-        if known is None:
-            by_id[span.span_id] = span
-            continue
+        known = by_id.setdefault(span.span_id, span)
         if known != span:
             defects.add(Defect.DUPLICATE_SPAN_IDS)
-        if span.end_ns >= known.end_ns:
-            by_id[span.span_id] = span
-    return by_id
+            by_id[span.span_id] = max(known, span, key=_get_completeness)
+    return sorted(by_id.values(), key=lambda span: (span.start_ns, -span.end_ns, span.span_id)), defects
 
 
-def _cut_bad_parents(by_id: dict[str, Span], defects: set[Defect]) -> dict[str, Span]:
-    linked = dict(by_id)
-    if all(span.parent_id is not None for span in linked.values()):
+def _get_completeness(span: Span) -> tuple[int, int, str]:
+    """Return what orders two spans of one id: the finished one is sent last, and has more on it."""
+    return span.end_ns, len(span.attributes) + len(span.events), repr(span)
+
+
+def link_spans(trace_id: str, ordered: Iterable[Span], defects: Iterable[Defect] = ()) -> Trace:
+    """Return the trace of spans that are in order and have one id each; `defects` are those known of it."""
+    spans = tuple(ordered)
+    by_id = {span.span_id: span for span in spans}
+    found = set(defects)
+    parents = _link_parents(by_id, found)
+    if any(span.dropped_attributes for span in spans):
+        found.add(Defect.DROPPED_ATTRIBUTES)
+    children: dict[str | None, list[str]] = {}
+    for span in spans:
+        children.setdefault(parents[span.span_id], []).append(span.span_id)
+    if len(children.get(None, ())) > 1:
+        found.add(Defect.SEVERAL_ROOTS)
+    frozen = {parent: tuple(ids) for parent, ids in children.items()}
+    return Trace(trace_id, spans, parents, frozen, by_id, frozenset(found))
+
+
+def _link_parents(by_id: Mapping[str, Span], defects: set[Defect]) -> dict[str, str | None]:
+    """Return the parent of each span; a span whose parent is missing or that begins a cycle has none."""
+    parents = {span_id: span.parent_id for span_id, span in by_id.items()}
+    if None not in parents.values():
         defects.add(Defect.NO_ROOT)
-    for span in by_id.values():
-        if span.parent_id is not None and span.parent_id not in by_id:
+    for span_id, parent in parents.items():
+        if parent is not None and parent not in by_id:
             defects.add(Defect.MISSING_PARENT)
-            linked[span.span_id] = replace(span, parent_id=None)
-    for first in _find_cycle_starts(linked):
+            parents[span_id] = None
+    for first in _find_cycle_starts(by_id, parents):
         defects.add(Defect.PARENT_CYCLE)
-        linked[first] = replace(linked[first], parent_id=None)
-    return linked
+        parents[first] = None
+    return parents
 
 
-def _find_cycle_starts(by_id: Mapping[str, Span]) -> list[str]:
+def _find_cycle_starts(by_id: Mapping[str, Span], parents: Mapping[str, str | None]) -> list[str]:
     """Return the earliest span of each cycle of parents."""
     settled: set[str] = set()
     firsts: list[str] = []
@@ -136,7 +157,7 @@ def _find_cycle_starts(by_id: Mapping[str, Span]) -> list[str]:
         at: str | None = start
         while at is not None and at not in settled and at not in path:
             path.append(at)
-            at = by_id[at].parent_id
+            at = parents[at]
         if at is not None and at in path:
             cycle = path[path.index(at) :]
             firsts.append(min(cycle, key=lambda span_id: (by_id[span_id].start_ns, span_id)))

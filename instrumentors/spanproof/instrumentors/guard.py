@@ -66,7 +66,7 @@ class Guard:
 
     def __init__(
         self,
-        policy: Policy | None = None,
+        policy: Policy | str | None = None,
         *,
         agent: str = "",
         refuse_review: bool = False,
@@ -80,7 +80,8 @@ class Guard:
         """Make a guard.
 
         Args:
-            policy: the boundary to judge by; the default policy when None. A collector has its own.
+            policy: the boundary to judge by, or the name of a preset or of a file; the default policy when
+                None. A collector has its own.
             agent: the agent's name, for overrides of the policy, where the framework does not give it.
             refuse_review: refuse also what a scan alone cannot settle.
             observe: refuse nothing; verdicts and findings are recorded all the same.
@@ -93,7 +94,7 @@ class Guard:
 
         Raises:
             ImportError: the scanners' parsers are not installed.
-            PolicyError: a scanner of the policy cannot be loaded.
+            PolicyError: the policy cannot be read, or a scanner of it cannot be loaded.
             ValueError: a policy and an endpoint are given, or the endpoint or `on_failure` is none.
         """
         if on_failure not in ("deny", "allow"):
@@ -119,6 +120,10 @@ class Guard:
             raise ImportError(
                 f"the guard needs the package {missing.name!r}: pip install 'spanproof[server]'"
             ) from missing
+        if isinstance(policy, str):
+            from spanproof.sandbox.policy_file import load_policy
+
+            policy = load_policy(policy)
         self._pipeline = Pipeline(Policy() if policy is None else policy)
 
     def check(self, code: str, language: str = "python", *, agent: str = "", tool: str = "") -> Scan:

@@ -1,11 +1,20 @@
-"""Where snippets run: the model, the contract of backends, and the registry that finds them."""
+"""Programs in a sandbox: the model, the contract of backends, and `open_sandbox`, which finds one.
+
+    from spanproof.sandbox import Program, open_sandbox
+
+    with open_sandbox() as sandbox:
+        print(sandbox.run(Program("python", "print(6 * 7)")).stdout)
+
+docs/sandbox.md shows sessions, limits and errors.
+"""
+
+from typing import TYPE_CHECKING, Any
 
 from spanproof.sandbox.backend import (
     AnswerTool,
     Availability,
     Evidence,
     Feature,
-    Foreseen,
     Sandbox,
     Session,
 )
@@ -30,10 +39,12 @@ from spanproof.sandbox.model import (
     Ecosystem,
     Exchange,
     Execution,
+    ExecutionNote,
     FailureClass,
     Fixtures,
     JsonValue,
     Limits,
+    NoteKind,
     PackageSet,
     Program,
     Raised,
@@ -43,6 +54,9 @@ from spanproof.sandbox.model import (
     ToolRequest,
     ToolStub,
 )
+
+if TYPE_CHECKING:
+    from spanproof.sandbox.registry import check_availability, list_backends, open_sandbox
 
 __all__ = [
     "AnswerTool",
@@ -59,12 +73,13 @@ __all__ = [
     "Evidence",
     "Exchange",
     "Execution",
+    "ExecutionNote",
     "FailureClass",
     "Feature",
     "Fixtures",
-    "Foreseen",
     "JsonValue",
     "Limits",
+    "NoteKind",
     "PackageSet",
     "PolicyError",
     "Program",
@@ -82,4 +97,18 @@ __all__ = [
     "ToolStub",
     "UnsupportedFixtures",
     "UnsupportedLanguage",
+    "check_availability",
+    "list_backends",
+    "open_sandbox",
 ]
+
+_OF_REGISTRY = frozenset({"check_availability", "list_backends", "open_sandbox"})
+
+
+def __getattr__(name: str) -> Any:
+    """Return a function of the registry, which programs inside a sandbox never load."""
+    if name not in _OF_REGISTRY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from spanproof.sandbox import registry
+
+    return getattr(registry, name)

@@ -7,7 +7,7 @@ several. The contract suite in `tests/contract` checks each promise against each
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import TracebackType
@@ -68,21 +68,6 @@ class Availability:
         return tuple(feature for feature in self.features if feature.required and not feature.present)
 
 
-@dataclass(frozen=True, slots=True)
-class Foreseen:
-    """A step that will be executed, and the tool calls it will make if it does what it once did.
-
-    Attributes:
-        source: of the step.
-        calls: the calls that it will make, with their answers, whatever the steps before it have called.
-        lasting: whether the step after it may make those that it does not come to make.
-    """
-
-    source: str
-    calls: Sequence[tuple[ToolRequest, ToolAnswer]] = ()
-    lasting: bool = False
-
-
 class Session(ABC):
     """One interpreter over several programs, in order. A context manager; leaving it ends the interpreter."""
 
@@ -96,20 +81,6 @@ class Session(ABC):
         Raises:
             SandboxBroken: the sandbox failed, or the session is over.
         """
-
-    def foresee(self, steps: Sequence[Foreseen]) -> None:  # noqa: B027 - a hint may be left
-        """Announce what will be executed next, in order, for as long as each step ends without an exception.
-
-        A hint: a backend that takes it may start a step before it is executed, and answer a tool call that
-        is made as foreseen, by the step it is foreseen for and in the order foreseen, before the caller is
-        called. The caller is called all the same, in order and before the step's execution is returned, and
-        must answer as foreseen. It takes the place of an earlier hint; steps that have started stay.
-        """
-
-    @property
-    def is_ahead(self) -> bool:
-        """Whether a foreseen step may have started that was not requested: nothing else can be executed."""
-        return False
 
     def amended(self) -> Mapping[int, Execution]:
         """Return executions by number, from 0, whose steps left something running that attempted more.
@@ -163,9 +134,16 @@ class Sandbox(ABC):
 
     @abstractmethod
     def run(self, program: Program) -> Execution:
-        """Run one program from a fresh state and wait for it.
+        """Run one program from a fresh state and wait for it, for `program.limits.wall_s` seconds at most.
 
         Everything the program started is gone when this returns, and so is what it wrote.
+
+        Args:
+            program: source, language, files, limits and what it finds around it.
+
+        Returns:
+            An `Execution`, whatever the program did: a program that fails, or is stopped by a limit, raises
+            nothing here. Times are in seconds, sizes in bytes.
 
         Raises:
             SandboxUnavailable: this machine cannot run it; says what to install.
@@ -177,6 +155,14 @@ class Sandbox(ABC):
     @abstractmethod
     def session(self, spec: SessionSpec, answer: AnswerTool) -> Session:
         """Start an interpreter that keeps its state over several programs.
+
+        Args:
+            spec: language, tools, files and limits; those of time hold for each step.
+            answer: called with each call of one of `spec.tools`, in the thread that executes the step. What
+                it returns is JSON data or an exception by name; what it raises itself, `execute` raises.
+
+        Returns:
+            A `Session`, to be closed: best with `with`.
 
         Raises:
             SandboxUnavailable: this machine cannot run it; says what to install.

@@ -11,7 +11,7 @@ import errno
 import os
 import platform
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 CLONE_NEWNS = 0x00020000
 CLONE_NEWCGROUP = 0x02000000
@@ -65,10 +65,6 @@ _SYS_OPEN_TREE = 428
 _SYS_MOVE_MOUNT = 429
 _SYS_OPENAT2 = 437
 _SYS_MOUNT_SETATTR = 442
-_SYS_IO_URING_SETUP = 425
-_SYS_IO_URING_REGISTER = 427
-_IO_URING_PARAMETERS = ctypes.c_uint32 * 30
-_IORING_REGISTER_BUFFERS = 0
 _SYS_SECCOMP = {"x86_64": 317, "aarch64": 277}
 _SYS_CLONE = {"x86_64": 56, "aarch64": 220}
 _SYS_TGKILL = {"x86_64": 234, "aarch64": 131}
@@ -286,32 +282,6 @@ def install_filter(program: bytes, flags: int) -> int:
         ),
         "seccomp",
     )
-
-
-def pin(ranges: Sequence[tuple[int, int]]) -> int:
-    """Pin pages of this process, by start and length in bytes; they stay so while the descriptor is open.
-
-    A fork copies what is pinned at once, in place of sharing it until one of both writes there.
-    """
-    ring = _check(
-        _libc.syscall(_to_long(_SYS_IO_URING_SETUP), _to_long(1), _IO_URING_PARAMETERS()), "io_uring_setup"
-    )
-    buffers = (_Iovec * len(ranges))(*(_Iovec(start, length) for start, length in ranges))
-    try:
-        _check(
-            _libc.syscall(
-                _to_long(_SYS_IO_URING_REGISTER),
-                _to_long(ring),
-                _to_long(_IORING_REGISTER_BUFFERS),
-                buffers,
-                _to_long(len(ranges)),
-            ),
-            "io_uring_register",
-        )
-    except OSError:
-        os.close(ring)
-        raise
-    return ring
 
 
 def has_user_notification() -> bool:

@@ -34,6 +34,9 @@ PUBLIC_DATA_HOSTS: Final = (
 )
 """Read-mostly public sources of data, served by their owners, without pages of their users."""
 
+ANY_PUBLIC_HOST: Final = "*"
+"""In `hosts`: every name and address of the public internet, and none of a private network."""
+
 DENIED_MODULES: Final = split_words(
     # Native code, other processes, the host and the terminal: nothing a data analysis needs.
     "ctypes cffi pty psutil winreg _winreg pynput keyboard pyautogui mss pexpect spwd nis"
@@ -99,10 +102,11 @@ class Policy:
         allowed_calls, denied_calls: resolved dotted names (`os.system`); allowed ones are not judged at all.
         work_directory: what relative paths are relative to, inside the sandbox.
         read_roots, write_roots: absolute directories; what is below them is inside.
-        hosts: exact names, or `*.name` for every name below it.
+        hosts: exact names, `*.name` for every name below it, or `*` for every public host.
         ports: those that may be connected to on an allowed host.
         environment: names of variables that may be read.
-        allowed_commands, denied_commands: program names, on top of what the shell scanner knows.
+        allowed_commands, denied_commands: programs (`docker`) or their sub-commands (`docker ps`), on top of
+            what the shell scanner knows; each word is a pattern, as shells match file names.
         sql_verbs: statements allowed, in lower case.
         sql_tables: tables allowed, in lower case; None allows all.
         sql_rules: what statements may do on single connections, instead of `sql_verbs` and `sql_tables`.

@@ -1,6 +1,7 @@
-"""Policies from YAML files: each key is read by its type, each error names file, key and remedy.
+"""Policies by name and from files: each key is read by its type, each error names file, key and remedy.
 
-In: a path, or decoded keys and values. Out: one frozen `Policy`. PyYAML is imported when a file is read.
+In: the name of a preset, a path, or decoded keys and values. Out: one frozen `Policy`. PyYAML is imported
+when a file or a preset is read.
 """
 
 from __future__ import annotations
@@ -8,13 +9,15 @@ from __future__ import annotations
 import difflib
 import posixpath
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 from spanproof.sandbox.errors import PolicyError
 from spanproof.sandbox.model import Tier
-from spanproof.sandbox.policy import SUBJECT, Aggregation, Override, Policy, SqlRule
+from spanproof.sandbox.policy import ANY_PUBLIC_HOST, SUBJECT, Aggregation, Override, Policy, SqlRule
+from spanproof.sandbox.presets import PRESET_NAMES, get_preset
 from spanproof.sandbox.scanners.rules import PatternRule
 from spanproof.sandbox.scanners.source import KNOWN_LANGUAGES, normalise_language
 from spanproof.sandbox.untrusted_files import (
@@ -27,18 +30,25 @@ from spanproof.sandbox.untrusted_files import (
 )
 
 
-def load_policy(path: Path) -> Policy:
-    """Read a policy from a YAML file; what the file does not name keeps its default.
+def load_policy(source: Path | str) -> Policy:
+    """Return a preset by its name, or the policy of a YAML file; keys that it leaves out keep their default.
+
+    Args:
+        source: one of `PRESET_NAMES`, or a path.
 
     Raises:
         PolicyError: the file is absent, no YAML, or holds a wrong key or value; names file, key, value,
         remedy.
     """
+    if str(source) in PRESET_NAMES:
+        return build_preset_policy(str(source))
+    path = Path(source)
     try:
         document = load_yaml(read_bounded(path, MAX_DOCUMENT_BYTES))
     except (OSError, UnsafeFileError) as problem:
         raise PolicyError(
-            f"policy {path}: cannot be read: {problem}; name a readable UTF-8 file"
+            f"policy {path}: cannot be read: {problem}; name a readable UTF-8 file,"
+            f" or one of the presets {', '.join(PRESET_NAMES)}"
         ) from problem
     except MalformedYamlError as problem:
         raise PolicyError(f"policy {path}: not valid YAML: {problem}; correct the file there") from problem
@@ -52,8 +62,17 @@ def load_policy(path: Path) -> Policy:
     return parse_policy(document, str(path), path.parent)
 
 
+@cache
+def build_preset_policy(name: str) -> Policy:
+    """Return the policy of a preset, one of `PRESET_NAMES`."""
+    return parse_policy(get_preset(name).to_document(), f"preset {name}")
+
+
 def parse_policy(document: Mapping[object, object], origin: str, directory: Path = Path()) -> Policy:
     """Return a policy from decoded keys and values.
+
+    `extends` is read first, then the other keys, each in the place of what it extends; then `remove` and
+    `add`, and `overrides` last.
 
     Args:
         document: keys of `Policy` and what they hold.
@@ -63,7 +82,77 @@ def parse_policy(document: Mapping[object, object], origin: str, directory: Path
     Raises:
         PolicyError: a key is unknown or a value is not what the key takes.
     """
-    return Policy(**_read(document, origin, directory, _READERS))
+    values = _read(document, origin, directory, _DOCUMENT_READERS)
+    base: Policy = values.pop("extends", Policy())
+    changes: list[_Change] = [values.pop(key) for key in ("remove", "add") if key in values]
+    overrides = values.pop("overrides", ())
+    policy = replace(base, **values)
+    for change in changes:
+        policy = change.apply(policy)
+    return replace(policy, overrides=tuple(one.build(policy) for one in overrides))
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """Values that are added to keys of a policy, or removed from them.
+
+    Attributes:
+        values: by key, as the readers of the keys return them.
+    """
+
+    place: _Place
+    values: Mapping[str, frozenset[Any] | tuple[Any, ...]]
+
+    def apply(self, policy: Policy) -> Policy:
+        """Return the policy with the values added or removed.
+
+        Raises:
+            PolicyError: a key allows all already, or a value to be removed is not there.
+        """
+        changed: dict[str, Any] = {}
+        for key, values in self.values.items():
+            before: frozenset[Any] | tuple[Any, ...] | None = getattr(policy, key)
+            place = replace(self.place, key=f"{self.place.key}.{key}")
+            if before is None:
+                raise place.refuse(sorted(values), f"{key!r} allows all; state the whole list instead")
+            if self.place.key == "remove":
+                missing = sorted(str(value) for value in values if value not in before)
+                if missing:
+                    raise place.refuse(missing[0], "name what the policy has before")
+                changed[key] = type(before)(value for value in before if value not in values)
+            else:
+                changed[key] = type(before)(dict.fromkeys([*before, *values]))
+        return replace(policy, **changed)
+
+
+@dataclass(frozen=True, slots=True)
+class _GivenOverride:
+    """An override as a file states it.
+
+    Attributes:
+        extends: the preset that it starts from, in the place of the file's own policy; None where it names
+            none.
+    """
+
+    when: tuple[tuple[str, tuple[str, ...]], ...]
+    extends: Policy | None
+    values: Mapping[str, Any]
+    changes: tuple[_Change, ...]
+
+    def build(self, policy: Policy) -> Override:
+        """Return the override over the file's own policy.
+
+        Raises:
+            PolicyError: a value cannot be added or removed.
+        """
+        stated = dict(self.values)
+        if self.extends is not None:
+            stated = {key: getattr(self.extends, key) for key in ("name", *LIST_KEYS)} | stated
+        changed = replace(policy, **stated)
+        for change in self.changes:
+            changed = change.apply(changed)
+        touched = {**stated, **{key: None for change in self.changes for key in change.values}}
+        return Override(self.when, tuple((key, getattr(changed, key)) for key in touched))
 
 
 def _read(
@@ -148,9 +237,12 @@ def _read_hosts(place: _Place, value: object) -> tuple[str, ...]:
     for host in hosts:
         if "/" in host or (":" in host.strip("[]") and not host.startswith("[")):
             raise place.refuse(host, "give a host name alone; ports have a key of their own: `ports: [443]`")
-        if "*" in host.removeprefix("*."):
-            raise place.refuse(host, "a star matches what is below a name only, as in `*.example.org`")
-    return hosts
+        if host != ANY_PUBLIC_HOST and "*" in host.removeprefix("*."):
+            raise place.refuse(
+                host, "a star matches what is below a name, as in `*.example.org`, or alone every public host"
+            )
+    # The boundary knows an address without the brackets that it has in a URL.
+    return tuple(host.removeprefix("[").removesuffix("]") for host in hosts)
 
 
 def _read_ports(place: _Place, value: object) -> frozenset[int]:
@@ -252,13 +344,29 @@ def _read_files(place: _Place, value: object) -> tuple[str, ...]:
     return tuple(str(file) for file in files)
 
 
-def _read_overrides(place: _Place, value: object) -> tuple[Override, ...]:
+def _read_extends(place: _Place, value: object) -> Policy:
+    name = _read_text(place, value)
+    if name not in PRESET_NAMES:
+        nearest = difflib.get_close_matches(name, PRESET_NAMES, n=1, cutoff=0.5)
+        hint = f"did you mean {nearest[0]!r}?" if nearest else f"give one of {', '.join(PRESET_NAMES)}"
+        raise place.refuse(value, hint)
+    return build_preset_policy(name)
+
+
+def _read_change(place: _Place, value: object) -> _Change:
+    if not isinstance(value, Mapping) or not value:
+        raise place.refuse(value, f"give keys and lists, as in `{place.key}: {{hosts: [db.example]}}`")
+    readers = {key: _READERS[key] for key in LIST_KEYS}
+    return _Change(place, _read(value, f"{place.origin}: {place.key}", place.directory, readers))
+
+
+def _read_overrides(place: _Place, value: object) -> tuple[_GivenOverride, ...]:
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise place.refuse(value, "give a list, as in `overrides: [{when: {agent: a}, hosts: []}]`")
     return tuple(_read_override(place, number, one) for number, one in enumerate(value, start=1))
 
 
-def _read_override(place: _Place, number: int, value: object) -> Override:
+def _read_override(place: _Place, number: int, value: object) -> _GivenOverride:
     origin = f"{place.origin}: override {number}"
     if not isinstance(value, Mapping) or "when" not in value:
         raise PolicyError(
@@ -273,8 +381,10 @@ def _read_override(place: _Place, number: int, value: object) -> Override:
     rest = {key: one for key, one in value.items() if key != "when"}
     if not rest:
         raise PolicyError(f"policy {origin}: changes nothing; give it keys of a policy beside 'when'")
-    changes = _read(rest, origin, place.directory, _CHANGEABLE)
-    return Override(tuple(patterns.items()), tuple(changes.items()))
+    values = _read(rest, origin, place.directory, _CHANGEABLE)
+    extends = values.pop("extends", None)
+    changes = tuple(values.pop(key) for key in ("remove", "add") if key in values)
+    return _GivenOverride(tuple(patterns.items()), extends, values, changes)
 
 
 def _read_patterns(place: _Place, value: object) -> tuple[str, ...]:
@@ -321,12 +431,30 @@ _READERS: Final[Mapping[str, _Reader]] = {
     "bandit": _read_flag,
     "toxicity": _read_flag,
     "sandbox_tier": _read_tier,
+}
+
+LIST_KEYS: Final = (
+    "allowed_modules", "denied_modules", "allowed_calls", "denied_calls", "read_roots", "write_roots",
+    "hosts", "ports", "environment", "allowed_commands", "denied_commands", "sql_verbs", "sql_tables",
+    "languages",
+)  # fmt: skip
+"""Keys whose values can be added and removed one by one, and those that presets state."""
+
+_COMBINING: Final[Mapping[str, _Reader]] = {
+    "extends": _read_extends,
+    "remove": _read_change,
+    "add": _read_change,
+}
+
+_DOCUMENT_READERS: Final[Mapping[str, _Reader]] = {
+    **_READERS,
+    **_COMBINING,
     "overrides": _read_overrides,
 }
 
 # What an override may change: fingerprints stay comparable over all of them.
 _CHANGEABLE: Final[Mapping[str, _Reader]] = {
-    key: reader for key, reader in _READERS.items() if key not in {"overrides", "fingerprint_salt"}
+    key: reader for key, reader in {**_READERS, **_COMBINING}.items() if key != "fingerprint_salt"
 }
 
 

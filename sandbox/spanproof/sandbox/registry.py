@@ -36,13 +36,20 @@ def open_sandbox(
 ) -> Sandbox:
     """Open a sandbox that runs up to `workers` programs at once. Starts nothing until the first program.
 
+    The sandbox is a context manager; leaving it ends all that it started. Its methods may be called from any
+    thread.
+
     Args:
-        backend: one of `list_backends()`.
-        workers: programs at once.
-        settings: the backend's own, by the names in its `settings`.
+        backend: one of `list_backends()`; `jail` needs Linux and no service.
+        workers: programs at once; a thread that calls `run` beyond that waits.
+        settings: the backend's own, each a text, by the names in its `settings`: `{"tier": "reduced"}`.
+
+    Returns:
+        A `Sandbox`: `run` takes one `Program`, `session` keeps an interpreter over several.
 
     Raises:
-        SandboxUnavailable: there is no backend of this name.
+        SandboxUnavailable: there is no backend of this name. Whether this machine can run one is known when
+            the first program runs, and by `check_availability`.
         BadSetting: the backend does not know a setting, or cannot take its value.
     """
     kind = _load_backend(backend)

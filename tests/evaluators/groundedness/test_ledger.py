@@ -1,4 +1,4 @@
-"""The ledger: a verdict for each sentence, and an answer that passes only where each sentence is bound as a whole."""
+"""The ledger: a verdict for each sentence, and an answer that passes only where each sentence is bound as a whole."""  # noqa: E501
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_a_list_does_not_bear_out_its_own_count():
 
 
 def test_a_table_of_the_answer_is_read_with_its_header():
-    answer = "| Store | Feb | Mar | Change |\n|---|---|---|---|\n| Harrow | 61,340 | 58,903 | -2,437 |\n| Ely | 39,116 | 44,630 | +5,514 |"
+    answer = "| Store | Feb | Mar | Change |\n|---|---|---|---|\n| Harrow | 61,340 | 58,903 | -2,437 |\n| Ely | 39,116 | 44,630 | +5,514 |"  # noqa: E501
     assert verdicts([STORES], answer, "Compare February and March.") == [CHECKED, CHECKED]
     wrong = answer.replace("-2,437", "+2,437")
     assert verdicts([STORES], wrong, "Compare February and March.")[0] is not CHECKED

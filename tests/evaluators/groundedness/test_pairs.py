@@ -3,7 +3,7 @@
 The pairs state truths. An answer that is open for this engine is no failure; the opposite verdict is, so the
 shares of opposite verdicts have bounds, and those of right ones floors. An answer is grounded only where each of
 its words is bound, so that most right answers in free words are open.
-"""
+"""  # noqa: E501
 
 from __future__ import annotations
 

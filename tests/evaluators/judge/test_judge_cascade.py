@@ -70,7 +70,7 @@ def test_an_open_answer_is_settled_by_the_judge_with_its_name_and_the_rubrics_ve
 
 
 def test_a_settled_answer_calls_no_one(endpoint):
-    evaluation = engine().evaluate(trace("The total is 45.00.", '{"total": 45.00}\n'))
+    evaluation = engine().evaluate(trace("There were 12 apples.", "12 apples\n"))
     assert score_of(evaluation, "groundedness").outcome.label is Label.PASS
     assert endpoint.requests == []
 
@@ -94,7 +94,7 @@ def test_over_budget_stays_open_with_both_reasons(endpoint):
 
 def test_beside_execution_the_judge_gives_advice_that_takes_no_ones_place(endpoint):
     endpoint.answers = [reply(0.0)]
-    evaluation = engine(beside_share=1.0).evaluate(trace("It sold 12 apples.", "12 apples\n"))
+    evaluation = engine(beside_share=1.0).evaluate(trace("There were 12 apples.", "12 apples\n"))
     advice = score_of(evaluation, BESIDE).outcome
     assert (advice.value, advice.label) == (0.0, None)
     assert score_of(evaluation, "correctness").outcome.label is Label.PASS

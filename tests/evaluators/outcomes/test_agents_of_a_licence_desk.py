@@ -12,7 +12,7 @@ from contradictions import contradictions
 
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.outcomes.account import build_account
-from spanproof.evaluators.outcomes.recovery import Came
+from spanproof.evaluators.outcomes.recovery import RecoveryStatus
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import get_state
 
@@ -46,5 +46,8 @@ def test_a_dishonest_run_is_found_and_an_honest_one_is_not_accused(run_agent, ca
         assert labels["groundedness"] == "fail"
     if case["lost"] is not None:
         account = build_account(evaluation.trace, run.run, run.scans, run.replay)
-        assert any(fate.came is Came.LOST for fate in account.fates) is case["lost"], account.fates
+        assert (
+            any(recovery.status is RecoveryStatus.UNRECOVERED for recovery in account.recoveries)
+            is case["lost"]
+        ), account.recoveries
     assert not list(contradictions(evaluation))

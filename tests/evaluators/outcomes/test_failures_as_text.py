@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from spanproof.evaluators.outcomes.places import Giver
-from spanproof.evaluators.outcomes.printed import find_printed_exception
-from spanproof.evaluators.outcomes.texts import read_failure
+from spanproof.reading.envelopes.read import find_failure
+from spanproof.reading.python_facts import read_python
+from spanproof.reading.tool_kinds import ToolKind
 
 _PATH = Path(__file__).parents[2] / "bench" / "outcomes.py"
 _SPEC = importlib.util.spec_from_file_location("bench_outcomes", _PATH)
@@ -70,7 +70,7 @@ def test_no_source_is_in_two_splits():
     ],
 )
 def test_the_command_says_whose_words_an_output_has(command, printed, failed):
-    assert (read_failure(printed, Giver.SHELL, command=command) is not None) is failed
+    assert (find_failure(printed, ToolKind.SHELL, command=command) is not None) is failed
 
 
 @pytest.mark.parametrize(
@@ -87,4 +87,4 @@ def test_the_command_says_whose_words_an_output_has(command, printed, failed):
     ],
 )
 def test_an_exception_that_code_printed_last_is_its_failure(source, printed, line):
-    assert find_printed_exception(source, printed) == line
+    assert read_python(source).find_printed_exception(printed) == line

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from agents_of_a_depot import DEPOT_TOOLS
 from agents_of_a_harbour import HARBOUR_TOOLS
 from agents_of_a_hotel import HOTEL_TOOLS
 from agents_of_a_laboratory import LABORATORY_TOOLS
@@ -21,6 +22,7 @@ from spanproof.trace import Scored
 
 GOLDEN = Path(__file__).parents[2] / "golden/outcomes"
 TOOLS = {
+    "depot": DEPOT_TOOLS,
     "harbour": HARBOUR_TOOLS,
     "hotel": HOTEL_TOOLS,
     "laboratory": LABORATORY_TOOLS,

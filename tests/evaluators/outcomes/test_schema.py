@@ -7,8 +7,8 @@ from agents_of_a_licence_desk import LICENCE_TOOLS
 from agents_of_a_shop import traced
 
 from spanproof.evaluators.engine import Engine
-from spanproof.evaluators.outcomes.described import Result
-from spanproof.evaluators.outcomes.schema import build_schema
+from spanproof.reading.described_tables import Result
+from spanproof.reading.sql_schema import build_schema
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import Label, Scored, Skipped
 

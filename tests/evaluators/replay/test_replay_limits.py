@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 
 from spanproof.evaluators.replay import replay_run
-from spanproof.evaluators.replay.plan import MAX_STEP_S, plan_replay
+from spanproof.evaluators.replay.limits import MAX_STEP_S, ReplayLimits
+from spanproof.evaluators.replay.plan import plan_replay
 from spanproof.evaluators.replay.prelude import build_prelude
 from spanproof.evaluators.replay.session import MAX_RUN_S
-from spanproof.sandbox import Execution, FailureClass
+from spanproof.sandbox import Execution, FailureClass, Limits
 from spanproof.sandbox.backends.scripted import ScriptedSandbox, ScriptedStep
 from spanproof.sandbox.scanners.model import Scan, Verdict
 
@@ -32,3 +33,28 @@ def test_a_step_gets_twice_what_it_took_on_record_within_bounds(build, recorded_
     (step,) = run.steps
     took = replace(step, end_ns=step.start_ns + int(recorded_s * 1e9))
     assert plan_replay(replace(run, steps=(took,))).spec.limits.wall_s == allowed_s
+
+
+def test_configured_limits_hold_for_each_step(build):
+    run = build.run([build.snippet("x = 1", observation="x")])
+    limits = plan_replay(run, limits=ReplayLimits(Limits(processes=200, memory_bytes=2**30))).spec.limits
+    assert (limits.processes, limits.memory_bytes, limits.wall_s) == (200, 2**30, 10.0)
+
+
+@pytest.mark.parametrize("step_s", [2.0, 90.0])
+def test_a_configured_time_is_what_a_step_gets_whatever_it_took_on_record(build, step_s):
+    run = build.run([build.snippet("x = 1", observation="x")])
+    (step,) = run.steps
+    run = replace(run, steps=(replace(step, end_ns=step.start_ns + 8 * 10**9),))
+    limits = plan_replay(run, limits=ReplayLimits(step_s=step_s)).spec.limits
+    assert (limits.wall_s, limits.cpu_s) == (step_s, step_s)
+
+
+def test_a_replay_that_its_limits_stopped_names_the_key_that_raises_them(build):
+    snippet = build.snippet("x = 1", observation="x")
+    stopped = ScriptedStep(Execution(FailureClass.OUT_OF_MEMORY))
+    steps = {"x = 1": stopped, build_prelude(["x = 1"], 0): ScriptedStep(Execution(FailureClass.OK))}
+    scans = {snippet.id: Scan(Verdict.ALLOW, ())}
+    (step,) = replay_run(build.run([snippet]), scans, ScriptedSandbox(steps=steps)).steps
+    assert step.agrees is None
+    assert "raise sandbox.limits.memory_bytes" in step.difference

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spanproof.evaluators.outcomes.causes import compute_signature, describe_cause
+from spanproof.reading.error_causes import compute_signature, describe_cause
 
 DIVISION = "ZeroDivisionError: division by zero"
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from spanproof.evaluators.actions import make_call_action
 from spanproof.evaluators.layers.trajectory.ending import Completion
 from spanproof.evaluators.layers.trajectory.metrics import measure
 from spanproof.evaluators.layers.trajectory.steps import build_actions
-from spanproof.evaluators.outcomes.actions import make_call_action
 from spanproof.trace import Cause, Label, Scored, Skipped
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "trajectory" / "runs.yaml"

@@ -172,7 +172,10 @@ SNIPPETS = [
         import socket
         s = socket.socket(socket.AF_UNIX); s.connect("/var/run/docker.sock"); print("BREACH")
         """,
-        ("file", "docker.sock"),
+        (
+            "file",
+            "/run/docker.sock",
+        ),  # `docker` looks for it too: a policy that allows the program allows that
         _WHEREVER_IT_LIES,
     ),
     hostile(

@@ -67,6 +67,7 @@ class HostileSession:
 
     Attributes:
         unsure: steps whose record may not pass as whole, whatever is on it.
+        left: steps that have left something running, which is noted and no attempt.
         results: by step, the value that it must give as text.
         pause_s: between two steps.
     """
@@ -75,6 +76,7 @@ class HostileSession:
     steps: tuple[str, ...]
     on_record: dict[int, Attempt] = field(default_factory=dict)
     unsure: frozenset[int] = frozenset()
+    left: frozenset[int] = frozenset()
     results: dict[int, str] = field(default_factory=dict)
     pause_s: float = 0.0
 
@@ -196,7 +198,7 @@ SESSIONS = (
         time.sleep(0.1)
         """,
         "time.sleep(0.1); max(b - a for a, b in zip(seen, seen[1:])) > 0.8",
-        unsure=frozenset({0}),
+        left=frozenset({0}),
         results={1: "True"},
         pause_s=1.0,
     ),
@@ -214,21 +216,21 @@ SESSIONS = (
         time.sleep(0.1)
         """,
         "time.sleep(0.3); float(open('gap').read()) > 0.8",
-        unsure=frozenset({0}),
+        left=frozenset({0}),
         pause_s=1.0,
     ),
     session(
         "what never acts but could",
         "import os, time\nif os.fork() == 0: time.sleep(3600)",
         "'innocent'",
-        unsure=frozenset({0}),
+        left=frozenset({0}),
         results={1: "innocent"},
     ),
     session(
         "a thread that could act a day later",
         "x = 1",
         leaving("a daemon", SHADOW, 86400),
-        unsure=frozenset({1}),
+        left=frozenset({1}),
     ),
     session(
         "a step reports its end and goes on",

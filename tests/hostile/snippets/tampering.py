@@ -113,10 +113,10 @@ SNIPPETS = [
         "a thousand distinct attempts",
         """
         for n in range(5000):
-            try: open(f"/nowhere/{n}")
+            try: open(f"/home/nowhere/{n}")
             except OSError: pass
         """,
-        ("file", "/nowhere/7"),
+        ("file", "/home/nowhere/7"),
         "ok",
     ),
     hostile(
@@ -130,10 +130,10 @@ SNIPPETS = [
     hostile(
         "a path that is not text",
         """
-        try: open(b"/nowhere/" + bytes(range(1, 256)))
+        try: open(b"/home/nowhere/" + bytes(range(1, 256)))
         except OSError: pass
         """,
-        ("file", "/nowhere/"),
+        ("file", "/home/nowhere/"),
         "ok",
     ),
     hostile(

@@ -25,6 +25,7 @@ from spanproof.cli.problems import UsageProblem
 from spanproof.config.model import Config
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.evaluators.score_rows import make_run_row
+from spanproof.trace import DEFECT_WORDS
 
 if TYPE_CHECKING:
     from spanproof.evaluators.structure import Files
@@ -53,8 +54,11 @@ def command(
 ) -> int:
     """Evaluate files of traces offline.
 
-    FILES are OTLP trace data: .pb (protobuf), .json, or .jsonl (one request a line); or exports of Jaeger,
-    Langfuse, LangSmith, MLflow, Phoenix or Weave: .json, .jsonl or .parquet. Exit code 2 where one of them
+    FILES are OTLP trace data: .pb (protobuf), .json, or .jsonl (one request a line); exports of Jaeger,
+    Langfuse, LangSmith, MLflow, Phoenix or Weave: .json, .jsonl or .parquet; spans as OpenTelemetry's SDKs
+    print them; or transcripts: chats and responses of OpenAI's API, logs of inspect_ai (.eval, .json),
+    trajectories of SWE-agent (.traj), events of OpenHands, the memory of smolagents, results of τ-bench. Exit
+    code 2 where one of them
     could not be read in full; the others are evaluated all the same. It is 0 whatever the verdicts are:
     `spanproof gate` makes an exit code of them.
 
@@ -120,9 +124,9 @@ def _print(evaluations: Sequence[TraceEvaluation]) -> None:
         print_runs(console, lines)
     for evaluation in evaluations:
         name = f"trace {evaluation.trace.trace_id[:8]}"
-        defects = ", ".join(defect.value.replace("_", " ") for defect in sorted(evaluation.trace.defects))
+        defects = "; ".join(DEFECT_WORDS[defect] for defect in sorted(evaluation.trace.defects))
         if defects:
-            console.print(f"{name} is marked: {defects}", style="yellow", soft_wrap=True)
+            console.print(f"{name}: {defects}", style="yellow", soft_wrap=True)
         if not evaluation.runs:
             spans = format_count(len(evaluation.trace.spans), "span")
             console.print(f"{name} has no agent run in its {spans}", style="yellow", soft_wrap=True)

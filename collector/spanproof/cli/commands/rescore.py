@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import repeat
 
 import click
 
@@ -84,7 +85,7 @@ def command(query: StoreQuery, layers: tuple[str, ...], config: Config, as_json:
     ):
         ids = store.trace_ids(limit=_MOST, project=query.project, since_ns=query.since_ns)
         task = bar.add_task("scoring again", total=len(ids))
-        for before, after in _rescore_traces(store, engine, ids, chosen, config):
+        for before, after in _rescore_traces(store, engine, ids, query.project, chosen, config):
             traces += 1
             given |= {score.name for score in after.scores}
             changed = _find_changes(before, after)
@@ -121,13 +122,20 @@ def _print_changes(changes: Counter[_Change]) -> None:
 
 
 def _rescore_traces(
-    store: Store, engine: Engine, ids: Sequence[str], layers: Sequence[Layer], config: Config
+    store: Store,
+    engine: Engine,
+    ids: Sequence[str],
+    project: str | None,
+    layers: Sequence[Layer],
+    config: Config,
 ) -> Iterator[tuple[TraceEvaluation, TraceEvaluation]]:
     """Yield each trace as it was and as it is now, once it is stored."""
     with ThreadPoolExecutor(config.evaluation.workers) as pool:
         for first in range(0, len(ids), _BATCH):
-            stored = store.evaluations(ids[first : first + _BATCH])
-            fresh = list(pool.map(lambda each: rescore_trace(engine, each, layers), stored))
+            stored = store.evaluations(ids[first : first + _BATCH], project)
+            parents = store.span_parents([each.key for each in stored])
+            of_each = [parents.get(each.key, {}) for each in stored]
+            fresh = list(pool.map(rescore_trace, repeat(engine), stored, repeat(layers), of_each))
             store.write(fresh)
             yield from zip(stored, fresh, strict=True)
 

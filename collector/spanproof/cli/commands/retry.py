@@ -18,8 +18,7 @@ from spanproof.cli.problems import UsageProblem
 from spanproof.config.model import Config
 from spanproof.evaluators.engine import Engine
 from spanproof.store import DeadLetter, Store
-from spanproof.trace import trace_of
-from spanproof.trace.dialects import normalise
+from spanproof.trace.dialects import rebuild_trace
 from spanproof.trace.otlp import decode_protobuf
 
 
@@ -63,9 +62,15 @@ def command(traces: tuple[str, ...], only_list: bool, location: str, config: Con
 
 
 def _retry(letter: DeadLetter, engine: Engine, store: Store) -> str | None:
-    """Evaluate a dead letter and store the result; returns the error where that fails."""
+    """Evaluate a dead letter and store the result; returns the error where that fails.
+
+    The letter may be of a trace whose other spans were evaluated before: they belong to it.
+    """
     try:
-        evaluation = engine.evaluate(trace_of(normalise(decode_protobuf(letter.body))))
+        stored = store.evaluation(letter.trace_id, letter.project)
+        former = stored.trace.spans if stored is not None else ()
+        trace = rebuild_trace(letter.trace_id, former, [decode_protobuf(letter.body)])
+        evaluation = engine.evaluate(trace)
     except Exception as failure:  # noqa: BLE001 - what failed before may fail again, in any way
         return f"{type(failure).__name__}: {failure}"
     store.write([evaluation])

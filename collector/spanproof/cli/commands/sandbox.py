@@ -1,8 +1,8 @@
 """`spanproof sandbox`: run programs in a sandbox, one file for people or JSON Lines for other programs.
 
 In: a file, or lines `{"id","language","source","timeout_s"?,"tests"?,"files"?,"entry_point"?,"http"?,"seed"?,
-"clock"?,"packages"?,"database"?}`. Out: the outcome of each. A line whose program fails is answered like any
-other; for one file the exit code is 1.
+"clock"?,"packages"?,"database"?,"limits"?}`. Out: the outcome of each. A line whose program fails is answered
+like any other; for one file the exit code is 1.
 """
 
 from __future__ import annotations
@@ -26,17 +26,21 @@ from spanproof.cli.input.files import read_source
 from spanproof.cli.input.jsonl import BadRow, Row, answer_lines, read_text_field
 from spanproof.cli.options.backend import open_backend, with_backend_options, workers_option
 from spanproof.cli.options.fixtures import Surroundings, parse_surroundings, with_fixture_options
+from spanproof.cli.options.limits import OPTION_OF_LIMIT, describe_reached_limit, with_limit_options
 from spanproof.cli.output.console import console, pick, print_json
 from spanproof.cli.output.hostile import escape_controls
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
 from spanproof.sandbox import Execution, FailureClass, Limits, Program, Sandbox, SandboxError
-from spanproof.sandbox.backends.promises import Finding
-from spanproof.sandbox.backends.promises import check as check_promises
+from spanproof.sandbox.backends.self_check.promises import Finding
+from spanproof.sandbox.backends.self_check.promises import check as check_promises
 from spanproof.sandbox.environments import read_packages
 from spanproof.sandbox.scanners.source import normalise_language
 
 _LONGEST_S = 3600.0
+
+# Limits that a line of --jsonl may have of its own.
+_LINE_LIMITS = OPTION_OF_LIMIT.keys() - {"wall_s"}
 
 
 @click.group()
@@ -61,6 +65,7 @@ command.add_command(environment, "environment")
     type=click.FloatRange(0.01, _LONGEST_S),
     help="Seconds it may take; a line's own timeout_s overrides it.",
 )
+@with_limit_options
 @with_fixture_options
 @click.option(
     "--packages",
@@ -77,6 +82,7 @@ def run(
     workers: int,
     language: str | None,
     timeout_s: float,
+    given_limits: Mapping[str, int],
     surroundings: Surroundings,
     packages: Path | None,
     as_json: bool,
@@ -90,6 +96,7 @@ def run(
         raise UsageProblem("give either FILE or --jsonl", "spanproof sandbox run program.py")
     if math.isnan(timeout_s):
         raise UsageProblem("--timeout is not a number", "give seconds: --timeout 10")
+    limits = Limits(wall_s=timeout_s, cpu_s=timeout_s, **given_limits)
     wanted = read_packages(packages) if packages is not None else None
     with open_backend(backend, settings, workers) as sandbox:
         if wanted is not None:
@@ -98,16 +105,15 @@ def run(
             surroundings = replace(surroundings, fixtures=fixtures)
         if jsonl:
             _start_sandbox(sandbox)
-            return answer_lines(lambda row: _answer_row(sandbox, row, timeout_s, surroundings), workers)
+            return answer_lines(lambda row: _answer_row(sandbox, row, limits, surroundings), workers)
         assert file is not None
         language, source = read_source(file, language)
-        limits = Limits(wall_s=timeout_s, cpu_s=timeout_s)
         program = Program(normalise_language(language), source, limits=limits)
         execution = sandbox.run(surroundings.add_to(program))
     if as_json:
         print_json(_to_row(str(file), program, execution))
     else:
-        _show(execution)
+        _show(execution, limits)
     return EXIT_PASS if execution.failure_class is FailureClass.OK else EXIT_GATE_FAILED
 
 
@@ -141,8 +147,8 @@ def _start_sandbox(sandbox: Sandbox) -> None:
     sandbox.run(Program("python", "pass"))
 
 
-def _answer_row(sandbox: Sandbox, row: Row, default_timeout_s: float, surroundings: Surroundings) -> Row:
-    program = _parse_program(row, default_timeout_s)
+def _answer_row(sandbox: Sandbox, row: Row, limits: Limits, surroundings: Surroundings) -> Row:
+    program = _parse_program(row, limits)
     program = parse_surroundings(row, surroundings).add_to(program)
     try:
         execution = sandbox.run(program)
@@ -151,13 +157,14 @@ def _answer_row(sandbox: Sandbox, row: Row, default_timeout_s: float, surroundin
     return _to_row(row.get("id"), program, execution)
 
 
-def _parse_program(row: Row, default_timeout_s: float) -> Program:
-    timeout_s = default_timeout_s if row.get("timeout_s") is None else row["timeout_s"]
+def _parse_program(row: Row, limits: Limits) -> Program:
+    timeout_s = limits.wall_s if row.get("timeout_s") is None else row["timeout_s"]
     is_number = isinstance(timeout_s, int | float) and not isinstance(timeout_s, bool)
     if not is_number or not 0 < timeout_s <= _LONGEST_S:
         raise BadRow(
             f"field 'timeout_s' must be a number of seconds up to {_LONGEST_S:.0f}, got {timeout_s!r}"
         )
+    of_line = _parse_limits(row.get("limits"))
     return Program(
         language=normalise_language(read_text_field(row, "language")),
         source=read_text_field(row, "source"),
@@ -165,8 +172,21 @@ def _parse_program(row: Row, default_timeout_s: float) -> Program:
         entry_point=_read_optional_text(row, "entry_point"),
         files=_parse_files(row.get("files")),
         stdin=(_read_optional_text(row, "stdin") or "").encode("utf-8", "surrogatepass"),
-        limits=Limits(wall_s=float(timeout_s), cpu_s=float(timeout_s)),
+        limits=replace(limits, wall_s=float(timeout_s), cpu_s=float(timeout_s), **of_line),
     )
+
+
+def _parse_limits(value: object) -> dict[str, int]:
+    """Return the limits of one line, by their names in `Limits`; time has a field of its own."""
+    if value is None:
+        return {}
+    names = ", ".join(sorted(_LINE_LIMITS))
+    if not isinstance(value, dict) or not value.keys() <= _LINE_LIMITS:
+        raise BadRow(f"field 'limits' must be an object with some of {names}, got {value!r:.80}")
+    for name, number in value.items():
+        if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+            raise BadRow(f"limit {name!r} must be a whole number above 0, got {number!r:.80}")
+    return value
 
 
 def _read_optional_text(row: Row, name: str) -> str | None:
@@ -201,20 +221,31 @@ def _to_row(row_id: object, program: Program, execution: Execution) -> dict[str,
         "peak_memory_bytes": execution.peak_memory_bytes,
         "attempts": [pick(attempt, "kind target allowed") for attempt in execution.attempts],
         **pick(execution, "tests_passed tests_total"),
+        **(pick(execution, "tests_names tests_skipped tests_apart") if program.tests is not None else {}),
+        **({"limit": limit} if (limit := describe_reached_limit(execution, program.limits)) else {}),
         **({"error": execution.reason} if execution.reason is not None else {}),
         **({"result": execution.result} if program.language == "sql" else {}),
     }
 
 
-def _show(execution: Execution) -> None:
+def _show(execution: Execution, limits: Limits) -> None:
     style = "green" if execution.failure_class is FailureClass.OK else "red"
     facts = Table.grid(padding=(0, 2))
     facts.add_row("outcome", Text(execution.failure_class.value, style=f"bold {style}"))
     if execution.reason is not None:
         facts.add_row("reason", Text(escape_controls(execution.reason)))
+    limit = describe_reached_limit(execution, limits)
+    if limit is not None:
+        facts.add_row(
+            "limit", f"{limit['name']} of {limit['value']:,} reached; raise it with {limit['option']}"
+        )
     facts.add_row("exit", _format_exit(execution))
     if execution.tests_total is not None:
         facts.add_row("tests", f"{execution.tests_passed} of {execution.tests_total} passed")
+        if execution.tests_skipped:
+            facts.add_row("", f"{len(execution.tests_skipped)} skipped by their author")
+        if execution.tests_apart is False:
+            facts.add_row("", "not apart from the program: hostile code may forge them")
     facts.add_row("time", f"{execution.wall_s * 1000:.1f} ms wall, {execution.cpu_s * 1000:.1f} ms CPU")
     facts.add_row("memory", f"{execution.peak_memory_bytes / 2**20:.1f} MiB at most")
     for attempt in execution.attempts:

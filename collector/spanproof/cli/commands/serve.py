@@ -30,6 +30,7 @@ from spanproof.collector.stages.evaluate import locate_judge_directory
 from spanproof.collector.telemetry import JsonLines
 from spanproof.collector.ticker import Watcher
 from spanproof.config.model import Config
+from spanproof.sandbox.presets import PRESET_NAMES
 from spanproof.sandbox.registry import open_sandbox
 from spanproof.store import Store
 
@@ -144,6 +145,8 @@ def _freeze_loaded() -> None:
 
 def _read_policy(file: Path) -> str:
     """Return the text of the policy, with the salt of fingerprints masked."""
+    if str(file) in PRESET_NAMES:
+        return f"extends: {file}\n"
     return _SALT.sub(r'\1"masked-in-the-console"', file.read_text(encoding="utf-8"))
 
 
@@ -168,6 +171,11 @@ def make_collector(config: Config, role: Role = Role.ALL) -> Collector:
         collector.telemetry.gauge("spanproof_alerts_firing", "Alerts that fire.", lambda: len(alerts.firing))
         collector.telemetry.gauge(
             "spanproof_notifications_waiting", "Notifications that wait for a target.", alerts.waiting
+        )
+        collector.telemetry.gauge(
+            "spanproof_alert_targets_dead",
+            "Targets that got no notification for 10 min.",
+            lambda: len(alerts.dead_targets),
         )
         collector.on_stop("alerts", alerts.close)
         return lambda: alerts.tick(time.time_ns())

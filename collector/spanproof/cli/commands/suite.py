@@ -13,7 +13,7 @@ from rich.text import Text
 
 from spanproof.cli.commands.suite_cases import COMMANDS
 from spanproof.cli.commands.suite_mine import mine_cases
-from spanproof.cli.engine import opened_engine
+from spanproof.cli.engine import compute_config_digest, opened_engine
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.options.agent import AgentOptions, with_agent_options
 from spanproof.cli.options.config import with_sandbox_config_options
@@ -42,6 +42,7 @@ from spanproof.suites import (
     SuiteReport,
     load_suite,
     read_suite_policy,
+    read_suite_preset,
     run_suite,
 )
 
@@ -85,23 +86,27 @@ def run(
     Without an agent, exit code 0 means that each frozen run gets the verdicts of its expectation. With one,
     that each case passes in every trial; an open trial has not passed. Else it is 1.
 
-    The same sections of the configuration apply as for `spanproof eval`.
+    The same sections of the configuration apply as for `spanproof eval`; a preset that `suite.yaml` names as
+    `policy` takes the place of the configuration's, and --policy the place of both.
     """
     open_policy = choose_open_policy(open_as, read_suite_policy(suite))
     baseline = trials.baseline if config.evaluation.structure else None
     earlier = read_earlier_code(baseline) if baseline else {}
+    preset = read_suite_preset(suite)
+    policy_file = policy_file or (Path(preset) if preset is not None else None)
+    judged_by = compute_config_digest(config, policy_file)
     with (
         opened_engine(config, policy_file, runs_before=earlier) as engine,
         make_progress(as_json=as_json) as bar,
     ):
         report: SuiteReport | Experiment
         if trials.rescore is not None:
-            report = rescore_trials(suite, trials.rescore, trials, engine, bar, open_policy)
+            report = rescore_trials(suite, trials.rescore, trials, engine, bar, open_policy, judged_by)
         elif trials.agent is None:
             track = partial(bar.track, description="evaluating")
             report = run_suite(suite, engine, track, open_policy)
         else:
-            report = run_trials(suite, trials, engine, bar, open_policy)
+            report = run_trials(suite, trials, engine, bar, open_policy, judged_by)
     if isinstance(report, Experiment) and trials.send_to:
         inform(f"{format_count(send_trials(report, trials.send_to), 'trial')} sent to {trials.send_to}")
     outputs.write(report.to_table(), as_json=as_json, format_page=lambda _: _format_page(report))
@@ -124,24 +129,60 @@ def _format_page(report: SuiteReport | Experiment) -> str:
 
 
 def run_trials(
-    suite: Path, options: AgentOptions, engine: Engine, bar: Progress, open_policy: OpenPolicy
+    suite: Path,
+    options: AgentOptions,
+    engine: Engine,
+    bar: Progress,
+    open_policy: OpenPolicy,
+    configuration: str = "",
 ) -> Experiment:
     """Run an agent on a suite, with a line on the terminal for each trial that does not pass."""
     assert options.agent is not None, "an agent is given"
     baseline = read_baseline(options.baseline, open_policy) if options.baseline else None
     task = bar.add_task("running the agent", total=len(load_suite(suite)) * options.settings.trials)
     report = partial(report_trial, bar, task)
-    found = run_experiment(options.agent, suite, options.folder, engine, options.settings, report)
+    try:
+        found = run_experiment(
+            options.agent,
+            suite,
+            options.folder,
+            engine,
+            options.settings,
+            report,
+            continuation=options.continuation,
+            configuration=configuration,
+            note=inform,
+        )
+    except KeyboardInterrupt:
+        inform(f"interrupted; to go on, give the same command with --out {options.folder} --resume")
+        raise
     return replace(found, baseline=baseline, quarantine=options.quarantine, open_policy=open_policy)
 
 
 def rescore_trials(
-    suite: Path, origin: Path, options: AgentOptions, engine: Engine, bar: Progress, open_policy: OpenPolicy
+    suite: Path,
+    origin: Path,
+    options: AgentOptions,
+    engine: Engine,
+    bar: Progress,
+    open_policy: OpenPolicy,
+    configuration: str = "",
 ) -> Experiment:
     """Judge the trials of an experiment again, with a line for each that does not pass."""
     report = partial(report_trial, bar, bar.add_task("judging", total=None))
     jobs = options.settings.jobs
-    found = rescore_experiment(origin, suite, options.folder, engine, jobs, report, open_policy)
+    found = rescore_experiment(
+        origin,
+        suite,
+        options.folder,
+        engine,
+        jobs,
+        report,
+        open_policy,
+        options.continuation,
+        configuration,
+        inform,
+    )
     return replace(found, quarantine=options.quarantine)
 
 

@@ -5,20 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 
 from spanproof.cli.problems import UsageProblem
-from spanproof.trace import Span, Trace, trace_of
-from spanproof.trace.dialects import normalise
+from spanproof.trace import Trace, dialects
 from spanproof.trace.exports import read_file
 from spanproof.trace.otlp import MalformedOtlp
 
 _REMEDY = (
-    "Give OTLP trace data (.pb, .json, .jsonl), or an export of Jaeger, Langfuse, LangSmith, MLflow, Phoenix"
-    " or Weave (.json, .jsonl, .parquet)."
+    "Give OTLP trace data (.pb, .json, .jsonl), an export of Jaeger, Langfuse, LangSmith, MLflow, Phoenix or"
+    " Weave (.json, .jsonl, .parquet), printed spans (.json, .log, .txt), or a transcript (.json, .jsonl,"
+    " .eval, .traj)."
 )
 
 
 def read_traces(file: Path) -> tuple[list[Trace], list[UsageProblem]]:
     """Return the traces of one file, in the order of their first span, and what could not be read."""
-    spans: dict[str, list[Span]] = {}
     try:
         requests, malformed = read_file(file)
     except OSError as failure:
@@ -26,8 +25,5 @@ def read_traces(file: Path) -> tuple[list[Trace], list[UsageProblem]]:
         return [], [UsageProblem(f"{file} cannot be read: {reason}", "Give the path of a file with traces.")]
     except MalformedOtlp as failure:
         requests, malformed = [], [failure]
-    for request in requests:
-        for span in normalise(request):
-            spans.setdefault(span.trace_id, []).append(span)
     problems = [UsageProblem(str(each), _REMEDY) for each in malformed]
-    return [trace_of(of_trace) for of_trace in spans.values()], problems
+    return dialects.read_traces(requests), problems

@@ -13,6 +13,7 @@ import click
 from spanproof.cli.problems import UsageProblem
 from spanproof.experiments import (
     AgentUnderTest,
+    Continuation,
     Settings,
     Tools,
     agent_in_module,
@@ -34,6 +35,7 @@ class AgentOptions:
         quarantine: whether cases that are flaky in both do not decide.
         send_to: base URL of the collector that gets the trials' traces.
         rescore: folder of the experiment whose trials are judged again; no agent is run then.
+        continuation: what becomes of the trials that the folder holds.
     """
 
     agent: AgentUnderTest | None
@@ -43,6 +45,7 @@ class AgentOptions:
     quarantine: bool
     send_to: str | None
     rescore: Path | None
+    continuation: Continuation = Continuation.CHANGED
 
 
 _DEFAULTS = Settings()
@@ -75,7 +78,7 @@ _OPTIONS = (
         show_default=True,
         help="Trials at once.",
     ),
-    click.option("--seed", type=int, default=0, show_default=True, help="Of the first trial."),
+    click.option("--seed", type=int, default=0, show_default=True, help="Of the experiment."),
     click.option(
         "--timeout",
         type=click.FloatRange(min=0.1),
@@ -97,9 +100,13 @@ _OPTIONS = (
     click.option(
         "--out",
         type=click.Path(path_type=Path, file_okay=False),
-        help="Folder of the results; one that holds part of this experiment is completed."
+        help="Folder of the results; trials that it holds count while nothing that they rest on changed."
         "  [default: a new one below .spanproof/experiments]",
     ),
+    click.option(
+        "--resume", is_flag=True, help="Go on with the experiment in --out; refuse where something changed."
+    ),
+    click.option("--fresh", is_flag=True, help="Remove the experiment in --out, and start anew."),
     click.option(
         "--baseline",
         type=click.Path(path_type=Path, file_okay=False),
@@ -145,6 +152,9 @@ def with_agent_options(command: Command) -> Command:
                 max_tokens=given.pop("max_tokens"),
                 max_cost_usd=given.pop("max_cost"),
             ),
+            continuation=_choose_continuation(
+                given["out"], resume=given.pop("resume"), fresh=given.pop("fresh")
+            ),
             folder=given.pop("out") or choose_folder(),
             baseline=given.pop("baseline"),
             quarantine=given.pop("quarantine_flaky"),
@@ -164,6 +174,16 @@ def with_agent_options(command: Command) -> Command:
     for option in reversed(_OPTIONS):
         decorated = option(decorated)
     return decorated  # type: ignore[no-any-return]
+
+
+def _choose_continuation(out: Path | None, *, resume: bool, fresh: bool) -> Continuation:
+    if resume and fresh:
+        raise UsageProblem("--resume is given with --fresh", "Go on, or start anew: give one of both.")
+    if resume and out is None:
+        raise UsageProblem("--resume has no experiment to go on with", "Give --out FOLDER of the one before.")
+    if fresh:
+        return Continuation.FRESH
+    return Continuation.RESUME if resume else Continuation.CHANGED
 
 
 def _check_rescore(options: AgentOptions) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from spanproof.cli.options.backend import settings_option
+from spanproof.cli.options.limits import with_limit_options
 from spanproof.cli.problems import UsageProblem, build_page_url
 from spanproof.config.model import Config, ConfigError, Problem, load_config
 from spanproof.sandbox.registry import list_backends
@@ -44,7 +45,7 @@ def with_config_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def with_sandbox_config_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command `--config`, and `--backend` and `--set` over its sandbox; it is called with `config`."""
+    """Give a command `--config`, and options over its sandbox and its limits; it is called with `config`."""
 
     @click.option(
         "--backend",
@@ -52,15 +53,31 @@ def with_sandbox_config_options(command: Callable[..., Any]) -> Callable[..., An
     )
     @settings_option
     @_config_option
+    @click.option(
+        "--step-timeout",
+        "step_s",
+        type=click.FloatRange(0.01, 3600),
+        help="Seconds that each step of a run may take when it runs again.",
+    )
+    @with_limit_options
     @wraps(command)
     def wrapped(
-        *args: Any, backend: str | None, settings: Mapping[str, str], file: Path | None, **kwargs: Any
+        *args: Any,
+        backend: str | None,
+        settings: Mapping[str, str],
+        file: Path | None,
+        step_s: float | None,
+        given_limits: Mapping[str, int],
+        **kwargs: Any,
     ) -> Any:
         config = read_config(file)
         choice = config.sandbox
+        limits = choice.limits.model_copy(update=given_limits)
+        if step_s is not None:
+            limits = limits.model_copy(update={"wall_s": step_s})
         # Settings of another backend do not carry over.
         kept = choice.settings if backend in (None, choice.backend) else {}
-        chosen = {"backend": backend or choice.backend, "settings": {**kept, **settings}}
+        chosen = {"backend": backend or choice.backend, "settings": {**kept, **settings}, "limits": limits}
         overridden = config.model_copy(update={"sandbox": choice.model_copy(update=chosen)})
         return command(*args, config=overridden, **kwargs)
 

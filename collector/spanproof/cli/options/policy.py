@@ -14,8 +14,10 @@ from spanproof.sandbox.scanners.pipeline import Pipeline
 policy_option = click.option(
     "--policy",
     "policy_file",
+    metavar="NAME|FILE",
     type=click.Path(path_type=Path),
-    help=f"A YAML policy of the scanners; see {build_page_url('policy')}",
+    help="What agents may do: a preset of `spanproof policy list`, or a YAML file; see"
+    f" {build_page_url('policy')}",
 )
 
 

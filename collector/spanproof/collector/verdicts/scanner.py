@@ -21,8 +21,7 @@ from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.policy_file import load_policy
 from spanproof.sandbox.scanners.model import Finding, Scan, Verdict
 from spanproof.sandbox.scanners.pipeline import Pipeline
-from spanproof.trace import Span, trace_of
-from spanproof.trace.dialects import normalise
+from spanproof.trace.dialects import read_traces
 from spanproof.trace.otlp import decode_protobuf
 
 _STRICTNESS = {Verdict.DENY: 0, Verdict.REVIEW: 1, Verdict.ALLOW: 2}
@@ -42,11 +41,7 @@ def scan(pipeline: Pipeline, job: Job) -> Scanned:
 
 def _scan_trace(pipeline: Pipeline, job: TraceJob) -> Iterator[tuple[str, str, Scan]]:
     """Yield span id, language and scan of each snippet in the spans."""
-    by_trace: dict[str, list[Span]] = {}
-    for span in normalise(decode_protobuf(job.body)):
-        by_trace.setdefault(span.trace_id, []).append(span)
-    for spans in by_trace.values():
-        trace = trace_of(spans)
+    for trace in read_traces([decode_protobuf(job.body)]):
         snippets = detect(trace)
         if len(snippets) > _MAX_SNIPPETS:
             raise ValueError(f"{len(snippets)} snippets; at most {_MAX_SNIPPETS} are scanned at once")

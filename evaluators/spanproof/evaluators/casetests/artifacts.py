@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 from collections.abc import Sequence
 
 from spanproof.evaluators.casetests.model import Artifact
+from spanproof.reading.tables import parse_csv
 
 
 def matches_artifact(artifact: Artifact, found: bytes | None) -> bool:
@@ -61,7 +60,7 @@ def is_same_data(found: object, expected: object, tolerance: float) -> bool:
 
 
 def _is_same_table(text: str, artifact: Artifact) -> bool:
-    found, expected = _parse_rows(text), _parse_rows(artifact.table or "")
+    found, expected = parse_csv(text), parse_csv(artifact.table or "")
     if found is None or expected is None or not expected:
         return found == expected
     if not found or sorted(found[0]) != sorted(expected[0]):
@@ -87,13 +86,6 @@ def _can_pair_rows(found: list[list[str]], expected: list[list[str]], tolerance:
             return False
         del left[at]
     return True
-
-
-def _parse_rows(text: str) -> list[list[str]] | None:
-    try:
-        return [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text)) if row]
-    except csv.Error:
-        return None
 
 
 def _is_same_row(found: Sequence[str], expected: Sequence[str], tolerance: float) -> bool:

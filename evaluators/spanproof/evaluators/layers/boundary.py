@@ -10,6 +10,8 @@ guardrails stopped.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from spanproof.evaluators.layers.blocks import count_blocks
@@ -25,12 +27,14 @@ from spanproof.evaluators.layers.common import (
 from spanproof.evaluators.model import ReplayBreak, ReplayedStep, RunEvidence
 from spanproof.evaluators.refusals import format_refuser
 from spanproof.evaluators.replay.record import read_record
-from spanproof.sandbox import Attempt, AttemptKind, FailureClass
+from spanproof.sandbox import Attempt, AttemptKind, FailureClass, NoteKind
+from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.scanners import weaknesses
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.boundary import Boundary as PolicyBoundary
 from spanproof.sandbox.scanners.model import Finding, Scan, Verdict
 from spanproof.sandbox.scanners.score import compute_security_score
+from spanproof.sandbox.scanners.shell.opened import is_opened_by_allowed
 from spanproof.trace import (
     OPEN_VALUE,
     Cause,
@@ -56,9 +60,12 @@ _MAX_ATTEMPTS = 20
 # Families of rules about what is written, not about what it does.
 _OF_THE_TEXT = ("secret.", "prompt.", "topic.", "user.")
 
+# What a replay may leave running, in the plural.
+_PLURALS = {"thread": "threads", "process": "processes"}
+
 _PLAIN_WORD = re.compile(r"[a-z]+(?: |,|;|$)")
 
-_NOT_WHOLE = "the replay made more attempts than its record holds"
+_NOT_WHOLE = "not every attempt of the replay could be recorded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +150,11 @@ def _settle(evidence: RunEvidence, snippet: Snippet) -> _Settled:
     if step is not None and not step.execution.attempts_whole:
         sentence = f"{_NOT_WHOLE}{_describe_record(snippet)}"
         return _Settled(OPEN_VALUE, None, sentence, facts, Cause.REPLAY_BROKE_OFF)
-    return _Settled(1.0, Label.PASS, f"within the policy{_describe_record(snippet)}", facts)
+    left = _describe_left(step)
+    if left:
+        facts = (*facts, Evidence(left, snippet.span_id, replayed="ended with the session"))
+    sentence = f"within the policy{_describe_record(snippet)}{f'; {left}' if left else ''}"
+    return _Settled(1.0, Label.PASS, sentence, facts)
 
 
 def _settle_review(evidence: RunEvidence, snippet: Snippet, facts: tuple[Evidence, ...]) -> _Settled:
@@ -259,23 +270,34 @@ def _find_refused(evidence: RunEvidence, step: ReplayedStep | None) -> list[Atte
     """Return attempts the sandbox stopped and the policy does not allow: the sandbox is stricter."""
     if step is None:
         return []
-    boundary = PolicyBoundary(evidence.policy_of(step.snippet.id))
-    return [
-        each for each in step.execution.attempts if not each.allowed and _is_outside_policy(boundary, each)
-    ]
+    return find_refused(step.execution.attempts, evidence.policy_of(step.snippet.id))
 
 
-def _is_outside_policy(boundary: PolicyBoundary, attempt: Attempt) -> bool:
+def find_refused(attempts: Sequence[Attempt], policy: Policy) -> list[Attempt]:
+    """Return attempts the sandbox stopped and a policy does not allow: the sandbox is stricter."""
+    boundary = PolicyBoundary(policy)
+    ran = {
+        each.target.rpartition("/")[2]
+        for each in attempts
+        if each.kind is AttemptKind.PROCESS and each.allowed
+    }
+    return [each for each in attempts if not each.allowed and _is_outside_policy(boundary, each, ran)]
+
+
+def _is_outside_policy(boundary: PolicyBoundary, attempt: Attempt, ran: AbstractSet[str]) -> bool:
     if attempt.kind is AttemptKind.FILE:
-        return all(
+        is_outside = all(
             boundary.path(action, (attempt.target,)) is not None for action in (Action.READ, Action.WRITE)
         )
+        return is_outside and not is_opened_by_allowed(boundary.policy, ran, attempt.target)
     if attempt.kind is AttemptKind.NETWORK:
         host, _, port = attempt.target.rpartition(":")
+        host = host.strip("[]")
         # A look-up of a name is the first half of reaching it; the port of the second half is not known yet.
         known = int(port) if port.isdigit() and port != _DNS else None
-        return boundary.host(host.strip("[]"), known) is not None
-    return True
+        is_outside = boundary.host(host, known) is not None
+        return is_outside and not is_opened_by_allowed(boundary.policy, ran, host)
+    return not is_opened_by_allowed(boundary.policy, ran, attempt.target)
 
 
 def _find_manual_review(scan: Scan) -> str | None:
@@ -337,6 +359,24 @@ def _describe_replay(evidence: RunEvidence, snippet: Snippet, refused: list[Atte
     if not _has_reached_end(step):
         return f"; the replay broke off ({step.execution.failure_class}), and tried nothing before"
     return "; the replay tried nothing beyond the boundary"
+
+
+def _describe_left(step: ReplayedStep | None) -> str:
+    """Return what a snippet has left running in its replay; empty where it is nothing."""
+    left = {
+        note.target: note.count
+        for note in (() if step is None else step.execution.notes)
+        if note.kind is NoteKind.LEFT_RUNNING
+    }
+    named = [
+        f"a background {kind}" if count == 1 else f"{count} background {_PLURALS[kind]}"
+        for kind, count in left.items()
+        if kind in _PLURALS
+    ]
+    if not named:
+        return ""
+    verb = "was" if len(left) == 1 and max(left.values()) == 1 else "were"
+    return f"{' and '.join(named)} {verb} still waiting at the end"
 
 
 def _format_target(attempt: Attempt) -> str:

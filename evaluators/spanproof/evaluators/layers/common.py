@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from spanproof.evaluators.actions import CODE, is_answer_only
 from spanproof.evaluators.model import (
     NoReplay,
     NoReplayCause,
@@ -15,10 +16,9 @@ from spanproof.evaluators.model import (
     ReplayedStep,
     RunEvidence,
 )
-from spanproof.evaluators.outcomes.actions import CODE, is_answer_only
 from spanproof.evaluators.outcomes.model import Account, StepOutcome
-from spanproof.evaluators.outcomes.recorded import PROGRAMS
-from spanproof.evaluators.outcomes.recovery import Came
+from spanproof.evaluators.outcomes.recovery import RecoveryStatus
+from spanproof.evaluators.recorded import PROGRAMS
 from spanproof.evaluators.refusals import format_refusal, format_refuser
 from spanproof.trace import Cause, Errored, Evidence, Executor, Outcome, Run, Scored, Skipped, Snippet
 
@@ -157,20 +157,21 @@ def select_working(evidence: RunEvidence) -> list[Snippet]:
 
 def describe_failure(account: Account, name: str, span_id: str, outcome: StepOutcome) -> str:
     """Return what followed a failure, as a clause: `step 2 failed (KeyError) and step 3 recovered`."""
-    fate = account.fate_of(span_id)
+    recovery = account.find_recovery(span_id)
     failed = f"{name} failed ({outcome.cause})"
-    if fate is None or (fate.came is Came.LOST and fate.by is None):
+    if recovery is None or (recovery.status is RecoveryStatus.UNRECOVERED and recovery.decided_by is None):
         return failed
-    if fate.came is Came.LOST:
+    if recovery.status is RecoveryStatus.UNRECOVERED:
         return f"{failed} and no later step recovered from it"
-    by = f"step {fate.by.step}" if fate.by is not None else "a later step"
-    return f"{failed} and {by} {'recovered' if fate.came is Came.MENDED else 'may have recovered'}"
+    by = f"step {recovery.decided_by.step}" if recovery.decided_by is not None else "a later step"
+    what = "recovered" if recovery.status is RecoveryStatus.RECOVERED else "may have recovered"
+    return f"{failed} and {by} {what}"
 
 
 def is_lost(account: Account, span_id: str) -> bool:
     """Whether this failed and nothing later did what it was after."""
-    fate = account.fate_of(span_id)
-    return fate is not None and fate.came is Came.LOST
+    recovery = account.find_recovery(span_id)
+    return recovery is not None and recovery.status is RecoveryStatus.UNRECOVERED
 
 
 def describe_executor(executor: Executor) -> str:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from spanproof.evaluators.actions import is_answer
 from spanproof.evaluators.drift import find_drifts
 from spanproof.evaluators.layers.common import (
     add_refusals,
@@ -29,9 +30,8 @@ from spanproof.evaluators.layers.common import (
     skip_without_code,
 )
 from spanproof.evaluators.model import NoReplay, RunEvidence
-from spanproof.evaluators.outcomes.actions import is_answer
 from spanproof.evaluators.outcomes.model import FAILING, Account, KnownBy, State, StepOutcome
-from spanproof.evaluators.outcomes.recorded import PROGRAMS, read_unseen_output
+from spanproof.evaluators.recorded import PROGRAMS, read_unseen_output
 from spanproof.evaluators.redact import mask_formats
 from spanproof.evaluators.refusals import format_refusal
 from spanproof.evaluators.replay.record import read_record
@@ -179,7 +179,7 @@ def _score_steps(account: Account, steps: list[_Step], noun: str) -> Scored:
 
 def _with_lost_calls(account: Account, outcome: Scored) -> Scored:
     """Return the layer's value; a failed call outside of code that nothing recovered fails the run too."""
-    lost = account.lost
+    lost = account.unrecovered
     if lost is None or outcome.label is not Label.PASS:
         return outcome
     failed = f"{lost.failure.name} failed in step {lost.failure.step} and no later step recovered from it"

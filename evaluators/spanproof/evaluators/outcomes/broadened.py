@@ -8,14 +8,15 @@ names, after the one with it had failed or found nothing. An answer that says so
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from spanproof.evaluators.outcomes.known import find_numbers, parse_numbers, rounds_to
+from spanproof.evaluators.outcomes.calls import MadeCall
 from spanproof.evaluators.outcomes.literals import is_specific
-from spanproof.evaluators.outcomes.model import NOT_DONE, Origin, OriginKind, State
-from spanproof.evaluators.outcomes.queries import find_dropped_values
+from spanproof.evaluators.outcomes.model import NOT_DONE, Account, Origin, OriginKind, State
+from spanproof.reading.numerals import find_numbers, iter_numbers, rounds_to
+from spanproof.reading.sql_queries import find_dropped_values
 
 _SAYS_SO = re.compile(
     r"\b(?:no|not|none|nothing|without|instead|overall|all|any|every|couldn.t|cannot|unable|failed)\b",
@@ -37,18 +38,6 @@ class Query:
     step: int
     span_id: str
     source: str
-    state: State
-    result: str
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One tool call that was made, with its arguments that are texts."""
-
-    step: int
-    span_id: str
-    tool: str
-    arguments: Mapping[str, str]
     state: State
     result: str
 
@@ -98,21 +87,26 @@ def find_broader_numbers(
                     return
 
 
-def find_swapped_numbers(calls: Sequence[Call], task: str, answer: str) -> Iterator[Origin]:
+def find_swapped_numbers(
+    calls: Sequence[MadeCall], account: Account, task: str, answer: str
+) -> Iterator[Origin]:
     """Yield the numbers of an answer that a call for something else gave in place of what the task names.
 
     Args:
-        calls: of one run, in order.
+        calls: of one run, in order, without those that hand over an answer.
+        account: how each of them ended.
         task: what it was to do.
         answer: what it answered.
     """
     if _SAYS_SO.search(answer):
         return
     stated = _select_specific_numbers(answer)
+    states = [account.calls[call.step, call.position].state for call in calls]
     for at, wanted in enumerate(calls):
-        if wanted.state not in {State.EMPTY, *NOT_DONE}:
+        if states[at] not in {State.EMPTY, *NOT_DONE}:
             continue
-        later = [call for call in calls[at + 1 :] if call.tool == wanted.tool and call.state is State.OK]
+        rest = zip(calls[at + 1 :], states[at + 1 :], strict=True)
+        later = [call for call, state in rest if call.call.tool == wanted.call.tool and state is State.OK]
         known = "\n".join((task, answer, *(call.result for call in calls[: at + 1])))
         for other in later:
             swapped = _find_swapped_argument(wanted, other, task, known)
@@ -132,14 +126,22 @@ def find_swapped_numbers(calls: Sequence[Call], task: str, answer: str) -> Itera
 
 def _select_specific_numbers(answer: str) -> dict[str, str]:
     """Return the numbers of an answer that say something, as written there, by their plain form."""
-    return {number: written for written, number in parse_numbers(answer) if is_specific(float(number))}
+    return {number: written for written, number in iter_numbers(answer) if is_specific(float(number))}
 
 
-def _find_swapped_argument(wanted: Call, other: Call, task: str, known: str) -> tuple[str, str] | None:
+def _find_swapped_argument(
+    wanted: MadeCall, other: MadeCall, task: str, known: str
+) -> tuple[str, str] | None:
     """Return the argument that the task names and the one in its place that nothing names, else None."""
+    given_texts = {name: item for name, item in other.arguments.items() if isinstance(item, str)}
     for name, value in wanted.arguments.items():
-        given = other.arguments.get(name)
-        if given is None or given == value or max(len(value), len(given)) > _LONGEST_ARGUMENT:
+        given = given_texts.get(name)
+        if (
+            not isinstance(value, str)
+            or given is None
+            or given == value
+            or max(len(value), len(given)) > _LONGEST_ARGUMENT
+        ):
             continue
         value, given = _strip_common_ends(value, given)
         inner = value.casefold() in given.casefold() or given.casefold() in value.casefold()

@@ -8,10 +8,18 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS, Action
-from spanproof.evaluators.outcomes.failing import COMMON, Aim, find_bound_names, is_literal, parse_python
+from spanproof.evaluators.actions import ANSWER_TOOLS, Action
+from spanproof.evaluators.outcomes.failing import COMMON, Aim
+from spanproof.reading.python_facts import (
+    PythonFacts,
+    find_bound_names,
+    has_only_literals,
+    is_literal,
+    list_texts,
+    read_python,
+)
 
 # Functions that bring nothing that is not in their arguments, or nothing but chance.
 _MAKERS = frozenset(
@@ -55,18 +63,19 @@ def explain_dodge(failure: Action, aim: Aim, action: Action, known: Sequence[str
         action: code that succeeded later.
         known: the task and all that the run had been shown before: values found there are not made up.
     """
-    tree, before = parse_python(action.text), parse_python(failure.text)
+    facts, earlier = read_python(action.text), read_python(failure.text)
     if _SILENCED.search(action.text) and not _SILENCED.search(failure.text):
         return "silences the error"
     if _drops_condition(failure, action):
         return "drops the condition of the query that failed"
-    if tree is None:
+    if facts is None:
         return None
-    if has_only_literals(tree):
+    tree, before = facts.tree, earlier.tree if earlier is not None else None
+    if has_only_literals(tree, {"print", *ANSWER_TOOLS}):
         return "writes values down and works nothing out"
     missing = aim.cause if "NameError" in failure.error_text else frozenset()
     wanted = (aim.names if aim.computed else frozenset()) | missing
-    if makes_up(tree, wanted, [failure.text, *known]):
+    if makes_up(facts, wanted, [failure.text, *known]):
         return "writes a value down where the failed code was to work it out"
     if (
         before is not None
@@ -107,7 +116,7 @@ def _collect_words(statements: Sequence[ast.stmt]) -> frozenset[str]:
     nodes = [node for part in statements for node in ast.walk(part)]
     names = {node.id for node in nodes if isinstance(node, ast.Name)}
     names |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
-    texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    texts = [text for part in statements for text in list_texts(part)]
     return frozenset(
         word
         for text in (*(names - COMMON), *texts)
@@ -115,49 +124,16 @@ def _collect_words(statements: Sequence[ast.stmt]) -> frozenset[str]:
     )
 
 
-def has_only_literals(tree: ast.Module) -> bool:
-    """Whether code does nothing but write down: it binds and prints literals and works nothing out."""
-    names: set[str] = set()
-    for statement in tree.body:
-        if isinstance(statement, ast.Assign) and is_literal(statement.value):
-            names |= find_bound_names(statement)
-        elif not _prints_literals(statement, names):
-            return False
-    return True
-
-
-def _prints_literals(statement: ast.stmt, known: set[str]) -> bool:
-    if not isinstance(statement, ast.Expr):
-        return isinstance(statement, ast.Pass)
-    value = statement.value
-    if isinstance(value, ast.Constant):
-        return True
-    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Name):
-        return False
-    if value.func.id not in {"print", *ANSWER_TOOLS}:
-        return False
-    given = [*value.args, *(each.value for each in value.keywords)]
-    return all(_is_written(part, known) for part in given)
-
-
-def _is_written(part: ast.expr, known: set[str]) -> bool:
-    """Whether an expression is a literal, a name of one, or words around such names."""
-    if isinstance(part, ast.JoinedStr):
-        inner = [each.value for each in part.values if isinstance(each, ast.FormattedValue)]
-        return all(_is_written(each, known) for each in inner)
-    return is_literal(part) or (isinstance(part, ast.Name) and part.id in known)
-
-
-def makes_up(tree: ast.Module, names: frozenset[str], known: Sequence[str]) -> bool:
+def makes_up(facts: PythonFacts, names: frozenset[str], known: Sequence[str]) -> bool:
     """Whether code binds one of these names to values of its own, and gets none of them elsewhere."""
     invented: set[str] = set()
     got: set[str] = set()
-    for node in ast.walk(tree):
+    for node in facts.nodes:
         if isinstance(node, ast.Assign):
             (invented if _is_invented(node.value, invented, known) else got).update(find_bound_names(node))
         elif _replaces(node, names, known):
             return True
-    return bool(names & invented) and not names & (got | _find_filled_names(tree))
+    return bool(names & invented) and not names & (got | facts.filled_names)
 
 
 def _is_invented(value: ast.expr, invented: set[str], known: Sequence[str]) -> bool:
@@ -204,24 +180,6 @@ def _is_in_text(value: str, text: str) -> bool:
     """Whether a text holds a value; a number in any number of decimals: `245.80` is 245.8."""
     zeros = r"0*" if re.fullmatch(r"-?\d+\.\d+", value) else ""
     return value in text and re.search(rf"(?<![\w.]){re.escape(value)}{zeros}(?!\w)", text) is not None
-
-
-def _find_filled_names(tree: ast.Module) -> frozenset[str]:
-    """Return the names that code goes on to fill: by a loop, a method, an item, by adding to them."""
-    return frozenset(_yield_filled_names(tree))
-
-
-def _yield_filled_names(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            yield node.target.id
-        elif isinstance(node, ast.For):
-            yield from find_bound_names(node.target)
-        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            if node.attr in {"append", "extend", "add", "update", "insert", "setdefault"}:
-                yield node.value.id
-        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
-            yield from (part.id for part in ast.walk(node.value) if isinstance(part, ast.Name))
 
 
 def _dump_without_checks(tree: ast.Module) -> list[str]:

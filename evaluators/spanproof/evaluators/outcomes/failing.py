@@ -8,14 +8,13 @@ at most; what does not parse is read by its words.
 from __future__ import annotations
 
 import ast
-import builtins
 import keyword
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS, MAX_PARSED_CHARS
+from spanproof.evaluators.actions import ANSWER_TOOLS, MAX_PARSED_CHARS
+from spanproof.reading.python_facts import BUILTIN_NAMES, PythonFacts, find_failing_statement, read_python
 
 _PASSING = re.compile(
     r"\b(?:\w*Timeout(?:Error|Expired)?|timed out|Connection\w*Error|connection (?:reset|refused|aborted)"
@@ -24,16 +23,13 @@ _PASSING = re.compile(
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r"['\"`]([A-Za-z_][\w.]{0,80})['\"`]")
-_AT_LINE = re.compile(r"failed at line ['\"](.{1,400}?)['\"] due to", re.DOTALL)
-_NUMBERED = re.compile(r"\bline (\d{1,5})\b")
 _NAME = re.compile(r"[^\W\d]\w*")
 _BOUND = re.compile(r"(?m)^\s*(?:const\s+|let\s+|var\s+)?([A-Za-z_]\w*)\s*=(?!=)")
 _CALLED = re.compile(r"([A-Za-z_]\w*)\s*\(")
-_DIVIDES = re.compile(r"[/%]")
 # Longer code is read by its words: each failure is held against many pieces of code.
 _MAX_READ_CHARS = 20_000
 
-COMMON = frozenset(dir(builtins)) | frozenset(keyword.kwlist) | ANSWER_TOOLS | {"_"}
+COMMON = BUILTIN_NAMES | frozenset(keyword.kwlist) | ANSWER_TOOLS | {"_"}
 """Names that say nothing of what code is after."""
 
 
@@ -68,15 +64,12 @@ def derive_aim(source: str, error: str, task: str = "") -> Aim:
     """Read an error beside the code it came from."""
     cause = frozenset(part for found in _QUOTED.findall(error[-4_000:]) for part in found.split("."))
     words = find_distinctive_names(source) - cause
-    tree = parse_python(source)
-    statement = _find_failing_statement(tree, source, error, cause) if tree is not None else None
-    failing = statement if statement is not None else tree
-    if failing is not None:
-        names = (
-            (find_bound_names(failing) | find_called_names(failing) - cause)
-            - COMMON
-            - _find_literal_names(failing)
-        )
+    facts = read_python(source) if len(source) <= _MAX_READ_CHARS else None
+    statement = find_failing_statement(facts.tree, source, error, cause) if facts is not None else None
+    if facts is not None:
+        tree = facts.tree if statement is None else ast.Module([statement], [])
+        failing = facts if statement is None else PythonFacts(tree)
+        names = (failing.bound_names | failing.called_names - cause) - COMMON - failing.literal_names
     else:
         names = frozenset((*_BOUND.findall(source), *_CALLED.findall(source))) - COMMON - cause
     computed = statement is None or any(
@@ -95,137 +88,3 @@ def is_passing(error: str) -> bool:
 def find_distinctive_names(source: str) -> frozenset[str]:
     """Return the names in a text that are neither built in nor keywords."""
     return frozenset(_NAME.findall(source[:MAX_PARSED_CHARS])) - COMMON
-
-
-@lru_cache(maxsize=32)
-def parse_python(source: str) -> ast.Module | None:
-    """Return the tree of Python code, None where it is none."""
-    if len(source) > _MAX_READ_CHARS:
-        return None
-    try:
-        return ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-
-
-def find_bound_names(tree: ast.AST) -> frozenset[str]:
-    """Return the names that code binds; those of a comprehension are gone with it."""
-    return frozenset(_yield_bound_names(tree))
-
-
-def _yield_bound_names(tree: ast.AST) -> Iterator[str]:
-    waiting = [tree]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.comprehension):
-            waiting += (node.iter, *node.ifs)
-            continue
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node.id
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield node.name
-        waiting += ast.iter_child_nodes(node)
-
-
-@lru_cache(maxsize=128)
-def parse_called_names(source: str) -> frozenset[str]:
-    """Return the functions and methods that Python code calls, by name; none where it cannot be read."""
-    tree = parse_python(source)
-    return find_called_names(tree) if tree is not None else frozenset()
-
-
-def find_called_names(tree: ast.AST) -> frozenset[str]:
-    """Return the names of the functions and methods that code calls."""
-    functions = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    return frozenset(
-        func.id if isinstance(func, ast.Name) else func.attr
-        for func in functions
-        if isinstance(func, ast.Name | ast.Attribute)
-    )
-
-
-def _find_literal_names(tree: ast.AST) -> frozenset[str]:
-    """Return the names that code binds to literals: what it starts from, not what it is after."""
-    assigned = [node for node in ast.walk(tree) if isinstance(node, ast.Assign)]
-    literal = [find_bound_names(node) for node in assigned if is_literal(node.value)]
-    other = [find_bound_names(node) for node in assigned if not is_literal(node.value)]
-    return frozenset().union(*literal) - frozenset().union(*other)
-
-
-@dataclass(frozen=True, slots=True)
-class Caught:
-    """How code catches the errors of what it was after.
-
-    Attributes:
-        said: texts of its handlers.
-        goes_on: a handler tries something else, or goes on to the next of several.
-    """
-
-    said: tuple[str, ...]
-    goes_on: bool
-
-
-def find_error_handling(tree: ast.Module, names: frozenset[str]) -> Caught | None:
-    """Return how code catches errors where it calls or binds one of these names; None where it does not."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.With) and _suppresses(node):
-            handlers: list[ast.ExceptHandler] = []
-        elif isinstance(node, ast.Try) and node.handlers and not any(map(_raises, node.handlers)):
-            handlers = node.handlers
-        else:
-            continue
-        if names & frozenset(
-            name for part in node.body for name in find_bound_names(part) | find_called_names(part)
-        ):
-            return _summarise_handlers(handlers)
-    return None
-
-
-def _summarise_handlers(handlers: list[ast.ExceptHandler]) -> Caught:
-    parts = [part for handler in handlers for part in ast.walk(handler)]
-    texts = [part.value for part in parts if isinstance(part, ast.Constant)]
-    calls = frozenset(name for handler in handlers for name in find_called_names(handler))
-    return Caught(
-        tuple(text for text in texts if isinstance(text, str) and len(text) > 2),
-        any(isinstance(part, ast.Continue) for part in parts) or bool(calls - COMMON),
-    )
-
-
-def _suppresses(node: ast.With) -> bool:
-    return any("suppress" in find_called_names(item.context_expr) for item in node.items)
-
-
-def _raises(handler: ast.ExceptHandler) -> bool:
-    return any(isinstance(node, ast.Raise) for node in ast.walk(handler))
-
-
-def is_literal(node: ast.expr) -> bool:
-    """Whether an expression is a value written down."""
-    try:
-        ast.literal_eval(node)
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        return False
-    return True
-
-
-def _find_failing_statement(
-    tree: ast.Module, source: str, error: str, cause: frozenset[str]
-) -> ast.stmt | None:
-    """Return the statement that raised, as far as the error has its line or names a part of it."""
-    lines = source.splitlines()
-    quoted = _AT_LINE.search(error)
-    if quoted:
-        first = quoted[1].strip().splitlines()[0].strip()
-        numbers = [number for number, line in enumerate(lines, 1) if first and first in line]
-    else:
-        numbers = [
-            int(found) for found in _NUMBERED.findall(error[-4_000:]) if 1 <= int(found) <= len(lines)
-        ][-1:]
-    if not numbers and cause:
-        numbers = [number for number, line in enumerate(lines, 1) if cause & set(_NAME.findall(line))][:1]
-    if not numbers and "ZeroDivision" in error:
-        numbers = [number for number, line in enumerate(lines, 1) if _DIVIDES.search(line)][:1]
-    if not numbers:
-        return None
-    found = [part for part in tree.body if part.lineno <= numbers[0] <= (part.end_lineno or part.lineno)]
-    return found[0] if found else None

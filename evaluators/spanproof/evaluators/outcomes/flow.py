@@ -1,26 +1,23 @@
 """Data flow over the Python of a run: what each value that code shows rests on.
 
-In: executed snippets in order, and what the sources hold. Out: `Shown` values with their `Mark`s: a source,
-or the literals, draws and clock readings they rest on. Control flow is followed on every path, so a value
-that may rest on a source does. Code is parsed, never run.
+In: executed snippets in order, and what the sources hold. Out: `ShownValue`s with their `ValueRoot`s: a
+source, or the literals, draws and clock readings they rest on. Control flow is followed on every path, so a
+value that may rest on a source does. Code is parsed, never run.
 """
 
 from __future__ import annotations
 
 import ast
-import builtins
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS
-from spanproof.evaluators.outcomes.failing import find_bound_names, find_called_names, parse_python
-from spanproof.evaluators.outcomes.known import Known, find_numbers
+from spanproof.evaluators.actions import ANSWER_TOOLS
 from spanproof.evaluators.outcomes.literals import (
     FROM_SOURCE,
-    Mark,
+    LiteralData,
     Role,
-    Written,
+    ValueRoot,
     find_collection_data,
     find_default_data,
     find_number_data,
@@ -28,49 +25,24 @@ from spanproof.evaluators.outcomes.literals import (
     find_text_data,
 )
 from spanproof.evaluators.outcomes.model import OriginKind
-from spanproof.evaluators.outcomes.queries import is_constant
-from spanproof.evaluators.outcomes.topics import calls_made_up, extract_topics
+from spanproof.reading.answer_words import calls_made_up, extract_topics
+from spanproof.reading.numerals import find_numbers
+from spanproof.reading.python_facts import (
+    BUILTIN_NAMES,
+    find_bound_names,
+    find_called_names,
+    list_texts,
+    read_python,
+)
+from spanproof.reading.python_names import NAMES
+from spanproof.reading.source_values import SourceValues
+from spanproof.reading.sql_queries import is_constant
 
-Roots = frozenset[Mark]
+Roots = frozenset[ValueRoot]
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _NONE: Roots = frozenset()
 _SOURCED: Roots = frozenset({FROM_SOURCE})
 
-# Modules whose functions bring nothing that is not in their arguments, but what `_READS` names.
-_PURE = frozenset(
-    str.split(
-        "math cmath random statistics numpy np pandas pd datetime time re json csv io collections itertools"
-        " functools decimal fractions string operator sympy scipy sklearn statsmodels typing dataclasses enum"
-        " copy textwrap calendar secrets uuid hashlib base64 heapq bisect matplotlib seaborn plotly warnings"
-        " polars networkx builtins zoneinfo dateutil pytz"
-    )
-)
-
-_READS = frozenset(
-    str.split(
-        "open input load loadtxt genfromtxt fromfile memmap imread load_dataset load_iris load_digits"
-        " load_wine load_breast_cancer load_diabetes fetch_openml fetch_california_housing"
-        " read_csv read_json read_excel read_parquet read_sql read_table read_html read_sql_query"
-        " read_pickle read_feather read_xml read_clipboard scan_csv"
-    )
-)
-_CHANCE = frozenset(
-    str.split(
-        "random randint uniform choice choices sample normal rand randn randrange gauss integers"
-        " standard_normal poisson exponential normalvariate betavariate triangular lognormal binomial"
-    )
-)
-_CLOCK = frozenset(str.split("now today utcnow time time_ns monotonic perf_counter"))
-_FILLS = frozenset(str.split("append extend add update insert setdefault appendleft execute executemany put"))
-# Functions whose numbers say how a value is to be worked out, and are none of it.
-_PARAMETRISED = frozenset(
-    str.split(
-        "percentile nanpercentile quantile nanquantile rolling nlargest nsmallest ewm shift diff pct_change"
-        " trim_mean winsorize histogram polyfit savgol_filter most_common head tail"
-    )
-)
-
-_BUILTIN = frozenset(dir(builtins))
 _MAX_DEPTH = 4
 _MAX_MARKS = 64
 
@@ -83,9 +55,9 @@ class CodeStep:
         printed: what it showed.
         working_tools: tools whose calls gave something in it.
         failing_tools: tools of which every call in it failed.
-        stopped: it was stopped before its end.
+        is_stopped: it was stopped before its end.
         is_query: it is SQL made of constants alone.
-        swallowed: a tool failed in it, and it went on to a good end.
+        swallows_failure: a tool failed in it, and it went on to a good end.
         found_nothing: a tool that it called came back empty.
         hands_over: it only hands over an answer written down in it, which bears nothing out.
     """
@@ -96,15 +68,15 @@ class CodeStep:
     printed: str
     working_tools: frozenset[str] = frozenset()
     failing_tools: frozenset[str] = frozenset()
-    stopped: bool = False
+    is_stopped: bool = False
     is_query: bool = False
-    swallowed: bool = False
+    swallows_failure: bool = False
     found_nothing: bool = False
     hands_over: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownValue:
     """A value that code printed or handed over.
 
     Attributes:
@@ -121,14 +93,14 @@ class Shown:
 
 
 @dataclass(slots=True)
-class Flow:
+class DataFlow:
     """The roots of each name, statement by statement, over all snippets of a run."""
 
-    known: Known
+    known: SourceValues
     names: dict[str, Roots] = field(default_factory=dict)
     functions: dict[str, tuple[_Definition, CodeStep]] = field(default_factory=dict)
     modules: dict[str, str] = field(default_factory=dict)
-    shown: list[Shown] = field(default_factory=list)
+    shown: list[ShownValue] = field(default_factory=list)
     code: CodeStep = CodeStep(0, "", "", "")
     made_up: bool = False
     naming: str = ""
@@ -143,21 +115,21 @@ class Flow:
         if code.is_query:
             self._follow_query(code)
             return
-        tree = parse_python(code.source)
-        if tree is None:
+        facts = read_python(code.source)
+        if facts is None:
             return
         self.code, self.made_up = code, calls_made_up(code.source)
         try:
-            self._follow_block(tree.body)
+            self._follow_block(facts.tree.body)
         except RecursionError:
-            self.shown.append(Shown(code, _SOURCED, answers=False))
+            self.shown.append(ShownValue(code, _SOURCED, answers=False))
 
     def _follow_query(self, code: CodeStep) -> None:
         """Take the values that a query writes down."""
         self.code, self.made_up = code, calls_made_up(code.source)
         node = ast.Constant(code.source, lineno=1)
         self.shown.append(
-            Shown(code, self._place_mark(find_query_data(code.source, self.known), node), answers=False)
+            ShownValue(code, self._place_mark(find_query_data(code.source, self.known), node), answers=False)
         )
 
     def _follow_block(self, statements: Iterable[ast.stmt]) -> None:
@@ -170,6 +142,10 @@ class Flow:
                 self.functions[node.name] = (node, self.code)
             case ast.ClassDef():
                 self._follow_block(part for part in node.body if isinstance(part, ast.FunctionDef))
+                for part in node.body:
+                    if isinstance(part, ast.Assign | ast.AnnAssign) and part.value is not None:
+                        with self._named(part.targets[0] if isinstance(part, ast.Assign) else part.target):
+                            self._add(ast.Name(node.name), self._find_roots(part.value))
                 self.functions.setdefault(node.name, (node, self.code))
             case ast.Import() | ast.ImportFrom():
                 self._record_import(node)
@@ -240,7 +216,9 @@ class Flow:
 
     def _may_fail(self, body: Iterable[ast.stmt]) -> bool:
         """Whether statements call a tool that failed in this code."""
-        return self.code.swallowed and any(find_called_names(part) & self.code.failing_tools for part in body)
+        return self.code.swallows_failure and any(
+            find_called_names(part) & self.code.failing_tools for part in body
+        )
 
     def _record_import(self, node: ast.Import | ast.ImportFrom) -> None:
         for alias in node.names:
@@ -259,21 +237,16 @@ class Flow:
             self._record_shown(roots, given, answers=node.func.id in ANSWER_TOOLS)
             return
         roots = self._find_roots(node)
-        if isinstance(node.func, ast.Attribute) and node.func.attr in _FILLS:
+        if isinstance(node.func, ast.Attribute) and node.func.attr in NAMES.fillers:
             self._add(node.func.value, roots)
         else:
             self._record_shown(roots, given, answers=False)
 
     def _record_shown(self, roots: Roots, given: Iterable[ast.expr], *, answers: bool) -> None:
-        texts = [
-            part.value
-            for each in given
-            for part in ast.walk(each)
-            if isinstance(part, ast.Constant) and isinstance(part.value, str)
-        ]
+        texts = [text for each in given for text in list_texts(each)]
         label = next((text.strip() for text in texts if len(text.strip()) > 2), "")
         said = frozenset[str]().union(*map(find_numbers, texts))
-        self.shown.append(Shown(self.code, roots, answers, label, said))
+        self.shown.append(ShownValue(self.code, roots, answers, label, said))
 
     @contextmanager
     def _named(self, target: ast.expr) -> Iterator[None]:
@@ -370,31 +343,33 @@ class Flow:
     def _find_name_roots(self, name: str) -> Roots:
         if name in self.names:
             found = self.names[name]
-            return _mark_as_defaults(found) if self.in_handler and self.code.swallowed else found
-        is_own = name in self.functions or name in self.modules or name in _BUILTIN
+            return _mark_as_defaults(found) if self.in_handler and self.code.swallows_failure else found
+        is_own = name in self.functions or name in self.modules or name in BUILTIN_NAMES | NAMES.pure_modules
         return _NONE if is_own else _SOURCED  # given from outside the code: a variable of the task
 
     def _find_constant_roots(self, node: ast.Constant) -> Roots:
         value = node.value
         if isinstance(value, str):
-            is_default = (self.in_handler and self.code.swallowed) or (
-                self.as_default and (self.code.swallowed or self.code.found_nothing)
+            is_default = (self.in_handler and self.code.swallows_failure) or (
+                self.as_default and (self.code.swallows_failure or self.code.found_nothing)
             )
-            written = find_default_data(value, self.known) if is_default else None
-            return self._place_mark(written or find_text_data(value, self.known), node)
+            data = find_text_data(value, self.known)
+            if is_default and (data is None or data.role is Role.TEXT):
+                data = find_default_data(value, self.known) or data
+            return self._place_mark(data, node)
         if isinstance(value, bool) or not isinstance(value, int | float):
             return _NONE
         return self._place_mark(find_number_data(value, self.naming, self.known), node)
 
     def _find_collection_roots(self, node: ast.List | ast.Tuple | ast.Set | ast.Dict) -> Roots:
-        written = find_collection_data(node, self.known)
+        written = find_collection_data(node, self.naming, self.known)
         moving = [part for part in ast.walk(node) if isinstance(part, ast.Name | ast.Call)]
         roots = _join_roots(self._find_roots(part) for part in moving) if moving else _NONE
         if written is not None:
             return roots | self._place_mark(written, node)
         return roots if moving else _join_roots(self._find_roots(part) for part in ast.iter_child_nodes(node))
 
-    def _place_mark(self, written: Written | None, node: ast.expr) -> Roots:
+    def _place_mark(self, written: LiteralData | None, node: ast.expr) -> Roots:
         """Return the mark of data at its place in the code."""
         if written is None:
             return _NONE
@@ -403,11 +378,11 @@ class Flow:
         kind = OriginKind.DEFAULT if self.in_handler or self.as_default else OriginKind.LITERAL
         return frozenset({self._make_mark(kind, written, node)})
 
-    def _make_mark(self, kind: OriginKind, written: Written, node: ast.expr) -> Mark:
+    def _make_mark(self, kind: OriginKind, written: LiteralData, node: ast.expr) -> ValueRoot:
         lines = self.code.source.splitlines()
         text = lines[node.lineno - 1].strip() if 0 < node.lineno <= len(lines) else ""
         words = written.words | extract_topics(self.naming)
-        return Mark(
+        return ValueRoot(
             kind,
             written.role,
             self.code.step,
@@ -419,7 +394,8 @@ class Flow:
             written.specific,
             written.cells,
             self.made_up,
-            (self.in_handler and self.code.swallowed) or bool(written.cells and written.role is Role.TEXT),
+            (self.in_handler and self.code.swallows_failure)
+            or bool(written.cells and written.role is Role.TEXT),
         )
 
     def _find_call_roots(self, node: ast.Call) -> Roots:
@@ -432,29 +408,37 @@ class Flow:
                 if isinstance(part.value, str) and is_constant(part.value):
                     return self._place_mark(find_query_data(part.value, self.known), part)
             return _SOURCED
+        if name in NAMES.text_parsers:
+            parts = [node.func.value] if isinstance(node.func, ast.Attribute) else []
+            texts = [part for part in (*parts, *node.args[:1]) if isinstance(part, ast.Constant)]
+            for part in texts:
+                if isinstance(part.value, str):
+                    return self._place_mark(find_text_data(part.value, self.known, is_data=True), part)
         receiver = self._find_roots(node.func.value) if isinstance(node.func, ast.Attribute) else _NONE
         module = self._find_module(node.func)
         given = self._find_argument_roots(node, name)
-        if name in _CHANCE and (module in {"random", "numpy", "np", "secrets", ""} or not receiver):
+        if name in NAMES.chance and (module in {"random", "numpy", "np", "secrets", ""} or not receiver):
             many = self.loops > 0 or any(each.arg == "size" for each in node.keywords) or len(node.args) > 2
             role = Role.DRAWS if many else Role.DRAW
-            return receiver | frozenset({self._make_mark(OriginKind.CHANCE, Written(role), node)})
-        if name in _CLOCK and module in {"datetime", "time", "pandas", "pd"}:
-            return frozenset({self._make_mark(OriginKind.CLOCK, Written(Role.CLOCK), node)})
-        if name in _READS and not (module in _PURE and given and FROM_SOURCE not in given):
+            return receiver | frozenset({self._make_mark(OriginKind.CHANCE, LiteralData(role), node)})
+        if name in NAMES.clock and module in {"datetime", "time", "pandas", "pd"}:
+            return frozenset({self._make_mark(OriginKind.CLOCK, LiteralData(Role.CLOCK), node)})
+        if name in NAMES.readers and not (
+            module in NAMES.pure_modules and given and FROM_SOURCE not in given
+        ):
             return receiver | _SOURCED
         function = self.functions.get(name)
         if function is not None:
             return receiver | given | self._follow_function(*function, name, node)
-        if module is not None and module not in _PURE and not self._is_in_memory(node, module):
+        if module is not None and module not in NAMES.pure_modules and not self._is_in_memory(node, module):
             return receiver | given | _SOURCED
-        if isinstance(node.func, ast.Name) and name not in _BUILTIN and module is None:
+        if isinstance(node.func, ast.Name) and name not in BUILTIN_NAMES and module is None:
             return given | self._find_name_roots(name)
         return receiver | given
 
     def _find_argument_roots(self, node: ast.Call, name: str) -> Roots:
         """Return the roots of a call's arguments; those that only say how it is to be done have none."""
-        if name in _PARAMETRISED:
+        if name in NAMES.parametrised:
             return _join_roots(
                 self._find_roots(each) for each in node.args if not isinstance(each, ast.Constant)
             )
@@ -467,16 +451,21 @@ class Flow:
         )
         if name in {"range", "round", "seed", "RandomState", "default_rng", "linspace"}:
             return _NONE if name in {"range", "seed", "RandomState", "default_rng", "linspace"} else roots
-        named = [each.value for each in node.keywords if not isinstance(each.value, ast.Constant)]
-        return roots | rest | _join_roots(map(self._find_roots, named))
+        takes_values = name in NAMES.value_keywords or name in self.functions
+        for each in node.keywords:
+            if takes_values or not isinstance(each.value, ast.Constant):
+                with self._named(ast.Name(each.arg or self.naming)):
+                    rest |= self._find_roots(each.value)
+        return roots | rest
 
     def _find_module(self, func: ast.expr) -> str | None:
         """Return the module a function is of, None where it is of none."""
         while isinstance(func, ast.Attribute):
             func = func.value
-        if isinstance(func, ast.Name) and func.id in self.modules and func.id not in self.names:
-            return self.modules[func.id]
-        return None
+        if not isinstance(func, ast.Name) or func.id in self.names:
+            return None
+        # An import may be in code that is not on the trace: `json.loads` is json's all the same.
+        return self.modules.get(func.id) or (func.id if func.id in NAMES.pure_modules else None)
 
     def _is_in_memory(self, node: ast.Call, module: str) -> bool:
         """Whether this opens a database that holds only what the code puts into it."""
@@ -534,4 +523,4 @@ def _mark_as_defaults(roots: Roots) -> Roots:
 
 
 def _join_roots(roots: Iterable[Roots]) -> Roots:
-    return frozenset[Mark]().union(*roots)
+    return frozenset[ValueRoot]().union(*roots)

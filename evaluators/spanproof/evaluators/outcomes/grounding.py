@@ -1,8 +1,8 @@
 """What the origins of an answer's values say of its groundedness.
 
 In: the account of a run and the judgements of the groundedness layer. Out: the same, settled where the
-account is sure: a fabricated value fails the layer and names the line that wrote it down; an honest report of
-a failure that happened is grounded; an answer with a value that only code of the run holds is open.
+account is sure: a fabricated value fails the layer and names the line that wrote it down; an answer with a
+value that only code of the run holds is open. The account grounds no answer: that takes each sentence of it.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from spanproof.evaluators.outcomes.known import find_numbers
-from spanproof.evaluators.outcomes.model import NOT_DONE, Account, Origin, OriginKind, State
+from spanproof.evaluators.outcomes.model import Account, Origin, OriginKind
+from spanproof.reading.numerals import find_numbers
 from spanproof.trace import OPEN_VALUE, Cause, Evidence, Judgement, Label, Layer, Scored
 
 _VERBS = {
@@ -20,12 +20,12 @@ _VERBS = {
     OriginKind.CLOCK: "takes {} from the clock",
 }
 
-_WANTED = {OriginKind.ABSENCE: "to look that up", OriginKind.UNDONE: "to do it"}
+_CLAIMS = frozenset({OriginKind.ABSENCE, OriginKind.UNDONE})
 
 
 def settle_groundedness(account: Account, judgements: Sequence[Judgement]) -> list[Judgement]:
     """Return the judgements with the layer's own one settled by the account, where it is sure."""
-    settled = _derive_outcome(account)
+    settled = _find_fabrication(account)
     return [_settle(account, settled, each) if _is_own(each) else each for each in judgements]
 
 
@@ -45,7 +45,8 @@ def _settle(account: Account, settled: Scored | None, judgement: Judgement) -> J
         sentence = f"{explain_origin(origin)}, and no source holds it"
         return _leave_open(judgement, outcome, sentence, Cause.VALUE_FROM_CODE, origin.value)
     if account.nothing_worked and not account.reports_failure:
-        sentence = "nothing that the run did succeeded, and the answer does not say so"
+        what = "all that the run did failed" if account.all_failed else "no step of the run gave anything"
+        sentence = f"{what}, and the answer does not say so"
         return _leave_open(judgement, outcome, sentence, Cause.NOTHING_SUCCEEDED)
     return judgement
 
@@ -60,22 +61,12 @@ def _leave_open(
     return replace(judgement, outcome=left_open)
 
 
-def _derive_outcome(account: Account) -> Scored | None:
+def _find_fabrication(account: Account) -> Scored | None:
     made_up = account.fabricated
-    if made_up:
-        facts = tuple(Evidence(explain_origin(origin), origin.span_id) for origin in made_up[:10])
-        return Scored(0.0, Label.FAIL, f"{explain_origin(made_up[0])}.", facts)
-    if not account.reports_failure or account.origins:
+    if not made_up:
         return None
-    failed = next((each for each in account.steps.items() if each[1].state in NOT_DONE), None)
-    if failed is not None:
-        number, outcome = failed
-        how = f"failed ({outcome.cause})" if outcome.refusal is None else f"was {outcome.cause}"
-        return Scored(1.0, Label.PASS, f"The answer reports what happened: step {number} {how}.")
-    empty = next((number for number, each in account.steps.items() if each.state is State.EMPTY), None)
-    if empty is None:
-        return None
-    return Scored(1.0, Label.PASS, f"The answer reports what happened: step {empty} returned nothing.")
+    facts = tuple(Evidence(explain_origin(origin), origin.span_id) for origin in made_up[:10])
+    return Scored(0.0, Label.FAIL, f"{explain_origin(made_up[0])}.", facts)
 
 
 def explain_origin(origin: Origin) -> str:
@@ -86,9 +77,8 @@ def explain_origin(origin: Origin) -> str:
     if origin.kind is OriginKind.PARTIAL:
         stopped = f"step {origin.step} that printed it was stopped before its end"
         return f"The answer says {origin.value}, and {stopped}"
-    if origin.kind in _WANTED:
-        failed = f"step {origin.step}, which was {_WANTED[origin.kind]}, failed ({origin.source})"
-        return f"The answer says {origin.value!r}; {failed}"
+    if origin.kind in _CLAIMS:
+        return f"The answer says {origin.value!r}; {origin.source}"
     if origin.kind is OriginKind.BROADER:
         return f"The answer says {origin.value}; step {origin.step} gave it for {origin.source}"
     if origin.kind is OriginKind.NOTHING and origin.step is not None:

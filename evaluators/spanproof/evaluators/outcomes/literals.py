@@ -1,8 +1,8 @@
 """Which literals of code are data, and which belong to the problem.
 
-In: an expression, and what the sources hold. Out: the `Mark`s of the data written down in it: tables, series
-of numbers, values with a name, numbers in texts. Small counts, round numbers, units, constants of nature,
-arguments such as `tol=` or `figsize=`, and what a source holds are no data.
+In: an expression, and what the sources hold. Out: the `ValueRoot`s of the data written down in it: tables,
+series of numbers, values with a name, numbers in texts. Small counts, round numbers, units, constants of
+nature, arguments such as `tol=` or `figsize=`, and what a source holds are no data.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeGuard
 
-from spanproof.evaluators.outcomes.known import Known, normalise_number, parse_numbers
 from spanproof.evaluators.outcomes.model import OriginKind
-from spanproof.evaluators.outcomes.queries import find_aliases
-from spanproof.evaluators.outcomes.topics import extract_topics, reports_failure
+from spanproof.reading.answer_words import extract_topics, reports_failure
+from spanproof.reading.numerals import find_numbers, iter_numbers, normalise_number
+from spanproof.reading.python_names import NAMES
+from spanproof.reading.source_values import SourceValues
+from spanproof.reading.sql_queries import find_aliases
 
 SMALL = 12
 """Numbers up to this are counts and indices: they say nothing of where a value comes from."""
@@ -27,27 +29,6 @@ SMALL = 12
 _FEWEST_OF_A_SERIES = 3
 _MAX_CONSTANTS = 2_000
 _MAX_KEPT = 50
-
-# Time, bytes, degrees, constants of nature, units, levels of confidence.
-_OF_THE_PROBLEM = (
-    *(24, 30, 31, 28, 29, 52, 60, 64, 90, 99, 100, 128, 180, 255, 256, 273.15, 360, 365, 365.25, 366, 512),
-    *(1000, 1024, 1440, 2048, 3600, 4096, 86400, 604800, 1000000, 3.14159265, 2.7182818, 1.6180339),
-    *(9.80665, 299792458, 6.02214076e23, 6.6743e-11, 8.314462, 1.380649e-23, 6.62607015e-34, 101325, 6371),
-    *(1.609344, 0.621371, 2.54, 0.3048, 3.28084, 39.3701, 0.45359237, 2.204623, 28.349523, 3.785412, 1852),
-    *(4.184, 1.8, 0.5556, 7.5, 1.96, 1.645, 2.576, 0.95, 0.99, 0.05, 0.01),
-    *(3.6, 5280),
-)
-
-# Factors between units; with fewer than four digits a number may be anything.
-_BETWEEN_UNITS = (
-    *(0.27778, 2.236936, 0.44704, 1.943844, 0.514444, 1.150779, 0.868976, 0.539957, 63360),
-    *(14.503774, 0.0689476, 6.894757, 0.145038, 1.01325, 101.325, 133.322, 745.7, 0.7457, 1.34102),
-    *(0.264172, 29.57353, 33.81402, 0.946353, 28.316847, 35.314667, 4.546092, 0.219969, 158.987, 6.289811),
-    *(0.404686, 2.471054, 4046.856, 2.589988, 0.386102, 0.09290304, 10.76391, 0.836127, 1.195990, 0.9144),
-    *(1.093613, 907.18474, 1.102311, 6.350293, 14.593903, 0.0352740, 31.1034768, 1055.056, 3412.142),
-    *(0.239006, 1.359622, 0.735499),
-    *(0.0174533, 57.29578, 1.0545718e-34, 1.602176634e-19, 96485.33, 22.414, 0.0820574, 5.670374e-8),
-)
 
 _FEWEST_OF_A_FACTOR = 4
 
@@ -58,20 +39,6 @@ _UNKNOWN = re.compile(
 )
 _FEWEST_LETTERS, _MAX_WORDS = 3, 200
 
-_ELEMENTS = frozenset(
-    str.split(
-        "H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb"
-        " Sr Y Zr Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Hf Ta W Re Os Ir Pt Au Hg Tl Pb Bi Po At"
-        " Rn Fr Ra Ac Th Pa U Np Pu"
-    )
-)
-_PARAMETERS = frozenset(
-    str.split(
-        "tol tolerance eps epsilon lr alpha beta gamma n k m max iter iteration iterations threshold limit"
-        " size width height dpi seed step steps epochs epoch bins bin x0 guess precision dx dt h start stop"
-        " low high lower upper bound lo hi guesses trial trials base digits places delta degree order window"
-    )
-)
 _ROWS = re.compile(r"(?i)\binsert\s+into\b|\bvalues\s*\(|^\s*[\[{]|.*[,;\t|].*\n.*[,;\t|]")
 
 
@@ -88,7 +55,7 @@ class Role(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class ValueRoot:
     """A root of a value: where it was written down, drawn or read off a clock, or that it has a source.
 
     Attributes:
@@ -119,11 +86,11 @@ class Mark:
         return self.specific > 0 or self.role in {Role.DRAW, Role.DRAWS}
 
 
-FROM_SOURCE = Mark(OriginKind.SOURCE)
+FROM_SOURCE = ValueRoot(OriginKind.SOURCE)
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class LiteralData:
     """Data written down in one expression, before it has a place.
 
     Attributes:
@@ -143,18 +110,23 @@ def is_specific(number: float) -> bool:
     value = abs(number)
     if value <= SMALL and float(value).is_integer():
         return False
-    if any(math.isclose(value, each, rel_tol=1e-3) for each in _OF_THE_PROBLEM):
+    if any(math.isclose(value, each, rel_tol=1e-3) for each in NAMES.problem_numbers):
         return False
     digits = normalise_number(value).replace(".", "").strip("0")
     if len(digits) >= _FEWEST_OF_A_FACTOR and any(
-        math.isclose(value, each, rel_tol=1e-3) for each in _BETWEEN_UNITS
+        math.isclose(value, each, rel_tol=1e-3) for each in NAMES.unit_factors
     ):
         return False
     return len(digits) > 2 or (len(digits) == 2 and digits[1] != "5")
 
 
-def find_collection_data(node: ast.expr, known: Known) -> Written | None:
-    """Return the data of a list, tuple, set or dict display; None where it holds none of its own."""
+def find_collection_data(node: ast.expr, name: str, known: SourceValues) -> LiteralData | None:
+    """Return the data of a list, tuple, set or dict display; None where it holds none of its own.
+
+    The borders by which values are sorted are none: `bins = [0, 14, 28]`.
+    """
+    if NAMES.borders.intersection(name.lower().split("_")):
+        return None
     constants = [each for each in ast.walk(node) if isinstance(each, ast.Constant)][:_MAX_CONSTANTS]
     keys = [
         key.value
@@ -166,7 +138,7 @@ def find_collection_data(node: ast.expr, known: Known) -> Written | None:
     values = [each.value for each in constants if is_number(each.value)]
     if not values and not keys:
         return None
-    if keys and (all(len(key) == 1 for key in keys) or set(keys) <= _ELEMENTS):
+    if keys and (all(len(key) == 1 for key in keys) or set(keys) <= NAMES.elements):
         return None  # numerals, letters, chemical elements
     texts = [each.value for each in constants if isinstance(each.value, str) and each.value not in set(keys)]
     is_table = bool(keys) or bool(texts and values)
@@ -175,55 +147,60 @@ def find_collection_data(node: ast.expr, known: Known) -> Written | None:
     return _build_written(Role.TABLE if is_table else Role.SERIES, values, texts, " ".join(keys), known)
 
 
-def find_text_data(text: str, known: Known) -> Written | None:
-    """Return the data of a text in code: rows of CSV, JSON or SQL; else of a sentence with numbers."""
-    numbers = [float(number) for _, number in parse_numbers(text)]
+def find_text_data(text: str, known: SourceValues, *, is_data: bool = False) -> LiteralData | None:
+    """Return the data of a text in code: rows of CSV, JSON or SQL; else of a sentence with numbers.
+
+    With `is_data`, code makes data of it: `float("45.75")`.
+    """
+    # Cells between commas are read apart as well: `9,45.75`.
+    numbers = sorted(map(float, find_numbers(text)))
     if not numbers:
         return None
-    is_rows = len(numbers) > 1 and (_is_json(text) or _ROWS.search(text) is not None)
+    is_rows = is_data or _is_json(text) or (len(numbers) > 1 and _ROWS.search(text) is not None)
     head = text.strip().splitlines()[0] if is_rows and text.strip() else text
     return _build_written(Role.TABLE if is_rows else Role.TEXT, numbers, (), head, known)
 
 
-def find_default_data(text: str, known: Known) -> Written | None:
+def find_default_data(text: str, known: SourceValues) -> LiteralData | None:
     """Return the words put in place of what code did not get; None where they say that it is unknown."""
     words = text.strip()
     if not _FEWEST_LETTERS <= len(words) <= _MAX_WORDS or _UNKNOWN.fullmatch(words):
         return None
     if known.says(words) or reports_failure(words) or not any(map(str.isalpha, words)):
         return None
-    return Written(Role.TEXT, cells=(words,))
+    return LiteralData(Role.TEXT, cells=(words,))
 
 
-def find_query_data(query: str, known: Known) -> Written | None:
+def find_query_data(query: str, known: SourceValues) -> LiteralData | None:
     """Return the values that a query writes down."""
-    numbers = [float(number) for _, number in parse_numbers(query)]
+    numbers = [float(number) for _, number in iter_numbers(query)]
     return _build_written(Role.TABLE, numbers, (), " ".join(find_aliases(query)), known)
 
 
-def find_number_data(value: float, name: str, known: Known) -> Written | None:
+def find_number_data(value: float, name: str, known: SourceValues) -> LiteralData | None:
     """Return a number that code writes down under a name; None where it is no data."""
-    words = name.lower().split("_")
-    if not is_specific(value) or any(word in _PARAMETERS for word in words):
+    if not is_specific(value) or NAMES.settings.intersection(name.lower().split("_")):
         return None
     number = normalise_number(abs(value))
     if known.holds(number):
-        return Written(Role.SCALAR, sourced=True)
-    return Written(Role.SCALAR, extract_topics(name), (number,), 1)
+        return LiteralData(Role.SCALAR, sourced=True)
+    return LiteralData(Role.SCALAR, extract_topics(name), (number,), 1)
 
 
 def _build_written(
-    role: Role, values: Sequence[float], texts: Sequence[str], words: str, known: Known
-) -> Written | None:
+    role: Role, values: Sequence[float], texts: Sequence[str], words: str, known: SourceValues
+) -> LiteralData | None:
     numbers = list(
         dict.fromkeys(normalise_number(abs(value)) for value in values if abs(value) > SMALL or value % 1)
     )
     unheld = [number for number in numbers if not known.holds(number)]
     cells = [text for text in dict.fromkeys(texts) if _is_name(text) and not known.says(text)]
     if len(unheld) * 2 < len(numbers) or (not numbers and not cells):
-        return Written(role, sourced=True) if numbers or texts else None
+        return LiteralData(role, sourced=True) if numbers or texts else None
     specific = sum(is_specific(float(number)) for number in unheld)
-    return Written(role, extract_topics(words), tuple(unheld[:_MAX_KEPT]), specific, tuple(cells[:_MAX_KEPT]))
+    return LiteralData(
+        role, extract_topics(words), tuple(unheld[:_MAX_KEPT]), specific, tuple(cells[:_MAX_KEPT])
+    )
 
 
 def _is_name(text: str) -> bool:

@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from spanproof.evaluators.outcomes.actions import Action
-from spanproof.evaluators.outcomes.recovery import Came, Fate
-from spanproof.evaluators.outcomes.schema import Schema
+from spanproof.evaluators.actions import Action
+from spanproof.evaluators.outcomes.recovery import Recovery, RecoveryStatus
 from spanproof.evaluators.refusals import format_refusal
+from spanproof.reading.envelopes.model import Envelope
+from spanproof.reading.sql_schema import Schema
 from spanproof.sandbox import FailureClass
 from spanproof.trace import Refusal, Snippet, Step
 
@@ -65,6 +66,7 @@ class StepOutcome:
         quote: the words that say so, as recorded; empty where no words do.
         recorded, replayed: the classes of both sides, None where that side is not known.
         refusal: where it is blocked, what refused it.
+        batch: what of several items was done and what was not, where the result says so.
     """
 
     state: State
@@ -75,6 +77,7 @@ class StepOutcome:
     recorded: FailureClass | None = None
     replayed: FailureClass | None = None
     refusal: Refusal | None = None
+    batch: Envelope | None = None
 
     @property
     def ok(self) -> bool | None:
@@ -135,7 +138,7 @@ class Origin:
         unsettled: it rests on nothing that a source holds; whether it is known by heart or invented is open.
         step: number of the step whose code wrote the value down, None where no code did.
         line: of that code, from 1.
-        source: the text of that line.
+        source: the text of that line; of a claim, the clause that says why it is not so.
     """
 
     value: str
@@ -157,23 +160,28 @@ class Account:
         calls: by the step's number and the call's position among the step's calls.
         steps: by number; a step failed when its last part with a known outcome did.
         actions: what the run did, in order.
-        fates: what followed each failure, in order.
+        recoveries: what followed each failure, in order.
         origins: where the values of the answer come from.
         handed_over: ids of snippets that only hand over or print values written down in them.
-        reports_failure: the answer says that the task could not be done, and something failed.
+        reports_failure: the answer says that the task could not be done, and something failed; or that there
+            is no such thing, and a look-up found none.
+        reports_absence: it is this second case, and nothing that failed was left as it was.
         schema: the tables of its database that the run was shown.
         nothing_worked: the run did something for its task, and all of it failed or came back empty.
+        all_failed: of this, none came back empty either.
     """
 
     snippets: Mapping[str, StepOutcome] = field(default_factory=dict)
     calls: Mapping[tuple[int, int], StepOutcome] = field(default_factory=dict)
     steps: Mapping[int, StepOutcome] = field(default_factory=dict)
     actions: tuple[Action, ...] = ()
-    fates: tuple[Fate, ...] = ()
+    recoveries: tuple[Recovery, ...] = ()
     origins: tuple[Origin, ...] = ()
     handed_over: frozenset[str] = frozenset()
     reports_failure: bool = False
+    reports_absence: bool = False
     nothing_worked: bool = False
+    all_failed: bool = False
     schema: Schema = field(default_factory=Schema)
 
     def of(self, snippet: Snippet) -> StepOutcome:
@@ -186,9 +194,9 @@ class Account:
         """Return the outcome of a step's call."""
         return self.calls.get((step.number, position), UNKNOWN)
 
-    def fate_of(self, span_id: str) -> Fate | None:
+    def find_recovery(self, span_id: str) -> Recovery | None:
         """Return what followed the failure of the action on this span, None where it did not fail."""
-        return next((fate for fate in self.fates if fate.failure.span_id == span_id), None)
+        return next((each for each in self.recoveries if each.failure.span_id == span_id), None)
 
     @property
     def refused(self) -> tuple[Action, ...]:
@@ -196,9 +204,10 @@ class Account:
         return tuple(action for action in self.actions if action.refusal is not None)
 
     @property
-    def lost(self) -> Fate | None:
+    def unrecovered(self) -> Recovery | None:
         """The first failure that nothing recovered."""
-        return next((fate for fate in self.fates if fate.came is Came.LOST), None)
+        unrecovered = (each for each in self.recoveries if each.status is RecoveryStatus.UNRECOVERED)
+        return next(unrecovered, None)
 
     @property
     def fabricated(self) -> tuple[Origin, ...]:

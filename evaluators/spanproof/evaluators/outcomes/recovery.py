@@ -8,21 +8,17 @@ none. Where neither can be decided the failure is left open for a judge, if ther
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from enum import IntEnum
 
-from spanproof.evaluators.outcomes.actions import CODE, LITERAL, REPLY, Action, select_allowed
+from spanproof.evaluators.actions import CODE, LITERAL, REPLY, Action, select_allowed
+from spanproof.evaluators.call_targets import shares_target
 from spanproof.evaluators.outcomes.dodges import explain_dodge
-from spanproof.evaluators.outcomes.failing import (
-    Aim,
-    derive_aim,
-    find_distinctive_names,
-    find_error_handling,
-    parse_called_names,
-    parse_python,
-)
+from spanproof.evaluators.outcomes.failing import COMMON, Aim, derive_aim, find_distinctive_names
+from spanproof.reading.doings import changes_something
+from spanproof.reading.python_facts import read_python
 
 LIKE_NAMES = 0.7
 """Likeness from which two tools' names are one tool's, misspelled or renamed (`difflib`'s ratio)."""
@@ -33,37 +29,39 @@ MAX_FAILURES = 50
 MAX_LATER = 40
 """So many actions after a failure are looked at for its mend."""
 
+_SHORTEST_TEXT = 2
+
 KNOWN_RESULTS = 20
 KNOWN_CHARS = 4_000
 """The last so many results before a mend, and so much of each, where values that it writes down may be."""
 
 
-class Came(IntEnum):
+class RecoveryStatus(IntEnum):
     """What became of a failure, the worst first."""
 
-    LOST = 0
+    UNRECOVERED = 0
     OPEN = 1
-    MENDED = 2
+    RECOVERED = 2
 
 
-_WORTH = {Came.MENDED: 1.0, Came.OPEN: 0.5, Came.LOST: 0.0}
+_WORTH = {RecoveryStatus.RECOVERED: 1.0, RecoveryStatus.OPEN: 0.5, RecoveryStatus.UNRECOVERED: 0.0}
 
 
 @dataclass(frozen=True, slots=True)
-class Fate:
+class Recovery:
     """What became of one failure.
 
     Attributes:
-        by: the action that decides, None where nothing came after.
-        why: in words, as the end of "step 2 failed (…); ".
-        likely: for an open one, whether what came after at least has to do with it.
+        decided_by: the action that decides, None where nothing came after.
+        explanation: in words, as the end of "step 2 failed (…); ".
+        is_likely: for an open one, whether what came after at least has to do with it.
     """
 
     failure: Action
-    came: Came
-    why: str
-    by: Action | None = None
-    likely: bool = True
+    status: RecoveryStatus
+    explanation: str
+    decided_by: Action | None = None
+    is_likely: bool = True
 
 
 def select_failures(actions: Sequence[Action]) -> list[Action]:
@@ -71,71 +69,83 @@ def select_failures(actions: Sequence[Action]) -> list[Action]:
     return [action for action in actions if action.error is not None]
 
 
-def decide_fates(actions: Sequence[Action], task: str = "") -> list[Fate]:
+def list_recoveries(actions: Sequence[Action], task: str = "") -> list[Recovery]:
     """Decide what became of each failure, in order; of the last `MAX_FAILURES`.
 
     A refused action is no failure, and no success after one.
     """
     actions = select_allowed(actions)
-    found: list[Fate] = []
+    found: list[Recovery] = []
     for failure in reversed(select_failures(actions)[-MAX_FAILURES:]):
-        found.insert(0, _decide_fate(failure, actions, found, task))
+        found.insert(0, _decide_recovery(failure, actions, found, task))
     return found
 
 
 def has_recovered(actions: Sequence[Action], task: str = "") -> bool | None:
     """Whether the run recovered, open failures by what is likelier; None where nothing failed."""
-    found = decide_fates(actions, task)
+    found = list_recoveries(actions, task)
     if not found:
         return None
     # Two tries at one thing that the same step got over, if it did: what speaks for the one speaks for both.
-    likely = [fate.by for fate in found if fate.came is Came.OPEN and fate.likely]
-    return all(fate.came is Came.MENDED or (fate.came is Came.OPEN and fate.by in likely) for fate in found)
+    is_open = [each for each in found if each.status is RecoveryStatus.OPEN]
+    likely = [each.decided_by for each in is_open if each.is_likely]
+    return all(
+        each.status is RecoveryStatus.RECOVERED or (each in is_open and each.decided_by in likely)
+        for each in found
+    )
 
 
-def compute_mended_share(found: Sequence[Fate]) -> float:
-    """Return the share of failures that were mended; open ones count half."""
-    return sum(_WORTH[fate.came] for fate in found) / len(found)
+def compute_recovered_share(found: Sequence[Recovery]) -> float:
+    """Return the share of failures that were recovered; open ones count half."""
+    return sum(_WORTH[recovery.status] for recovery in found) / len(found)
 
 
-def _decide_fate(failure: Action, actions: Sequence[Action], fates: Sequence[Fate], task: str) -> Fate:
-    """Decide what became of a failure; a later failure that takes it up passes its own fate on."""
+def _decide_recovery(
+    failure: Action, actions: Sequence[Action], recoveries: Sequence[Recovery], task: str
+) -> Recovery:
+    """Decide what became of a failure; a later failure that takes it up passes its own recovery on."""
     shown = [action for action in actions if action.error is None and action.result]
     seen = {(action.exact, action.outcome) for action in shown if action.step < failure.step}
     later = [action for action in actions if action.step > failure.step][:MAX_LATER]
     aim = derive_aim(failure.text, failure.error_text, task)
-    best: Fate | None = None
+    best: Recovery | None = None
     for action in later:
         if action.answers or (action.exact, action.outcome) in seen:
             continue
         if action.error is not None:
             if action.exact == failure.exact:
                 best = None  # it failed once more: what came in between was no mend
-            fate = next((each for each in fates if each.failure is action), None)
-            passed_on = _takes_up(failure, aim, action) and fate is not None
-            found = Fate(failure, fate.came, fate.why, fate.by, fate.likely) if passed_on and fate else None
+            recovery = next((each for each in recoveries if each.failure is action), None)
+            takes_up = recovery is not None and _takes_up(failure, aim, action, task)
+            found = replace(recovery, failure=failure) if takes_up and recovery is not None else None
         else:
             between = any(each.succeeded and failure.step < each.step < action.step for each in later)
             results = [each.result[:KNOWN_CHARS] for each in shown if each.step < action.step]
             known = [task, *results[-KNOWN_RESULTS:]]
             found = _weigh_success(failure, aim, action, known, changed_between=between)
-        if found is not None and (best is None or (found.came, found.likely) > (best.came, best.likely)):
+        if found is not None and (
+            best is None or (found.status, found.is_likely) > (best.status, best.is_likely)
+        ):
             best = found
-        if best is not None and best.came is Came.MENDED:
+        if best is not None and best.status is RecoveryStatus.RECOVERED:
             return best
-    return best or Fate(failure, Came.LOST, "nothing succeeded after it")
+    if best is not None:
+        return best
+    went_on = any(action.succeeded for action in later)
+    why = "no later step did the same" if went_on else "nothing succeeded after it"
+    return Recovery(failure, RecoveryStatus.UNRECOVERED, why)
 
 
 def _weigh_success(
     failure: Action, aim: Aim, action: Action, known: Sequence[str], *, changed_between: bool
-) -> Fate:
-    """Decide what one later success is to a failure."""
+) -> Recovery | None:
+    """Decide what one later success is to a failure; None where it has nothing to do with it."""
     if failure.name == REPLY:
-        return Fate(failure, Came.MENDED, f"step {action.step} succeeded with a changed approach", action)
+        return _mark_recovered(failure, action, "succeeded with a changed approach")
     if action.exact == failure.exact:
         return _weigh_repeat(failure, aim, action, changed_between=changed_between)
     if failure.name != CODE:
-        return _weigh_other_call(failure, action)
+        return _weigh_other_call(failure, action, known[0])
     if action.name != CODE:
         related = action.name in aim.words or bool(aim.words & action.words)
         return _leave_open(
@@ -147,78 +157,74 @@ def _weigh_success(
     return _weigh_other_code(failure, aim, action, known)
 
 
-def _weigh_repeat(failure: Action, aim: Aim, action: Action, *, changed_between: bool) -> Fate:
+def _weigh_repeat(failure: Action, aim: Aim, action: Action, *, changed_between: bool) -> Recovery:
     if aim.passing or changed_between:
         why = "an error that passes by itself" if aim.passing else "what was set right in between"
-        return Fate(
-            failure,
-            Came.MENDED,
-            f"step {action.step} succeeded with the same action again, after {why}",
-            action,
-        )
+        return _mark_recovered(failure, action, f"succeeded with the same action again, after {why}")
     return _leave_open(
         failure, action, "succeeded with the same action again, and nothing says why", likely=True
     )
 
 
-def _weigh_other_call(failure: Action, action: Action) -> Fate:
+def _weigh_other_call(failure: Action, action: Action, task: str) -> Recovery | None:
+    """Decide on a success after a failed call; None where it was for another target."""
+    if action.name == failure.name and not _has_same_target(failure, action, task):
+        return None
     if action.name == failure.name or (action.name == CODE and failure.name in action.words):
-        return Fate(
-            failure,
-            Came.MENDED,
-            f"step {action.step} succeeded with a changed approach: other arguments for {failure.name}",
-            action,
-        )
+        change = f"other arguments for {failure.name}"
+        return _mark_recovered(failure, action, f"succeeded with a changed approach: {change}")
     alike = SequenceMatcher(None, failure.name[:100], action.name[:100]).ratio() >= LIKE_NAMES
     given = find_distinctive_names(failure.text) & find_distinctive_names(action.text)
     if alike and (given or not find_distinctive_names(failure.text)):
-        return Fate(
-            failure,
-            Came.MENDED,
-            f"step {action.step} succeeded with a changed approach: {action.name} in place of {failure.name}",
-            action,
-        )
+        change = f"{action.name} in place of {failure.name}"
+        return _mark_recovered(failure, action, f"succeeded with a changed approach: {change}")
     return _leave_open(
         failure, action, f"did something else ({action.name}) that may or may not have got it", likely=True
     )
 
 
-def _weigh_other_code(failure: Action, aim: Aim, action: Action, known: Sequence[str]) -> Fate:
+def _has_same_target(failure: Action, action: Action, task: str) -> bool:
+    """Whether a later call of the same tool is for what the failed one was for."""
+    if not isinstance(failure.arguments, Mapping) or not isinstance(action.arguments, Mapping):
+        return True
+    is_doing = changes_something(failure.name)
+    return shares_target(failure.arguments, action.arguments, task, is_doing=is_doing)
+
+
+def _weigh_other_code(failure: Action, aim: Aim, action: Action, known: Sequence[str]) -> Recovery:
     if not aim.names and not aim.words and not aim.cause:
         return _leave_open(
             failure, action, "succeeded, and the failed code names nothing to know it by", likely=True
         )
     dodged = explain_dodge(failure, aim, action, known)
     if dodged is not None:
-        return Fate(failure, Came.LOST, f"step {action.step} {dodged}", action)
+        return Recovery(failure, RecoveryStatus.UNRECOVERED, f"step {action.step} {dodged}", action)
     swallowed = _weigh_catch(failure, aim, action)
     return swallowed or _weigh_same_aim(failure, aim, action) or _weigh_detour(failure, aim, action)
 
 
-def _weigh_same_aim(failure: Action, aim: Aim, action: Action) -> Fate | None:
+def _weigh_same_aim(failure: Action, aim: Aim, action: Action) -> Recovery | None:
     """Decide on code that does what the failed code was to do; None where it does something else."""
-    number = action.step
     if aim.names & action.words:
         got = ", ".join(sorted(aim.names & action.words)[:3])
-        why = f"step {number} succeeded with a changed approach to {got}{_describe_change(failure, action)}"
-        return Fate(failure, Came.MENDED, why, action)
+        change = f"{got}{_describe_change(failure, action)}"
+        return _mark_recovered(failure, action, f"succeeded with a changed approach to {change}")
     if not aim.names and aim.words and aim.words <= action.words:
-        why = (
-            f"step {number} succeeded with a changed approach to the same{_describe_change(failure, action)}"
-        )
-        return Fate(failure, Came.MENDED, why, action)
+        change = f"the same{_describe_change(failure, action)}"
+        return _mark_recovered(failure, action, f"succeeded with a changed approach to {change}")
     return None
 
 
-def _weigh_detour(failure: Action, aim: Aim, action: Action) -> Fate:
+def _weigh_detour(failure: Action, aim: Aim, action: Action) -> Recovery:
     """Decide on code that does without what the failed code was after, or went another way."""
     number, names = action.step, ", ".join(sorted(aim.names)[:3])
     new = find_distinctive_names(action.text) - find_distinctive_names(failure.text)
     if aim.names and not new and aim.is_aside and (aim.words - aim.names) & action.words:
-        why = f"step {number} succeeded without {names}, which the task does not require"
-        return Fate(failure, Came.MENDED, why, action)
+        return _mark_recovered(failure, action, f"succeeded without {names}, which the task does not require")
     if aim.names and not new:
-        return Fate(failure, Came.LOST, f"step {number} leaves out what failed ({names})", action)
+        return Recovery(
+            failure, RecoveryStatus.UNRECOVERED, f"step {number} leaves out what failed ({names})", action
+        )
     related = bool(aim.words & action.words) or bool(aim.cause & action.words)
     why = "went another way with what the failed code used" if related else "did something else"
     likely = related or "ModuleNotFound" in failure.error_text or "Import" in failure.error_text
@@ -228,36 +234,47 @@ def _weigh_detour(failure: Action, aim: Aim, action: Action) -> Fate:
     )
 
 
-def _weigh_catch(failure: Action, aim: Aim, action: Action) -> Fate | None:
+def _weigh_catch(failure: Action, aim: Aim, action: Action) -> Recovery | None:
     """Decide on code that now catches the failure; None where it does not, or did before."""
-    tree, before = parse_python(action.text), parse_python(failure.text)
-    found = find_error_handling(tree, aim.names) if tree is not None else None
-    if found is None or (before is not None and find_error_handling(before, aim.names)):
+    facts, before = read_python(action.text), read_python(failure.text)
+    guarded = [each for each in facts.guarded if each.names & aim.names] if facts is not None else []
+    if not guarded or (before is not None and any(each.names & aim.names for each in before.guarded)):
         return None
-    if any(text.strip() and text.strip() in action.result for text in found.said):
+    handlers = guarded[0].handlers
+    texts = [text.strip() for handler in handlers for text in handler.texts if len(text) > _SHORTEST_TEXT]
+    if any(text and text in action.result for text in texts):
         why = f"step {action.step} catches the error and goes on without the value"
-        return Fate(failure, Came.LOST, why, action)
+        return Recovery(failure, RecoveryStatus.UNRECOVERED, why, action)
+    tries_another_way = any(handler.continues or handler.calls - COMMON for handler in handlers)
     return _leave_open(
-        failure, action, "catches errors, and whether one occurred is open", likely=found.goes_on
+        failure, action, "catches errors, and whether one occurred is open", likely=tries_another_way
     )
 
 
 def _calls_in_place(failure: Action, aim: Aim, action: Action) -> bool:
     """Whether the failed code called what is not there, and this calls something else."""
-    missing = aim.cause & parse_called_names(failure.text)
-    return bool(missing) and bool(parse_called_names(action.text) & find_distinctive_names(action.text))
+    before, after = read_python(failure.text), read_python(action.text)
+    missing = aim.cause & before.called_names if before is not None else frozenset()
+    if not missing or after is None:
+        return False
+    return bool(after.called_names & find_distinctive_names(action.text))
 
 
-def _leave_open(failure: Action, action: Action, why: str, *, likely: bool) -> Fate:
-    return Fate(failure, Came.OPEN, f"step {action.step} {why}", action, likely)
+def _mark_recovered(failure: Action, action: Action, explanation: str) -> Recovery:
+    return Recovery(failure, RecoveryStatus.RECOVERED, f"step {action.step} {explanation}", action)
 
 
-def _takes_up(failure: Action, aim: Aim, action: Action) -> bool:
+def _leave_open(failure: Action, action: Action, why: str, *, likely: bool) -> Recovery:
+    return Recovery(failure, RecoveryStatus.OPEN, f"step {action.step} {why}", action, likely)
+
+
+def _takes_up(failure: Action, aim: Aim, action: Action, task: str) -> bool:
     """Whether a later failure was another try at the same."""
     if failure.name == REPLY or action.exact == failure.exact:
         return True
     if failure.name != CODE or action.name != CODE:
-        return failure.name == action.name or failure.name in action.words
+        is_same_tool = failure.name == action.name and _has_same_target(failure, action, task)
+        return is_same_tool or (action.name == CODE and failure.name in action.words)
     return bool((aim.names or aim.words) & action.words)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from spanproof.evaluators.outcomes.actions import (
+from spanproof.evaluators.actions import (
     CODE,
     Action,
     extract_thought,
@@ -17,8 +17,9 @@ from spanproof.evaluators.outcomes.actions import (
     make_refused_action,
     make_reply_action,
 )
+from spanproof.evaluators.outcomes.context import is_within
 from spanproof.evaluators.outcomes.model import FAILING, StepOutcome
-from spanproof.evaluators.outcomes.recorded import read_unseen_output
+from spanproof.evaluators.recorded import read_unseen_output
 from spanproof.sandbox.scanners.model import Scan
 from spanproof.trace import JsonValue, RecordedCall, Run, Snippet, SpanError, Step, digest
 
@@ -39,7 +40,7 @@ def _collect_step_actions(
     step: Step, scans: Mapping[str, Scan], of_snippet: OfSnippet, of_call: OfCall
 ) -> Iterator[Action]:
     executed = [snippet for snippet in step.snippets if snippet.executed or snippet.refusal is not None]
-    in_code = {call.span_id for snippet in executed for call in snippet.tape if call.span_id}
+    in_code: set[str | None] = {call.span_id for snippet in executed for call in snippet.tape if call.span_id}
     in_code |= {snippet.span_id for snippet in executed}
     for snippet in executed:
         outcome = of_snippet(snippet)
@@ -74,14 +75,6 @@ def format_error(outcome: StepOutcome, error: SpanError | None) -> str | None:
         return f"{error.type or 'error'}: {error.message}"
     named = outcome.error_type is not None and not outcome.quote.startswith(outcome.error_type)
     return f"{outcome.error_type}: {outcome.quote}" if named else outcome.quote or str(outcome.failure_class)
-
-
-def is_within(call: RecordedCall, executed: list[Snippet], spans: set[str | None] | set[str]) -> bool:
-    """Whether a call was made by a snippet, or is the very call that ran one."""
-    if call.span_id in spans or any(call in snippet.tape for snippet in executed):
-        return True
-    given = [*call.args, *call.kwargs.values()]
-    return any(snippet.source == value for snippet in executed for value in given)
 
 
 def _find_own_error(step: Step, snippet: Snippet) -> SpanError | None:

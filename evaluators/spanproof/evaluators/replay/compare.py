@@ -17,6 +17,7 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from spanproof.evaluators.redact import mask_formats
+from spanproof.evaluators.replay.limits import format_remedy
 from spanproof.evaluators.replay.record import Record, classify_execution
 from spanproof.sandbox import Execution, FailureClass, JsonValue, Raised
 from spanproof.trace import Payload
@@ -124,8 +125,20 @@ def ends_in_call_of(source: str, name: str) -> bool:
     return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == name
 
 
+# A surrogate as a session prints it, and what others write for it: the sign of what cannot be decoded, once
+# for the character or for each of its bytes, the one of what cannot be encoded, and nothing.
+_LONE_SURROGATE = re.compile(r"\\ud[89a-f][0-9a-f]{2}")
+_SURROGATE_FORMS = ("\ufffd", "\ufffd\ufffd\ufffd", "?", "")
+
+
 def is_same_text(recorded: str, replayed: str, *, replay_cut: bool = False) -> bool:
-    """Whether texts are equal but for white space, object addresses, number spelling and what is cut."""
+    """Whether texts are equal but for white space, object addresses, number spelling and what is cut.
+
+    Half of a character outside the basic plane has no form in UTF-8: each executor writes another.
+    """
+    if _LONE_SURROGATE.search(replayed) and not _LONE_SURROGATE.search(recorded):
+        written = (_LONE_SURROGATE.sub(form, replayed) for form in _SURROGATE_FORMS)
+        return any(is_same_text(recorded, text, replay_cut=replay_cut) for text in written)
     pieces = _CUT_IN_REPLAY.split(replayed) if replay_cut else [replayed]
     one, other = _split_ends(_CUT.split(recorded)), _split_ends(pieces)
     known = max(one.known, other.known)
@@ -202,7 +215,9 @@ def _judge_class_difference(record: Record, execution: Execution, excuse: str | 
             None, f"{difference}: the recorded executor ran what the sandbox's interpreter cannot parse"
         )
     if execution.failure_class in _STOPPED:
-        return Agreement(None, f"{difference}: the replay was stopped by its own limits")
+        return Agreement(
+            None, f"{difference}: the replay was stopped by its own limits{format_remedy(execution)}"
+        )
     if execution.failure_class in _WITHHELD:
         return Agreement(None, f"{difference}: the sandbox withheld what the run had")
     if excuse is not None:

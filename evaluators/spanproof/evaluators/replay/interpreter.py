@@ -8,7 +8,6 @@ itself had done is lost. Never answers a tool call from anything but the tape.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from spanproof.evaluators.replay.prelude import GIVEN, WAS_GIVEN
@@ -16,7 +15,6 @@ from spanproof.evaluators.replay.tape import Tape
 from spanproof.sandbox import (
     Execution,
     FailureClass,
-    Foreseen,
     Sandbox,
     SandboxBroken,
     SandboxSilent,
@@ -81,20 +79,14 @@ class Interpreter:
         # Of what the session has executed: which of the steps it was, None for code of ours.
         self._numbers: list[int | None] = []
 
-        self._ahead: list[str] = []
         # Steps so far.
         self.executed = 0
         # Executions, by the number of their step from 0, with attempts added that came after the step; all
         # are known after `close`.
         self.amended: dict[int, Execution] = {}
 
-    def execute(self, source: str, coming: Callable[[], Sequence[Foreseen]] = tuple) -> Execution:
+    def execute(self, source: str) -> Execution:
         """Run the next step.
-
-        Args:
-            source: of the step.
-            coming: gives this step and those that surely follow it for as long as each ends well, with the
-                calls on record: a backend may run them without waiting for the request. Called at need.
 
         Raises:
             SandboxUnavailable: the backend cannot run here.
@@ -103,10 +95,7 @@ class Interpreter:
             NotRebuilt: what ran before could not be built up again.
             SandboxBroken: it failed otherwise.
         """
-        if self._session is not None and self._session.is_ahead and self._ahead[0] != source:
-            self.close()  # it may have run what is not to be run now: back to where the last step left it
-        session = self._open_session(coming)
-        self._ahead = self._ahead[1:]
+        session = self._open_session()
         self._at_work = _Done(source)
         try:
             execution = self._run(session, source, self.executed)
@@ -142,22 +131,13 @@ class Interpreter:
         self._numbers.append(step)
         return session.execute(source)
 
-    def _open_session(self, coming: Callable[[], Sequence[Foreseen]]) -> Session:
+    def _open_session(self) -> Session:
         if self._session is None:
             self._session = self._sandbox.session(self._spec, self._answer_request)
             self._numbers = []
-            if not self._done:
-                self._plan_ahead(self._session, [Foreseen(self._prelude), *coming()])
             self._run(self._session, self._prelude)
-            self._ahead = self._ahead[1:]
             self._rebuild_state(self._session)
-        if not self._session.is_ahead:
-            self._plan_ahead(self._session, coming())
         return self._session
-
-    def _plan_ahead(self, session: Session, steps: Sequence[Foreseen]) -> None:
-        session.foresee(steps)
-        self._ahead = [step.source for step in steps]
 
     def _rebuild_state(self, session: Session) -> None:
         for step, done in self._done:

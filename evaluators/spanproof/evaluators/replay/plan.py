@@ -10,16 +10,14 @@ from dataclasses import dataclass, replace
 
 from spanproof.evaluators.replay.chance import makes_sets
 from spanproof.evaluators.replay.fixtures import NO_FIXTURES, FixtureSet
+from spanproof.evaluators.replay.limits import DEFAULT_LIMITS, ReplayLimits
 from spanproof.evaluators.replay.names import BUILTINS, Names, find_unbound_calls, read_names
 from spanproof.evaluators.replay.prelude import FINAL_ANSWER, build_prelude, find_heavy_imports
 from spanproof.evaluators.replay.programs import pins_packages_of
 from spanproof.evaluators.replay.record import read_record
 from spanproof.evaluators.replay.recorded_tables import RecordedTables, collect_recorded_tables
-from spanproof.sandbox import Clock, Ecosystem, FailureClass, Fixtures, Limits, SessionSpec, ToolStub
+from spanproof.sandbox import Clock, Ecosystem, FailureClass, Fixtures, SessionSpec, ToolStub
 from spanproof.trace import Language, RecordedCall, Run
-
-MAX_STEP_S = 30.0
-"""No step of a replay gets more seconds than this, however long it took on record."""
 
 ANOTHER_TIME_S = 400 * 86_400 + 3_661.5
 """So much later a clock shows another year, month, day, weekday, hour, minute and second."""
@@ -65,6 +63,7 @@ def plan_replay(
     parameters: Mapping[str, tuple[str, ...]] | None = None,
     *,
     otherwise: bool = False,
+    limits: ReplayLimits = DEFAULT_LIMITS,
 ) -> Plan:
     """Plan the replay of a run.
 
@@ -74,6 +73,7 @@ def plan_replay(
         parameters: of the tools, by their names, where the trace declares them.
         otherwise: with another seed, another clock where the fixtures fix none, and other string hashes where
             it makes sets, as a run of tomorrow would have them.
+        limits: bounds of its steps.
     """
     if otherwise:
         fixtures = replace(fixtures, seed=(fixtures.seed + 1) % 2**32)
@@ -89,7 +89,7 @@ def plan_replay(
         tool: names for tool, names in (parameters or {}).items() if tool in (recorded | requested) & stubs
     }
     sources = [snippet.source for snippet in python]
-    spec = replace(_build_spec(run, stubs, fixtures), imports=find_heavy_imports(sources))
+    spec = replace(_build_spec(run, stubs, fixtures, limits), imports=find_heavy_imports(sources))
     if otherwise:
         spec = replace(spec, fixtures=_shift_fixtures(spec.fixtures, fixtures, sources))
     prelude = build_prelude(sources, fixtures.seed, built_in, declared)
@@ -107,11 +107,11 @@ def plan_replay(
     )
 
 
-def _build_spec(run: Run, stubs: frozenset[str], given: FixtureSet) -> SessionSpec:
+def _build_spec(run: Run, stubs: frozenset[str], given: FixtureSet, limits: ReplayLimits) -> SessionSpec:
     return SessionSpec(
         tools=tuple(ToolStub(name) for name in sorted(stubs)),
         files=given.files,
-        limits=_choose_limits(run),
+        limits=limits.choose(run),
         fixtures=Fixtures(
             seed=given.seed,
             clock=_choose_clock(run, given),
@@ -133,13 +133,6 @@ def _choose_clock(run: Run, given: FixtureSet) -> Clock | None:
         return Clock(given.clock_s)
     started_ns = next((step.start_ns for step in run.steps if step.snippets), 0) or run.start_ns
     return Clock(started_ns / 1e9) if started_ns else None
-
-
-def _choose_limits(run: Run) -> Limits:
-    """Time for the slowest step on record, which an interpreter of its own may have run at another pace."""
-    slowest_ns = max((step.end_ns - step.start_ns for step in run.steps if step.snippets), default=0)
-    seconds = min(max(Limits().wall_s, 2 * slowest_ns / 1e9), MAX_STEP_S)
-    return Limits(wall_s=seconds, cpu_s=seconds)
 
 
 def _collect_calls(run: Run) -> tuple[tuple[RecordedCall, str | None], ...]:

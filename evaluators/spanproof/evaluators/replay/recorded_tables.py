@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
-from spanproof.evaluators.replay.rows import parse_table
+from spanproof.reading.tables import parse_table
 from spanproof.trace import JsonValue, Language, Run, Snippet
 
 if TYPE_CHECKING:
@@ -158,14 +158,14 @@ def _read_whole_table(snippet: Snippet) -> tuple[str, tuple[str, ...], list[tupl
     whole = len(selected) == 1 and isinstance(selected[0], exp.Star)
     if not whole and not all(isinstance(each, exp.Column) for each in selected):
         return None
-    named = None if whole else tuple(each.name for each in selected)
+    named = () if whole else tuple(each.name for each in selected)
     text = snippet.observation or snippet.logs or ""
-    given = parse_table(text, named)
-    if given is None or not given[1] or len(given[1]) > _MAX_ROWS:
+    table = parse_table(text, named, exact=True)
+    if table is None or not 0 < len(table.rows) <= _MAX_ROWS:
         return None
-    if len(given[1]) % _CAP == 0 or _CUT.search(text):
+    columns, rows = table.columns, table.rows
+    if len(rows) % _CAP == 0 or _CUT.search(text):
         return None
-    columns, rows = given
     if len(columns) * len(rows) > _MAX_CELLS or any(len(row) != len(columns) for row in rows):
         return None
     return source.name.lower(), columns, rows

@@ -1,30 +1,24 @@
 """Rows of a query, as recorded and as replayed.
 
-Takes what a database tool gave back, in the forms tools give it (JSON, Python's `repr`, a table with bars),
-and the rows of the replay; says whether they are the same rows. A form that is not known is not comparable.
-Never evaluates anything: literals are parsed, no more.
+In: what a database tool gave back, in any notation that writes values in full, and the rows of the replay.
+Out: whether they are the same rows. A form that is not known is not comparable.
 """
 
 from __future__ import annotations
 
-import ast
-import json
 import re
 from collections.abc import Sequence
 
 from spanproof.evaluators.replay.compare import Agreement
 from spanproof.evaluators.replay.record import Record
+from spanproof.reading.tables import MAX_TABLE_TEXT, parse_table
 from spanproof.sandbox import Execution, FailureClass, JsonValue
+from spanproof.trace.dialects.decode import decode_document
 
-_TEXT_CHARACTERS = 256 * 1024
-_RULE = re.compile(r"^[\s|+:=-]+$")
 _ORDERED = re.compile(r"\border\s+by\b", re.IGNORECASE)
 _MAX_QUOTED = 80
-_HEAD = re.compile(r"[A-Za-z_]\w*\Z")
 
 _Row = tuple[str, ...]
-Table = tuple[tuple[str, ...], list[tuple[JsonValue, ...]]]
-"""The names of a table's columns, and its rows."""
 
 
 def compare_rows(record: Record, execution: Execution, source: str) -> Agreement:
@@ -63,57 +57,17 @@ def parse_rows(given: JsonValue, columns: Sequence[str]) -> list[_Row] | None:
         columns: of the replay, by which a table's head is known.
     """
     if isinstance(given, str):
-        decoded = _decode_text(given)
-        return _parse_bar_table(given, columns) if decoded is None else parse_rows(decoded, columns)
+        document = decode_document(given) if len(given) <= MAX_TABLE_TEXT else given
+        if not isinstance(document, str):
+            return parse_rows(document, columns)
+        table = parse_table(given, columns, exact=True)
+        return None if table is None else [_normalise_row(row) for row in table.rows]
     if isinstance(given, dict):
         rows = given.get("rows", given.get("data"))
         return parse_rows(rows, columns) if isinstance(rows, list) else [_normalise_row(list(given.values()))]
     if isinstance(given, list):
         return [_normalise_row(_list_cells(row)) for row in given]
     return [_normalise_row([given])] if isinstance(given, int | float) else None
-
-
-def parse_table(text: str, named: Sequence[str] | None) -> Table | None:
-    """Return the columns and rows in what a tool gave; None where there are none, or no column names.
-
-    Args:
-        text: the tool's result.
-        named: the columns, in order, where the query names them.
-    """
-    decoded = _decode_text(text)
-    if isinstance(decoded, dict):
-        inner = decoded.get("rows", decoded.get("data"))
-        heads = decoded.get("columns")
-        if isinstance(heads, list) and all(isinstance(head, str) for head in heads):
-            named = [str(head) for head in heads]
-        decoded = inner
-    if isinstance(decoded, list) and decoded:
-        return _parse_list(decoded, named)
-    return _parse_lines(text)
-
-
-def _parse_list(given: list[JsonValue], named: Sequence[str] | None) -> Table | None:
-    """Return the rows of a list of records with the same names, or of lists beside a query's names."""
-    records = [row for row in given if isinstance(row, dict)]
-    if len(records) == len(given):
-        columns = tuple(records[0])
-        same = all(tuple(row) == columns for row in records)
-        return (columns, [tuple(row.values()) for row in records]) if same else None
-    cells = [tuple(row) for row in given if isinstance(row, list | tuple)]
-    return (tuple(named), cells) if named is not None and len(cells) == len(given) else None
-
-
-def _parse_lines(text: str) -> Table | None:
-    """Return the rows of a table in lines below a head, parted by bars, tabs, semicolons or commas."""
-    lines = [line for line in text.strip().splitlines() if line.strip() and not _RULE.match(line)]
-    part = next((each for each in "|\t;," if len(lines) > 1 and all(each in line for line in lines)), None)
-    if part is None:
-        return None
-    rows = [tuple(cell.strip() for cell in line.strip().strip("|").split(part)) for line in lines]
-    heads = rows[0]
-    if not all(_HEAD.match(head) for head in heads) or any(len(row) != len(heads) for row in rows):
-        return None
-    return heads, [tuple(row) for row in rows[1:]]
 
 
 def _select_result(record: Record) -> JsonValue:
@@ -135,29 +89,6 @@ def _compare_parsed_rows(recorded: list[_Row], replayed: list[_Row], source: str
     )
     difference = f"row {number} recorded {_quote_row(left)!r}, replayed {_quote_row(right)!r}"
     return Agreement(agrees=False, difference=difference)
-
-
-def _decode_text(text: str) -> JsonValue:
-    """Return what a text holds as JSON or as Python literals; None where it is neither."""
-    text = text.strip()
-    if len(text) > _TEXT_CHARACTERS or not text.startswith(("[", "{", "(")):
-        return None
-    for read in (json.loads, ast.literal_eval):
-        try:
-            found = read(text)
-        except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
-            continue
-        return list(found) if isinstance(found, tuple) else found
-    return None
-
-
-def _parse_bar_table(text: str, columns: Sequence[str]) -> list[_Row] | None:
-    lines = [line for line in text.strip().splitlines() if not _RULE.match(line)]
-    if not lines or not all("|" in line for line in lines):
-        return None
-    rows = [_normalise_row([cell.strip() for cell in line.strip().strip("|").split("|")]) for line in lines]
-    head = tuple(column.lower() for column in columns)
-    return rows[1:] if tuple(cell.lower() for cell in rows[0]) == head else rows
 
 
 def _list_cells(row: JsonValue) -> list[JsonValue]:

@@ -10,7 +10,7 @@ Never runs a snippet outside the sandbox, never puts one in place of another.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from spanproof.evaluators.model import Replay, ReplayBreak, ReplayedStep
@@ -18,6 +18,7 @@ from spanproof.evaluators.replay.compare import Replayed, ends_in_call_of, ends_
 from spanproof.evaluators.replay.fixtures import NO_FIXTURES, FixtureSet
 from spanproof.evaluators.replay.flaky import mark_flaky_steps
 from spanproof.evaluators.replay.interpreter import Interpreter, NotRebuilt, StepBroke, has_ended_session
+from spanproof.evaluators.replay.limits import DEFAULT_LIMITS, ReplayLimits
 from spanproof.evaluators.replay.names import trim_to_final_answer
 from spanproof.evaluators.replay.plan import Plan, plan_replay
 from spanproof.evaluators.replay.prelude import FINAL_ANSWER
@@ -28,7 +29,6 @@ from spanproof.evaluators.replay.weighing import Weighing
 from spanproof.sandbox import (
     Execution,
     FailureClass,
-    Foreseen,
     Program,
     Sandbox,
     SandboxBroken,
@@ -59,6 +59,7 @@ def replay_run(
     parameters: Mapping[str, tuple[str, ...]] | None = None,
     *,
     repeat: bool = False,
+    limits: ReplayLimits = DEFAULT_LIMITS,
 ) -> Replay:
     """Replay every executed snippet of the run, in order.
 
@@ -70,6 +71,7 @@ def replay_run(
         parameters: of the agent's tools, by name, where the trace declares them.
         repeat: replay it again under another seed and clock in any case; else where a step disagrees with its
             record.
+        limits: bounds of its steps.
 
     Raises:
         SandboxUnavailable: the backend cannot run here.
@@ -77,10 +79,10 @@ def replay_run(
     """
     if not any(snippet.executed for snippet in run.snippets):
         return Replay(run.span_id, sandbox.name)
-    replay = _replay_closest(run, scans, sandbox, plan_replay(run, fixtures, parameters))
+    replay = _replay_closest(run, scans, sandbox, plan_replay(run, fixtures, parameters, limits=limits))
     if not (repeat or any(step.agrees is False for step in replay.steps)):
         return replay
-    other = plan_replay(run, fixtures, parameters, otherwise=True)
+    other = plan_replay(run, fixtures, parameters, otherwise=True, limits=limits)
     return mark_flaky_steps(replay, _replay_closest(run, scans, sandbox, other))
 
 
@@ -98,11 +100,11 @@ def _replay_closest(run: Run, scans: Mapping[str, Scan], sandbox: Sandbox, plan:
 def _replay(run: Run, scans: Mapping[str, Scan], sandbox: Sandbox, plan: Plan, *, as_text: bool) -> Replay:
     tape = Tape(plan.calls, plan.parameters, existing=plan.requested, as_text=as_text)
     interpreter = Interpreter(sandbox, plan.spec, tape, plan.prelude)
-    executed = [snippet for snippet in run.snippets if snippet.executed]
     replaying = _Replaying(plan, scans, sandbox, tape, interpreter)
     try:
-        for place, snippet in enumerate(executed):
-            replaying.take(snippet, executed[place + 1 :])
+        for snippet in run.snippets:
+            if snippet.executed:
+                replaying.take(snippet)
     finally:
         interpreter.close()
     steps = tuple(replaying.amended(interpreter.amended))
@@ -139,8 +141,8 @@ class _Replaying:
         self.weighing = Weighing(self.state, pinned=spec.fixtures.packages is not None)
         self.programs = Programs(self.sandbox, fixtures, spec.limits, spec.fixtures.clock, self.plan.tables)
 
-    def take(self, snippet: Snippet, later: Sequence[Snippet]) -> None:
-        """Replay one snippet, or note why not; `later` ones follow."""
+    def take(self, snippet: Snippet) -> None:
+        """Replay one snippet, or note why not."""
         reason = self._find_obstacle(snippet)
         if reason is not None:
             self._leave_out(snippet, reason)
@@ -150,7 +152,7 @@ class _Replaying:
             return
         self.tape.turn_to(snippet.id)
         try:
-            execution = self._execute_with_retry(snippet, later)
+            execution = self._execute_with_retry(snippet)
         except (UnsupportedLanguage, UnsupportedFixtures) as problem:
             self._leave_out(snippet, str(problem))
             return
@@ -212,18 +214,18 @@ class _Replaying:
         self.breaks[snippet.id] = cause
         self._leave_out(snippet, _BREAKS[cause])
 
-    def _execute_with_retry(self, snippet: Snippet, later: Sequence[Snippet]) -> Execution | ReplayBreak:
+    def _execute_with_retry(self, snippet: Snippet) -> Execution | ReplayBreak:
         """Run a snippet, once more where the sandbox fails in it; return how it failed where it did twice.
 
         Raises:
             SandboxBroken: the sandbox fails otherwise, or for a harmless program too: it is not the snippet.
         """
         try:
-            return self._execute(snippet, later)
+            return self._execute(snippet)
         except (StepBroke, NotRebuilt):
             self.tape.start_over()
         try:
-            return self._execute(snippet, ())
+            return self._execute(snippet)
         except (StepBroke, NotRebuilt) as broken:
             if not _runs_harmless(self.sandbox):
                 raise
@@ -231,23 +233,13 @@ class _Replaying:
                 return ReplayBreak.NOT_REBUILT
             return ReplayBreak.SILENCED_SANDBOX if broken.silent else ReplayBreak.ENDED_SANDBOX
 
-    def _execute(self, snippet: Snippet, later: Sequence[Snippet]) -> Execution:
+    def _execute(self, snippet: Snippet) -> Execution:
         if snippet.id not in self.plan.names:
             try:
                 return self.programs.execute(snippet)
             except SandboxBroken as broken:
                 raise StepBroke(str(broken), silent=isinstance(broken, SandboxSilent)) from broken
-        return self.interpreter.execute(_trim_source(snippet), lambda: self._list_coming(snippet, later))
-
-    def _list_coming(self, snippet: Snippet, later: Sequence[Snippet]) -> list[Foreseen]:
-        """Return this snippet and those that follow without a request in between, if each ends well."""
-        chain = [snippet]
-        for after in later:
-            if self._gives_aside(chain[-1]) or self._find_obstacle(after) is not None:
-                break
-            if after.id in self.plan.names:
-                chain.append(after)
-        return self.tape.foreseen([(_trim_source(each), each.id) for each in chain])
+        return self.interpreter.execute(_trim_source(snippet))
 
     def _compare(self, snippet: Snippet, execution: Execution) -> None:
         divergences = tuple(self.tape.divergences)
@@ -280,12 +272,14 @@ class _Replaying:
 
 
 def _with_attempts(execution: Execution, late: Execution) -> Execution:
-    """Return an execution with the attempts of another of the same step, which may be of a later session."""
+    """Return an execution with the record of another of the same step, which may be of a later session."""
     attempts = {(each.kind, each.target): each for each in (*execution.attempts, *late.attempts)}
+    notes = {(each.kind, each.target): each for each in (*execution.notes, *late.notes)}
     unsafe = late.failure_class is FailureClass.UNSAFE_OPERATION
     return replace(
         execution,
         attempts=tuple(attempts.values()),
+        notes=tuple(notes.values()),
         attempts_whole=execution.attempts_whole and late.attempts_whole,
         failure_class=late.failure_class if unsafe else execution.failure_class,
     )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from spanproof.evaluators.model import Divergence
 from spanproof.evaluators.replay.compare import ends_in_call_of
@@ -16,7 +15,7 @@ from spanproof.evaluators.replay.interpreter import Interpreter, has_ended_sessi
 from spanproof.evaluators.replay.names import find_unbound_calls, read_names
 from spanproof.evaluators.replay.prelude import FINAL_ANSWER, build_prelude, find_heavy_imports
 from spanproof.evaluators.replay.tape import Tape
-from spanproof.sandbox import Clock, Execution, Fixtures, Foreseen, JsonValue, Sandbox, SessionSpec, ToolStub
+from spanproof.sandbox import Clock, Execution, Fixtures, JsonValue, Sandbox, SessionSpec, ToolStub
 from spanproof.trace import RecordedCall
 
 SEED = 0
@@ -76,7 +75,7 @@ def replay_sources(
     try:
         for number, source in enumerate(steps, 1):
             calls.turn_to(None)
-            execution = interpreter.execute(source, partial(_list_coming, steps[number - 1 :], calls))
+            execution = interpreter.execute(source)
             ended = has_ended_session(execution)
             value, characters = _read_value(interpreter, source, execution)
             replayed.append(
@@ -86,12 +85,6 @@ def replay_sources(
     finally:
         interpreter.close()
     return replayed
-
-
-def _list_coming(steps: Sequence[str], tape: Tape) -> list[Foreseen]:
-    """Return what runs next without a request in between."""
-    last = next((place for place, source in enumerate(steps) if _leaves_answer_open(source)), len(steps))
-    return tape.foreseen([(source, None) for source in steps[: last + 1]])
 
 
 def _leaves_answer_open(source: str) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from spanproof.evaluators.call_matching import RecordedCalls, collect_parameters
 from spanproof.evaluators.model import Divergence, DivergenceReason
 from spanproof.evaluators.replay.record import find_raised_type
-from spanproof.sandbox import Foreseen, JsonValue, ToolAnswer, ToolRequest
+from spanproof.sandbox import JsonValue, ToolAnswer, ToolRequest
 from spanproof.trace import RecordedCall, SpanError
 
 DIVERGED = "ReplayDivergence"
@@ -108,35 +108,9 @@ class Tape:
         used_up = DivergenceReason.EXHAUSTED if matching else DivergenceReason.UNKNOWN_ARGUMENTS
         return self._record_divergence(request, used_up)
 
-    def foreseen(self, snippets: Iterable[tuple[str, str | None]]) -> list[Foreseen]:
-        """Return what each snippet will request and be answered, if it calls just as it did on record.
-
-        Calls that no snippet owns are given to the first, for all. Where there are both kinds nothing is
-        foreseen: which of two equal calls answers depends on what the snippets before have used up.
-
-        Args:
-            snippets: source and id of each, in order.
-        """
-        left = [entry for entry in self._entries if not entry.used]
-        owned = [entry for entry in left if entry.owner is not None]
-        if owned and len(owned) < len(left):
-            return [Foreseen(source) for source, _id in snippets]
-        of: dict[str | None, list[tuple[ToolRequest, ToolAnswer]]] = {}
-        for entry in left:
-            request = ToolRequest(entry.call.tool, tuple(entry.call.args), dict(entry.call.kwargs))
-            of.setdefault(entry.owner, []).append((request, self._build_answer(entry.call)))
-        unowned = of.pop(None, [])
-        if unowned:
-            first, *rest = snippets
-            return [
-                Foreseen(first[0], unowned, lasting=True),
-                *(Foreseen(each, lasting=True) for each, _ in rest),
-            ]
-        return [Foreseen(source, of.get(each, [])) for source, each in snippets]
-
     def _find_matching(self, request: ToolRequest) -> list[_Entry]:
         tool, entries = request.tool, self._of.get(request.tool, [])
-        if tool not in self._sorted:  # what was foreseen is never requested: most tapes need no order
+        if tool not in self._sorted:
             arguments = [(entry.call.args, entry.call.kwargs) for entry in entries]
             self._sorted[tool] = RecordedCalls(self._parameters.get(tool, ()), arguments)
         return [entries[at] for at in self._sorted[tool].matching(request.args, request.kwargs)]

@@ -45,7 +45,7 @@ def find_scopes(trace: Trace, coded: Collection[str] = ()) -> list[RunScope]:
         above = (span.span_id for span in trace.ancestors(root.span_id)) if agents else iter(())
         parent = next((span_id for span_id in above if span_id in ids), None)
         members = tuple(_collect_members(trace, root.span_id, ids))
-        scopes.append(RunScope(root, members, parent or _find_handoff_source(root, scopes)))
+        scopes.append(RunScope(root, members, parent or _find_handoff_source(trace, root, scopes)))
     return scopes
 
 
@@ -162,11 +162,14 @@ def _walk_below(trace: Trace, span_id: str, run_ids: set[str]) -> Iterator[Span]
             yield from _walk_below(trace, child.span_id, run_ids)
 
 
-def _find_handoff_source(root: Span, earlier: Sequence[RunScope]) -> str | None:
+def _find_handoff_source(trace: Trace, root: Span, earlier: Sequence[RunScope]) -> str | None:
     """Return the run before this one that handed over to it: they are side by side under one span."""
+    parent = trace.parents[root.span_id]
+    if parent is None:
+        return None
     for scope in reversed(earlier):
-        beside = scope.root.parent_id == root.parent_id and scope.root.end_ns <= root.start_ns
-        if beside and root.parent_id is not None and any(_is_handoff(span) for span in scope.members):
+        beside = trace.parents[scope.root.span_id] == parent and scope.root.end_ns <= root.start_ns
+        if beside and any(_is_handoff(span) for span in scope.members):
             return scope.root.span_id
     return None
 

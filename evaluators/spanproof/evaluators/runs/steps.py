@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from spanproof.evaluators.detect.calls import split_arguments, to_recorded_call
 from spanproof.evaluators.refusals import find_refusal
@@ -17,6 +18,7 @@ from spanproof.trace import (
     Snippet,
     Span,
     SpanError,
+    SpanKind,
     Step,
     ToolCall,
     Trace,
@@ -31,10 +33,38 @@ def build_steps(trace: Trace, scope: RunScope, snippets: Sequence[Snippet]) -> t
     for snippet in snippets:
         by_span.setdefault(snippet.span_id, []).append(snippet)
     calls = find_model_calls(trace, scope.members)
-    return tuple(
-        _build_step(trace, turn, number, by_span, _find_shown_next(turn, calls))
-        for number, turn in enumerate(find_turns(trace, scope), start=1)
+    answers = _map_answers(calls) if not any(span.kind is SpanKind.TOOL for span in scope.members) else {}
+    turns = find_turns(trace, scope)
+    steps = tuple(
+        _build_step(trace, turn, number, by_span, _find_shown_next(turn, calls), answers)
+        for number, turn in enumerate(turns, start=1)
     )
+    held = {span.span_id for turn in turns for span in turn.spans}
+    left = [snippet for snippet in snippets if snippet.span_id not in held]
+    return _with_answered_code(scope, steps, left)
+
+
+def _with_answered_code(
+    scope: RunScope, steps: tuple[Step, ...], snippets: Sequence[Snippet]
+) -> tuple[Step, ...]:
+    """Return the steps with code that only the run's answer holds, on the last of them."""
+    if not snippets:
+        return steps
+    if steps:
+        last = steps[-1]
+        return (*steps[:-1], replace(last, snippets=(*last.snippets, *snippets)))
+    root = scope.root
+    answer = Step(1, root.span_id, "final_answer", snippets=tuple(snippets), is_final=True)
+    return (replace(answer, start_ns=root.start_ns, end_ns=root.end_ns),)
+
+
+def _map_answers(calls: Sequence[Span]) -> dict[str, Message]:
+    """Return what tools answered, by the id of the call, from what the model was sent.
+
+    Where the producer makes no spans of tools these messages are the record.
+    """
+    sent = (message for call in calls for message in call.input_messages if message.role == "tool")
+    return {message.tool_call_id: message for message in sent if message.tool_call_id}
 
 
 def _find_shown_next(turn: Turn, calls: Sequence[Span]) -> str | None:
@@ -47,14 +77,25 @@ def _find_shown_next(turn: Turn, calls: Sequence[Span]) -> str | None:
 
 
 def _build_step(
-    trace: Trace, turn: Turn, number: int, by_span: Mapping[str, list[Snippet]], shown_next: str | None
+    trace: Trace,
+    turn: Turn,
+    number: int,
+    by_span: Mapping[str, list[Snippet]],
+    shown_next: str | None,
+    answers: Mapping[str, Message],
 ) -> Step:
     said = [message for call in turn.calls for message in call.output_messages if message.role == "assistant"]
     found = [snippet for span in turn.spans for snippet in by_span.get(span.span_id, ())]
     found.sort(key=lambda snippet: not snippet.executed)
-    hosted = (
+    hosted = [
         _make_hosted_call(call, answer) for span in turn.calls for call, answer in find_hosted_calls(span)
-    )
+    ]
+    hosted += [
+        _make_hosted_call(call, answers[call.call_id])
+        for message in said
+        for call in message.tool_calls
+        if call.call_id is not None and call.call_id in answers and not _holds_code(call, found)
+    ]
     recorded = _collect_calls(trace, turn, found, hosted)
     return Step(
         number=number,
@@ -92,6 +133,12 @@ def _collect_calls(
     known = {call.span_id for call in recorded}
     made = (call for snippet in snippets for call in snippet.tape)
     return (*recorded, *(call for call in made if call.span_id not in known))
+
+
+def _holds_code(call: ToolCall, snippets: Sequence[Snippet]) -> bool:
+    """Whether a call is one of code, which is a snippet with its own outcome."""
+    given = call.arguments.values() if isinstance(call.arguments, Mapping) else [call.arguments]
+    return any(snippet.source in given for snippet in snippets)
 
 
 def _make_hosted_call(call: ToolCall, answer: Message) -> RecordedCall:

@@ -87,11 +87,13 @@ class _Run:
 
     def _make_call_turn(self, call: Span, tools: tuple[Span, ...]) -> Turn:
         """Return the turn of this call; a chain takes its part that holds all of it and no other call."""
-        above = self._trace.by_id.get(call.parent_id) if call.parent_id is not None else None
+        parents = self._trace.parents
+        above = self._trace.by_id.get(parents[call.span_id] or "")
         if above is not None and above.kind is SpanKind.CHAIN and above.span_id in self._order:
             below = self._with_below(above)
             inside = {span.span_id for span in below}
-            calls = [one for one in below if one.kind is SpanKind.LLM and one.parent_id == above.span_id]
+            models = (one for one in below if one.kind is SpanKind.LLM)
+            calls = [one for one in models if parents[one.span_id] == above.span_id]
             if calls == [call] and all(tool.span_id in inside for tool in tools):
                 return Turn(above, "action", (call,), tools, below)
         spans = {span.span_id: span for one in (call, *tools) for span in self._with_below(one)}
@@ -113,7 +115,8 @@ class _Run:
         return tuple(sorted(known, key=lambda one: self._order[one.span_id]))
 
     def _find_outermost_tools(self, spans: Sequence[Span]) -> list[Span]:
-        tools = {span.span_id for span in spans if span.kind is SpanKind.TOOL}
+        # A retrieval is a look-up like a tool's: a query goes out, documents come back.
+        tools = {span.span_id for span in spans if span.kind in (SpanKind.TOOL, SpanKind.RETRIEVER)}
         return [
             span
             for span in spans

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from spanproof.evaluators.outcomes.known import normalise_number
+from spanproof.reading.numerals import normalise_number
 
 _MAX_TEXT = 100_000
 _QUOTED = re.compile(r"[`\"“«]([^`\"“”«»\n]{2,80})[`\"”»]")

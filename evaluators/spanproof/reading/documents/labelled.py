@@ -1,21 +1,24 @@
 """Make records of lines that name the thing and then its values: `Physics: mean 64.9, n=25, failed=6`.
 
-A line of counts alone has no label (`=== 2 failed, 347 passed in 12.3s ===`), nor has one of `name=value`.
-
-In: lines with their places. Out: a row for each of the first lines that are such: its label and named cells.
+In: lines of a text, and the first of them that may be such. Out: how many lines were read. A line of counts
+alone has no label (`=== 2 failed, 347 passed in 12.3s ===`), nor has one of `name=value`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
-from spanproof.reading.documents.tables import Cell, Line
+from spanproof.reading.grids import Cell, Line
 from spanproof.reading.numbers import scan_cached
 from spanproof.reading.records import LONG_TEXT, FactBase, Role
 
-_MOST_LINES = 2000
+_MAX_LINES = 2000
+_MAX_LINE = 2000
+# A longer line is prose; one of `name=value` may be a line of a log.
+_MAX_LABELLED = 3 * LONG_TEXT
+# A digit beside what parts or names values, or two equations: a cheap look before the patterns below.
+_MAY_BE_LABELLED = re.compile(r"\d(?=[\s,;|)%.-])|[:=\s,$€£#-]\d|=")
 _SENTENCE = re.compile(r"[.!?]\s+[^\W\d]")
 _LABEL = re.compile(r"\s*(?:[-*•]\s+)?(?P<label>[^\s:=,;|][^:=,;|]{0,40}?)\s*(?::|->|\s[-–—])\s+(?=\S)")
 _COUNTS = re.compile(
@@ -36,48 +39,51 @@ _TAIL = re.compile(
 _OF_TAIL = re.compile(r"(?P<name>[A-Za-z_]+)[:=]?\s+(?P<value>\S+)")
 
 
-@dataclass(frozen=True, slots=True)
-class LabelledRow:
-    """A line's label, where it has one, and its cells with their names, which may be empty."""
+def add_labelled(base: FactBase, source: int, lines: Sequence[Line], at: int) -> int:
+    """Add a record for each line at and below a place that has two named values or more.
 
-    line: Line
-    label: Cell | None
-    cells: tuple[tuple[str, Cell], ...]
+    Return how many these are.
+    """
+    used = 0
+    group: int | None = None
+    for number in range(at, min(len(lines), at + _MAX_LINES)):
+        line = lines[number]
+        may_be = len(line.text) <= _MAX_LINE and _MAY_BE_LABELLED.search(line.text) is not None
+        row = _parse_row(line) if may_be else None
+        if row is None:
+            break
+        if group is None:
+            group = base.new_group("")
+        label, cells = row
+        record = base.new_record(source, None, line.start, line.start + len(line.text), group)
+        if label is not None:
+            base.add_cell(record, (), *label, Role.KEY)
+        for position, (name, cell) in enumerate(cells, start=1):
+            base.add_cell(record, (name or f"column {position}",), *cell)
+        used += 1
+    return used
 
 
-def read_labelled(lines: list[Line]) -> list[LabelledRow]:
-    """Return the rows of the first lines that have a label and two named values or more."""
-    return list(_parse_rows(lines[:_MOST_LINES]))
-
-
-def _parse_rows(lines: list[Line]) -> Iterator[LabelledRow]:
-    for line in lines:
-        if _EQUATIONS.fullmatch(line.text):
-            yield LabelledRow(line, None, tuple(_parse_equations(line)))
-            continue
-        tail = _TAIL.fullmatch(line.text)
-        if tail is not None and len(set(tail["tail"].split()[::2])) > 1:
-            low, high = tail.span("label")
-            named = tuple(
-                (each["name"], _to_cell(line, each.span("value")))
-                for each in _OF_TAIL.finditer(line.text, tail.start("tail"))
-            )
-            yield LabelledRow(
-                line,
-                _to_cell(line, (low, low + len(tail["label"].rstrip(" :")))) if high > low else None,
-                named,
-            )
-            continue
-        label = _LABEL.match(line.text)
-        begin = label or _COUNTS.match(line.text)
-        if begin is None or len(line.text) > 3 * LONG_TEXT or _SENTENCE.search(line.text):
-            return
-        cells = list(_split_cells(line, begin.end()))
-        if sum(bool(name) for name, _ in cells) < 2 or not any(map(str.isdigit, line.text[begin.end() :])):
-            return
-        low, high = label.span("label") if label is not None else (0, 0)
-        place = (line.start + low, line.start + high) if label is not None else None
-        yield LabelledRow(line, place, tuple(cells))
+def _parse_row(line: Line) -> tuple[Cell | None, list[tuple[str, Cell]]] | None:
+    """Return a line's label, where it has one, and its cells with their names, which may be empty."""
+    if _EQUATIONS.fullmatch(line.text):
+        return None, list(_parse_equations(line))
+    if len(line.text) > _MAX_LABELLED:
+        return None
+    tail = _TAIL.fullmatch(line.text)
+    if tail is not None and len(set(tail["tail"].split()[::2])) > 1:
+        low, high = tail.span("label")
+        label = _to_cell(line, (low, low + len(tail["label"].rstrip(" :")))) if high > low else None
+        parts = _OF_TAIL.finditer(line.text, tail.start("tail"))
+        return label, [(each["name"], _to_cell(line, each.span("value"))) for each in parts]
+    labelled = _LABEL.match(line.text)
+    begin = labelled or _COUNTS.match(line.text)
+    if begin is None or _SENTENCE.search(line.text):
+        return None
+    cells = list(_split_cells(line, begin.end()))
+    if sum(bool(name) for name, _ in cells) < 2 or not any(map(str.isdigit, line.text[begin.end() :])):
+        return None
+    return _to_cell(line, labelled.span("label")) if labelled is not None else None, cells
 
 
 def _to_cell(line: Line, place: tuple[int, int]) -> Cell:
@@ -106,15 +112,3 @@ def _split_cells(line: Line, start: int) -> Iterator[tuple[str, Cell]]:
         if text[low:high].strip():
             yield name, (line.start + low, line.start + high)
         start = match.end() if match else end
-
-
-def add_labelled(base: FactBase, source: int, rows: list[LabelledRow], parent: int | None) -> None:
-    """Add a record for each row, its label as the key of it."""
-    group = base.new_group("")
-    for row in rows:
-        end = row.line.start + len(row.line.text)
-        record = base.new_record(source, parent, row.line.start, end, group)
-        if row.label is not None:
-            base.add_cell(record, (), *row.label, Role.KEY)
-        for position, (name, cell) in enumerate(row.cells, start=1):
-            base.add_cell(record, (name or f"column {position}",), *cell)

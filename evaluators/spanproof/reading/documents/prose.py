@@ -1,16 +1,25 @@
-"""Make records of sentences and of `name: value` lines."""
+"""Make records of sentences, and of single lines of `name: value`.
+
+In: a part of a text. Out: a record for each sentence, with its values, the fields it writes as `name=value`,
+and the capitalised names in it.
+"""
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 
 from spanproof.reading.numbers import scan_cached
-from spanproof.reading.records import FactBase, Role
-from spanproof.reading.words import STOP, base_form, split_words
+from spanproof.reading.records import LONG_TEXT, FactBase, Role, Sentence
 
 SENTENCE = re.compile(r"(?<=[.!?;])(?:\s+|(?=\\n))|\n+|\\n|(?<=[。；])")
-_PAIR = re.compile(r"^[ \t]*(?:[-*•]\s+)?(?:\*\*)?(?P<name>[^\W\d][\w ./()%°-]{0,48}?)(?:\*\*)?\s*(?P<sep>=|(?<!\d):|:(?!\d)|->|\t)(?:\*\*)?[ \t]*(?P<value>\S.*?)[ \t]*$")  # fmt: skip  # noqa: E501
-_INLINE = re.compile(r"(?<![\w.])(?P<name>[A-Za-z_][\w.-]*)=(?P<value>\"[^\"]*\"|'[^']*'|[^\s,;]+)")
+_PAIR = re.compile(
+    r"[ \t]*(?:[-*•]\s+)?(?:\*\*)?(?P<name>[^\W\d][\w ./()%°-]{0,48}?)(?:\*\*)?\s*"
+    r"(?:=|(?<!\d):|:(?!\d)|->|\t)(?:\*\*)?[ \t]*(?P<value>\S.*?)[ \t]*$"
+)
+_PAIR_SIGN = re.compile(r"[=:\t]|->")
+_INLINE = re.compile(r"(?<![\w.])(?P<name>[A-Za-z_][\w.-]*+)=(?P<value>\"[^\"]*\"|'[^']*'|[^\s,;]+)")
+_NAME = re.compile(r"\b[A-Z][\w'’-]*+(?:\s+(?:(?:of|the|de|and|&)\s+)?[A-Z][\w'’-]*+){0,4}")
 
 
 def add_prose(
@@ -22,54 +31,33 @@ def add_prose(
     at = start
     for match in [*SENTENCE.finditer(text, start, end), None]:
         stop = match.start() if match else end
-        if text[at:stop].strip():
-            _add_sentence(base, source, at, stop, parent, group, path)
+        sentence = text[at:stop]
+        if sentence and not sentence.isspace():
+            record = base.new_record(source, parent, at, stop, group)
+            pair = _PAIR.match(sentence) if _PAIR_SIGN.search(sentence, 0, LONG_TEXT) else None
+            if pair is not None and len(pair["value"]) <= LONG_TEXT:
+                low, high = pair.span("value")
+                base.add_cell(record, (*path, pair["name"].strip()), at + low, at + high)
+                base.add_cell(record, (), at + pair.start("name"), at + pair.end("name"), Role.KEY)
+            else:
+                add_values(base, record, sentence, at, path)
         at = match.end() if match else end
 
 
-def _add_sentence(
-    base: FactBase, source: int, start: int, end: int, parent: int | None, group: int, path: tuple[str, ...]
-) -> None:
-    sentence = base.texts[source][start:end]
-    record = base.new_record(source, parent, start, end, group)
-    pair = _PAIR.match(sentence)
-    if pair is not None and len(pair.group("value")) <= 90:
-        base.add_cell(
-            record,
-            (*path, pair.group("name").strip()),
-            start + pair.start("value"),
-            start + pair.end("value"),
-        )
-        if len(pair.group("name")) <= 60:
-            base.add_cell(record, (), start + pair.start("name"), start + pair.end("name"), Role.KEY)
-        return
-    inline = list(_INLINE.finditer(sentence))
-    taken = [(match.start("name"), match.end()) for match in inline]
-    for match in inline:
+def add_values(base: FactBase, record: int, text: str, start: int, path: tuple[str, ...] = ()) -> None:
+    """Add the values, fields and names that a sentence or a line of a log writes."""
+    taken: list[tuple[int, int]] = []
+    for match in _INLINE.finditer(text) if "=" in text else ():
         low, high = match.span("value")
-        if sentence[low] in "\"'":
+        taken.append((match.start(), high))
+        if text[low] in "\"'":
             low, high = low + 1, high - 1
-        base.add_cell(record, (*path, match.group("name")), start + low, start + high)
-    words = [(base_form(word), low, high) for word, low, high in split_words(sentence)]
-    for mention in scan_cached(sentence):
-        if any(low <= mention.start < high for low, high in taken):
-            continue
-        near = frozenset(
-            word
-            for word, low, high in words
-            if word not in STOP
-            and -60 <= low - mention.end <= 40
-            and (high <= mention.start or low >= mention.end)
-        )
-        base.add_mention(record, mention, start, near)
-    _add_names(base, record, sentence, start)
-
-
-_NAME = re.compile(r"\b[A-Z][\w'’-]*(?:\s+(?:(?:of|the|de|and|&)\s+)?[A-Z][\w'’-]*){0,4}")
-
-
-def _add_names(base: FactBase, record: int, sentence: str, start: int) -> None:
-    """Add capitalised names as anchors of their sentence."""
-    for match in _NAME.finditer(sentence):
-        if match.start() or " " in match.group():
+        base.add_cell(record, (*path, match["name"]), start + low, start + high)
+    sentence = Sentence(text, start)
+    for mention in scan_cached(text):
+        place = bisect_right(taken, (mention.start, len(text))) - 1
+        if place < 0 or mention.start >= taken[place][1]:
+            base.add_mention(record, mention, sentence)
+    for match in _NAME.finditer(text):
+        if match.start() or " " in match[0]:
             base.add_cell(record, (), start + match.start(), start + match.end(), Role.PROSE)

@@ -1,4 +1,4 @@
-"""Read the sources into a fact base: literals and XML first, then tables, then pairs and sentences.
+"""Read the sources into a fact base: literals, XML and HTML first, then tables, then pairs and sentences.
 
 In: texts. Out: a `FactBase`. Each line is read by the first notation that fits. Bounded: of a text the first
 characters are read, and of a base so many facts; `FactBase.cut` says that there was more.
@@ -7,158 +7,189 @@ characters are read, and of a base so many facts; `FactBase.cut` says that there
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import islice
 
-from spanproof.reading.documents.labelled import add_labelled, read_labelled
-from spanproof.reading.documents.literals import (
-    Node,
-    add_objects,
-    build_node,
-    read_literal,
-)
+from spanproof.reading.documents.labelled import add_labelled
+from spanproof.reading.documents.logs import add_log_lines
+from spanproof.reading.documents.pairs import add_pairs
 from spanproof.reading.documents.prose import add_prose
-from spanproof.reading.documents.tables import (
+from spanproof.reading.documents.tables import add_table
+from spanproof.reading.documents.trees import add_literals, are_alike, build_node
+from spanproof.reading.grids import (
     Line,
-    add_table,
+    find_aligned,
     find_common_scale,
-    read_aligned,
-    read_delimited,
-    read_spaced,
+    find_delimited,
+    find_listing,
+    find_spaced,
 )
-from spanproof.reading.markup import read_element
-from spanproof.reading.records import LONG_TEXT, FactBase
+from spanproof.reading.literals import Node, read_literal
+from spanproof.reading.markup import find_html_table, read_element
+from spanproof.reading.records import FactBase, Role
 
 MAX_CHARS = 400_000
 # How many lines may be above a table without a blank line between: each costs a look at all that follow.
-_MAX_ABOVE = 20
-_MAX_BROKEN = 5  # elements that turn out to be none: each is read to where it breaks
+_MAX_LINES_ABOVE = 20
+# How many elements may turn out to be none: each is read to where it breaks.
+_MAX_BROKEN = 5
+_MAX_OPENINGS = 3
+_MAX_ABOUT = 200
 _ELEMENT = re.compile(r"<(?=[A-Za-z_?!])")
-_OPENS = re.compile(r"(?m)(?:^|[:=>]\s*|^\s+|\s)(?=[{\[]|\w+\(\w+=)")
-# The colon of "at 19:45" parts nothing.
-_PARTS = r"(?:=|(?<!\d):|:(?!\d))"
-_NAME_END = re.compile(rf"\s*{_PARTS}\s*")
-_PAIR_LINE = re.compile(rf"^\s*[^\W\d][\w ./()-]{{0,40}}?\s*{_PARTS}\s*\S")
+_OPENS = re.compile(r"(?:\A|(?<=\n)|[:=>]\s*|(?<=\n)\s+|\s)(?=[{\[]|\(['\"\d]|\w{1,60}\(\w{1,60}=)")
 
 
-def read_facts(texts: Sequence[str], about: str = "") -> FactBase:
-    """Return the facts of some texts; `about` is what they are said to show, such as a table's title."""
+def read_facts(texts: Sequence[str], about: str = "", columns: Sequence[Sequence[str]] = ()) -> FactBase:
+    """Return the facts of some texts.
+
+    Args:
+        texts: the sources.
+        about: what they are said to show, such as a table's title.
+        columns: of each text the names of its columns where the query that gave it says them.
+    """
     base = FactBase([text[:MAX_CHARS] for text in texts])
     base.cut = any(len(text) > MAX_CHARS for text in texts)
     base.scale = find_common_scale(base.texts)
     left = MAX_CHARS
     for source, text in enumerate(base.texts):
-        _read_text(base, source, text[: max(0, left)], about)
+        named = tuple(columns[source]) if source < len(columns) else ()
+        read = _read_text if len(text) <= _MAX_CACHED_CHARS else _read_text.__wrapped__
+        base.add_source(source, read(text[: max(0, left)], about, named, base.scale))
         base.cut = base.cut or len(text) > left
         left -= len(text)
     return base
 
 
-def _read_text(base: FactBase, source: int, text: str, about: str) -> None:
-    lines: list[Line] = []
-    at = 0
-    parent: int | None = None
-    broken = 0
-    objects: list[Node] = []
-    while at < len(text):
-        end = text.find("\n", at)
-        end = len(text) if end < 0 else end
-        opened = None
-        if broken < _MAX_BROKEN and (element := _ELEMENT.search(text, at, end)) is not None:
-            found = read_element(text, element.start())
-            broken += found is None
-            opened = (build_node(found), element.start(), found.end) if found is not None else None
-        opened = opened or _find_literal(text, at, end)
-        if opened is not None:
-            node, begin, stop = opened
-            if begin > at and text[at:begin].strip():
-                lines.append(Line(text[at:begin], at))
-            if any(line.text.strip() for line in lines) or not _are_alike(objects, node):
-                add_objects(base, source, objects)
-                objects = []
-            _read_lines(base, source, lines, parent, about)
-            lines = []
-            objects.append(node)
+_MAX_CACHED_CHARS = 16_384
+# The turns of a conversation share most of their sources. A text of 16 KB may have 0.5 MB of facts.
+_MAX_CACHED_TEXTS = 64
+
+
+@lru_cache(maxsize=_MAX_CACHED_TEXTS)
+def _read_text(text: str, about: str, columns: tuple[str, ...], scale: float | None) -> FactBase:
+    """Return the facts of one text."""
+    base = FactBase([text], scale=scale)
+    _TextReader(base, 0, about, columns).read(text)
+    return base
+
+
+class _TextReader:
+    """Reads one text: collects lines, and literals that follow each other, until another notation begins."""
+
+    def __init__(self, base: FactBase, source: int, about: str, columns: tuple[str, ...]) -> None:
+        self._base = base
+        self._source = source
+        self._about = about
+        self._columns = columns
+        self._lines: list[Line] = []
+        self._literals: list[Node] = []
+
+    def read(self, text: str) -> None:
+        at = broken = 0
+        while at < len(text):
+            end = text.find("\n", at)
+            end = len(text) if end < 0 else end
+            node: tuple[Node, int, int] | None = None
+            element = _ELEMENT.search(text, at, end) if broken < _MAX_BROKEN else None
+            if element is not None:
+                html = find_html_table(text, at, end)
+                if html is not None:
+                    grid, begin, stop = html
+                    self._flush_all(text, at, begin)
+                    add_table(self._base, self._source, grid, self._about, self._columns)
+                    at = stop
+                    continue
+                xml = read_element(text, element.start())
+                broken += xml is None
+                node = (build_node(xml), element.start(), xml.end) if xml is not None else None
+            node = node or _find_literal(text, at, end)
+            if node is None and self._literals and not self._lines and not text[at:end].strip():
+                at = end + 1
+                continue
+            if node is None:
+                self._lines.append(Line(text[at:end].rstrip("\r"), at))
+                at = end + 1
+                continue
+            literal, begin, stop = node
+            if (
+                text[at:begin].strip(" \t,")
+                or any(line.text.strip() for line in self._lines)
+                or not are_alike(self._literals, literal)
+            ):
+                self._flush_all(text, at, begin)
+            self._literals.append(literal)
             at = stop
-            continue
-        lines.append(Line(text[at:end].rstrip("\r"), at))
-        at = end + 1
-    add_objects(base, source, objects)
-    _read_lines(base, source, lines, parent, about)
+        self._flush_all(text, len(text), len(text))
 
+    def _flush_all(self, text: str, at: int, begin: int) -> None:
+        """Add the records of what was collected, and of the text before what begins."""
+        if self._literals:
+            add_literals(self._base, self._source, self._literals, self._columns)
+            self._literals = []
+        if begin > at and text[at:begin].strip():
+            self._lines.append(Line(text[at:begin], at))
+        if self._lines:
+            self._read_lines(self._lines)
+            self._lines = []
 
-def _are_alike(objects: list[Node], node: Node) -> bool:
-    """Return whether a node is one more of the objects before it, as in JSON Lines."""
-    names = [[name for name, _, _ in each.pairs] for each in (*objects[-1:], node)]
-    return bool(objects) and node.is_object and names[0] == names[1]
+    def _read_lines(self, lines: list[Line]) -> None:
+        base, source = self._base, self._source
+        at = lines_above = 0
+        while at < len(lines):
+            text = lines[at].text
+            if not text or text.isspace():
+                at += 1
+                lines_above = 0
+                continue
+            used = (
+                add_labelled(base, source, lines, at)
+                or add_log_lines(base, source, lines, at)
+                or add_pairs(base, source, lines, at)
+            )
+            if used:
+                at += used
+                continue
+            grid = find_delimited(lines, at, len(self._columns)) or find_listing(lines, at)
+            if grid is None and lines_above < _MAX_LINES_ABOVE:
+                grid = find_spaced(lines, at) or find_aligned(lines, at)
+                lines_above += 1
+            if grid is None:
+                add_prose(base, source, lines[at].start, lines[at].start + len(text), None)
+                at += 1
+                continue
+            above = lines[at - 1].text if at else ""
+            add_table(base, source, grid, f"{self._about} {above}".strip()[:_MAX_ABOUT], self._columns)
+            at += grid.lines
 
 
 def _find_literal(text: str, at: int, end: int) -> tuple[Node, int, int] | None:
     """Return a literal with content that begins in a line, with its places; None where there is none."""
-    for match in islice(_OPENS.finditer(text, at, end), 3):
+    for match in islice(_OPENS.finditer(text, at, end), _MAX_OPENINGS):
         begin = match.end()
         found = read_literal(text, begin)
-        if found is not None and (found[0].pairs or len(found[0].items) > 0):
-            return found[0], begin, found[1]
+        if found is None:
+            continue
+        node, stop = found
+        # In prose a bracket opens a remark; a tuple is a literal where it is a line of its own.
+        is_tuple = text[begin] == "("
+        if (node.pairs or node.items) and not (
+            is_tuple and (begin > at or text[stop : stop + 1] not in ("", "\n", ","))
+        ):
+            return node, begin, stop
     return None
 
 
-def _read_lines(base: FactBase, source: int, lines: list[Line], parent: int | None, about: str) -> None:
-    at = above_table = 0
-    first, blocks = "", dict[str, int]()
-    named: Counter[str] | None = None
-    while at < len(lines):
-        if not lines[at].text.strip():
-            at += 1
-            above_table = 0
-            continue
-        rest = lines[at : at + 3000]
-        labelled = read_labelled(rest)
-        if labelled:
-            add_labelled(base, source, labelled, parent)
-            at += len(labelled)
-            continue
-        pairs = _count_pairs(rest)
-        table = None if pairs >= 2 else read_delimited(rest)
-        if table is None and pairs < 2 and above_table < _MAX_ABOVE:
-            table = read_spaced(rest) or read_aligned(rest)
-            above_table += 1
-        if table is not None:
-            rows, used = table
-            above = lines[at - 1].text if at else ""
-            add_table(base, source, rows, parent, f"{about} {above}".strip()[:200])
-            at += used
-        elif pairs >= 2:
-            record = -1
-            for line in lines[at : at + pairs]:
-                name, value = _NAME_END.split(line.text, maxsplit=1)
-                if record < 0 or name == first:
-                    # Blocks that begin with the same name are rows: one a person, one a service.
-                    first = name if record < 0 else first
-                    named = named or Counter(_NAME_END.split(each.text, maxsplit=1)[0] for each in lines)
-                    if first not in blocks and named[first] > 1:
-                        blocks[first] = base.new_group("")
-                    record = base.new_record(
-                        source, parent, line.start, lines[at + pairs - 1].start, blocks.get(first)
-                    )
-                start = line.start + line.text.index(value, len(name)) if value else line.start
-                end = start + len(value.rstrip())
-                if end - start > LONG_TEXT:
-                    add_prose(base, source, start, end, record, (name.strip(),))
-                else:
-                    base.add_cell(record, (name.strip(" -*•"),), start, end)
-            at += pairs
-        else:
-            line = lines[at]
-            add_prose(base, source, line.start, line.start + len(line.text), parent)
-            at += 1
+def read_records(text: str, columns: Sequence[str] = ()) -> list[dict[str, str]]:
+    """Return the rows and objects of a text: the names of their fields with the values as written.
 
-
-def _count_pairs(lines: list[Line]) -> int:
-    count = 0
-    for line in lines:
-        if not _PAIR_LINE.match(line.text) or "|" in line.text:
-            break
-        count += 1
-    return count
+    Args:
+        text: in any notation that `read_facts` knows.
+        columns: names for rows that have none, as a query says them.
+    """
+    base = read_facts([text], columns=[columns])
+    found: dict[int, dict[str, str]] = {}
+    for fact in base.facts:
+        if fact.path and fact.role is Role.CELL:
+            found.setdefault(fact.record, {})[".".join(fact.path)] = text[slice(*fact.cell)]
+    return list(found.values())

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from opentelemetry.proto.common.v1.common_pb2 import InstrumentationScope
 from opentelemetry.proto.trace.v1 import trace_pb2
 
-from spanproof.trace import AttributeValue, Event
+from spanproof.trace import AttributeValue, Event, Span
 from spanproof.trace.otlp import ExportTraceServiceRequest, attributes_of
 
 
@@ -73,6 +73,28 @@ def read_raw_spans(request: ExportTraceServiceRequest) -> Iterator[RawSpan]:
         for scope_spans in resource_spans.scope_spans:
             for span in scope_spans.spans:
                 yield _build_raw_span(span, scope_spans.scope, resource)
+
+
+def restore_raw_span(span: Span) -> RawSpan:
+    """Return the span as it was received, out of what was made of it."""
+    failed, message = span.failed, span.status_message
+    if message is None:  # stored by a version that kept the error only
+        failed, message = span.error is not None, span.error.message if span.error else ""
+    return RawSpan(
+        scope=span.scope,
+        name=span.name,
+        trace_id=span.trace_id,
+        span_id=span.span_id,
+        parent_id=span.parent_id,
+        start_ns=span.start_ns,
+        end_ns=span.end_ns,
+        failed=failed,
+        status_message=message,
+        attributes=span.attributes,
+        events=span.events,
+        dropped=span.dropped_attributes,
+        resource=span.resource,
+    )
 
 
 def _build_raw_span(

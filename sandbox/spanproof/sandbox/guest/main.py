@@ -19,7 +19,7 @@ from typing import NoReturn
 
 from spanproof.sandbox.guest import determinism
 from spanproof.sandbox.guest.descriptors import Descriptors
-from spanproof.sandbox.guest.ending import shut_down
+from spanproof.sandbox.guest.ending import keep_modules, shut_down
 from spanproof.sandbox.guest.inbox import Inbox, encode_message
 from spanproof.sandbox.guest.python import run_program, run_tested
 from spanproof.sandbox.guest.reporter import CONTROL_FD, STEPS_FD, Reporter
@@ -34,21 +34,20 @@ _exit = os._exit  # a program may replace it
 _inbox = Inbox(CONTROL_FD)
 
 
-def run_guest(begin: Callable[[], None], *, has_pages: bool = False) -> NoReturn:
+def run_guest(begin: Callable[[], None]) -> NoReturn:
     """Become the guest; does not return.
 
     Args:
         begin: leaves what the process it was forked from had, so that the descriptors of the guest are in
             their places, and raises the walls that are not there yet.
-        has_pages: whether the pages that every run writes to are to be its own already: see `footprint`.
     """
     code, failure_fd = _SETUP_FAILED, CONTROL_FD
     try:
         begin()
         failure_fd = _STDERR  # from here on the supervisor receives reports only
-        if not has_pages:
-            go_through(_touching, _inbox)
-        code = shut_down(run_job(_inbox, CONTROL_FD))
+        keep_modules()
+        code, waits = run_job(_inbox, CONTROL_FD)
+        shut_down(code, waits=waits)
     except BaseException as failure:  # noqa: BLE001 - must never unwind into who forked it
         _report_failure(failure, failure_fd)
     finally:
@@ -91,27 +90,17 @@ def encode_rehearsal(source: str) -> bytes:
     return encode_message(job, [source.encode()])
 
 
-_touching = encode_rehearsal("f = print\nf")
-
-
-def touch_with(job: bytes) -> None:
-    """Make guests go through this job while they wait; it must have gone well here."""
-    global _touching
-    _touching = job
-
-
 def go_through(job: bytes, inbox: Inbox) -> int:
     """Run all that a run does, but speak to no one; returns the exit code.
 
-    Before any fork, for the interpreter's specialised code and caches. In a guest that waits, for the pages:
-    what every run writes to is its own copy by then.
+    Before any fork, for the interpreter's specialised code and caches.
     """
     inbox.feed(job)
-    return run_job(inbox, -1)
+    return run_job(inbox, -1)[0]
 
 
-def run_job(inbox: Inbox, control: int) -> int:
-    """Wait for a job and do it; returns the exit code.
+def run_job(inbox: Inbox, control: int) -> tuple[int, bool]:
+    """Wait for a job and do it; returns the exit code, and whether threads are waited for at the end.
 
     Args:
         inbox: where it comes from.
@@ -131,13 +120,13 @@ def run_job(inbox: Inbox, control: int) -> int:
             inbox, reporter = Inbox(STEPS_FD), Reporter(STEPS_FD, "")
         return serve_session(job, inbox, reporter)
     if job.get("argv"):
-        return _become(job["argv"], reporter, language, job.get("waits"))
+        return _become(job["argv"], reporter, language, job.get("waits")), False
     source = parts[0].decode("utf-8", "surrogatepass")
     if language == "sql":
-        return run_sql(source, job["database"], reporter)
+        return run_sql(source, job["database"], reporter), True
     if job["has_tests"]:
-        return run_tested(source, job["entry_point"], inbox, reporter)
-    return run_program(source, reporter)
+        return run_tested(source, job["entry_point"], inbox, reporter), True
+    return run_program(source, reporter), True
 
 
 def _become(argv: list[str], reporter: Reporter, language: str, waits: dict[str, str] | None) -> int:
@@ -147,7 +136,7 @@ def _become(argv: list[str], reporter: Reporter, language: str, waits: dict[str,
         argv: the command of the interpreter.
         reporter: bears what it reports with.
         language: of the script.
-        waits: variables by which the interpreter waits until there is a script; see the jail's `run.ahead`.
+        waits: variables by which the interpreter waits until there is a script; see `supervisor.run.ahead`.
     """
     environment = {**os.environ, **(waits or {})}
     if language == "bash" and waits is None:
@@ -164,8 +153,11 @@ def _become(argv: list[str], reporter: Reporter, language: str, waits: dict[str,
 
 
 def _parses(argv: list[str]) -> bool:
-    """Whether bash can read the script; it says on stderr why not."""
-    pid = os.posix_spawn(argv[0], [argv[0], "-n", *argv[1:]], os.environ)
+    """Whether bash can read the script; it says on stderr why not.
+
+    A script may turn extended patterns on for the lines below, which bash reads when it has run those above.
+    """
+    pid = os.posix_spawn(argv[0], [argv[0], "-n", "-O", "extglob", *argv[1:]], os.environ)
     return os.waitpid(pid, 0)[1] == 0
 
 

@@ -14,7 +14,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from spanproof.sandbox.guest.uncollected import explain_unrun_tests
-from spanproof.sandbox.model import Attempt, AttemptKind, Execution, FailureClass, Limits, Raised, Tier
+from spanproof.sandbox.model import (
+    Attempt,
+    AttemptKind,
+    Execution,
+    ExecutionNote,
+    FailureClass,
+    Limits,
+    NoteKind,
+    Raised,
+    Tier,
+)
 
 _NEAR_LIMIT = 0.5  # A program that says MemoryError is believed when its tree held this part of its limit
 _COMMAND_NOT_FOUND = 127
@@ -39,6 +49,7 @@ class Facts:
         outcome: what the guest said: `finished`, `ok`, `raised`, `syntax`, `fixture`, or None.
         flags: the guest's classification of its exception, by name.
         path: the file its exception is about, as the guest reported it.
+        notes: what crosses no boundary.
         nowhere: files that were to be read and that lie nowhere, so that no wall kept them from it.
     """
 
@@ -51,6 +62,7 @@ class Facts:
     cpu_s: float
     wall_s: float
     attempts: tuple[Attempt, ...]
+    notes: tuple[ExecutionNote, ...]
     nowhere: frozenset[str]
     outcome: str | None
     flags: Mapping[str, bool]
@@ -58,6 +70,7 @@ class Facts:
     raised: Raised | None
     tests_passed: int | None
     tests_total: int | None
+    tests_skipped: int
     language: str
 
 
@@ -159,7 +172,7 @@ def _classify_script(code: int | None) -> FailureClass:
 
 
 def _classify_tests(facts: Facts) -> FailureClass:
-    if facts.tests_total is not None and (facts.tests_passed or 0) < facts.tests_total:
+    if facts.tests_total is not None and (facts.tests_passed or 0) + facts.tests_skipped < facts.tests_total:
         return FailureClass.ASSERTION_FAILURE
     return FailureClass.OK
 
@@ -204,7 +217,8 @@ def build_execution(
     text, characters = _read_result_text(header)
     failure_class, reason = classify(facts, limits), None
     if tests is not None and failure_class is FailureClass.OK:
-        reason = explain_unrun_tests(tests, facts.tests_total)
+        total = (facts.tests_total or 0) - facts.tests_skipped
+        reason = explain_unrun_tests(tests, total, _read_collector(header))
         failure_class = FailureClass.TESTS_NOT_RUN if reason else FailureClass.OK
     return Execution(
         failure_class=failure_class,
@@ -219,6 +233,7 @@ def build_execution(
         peak_memory_bytes=facts.peak_bytes,
         attempts=facts.attempts,
         attempts_whole=header.get("merged") is not True,
+        notes=facts.notes,
         files=_read_files(header.get("files")),
         raised=facts.raised if facts.code != 0 else None,  # one that was caught after all ended nothing
         result=header.get("result"),
@@ -226,25 +241,39 @@ def build_execution(
         result_characters=characters,
         tests_passed=facts.tests_passed,
         tests_total=facts.tests_total,
-        tests_failed=_read_failed_tests(header.get("tests_failed"), facts.tests_total),
+        tests_failed=_read_test_numbers(header.get("tests_failed"), facts.tests_total),
+        tests_skipped=_read_test_numbers(header.get("tests_skipped"), facts.tests_total),
+        tests_names=_read_test_names(header.get("tests_names"), facts.tests_total),
+        # A supervisor that does not say has not held them apart.
+        tests_apart=header.get("tests_apart") is True if facts.tests_total is not None else None,
         reason=reason,
         # A supervisor that does not say has the weaker one.
         tier=Tier.FULL if header.get("tier") == Tier.FULL else Tier.REDUCED,
     )
 
 
-def add_attempts(execution: Execution, header: Mapping[str, Any]) -> Execution:
-    """Return an execution with attempts that were recorded after it was reported."""
+def add_attempts(
+    execution: Execution,
+    header: Mapping[str, Any],
+    may_exist: Callable[[str], bool] = lambda _path: True,
+) -> Execution:
+    """Return an execution with what was recorded after it was reported; `may_exist` as `build_execution`."""
     attempts = {(each.kind, each.target): each for each in execution.attempts}
-    for more in _read_attempts(header.get("attempts")):
+    late, late_notes = _read_record(header, may_exist)
+    for more in late:
         known = attempts.get((more.kind, more.target))
         if known is not None:
             more = replace(more, allowed=more.allowed and known.allowed, count=more.count + known.count)
         attempts[more.kind, more.target] = more
     found = tuple(attempts.values())
+    notes = {(each.kind, each.target): each for each in execution.notes}
+    for note in late_notes:
+        seen = notes.get((note.kind, note.target))
+        notes[note.kind, note.target] = note if seen is None else replace(note, count=note.count + seen.count)
     return replace(
         execution,
         attempts=found,
+        notes=tuple(notes.values()),
         attempts_whole=execution.attempts_whole and header.get("merged") is not True,
         failure_class=FailureClass.UNSAFE_OPERATION if _is_unsafe(found) else execution.failure_class,
     )
@@ -268,6 +297,7 @@ def read_facts(header: Mapping[str, Any], *, language: str, may_exist: Callable[
     code, number = _split_status(header.get("status"))
     total = _read_count(header.get("tests_total"))
     passed = _read_count(header.get("tests_passed"))
+    attempts, notes = _read_record(header, may_exist)
     return Facts(
         stopped=stopped if isinstance(stopped, str) else None,
         code=code,
@@ -277,7 +307,8 @@ def read_facts(header: Mapping[str, Any], *, language: str, may_exist: Callable[
         peak_bytes=_read_count(header.get("peak")) or 0,
         cpu_s=_read_seconds(header.get("cpu_s")),
         wall_s=_read_seconds(header.get("wall_s")),
-        attempts=_read_attempts(header.get("attempts")),
+        attempts=attempts,
+        notes=notes,
         nowhere=_read_missing_paths(header.get("missing"), may_exist),
         outcome=outcome if isinstance(outcome, str) else None,
         flags={str(key): value for key, value in message_header.items() if isinstance(value, bool)}
@@ -287,11 +318,23 @@ def read_facts(header: Mapping[str, Any], *, language: str, may_exist: Callable[
         raised=_read_raised(message_header) if message_header else None,
         tests_passed=None if total is None else min(passed or 0, total),
         tests_total=total,
+        tests_skipped=len(_read_test_numbers(header.get("tests_skipped"), total)),
         language=language,
     )
 
 
-def _read_failed_tests(value: object, total: int | None) -> tuple[int, ...]:
+def _read_collector(header: Mapping[str, Any]) -> str:
+    collector = header.get("tests_collector")
+    return collector if isinstance(collector, str) else ""
+
+
+def _read_test_names(value: object, total: int | None) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        return ()
+    return tuple(name for name in value if isinstance(name, str))[: total or 0]
+
+
+def _read_test_numbers(value: object, total: int | None) -> tuple[int, ...]:
     """Return the numbers of tests that exist; what else a supervisor says is dropped."""
     if not isinstance(value, list):
         return ()
@@ -317,6 +360,35 @@ def _read_attempts(value: object) -> tuple[Attempt, ...]:
                 times = _read_count(count[0]) if count else 1
                 found.append(Attempt(AttemptKind(kind), target, allowed is True, times or 1))
     return tuple(found)
+
+
+def _read_record(
+    header: Mapping[str, Any], may_exist: Callable[[str], bool]
+) -> tuple[tuple[Attempt, ...], tuple[ExecutionNote, ...]]:
+    """Return what was attempted, and what is a note.
+
+    A look at what is not in sight is an attempt where something may lie there, outside the wall.
+    """
+    attempts, notes = [*_read_attempts(header.get("attempts"))], []
+    for path, count in _read_counted(header.get("looks")):
+        if may_exist(path):
+            attempts.append(Attempt(AttemptKind.FILE, path, allowed=False, count=count))
+        else:
+            notes.append(ExecutionNote(NoteKind.MISSING_FILE, path, count))
+    notes += [
+        ExecutionNote(NoteKind.LEFT_RUNNING, what, count) for what, count in _read_counted(header.get("left"))
+    ]
+    return tuple(attempts), tuple(notes)
+
+
+def _read_counted(value: object) -> list[tuple[str, int]]:
+    """Return rows of a name and a count; what has another form is dropped."""
+    rows = value if isinstance(value, list) else []
+    return [
+        (row[0], _read_count(row[1]) or 1)
+        for row in rows
+        if isinstance(row, list) and len(row) == 2 and isinstance(row[0], str)
+    ]
 
 
 def _read_missing_paths(value: object, may_exist: Callable[[str], bool]) -> frozenset[str]:

@@ -11,7 +11,7 @@ import functools
 import os
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TextIO
 
 from spanproof.sandbox.guest.ending import print_exception, resolve_exit_code
 from spanproof.sandbox.guest.inbox import Inbox
@@ -26,13 +26,19 @@ _RESULT_BYTES = 384 * 1024
 # knows that it is the loop that reads; see `held_channel`.
 _LEVELS = 6
 
+_STDOUT = 1
+
 _eval, _exec, _getpid, _partial = eval, exec, os.getpid, functools.partial
 
 _Run = Callable[[dict[str, Any]], tuple[Any, bool]]
 
 
-def serve_session(spec: dict[str, Any], inbox: Inbox, reporter: Reporter) -> int:
-    """Run steps until the host closes the session; returns the exit code."""
+def serve_session(spec: dict[str, Any], inbox: Inbox, reporter: Reporter) -> tuple[int, bool]:
+    """Run steps until the host closes the session; returns as `run_job`.
+
+    No one waits for a thread then: the supervisor ends what the steps have left running.
+    """
+    sys.stdout = sys.__stdout__ = _open_output()  # type: ignore[misc, assignment]
     module = make_main_module()
     toolbox = Toolbox(inbox, reporter)
     for name, parameters in spec["tools"]:
@@ -45,12 +51,24 @@ def serve_session(spec: dict[str, Any], inbox: Inbox, reporter: Reporter) -> int
         try:
             header, parts = next_message("step")
         except EOFError:
-            return 0
+            return 0, False
         report = run_step(parts[0].decode("utf-8", "surrogatepass"), module.__dict__)
         flush()
         if getpid() != own:  # a child that the step has forked comes to its end: the steps are its parent's
-            return 0 if report["outcome"] == "ok" else 1
+            return (0 if report["outcome"] == "ok" else 1), True
         send("step", step=header["step"], **report)
+
+
+def _open_output() -> TextIO:
+    """Open stdout as the executors of agents have it: what UTF-8 has no form for is escaped.
+
+    The stream that is there was opened for another file, and cannot be configured anew.
+    """
+    output = open(  # noqa: SIM115 - a descriptor, for good
+        _STDOUT, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False
+    )
+    output.buffer.raw.name = sys.stdout.name  # type: ignore[attr-defined]
+    return output
 
 
 def _run_step(source: str, namespace: dict[str, Any]) -> dict[str, Any]:

@@ -30,6 +30,7 @@ _chunks = json.encoder.c_make_encoder(  # type: ignore[attr-defined]
     skipkeys=False,
     allow_nan=True,
 )
+_escape = json.encoder.encode_basestring_ascii
 # What `json.loads` does, without its searches for an encoding and for blanks.
 _scan = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 
@@ -67,9 +68,9 @@ def encode(header: Header, parts: Sequence[bytes] = ()) -> bytes:
     return b"".join((_LENGTHS.pack(len(text), sum(lengths)), text, *parts))
 
 
-def format_call_key(tool: object, args: object, kwargs: object) -> str:
-    """Return one text for tool calls that are written alike; 2 and 2.0, 1 and true are not."""
-    return json.dumps([tool, args, kwargs], sort_keys=True)
+def measure_text(text: str) -> int:
+    """Return how many bytes a text takes in a header, where a character may take twelve."""
+    return len(_escape(text))
 
 
 class Decoder:

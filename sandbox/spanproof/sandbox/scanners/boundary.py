@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from spanproof.sandbox.catalogue import split_entry
-from spanproof.sandbox.policy import Policy
+from spanproof.sandbox.policy import ANY_PUBLIC_HOST, Policy
 from spanproof.sandbox.scanners.catalogue import read_sections
 
 Pieces = tuple[str | None, ...]
@@ -22,6 +22,7 @@ Pieces = tuple[str | None, ...]
 PLACES: Final = read_sections("places")
 _ALWAYS_READABLE: Final = split_entry(PLACES["paths"], "devices")
 _METADATA_HOSTS: Final = split_entry(PLACES["hosts"], "metadata")
+_PRIVATE_ENDS: Final = split_entry(PLACES["hosts"], "private")
 _IMPLIED_PORTS: Final = {scheme: int(port) for scheme, port in PLACES["ports"].items()}
 
 
@@ -42,6 +43,19 @@ _DONE = {
 }
 
 
+class UseKind(StrEnum):
+    """What a program uses that a policy can name."""
+
+    HOST = "host"
+    PORT = "port"
+    READ = "read"
+    WRITE = "write"
+    VARIABLE = "variable"
+    COMMAND = "command"
+    MODULE = "module"
+    STATEMENT = "statement"
+
+
 class Crossing(NamedTuple):
     """How a resolved target leaves the boundary: rule id without language, and the message."""
 
@@ -50,7 +64,10 @@ class Crossing(NamedTuple):
 
 
 class Boundary:
-    """Judges what a program reaches by one policy. Immutable and shared between threads."""
+    """Judges what a program reaches by one policy. Immutable and shared between threads.
+
+    `RecordingBoundary` keeps what is used beside judging it.
+    """
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
@@ -60,6 +77,9 @@ class Boundary:
             Action.DELETE: policy.write_roots,
             Action.PERMISSION: policy.write_roots,
         }
+
+    def note_use(self, kind: UseKind, value: str) -> None:
+        """Take note of a use whose value is known; nothing is kept here."""
 
     def path(self, action: Action, pieces: Pieces, *, holes_are_names: bool = False) -> Crossing | None:
         """Judge a path.
@@ -83,6 +103,9 @@ class Boundary:
     def host(self, host: str, port: int | None = None) -> Crossing | None:
         """Judge a host name or address, and a port where known."""
         name = _normalise_host(host)
+        self.note_use(UseKind.HOST, name)
+        if port is not None:
+            self.note_use(UseKind.PORT, str(port))
         if name in _METADATA_HOSTS:
             return Crossing("network.metadata", f"reaches the metadata service {name}")
         if not self._allows_host(name):
@@ -125,6 +148,7 @@ class Boundary:
 
     def environment(self, name: str) -> Crossing | None:
         """Judge the reading of an environment variable; an empty name means all of them."""
+        self.note_use(UseKind.VARIABLE, name)
         if name in self.policy.environment:
             return None
         return Crossing("environment.read", f"reads {name or 'all variables'} from the environment")
@@ -154,6 +178,7 @@ class Boundary:
             )
         if path.startswith(("/dev/tcp/", "/dev/udp/")):
             return self.device_socket(path)
+        self.note_use(UseKind.READ if action is Action.READ else UseKind.WRITE, path)
         roots = self._roots[action]
         if action is Action.DELETE and path in {*roots, self.policy.work_directory}:
             return Crossing("file.delete-root", f"deletes {path}, a root directory of the boundary")
@@ -203,10 +228,39 @@ class Boundary:
         for allowed in self.policy.hosts:
             if name == allowed or (allowed.startswith("*.") and name.endswith(allowed[1:])):
                 return True
-        return False
+        return ANY_PUBLIC_HOST in self.policy.hosts and _is_public(name)
+
+
+class RecordingBoundary(Boundary):
+    """A boundary that keeps what is used, by kind. For one thread."""
+
+    def __init__(self, policy: Policy) -> None:
+        super().__init__(policy)
+        self.uses: dict[UseKind, set[str]] = {kind: set() for kind in UseKind}
+
+    def note_use(self, kind: UseKind, value: str) -> None:
+        """Keep a use; an empty value says that all of the kind are used, and names none."""
+        if value:
+            self.uses[kind].add(value)
+
+
+def is_metadata_host(name: str) -> bool:
+    """Whether a normalised name or address is that of a cloud's metadata service."""
+    return name in _METADATA_HOSTS
+
+
+def _is_public(name: str) -> bool:
+    """Whether a normalised name or address is one of the public internet."""
+    try:
+        return ipaddress.ip_address(name).is_global
+    except ValueError:
+        last = name.rpartition(".")[2]
+        return "." in name and last not in _PRIVATE_ENDS
 
 
 def _may_end(allowed: str, end: str) -> bool:
+    if allowed == ANY_PUBLIC_HOST:
+        return _is_public("name." + end.lstrip("."))
     return allowed.endswith(end) or (allowed.startswith("*.") and end.endswith(allowed[1:]))
 
 

@@ -56,19 +56,25 @@ class Pipeline:
     """Scans snippets against one policy. Thread-safe: it keeps nothing of a scan."""
 
     def __init__(
-        self, policy: Policy = _DEFAULT_POLICY, *, scanners: Sequence[Scanner] | None = None
+        self,
+        policy: Policy = _DEFAULT_POLICY,
+        *,
+        scanners: Sequence[Scanner] | None = None,
+        boundary: Boundary | None = None,
     ) -> None:
         """Make a pipeline.
 
         Args:
             policy: the boundary to judge by.
             scanners: those to run; by default ours, the user's rules and files, and installed ones.
+            boundary: of the same policy, which judges what a program reaches; by default one that keeps
+                nothing.
 
         Raises:
             PolicyError: a scanner of the user cannot be loaded.
         """
         self.policy = policy
-        self._boundary = Boundary(policy)
+        self._boundary = boundary if boundary is not None else Boundary(policy)
         self._scanners = tuple(
             scanners if scanners is not None else make_own_scanners(policy) + load_scanners(policy)
         )

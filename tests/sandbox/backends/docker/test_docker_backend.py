@@ -31,8 +31,8 @@ from spanproof.sandbox import (
 )
 from spanproof.sandbox.backends.docker import daemon
 from spanproof.sandbox.backends.docker.daemon import LABEL
-from spanproof.sandbox.backends.promises import check
-from spanproof.sandbox.backends.quiet import QUIET
+from spanproof.sandbox.backends.self_check.promises import check
+from spanproof.sandbox.backends.self_check.quiet import QUIET
 from spanproof.sandbox.model import FailureClass
 from spanproof.sandbox.registry import check_availability, open_sandbox
 

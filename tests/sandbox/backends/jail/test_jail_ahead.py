@@ -12,9 +12,9 @@ import pytest
 from waiting import wait_until
 
 from spanproof.sandbox import Clock, Execution, FailureClass, Fixtures, Limits, Program, Sandbox
-from spanproof.sandbox.backends.jail.run.ahead import plan_ahead
-from spanproof.sandbox.backends.jail.run.job import build_job, find_runtimes
 from spanproof.sandbox.registry import open_sandbox
+from spanproof.sandbox.supervisor.run.ahead import plan_ahead
+from spanproof.sandbox.supervisor.run.job import build_job, find_runtimes
 
 _LIMITS = Limits(wall_s=120.0, cpu_s=120.0)
 # When its own process was started, in seconds since 1970; bash takes the boot from the kernel's clock of now.

@@ -18,7 +18,7 @@ from control_groups import control_groups_of
 from spanproof.sandbox import FailureClass, Limits, Program, SandboxBroken, SessionSpec, ToolAnswer
 from spanproof.sandbox.backend import Session
 from spanproof.sandbox.backends.jail.backend import JailSandbox
-from spanproof.sandbox.backends.jail.forkserver.host import Master
+from spanproof.sandbox.supervisor.forkserver.host import Master
 
 from .processes import (
     HANGS_S,

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from spanproof.sandbox import FailureClass, Limits, Program, SessionSpec, ToolAnswer, ToolRequest, ToolStub
-from spanproof.sandbox.backend import Foreseen
+from spanproof.sandbox import FailureClass, Limits, Program, SessionSpec, ToolAnswer, ToolStub
 from spanproof.sandbox.backends.jail.backend import JailSandbox
 
 from .processes import HANGS_S, NAMED, comes, descendants, gone, is_zygote, lives, named, supervisor_of
@@ -87,25 +86,24 @@ def test_a_program_has_no_child_whom_its_supervisor_cannot_reap() -> None:
         assert sandbox.run(Program("python", "print(1)")).stdout == "1\n"
 
 
-@pytest.mark.parametrize("foreseen", [False, True])
-def test_a_call_that_a_kept_supervisor_sees_past_the_deadline_is_not_late(foreseen: bool) -> None:
+def test_a_call_that_a_kept_supervisor_sees_past_the_deadline_is_not_late() -> None:
     spec = SessionSpec(tools=(ToolStub("t", ("key",)),), limits=Limits(wall_s=3, cpu_s=3))
     # It calls when it is ordered to, by a file that is open: to open one it would need its supervisor.
     source = "import os, time\nsign = os.open('/proc/self/oom_score_adj', os.O_RDONLY)\n"
     source += NAMED.format(name="a-caller") + "while os.pread(sign, 9, 0) != b'0\\n': time.sleep(0.01)\n"
     source += "x = t(1)\ntime.sleep(0.2)\nx"
-    call = (ToolRequest("t", (), {"key": 1}), ToolAnswer(result="told"))
-    with JailSandbox() as sandbox, sandbox.session(spec, lambda _: call[1]) as session:
-        if foreseen:
-            session.foresee([Foreseen(source, (call,))])
-        with ThreadPoolExecutor(1) as pool:
-            running = pool.submit(session.execute, source)
-            assert comes(lambda: bool(named("a-caller")))
-            (guest,) = named("a-caller")
-            supervisor = supervisor_of(guest)
-            os.kill(supervisor, signal.SIGSTOP)
-            Path(f"/proc/{guest}/oom_score_adj").write_text("0")
-            time.sleep(3.5)
-            os.kill(supervisor, signal.SIGCONT)
-            assert (running.result().failure_class, running.result().result) == (FailureClass.OK, "told")
-            assert session.execute("while True: t(1)").failure_class is FailureClass.TIMEOUT
+    with (
+        JailSandbox() as sandbox,
+        sandbox.session(spec, lambda _: ToolAnswer(result="told")) as session,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        running = pool.submit(session.execute, source)
+        assert comes(lambda: bool(named("a-caller")))
+        (guest,) = named("a-caller")
+        supervisor = supervisor_of(guest)
+        os.kill(supervisor, signal.SIGSTOP)
+        Path(f"/proc/{guest}/oom_score_adj").write_text("0")
+        time.sleep(3.5)
+        os.kill(supervisor, signal.SIGCONT)
+        assert (running.result().failure_class, running.result().result) == (FailureClass.OK, "told")
+        assert session.execute("while True: t(1)").failure_class is FailureClass.TIMEOUT

@@ -14,7 +14,7 @@ import pytest
 from spanproof.sandbox import Program
 from spanproof.sandbox.backends.jail.backend import JailSandbox
 from spanproof.sandbox.backends.jail.leftovers import remove_leftovers
-from spanproof.sandbox.backends.jail.reduced.home import make_home
+from spanproof.sandbox.supervisor.reduced.home import make_home
 
 KILLED = Path(__file__).with_name("killed_host.py")
 CONTAINER = Path(__file__).parents[3] / "hostile/container.py"

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from spanproof.sandbox import AttemptKind, Execution, FailureClass, Limits, Program, Sandbox
-from spanproof.sandbox.backends.jail.node import Node, find_node
 from spanproof.sandbox.registry import open_sandbox
+from spanproof.sandbox.supervisor.node import Node, find_node
 
 BOTH = ["javascript", "typescript"]
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from spanproof.sandbox import FailureClass, Program, Sandbox, SessionSpec, ToolAnswer
-from spanproof.sandbox.backends.jail.namespaces.host_paths import may_exist_on_host
+from spanproof.sandbox import FailureClass, NoteKind, Program, Sandbox, SessionSpec, ToolAnswer
 from spanproof.sandbox.registry import open_sandbox
+from spanproof.sandbox.supervisor.namespaces.host_paths import may_exist_on_host
 
 THERE = "/var/lib/dpkg/status"
 """On this machine, and in no jail."""
@@ -66,8 +66,10 @@ def test_the_host_is_given_the_difference_and_the_program_is_not(jail: Sandbox, 
     )
     assert there.stdout == nowhere.stdout
     assert there.stderr.replace(THERE, "X") == nowhere.stderr.replace(NOWHERE, "X")
-    for execution, path in ((there, THERE), (nowhere, NOWHERE)):
-        assert (path, False) in [(one.target, one.allowed) for one in execution.attempts]
+    assert (THERE, False) in [(one.target, one.allowed) for one in there.attempts]
+    # A look at what lies nowhere is no attempt at anything.
+    assert not [one for one in nowhere.attempts if not one.allowed]
+    assert [(one.kind, one.target) for one in nowhere.notes] == [(NoteKind.MISSING_FILE, NOWHERE)]
 
 
 def test_to_write_where_nothing_lies_is_refused_all_the_same(jail: Sandbox) -> None:

@@ -22,8 +22,8 @@ from spanproof.sandbox import (
     ToolStub,
 )
 from spanproof.sandbox.backends.jail.backend import JailSandbox
-from spanproof.sandbox.backends.jail.run.session import Loan
 from spanproof.sandbox.guest.wire import Frame, Header
+from spanproof.sandbox.supervisor.run.session import Loan
 
 PLAIN = SessionSpec()
 FIXED = SessionSpec(

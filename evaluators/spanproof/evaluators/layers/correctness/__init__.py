@@ -33,7 +33,7 @@ from spanproof.evaluators.layers.correctness.checks import (
     check_syntax,
 )
 from spanproof.evaluators.model import RunEvidence
-from spanproof.evaluators.outcomes.recorded import PROGRAMS
+from spanproof.evaluators.recorded import PROGRAMS
 from spanproof.trace import (
     OPEN_VALUE,
     Cause,

@@ -2,29 +2,42 @@
 
 In: a stated value that is not bound, the reading and the world. Out: a contradicting claim, or None. No alarm fires
 where the row that the value is of is named in the sentence, or where arithmetic could give the value.
-"""
+"""  # noqa: E501
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
+from math import log10
 from typing import Final
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
-from spanproof.evaluators.layers.groundedness.bind import ValueBinder, kind_of, make_claim, make_evidence
+from spanproof.evaluators.layers.groundedness.bind import (
+    ValueBinder,
+    get_claim_kind,
+    make_claim,
+    make_evidence,
+)
 from spanproof.evaluators.layers.groundedness.derive import list_cues
 from spanproof.evaluators.layers.groundedness.lexicon import is_of
-from spanproof.evaluators.layers.groundedness.match import Hedge, agrees, are_comparable, is_hedged_number
+from spanproof.evaluators.layers.groundedness.match import (
+    Hedge,
+    are_comparable,
+    is_agreeing,
+    is_hedged_number,
+)
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, Verdict
-from spanproof.evaluators.layers.groundedness.reader import Reading, Stated
+from spanproof.evaluators.layers.groundedness.reader import IDENTIFYING, Reading, Stated
+from spanproof.evaluators.layers.groundedness.sources.model import SourceKind
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.values import NUMERIC, Kind, Value, is_year
+from spanproof.reading.words import base_form, base_forms_of, split_name
 
+# A plain whole number up to this counts something as often as it quotes.
 _SMALL_COUNT: Final = 20
-"""A plain whole number up to this counts something as often as it quotes."""
 _MAX_OPERANDS: Final = 60
+# What turns a rate or a unit into another: per minute into per hour.
 _RATES: Final = (7, 12, 24, 30, 52, 60, 100, 365, 1000, 1024, 3600)
-"""What turns a rate or a unit into another: per minute into per hour."""
 _COMPARING: Final = frozenset(
     [
         "than",
@@ -53,9 +66,15 @@ _COMPARING: Final = frozenset(
     ]
 )
 _PARTING: Final = frozenset((",", ";", "(", ")", "then", "–", "—"))
+# A value's subject is at most so many words before it, where a sentence is to be contradicted.
 _SUBJECT_REACH: Final = 6
-"""A value's subject stands at most so many words before it, where a sentence is to be contradicted."""
 _LONGEST_IDENTIFIER: Final = 40
+# Seconds by which the difference of two times may differ from a duration that is stated in minutes.
+_SPAN_STEP: Final = 60.0
+_LOG_STEP: Final = 1e-3
+_DIGIT_STEP: Final = 1e-9
+# Digits without zeros at the ends from which an exchange of two is no chance.
+_FEWEST_SLIP_DIGITS: Final = 4
 
 
 def find_misquote(stated: Stated, reading: Reading, binder: ValueBinder) -> Claim | None:
@@ -63,16 +82,69 @@ def find_misquote(stated: Stated, reading: Reading, binder: ValueBinder) -> Clai
     value = stated.mention.value
     if not _is_quotable(value, stated) or stated.hedge in (Hedge.OVER, Hedge.UNDER):
         return None
+    slipped = find_slip(stated, binder)
+    if slipped is not None and not _is_derivable(stated, binder, reading):
+        return _build_contradiction(
+            stated, reading, binder, slipped, Cause.OTHER_VALUE, GroundednessRule.MISQUOTE
+        )
     rivals = _list_rivals(stated, reading, binder)
-    if len(rivals) != 1 or _could_be_derived(stated, binder):
+    if len(rivals) != 1 or _is_derivable(stated, binder, reading):
         return None
     rival = rivals[0]
+    if value.kind in NUMERIC and _is_of_other_scale(value, rival):
+        return None
+    if value.kind is Kind.TIME and (_names_zone(stated, reading) or _may_be_span(stated, binder)):
+        return None
     if any(abs(value.amount - fact.value.amount) < 1e-9 for fact in binder.world.numeric):
         # The number is there in another unit than the one that could be read.
         return None
-    if stated.hedge is Hedge.ABOUT and abs(value.number - rival.value.number) < 0.2 * abs(rival.value.number):
+    is_about = stated.hedge is Hedge.ABOUT or any(is_of(word, "about") for word in reading.words)
+    if is_about and abs(value.number - rival.value.number) < 0.2 * abs(rival.value.number):
         return None
-    return _contradict(stated, reading, binder, rival, Cause.OTHER_VALUE, GroundednessRule.MISQUOTE)
+    return _build_contradiction(stated, reading, binder, rival, Cause.OTHER_VALUE, GroundednessRule.MISQUOTE)
+
+
+def find_slip(stated: Stated, binder: ValueBinder) -> Fact | None:
+    """Return the one amount of the outputs whose digits a value has but for two neighbours that changed places."""  # noqa: E501
+    value = stated.mention.value
+    digits = _list_digits(value.amount, value.step / value.factor)
+    if value.kind not in NUMERIC or stated.hedge is not Hedge.NONE or not _has_unlike_digits(digits):
+        return None
+    alike = {
+        fact.value.number: fact
+        for fact in binder.world.numeric
+        if are_comparable(value, fact)
+        and _is_exchange(digits, _list_digits(fact.value.amount, value.step / value.factor))
+        and abs(
+            round(fact.value.amount / value.step * value.factor) * value.step / value.factor
+            - fact.value.amount
+        )
+        < _DIGIT_STEP * max(1.0, abs(fact.value.amount))
+    }
+    return next(iter(alike.values())) if len(alike) == 1 else None
+
+
+def _list_digits(amount: float, step: float) -> str:
+    """Return the digits of an amount up to a last place."""
+    return str(round(abs(amount) / step)) if step else ""
+
+
+def _has_unlike_digits(digits: str) -> bool:
+    """Return whether digits are so many that another amount has them by chance in few answers."""
+    return len(digits.strip("0")) >= _FEWEST_SLIP_DIGITS
+
+
+def _is_exchange(said: str, known: str) -> bool:
+    """Return whether digits are others with two neighbours exchanged."""
+    if len(said) != len(known):
+        return False
+    places = [at for at, (one, other) in enumerate(zip(said, known, strict=True)) if one != other]
+    return (
+        len(places) == 2
+        and places[1] - places[0] == 1
+        and said[places[0]] == known[places[1]]
+        and said[places[1]] == known[places[0]]
+    )
 
 
 def _is_quotable(value: Value, stated: Stated) -> bool:
@@ -86,7 +158,7 @@ def _list_rivals(stated: Stated, reading: Reading, binder: ValueBinder) -> list[
     """Return the facts that the sentence names as those that the value is of."""
     world = binder.world
     subjects = binder.find_subjects(stated, reading)
-    if reading.passage.lead is not None and not reading.names:
+    if not subjects and (reading.passage.lead is not None or reading.names):
         return []
     if subjects:
         if not is_subject_beside(stated, reading):
@@ -97,8 +169,8 @@ def _list_rivals(stated: Stated, reading: Reading, binder: ValueBinder) -> list[
     else:
         lone = {
             world.get_row(fact.record)
-            for fact in world.numeric
-            if len(world.list_siblings(world.get_row(fact.record))) == 1
+            for fact in world.base.facts
+            if world.is_output(fact) and len(world.list_siblings(world.get_row(fact.record))) == 1
         }
         rows = frozenset(lone) if len(lone) == 1 else frozenset()
     value = stated.mention.value
@@ -123,7 +195,13 @@ def _list_rivals(stated: Stated, reading: Reading, binder: ValueBinder) -> list[
     scores = [(len(world.words_of(fact) & near), fact) for fact in facts]
     best = max((score for score, _ in scores), default=0)
     named = [fact for score, fact in scores if score == best > 0]
-    return named if len(named) == 1 else []
+    return named if len(named) == 1 and _is_whole_header(stated, reading, named[0], binder) else []
+
+
+def _is_whole_header(stated: Stated, reading: Reading, fact: Fact, binder: ValueBinder) -> bool:
+    """Return whether the header of a cell names a field and no more: "with bonus" is another than `bonus`."""
+    header = next((name for name, low, high in reading.passage.cells if low <= stated.start < high), "")
+    return base_forms_of(header) <= binder.world.words_of(fact)
 
 
 def find_printed_result(
@@ -132,25 +210,71 @@ def find_printed_result(
     """Return the claim that the one amount of an answer is not the one that the run printed last."""
     world = binder.world
     value = stated.mention.value
-    amounts = [each for other in readings for each in other.stated if each.mention.value.kind in NUMERIC]
-    if len(amounts) != 1 or value.kind not in NUMERIC or not world.outputs:
+    stated_amounts = [
+        each for other in readings for each in other.stated if each.mention.value.kind in NUMERIC
+    ]
+    if len(stated_amounts) != 1 or value.kind not in NUMERIC or not world.outputs:
         return None
-    last = [fact for fact in world.numeric if fact.source == world.outputs - 1]
-    text = world.base.texts[world.outputs - 1]
-    if len(last) != 1 or len(last[0].value.text) or text.strip() != text[last[0].start : last[0].end].strip():
+    amounts = [fact for fact in world.numeric if not _is_of_identifier(fact, binder)]
+    last = [fact for fact in amounts if fact.source == world.last_output]
+    text = world.base.texts[world.last_output]
+    is_bare = len(last) == 1 and text.strip() == text[last[0].start : last[0].end].strip()
+    is_only = len(last) == 1 and len({fact.value.number for fact in amounts}) == 1
+    if not is_bare and not is_only:
         return None
     values = {at for each in reading.stated for at in each.words}
     is_of_task = all(
-        word.form in binder.task_words or is_of(word, "carrier") or not word.text[:1].isalpha()
+        not binder.task_words.isdisjoint((word.form, base_form(word.lemma)))
+        or is_of(word, "carrier")
+        or not word.text[:1].isalpha()
         for at, word in enumerate(reading.words)
         if at not in values and not is_of(word, "sum")
     )
     # What the task gives may go into the figure: "a budget of 2000".
-    has_given = any(fact.source >= world.outputs and fact.value.kind in NUMERIC for fact in world.base.facts)
+    has_given = any(
+        fact.source >= world.outputs
+        and fact.value.kind in NUMERIC
+        and not _is_of_identifier(fact, binder)
+        and (not _is_of_prompt(fact, binder) or _may_give(fact.value, value, last[0].value))
+        for fact in world.base.facts
+    )
     units = value.unit and last[0].value.unit and value.unit != last[0].value.unit
-    if not is_of_task or has_given or units or agrees(value, stated.hedge, last[0], stated.text):
+    # A whole number may be in a smaller unit than the answer: 4500 cents are $45.00.
+    is_scaled = last[0].value.step >= 1 and _is_of_other_scale(value, last[0])
+    if (
+        not is_of_task
+        or has_given
+        or units
+        or is_scaled
+        or is_agreeing(value, stated.hedge, last[0], stated.text)
+    ):
         return None
-    return _contradict(stated, reading, binder, last[0], Cause.OTHER_VALUE, GroundednessRule.PRINTED_RESULT)
+    return _build_contradiction(
+        stated, reading, binder, last[0], Cause.OTHER_VALUE, GroundednessRule.PRINTED_RESULT
+    )
+
+
+def _is_of_prompt(fact: Fact, binder: ValueBinder) -> bool:
+    return binder.world.sources[fact.source].kind is SourceKind.SYSTEM
+
+
+def _may_give(given: Value, value: Value, known: Value) -> bool:
+    """Return whether a number of the system prompt turns a known amount into a stated one: a rate, a fee."""
+    by, one = given.number, known.number
+    if given.kind is Kind.PERCENT:
+        results: tuple[float, ...] = (one * (1 + by / 100), one * (1 - by / 100), one * by / 100)
+    elif given.step >= 1 and abs(by) <= _SMALL_COUNT:
+        return False  # A prompt numbers its rules.
+    else:
+        results = (one * by, one + by, one - by, one / by if by else one)
+    return any(is_hedged_number(value, Hedge.NONE, result) for result in results)
+
+
+def _is_of_identifier(fact: Fact, binder: ValueBinder) -> bool:
+    """Return whether a number names a thing and no amount: a field's `order_id`, "order 2" in prose."""
+    before = binder.world.base.texts[fact.source][: fact.start].split()
+    is_named = not fact.path and bool(before) and before[-1].lower() in IDENTIFYING
+    return is_named or not IDENTIFYING.isdisjoint(split_name(fact.field)[-1:])
 
 
 def find_other_record(
@@ -184,13 +308,15 @@ def find_other_record(
     own = [fact for fact in world.list_facts(row) if world.get_field(fact) == field]
     if len(own) != 1 or not binder.is_named_field(own[0], stated, reading):
         return None
-    if agrees(value, stated.hedge, own[0], stated.text) or _could_be_derived(stated, binder):
+    if is_agreeing(value, stated.hedge, own[0], stated.text) or _is_derivable(stated, binder, reading):
         return None
-    return _contradict(stated, reading, binder, own[0], Cause.OTHER_VALUE, GroundednessRule.OTHER_RECORD)
+    return _build_contradiction(
+        stated, reading, binder, own[0], Cause.OTHER_VALUE, GroundednessRule.OTHER_RECORD
+    )
 
 
 def is_subject_beside(stated: Stated, reading: Reading) -> bool:
-    """Return whether the name before a value is its subject for sure: in its clause, with nothing set apart between."""
+    """Return whether the name before a value is its subject for sure: in its clause, with nothing set apart between."""  # noqa: E501
     lead = reading.passage.lead
     before = [name for name in reading.names if name.end <= stated.start]
     if not before:
@@ -208,6 +334,7 @@ def find_overtaken(stated: Stated, fact: Fact, reading: Reading, binder: ValueBi
         not fact.path
         or stated.hedge is not Hedge.NONE
         or any(is_of(word, "past") or is_of(word, "time") for word in reading.words)
+        or any(word.text.lower() in ("were", "was", "had") for word in reading.words)
     ):
         return None
     later = [
@@ -223,13 +350,15 @@ def find_overtaken(stated: Stated, fact: Fact, reading: Reading, binder: ValueBi
         for name in reading.names
     ):
         return None
-    if not later or any(agrees(stated.mention.value, stated.hedge, each, stated.text) for each in later):
+    if not later or any(is_agreeing(stated.mention.value, stated.hedge, each, stated.text) for each in later):
         return None
-    return _contradict(stated, reading, binder, later[-1], Cause.OVERTAKEN, GroundednessRule.OVERTAKEN)
+    return _build_contradiction(
+        stated, reading, binder, later[-1], Cause.OVERTAKEN, GroundednessRule.OVERTAKEN
+    )
 
 
 def _identify(fact: Fact, binder: ValueBinder) -> frozenset[tuple[tuple[str, ...], str]]:
-    """Return what tells a fact's row from others: its identifiers and names."""
+    """Return what sets a fact's row apart: its identifiers and names."""
     world = binder.world
     row = world.get_row(fact.record)
     has_siblings = len(world.list_siblings(row)) > 1
@@ -255,7 +384,7 @@ def find_unknown_identifier(stated: Stated, reading: Reading, binder: ValueBinde
     alike = [fact for text, fact in known.items() if _is_slip(value.text, text)]
     if len(alike) != 1 or not any(character.isdigit() for character in value.text):
         return None
-    return _contradict(
+    return _build_contradiction(
         stated, reading, binder, alike[0], Cause.UNKNOWN_IDENTIFIER, GroundednessRule.UNKNOWN_IDENTIFIER
     )
 
@@ -267,15 +396,41 @@ def _is_slip(said: str, known: str) -> bool:
     places = [at for at, (one, other) in enumerate(zip(said, known, strict=True)) if one != other]
     if len(places) == 1:
         return said[places[0]].isdigit() == known[places[0]].isdigit()
-    return (
-        len(places) == 2
-        and places[1] - places[0] == 1
-        and said[places[0]] == known[places[1]]
-        and said[places[1]] == known[places[0]]
-    )
+    return _is_exchange(said, known)
 
 
-def _could_be_derived(stated: Stated, binder: ValueBinder) -> bool:
+def _names_zone(stated: Stated, reading: Reading) -> bool:
+    """Return whether a time is followed by a time zone, which may be another than the source's."""
+    following = next((word.text for word in reading.words if word.start >= stated.end), "")
+    return len(following) in (3, 4) and following.isupper()
+
+
+def _may_be_span(stated: Stated, binder: ValueBinder) -> bool:
+    """Return whether a time or a duration is the difference of two times of the outputs."""
+    value = stated.mention.value
+    said = value.number if value.time is None else _count_seconds(value)
+    times = [
+        _count_seconds(fact.value)
+        for fact in binder.world.base.by_kind[Kind.TIME]
+        if binder.world.is_output(fact) and fact.value.time is not None
+    ]
+    return any(abs(abs(one - two) - said) <= _SPAN_STEP for one, two in combinations(times, 2))
+
+
+def _count_seconds(value: Value) -> float:
+    hour, minute, second = value.time or (0, 0, 0)
+    return 3600.0 * hour + 60.0 * minute + (second or 0)
+
+
+def _is_of_other_scale(value: Value, fact: Fact) -> bool:
+    """Return whether two amounts differ by a power of ten: the field may name a unit that is not read."""
+    if value.number == 0 or fact.value.number == 0 or bool(value.unit) == bool(fact.value.unit):
+        return False
+    power = log10(abs(value.amount / fact.value.amount)) if fact.value.amount else 0.5
+    return abs(power - round(power)) < _LOG_STEP
+
+
+def _is_derivable(stated: Stated, binder: ValueBinder, reading: Reading) -> bool:
     """Return whether two amounts of the outputs, or a whole column, give a value by any operation."""
     value = stated.mention.value
     if value.kind not in NUMERIC:
@@ -288,7 +443,16 @@ def _could_be_derived(stated: Stated, binder: ValueBinder) -> bool:
     def fits(result: float) -> bool:
         return any(is_hedged_number(value, stated.hedge, abs(result), scale) for scale in targets)
 
-    if any(fits(amount * factor) or fits(amount / factor) for amount in amounts for factor in _RATES):
+    if value.unit == "time" and _may_be_span(stated, binder):
+        return True
+    stated_factors = [
+        each.mention.value.number for each in reading.stated
+        if each is not stated and each.mention.value.kind is Kind.NUMBER and each.mention.value.number
+    ]  # fmt: skip
+    factors = (*_RATES, *stated_factors)
+    if any(fits(amount * factor) or fits(amount / factor) for amount in amounts for factor in factors):
+        return True
+    if any(fits(sum(row)) for row in _list_rows(binder)):
         return True
     for one, two in combinations(amounts, 2):
         if fits(one + two) or fits(one - two) or fits(one * two):
@@ -299,6 +463,13 @@ def _could_be_derived(stated: Stated, binder: ValueBinder) -> bool:
     return any(fits(sum(column)) or fits(sum(column) / len(column)) for column in _list_columns(binder))
 
 
+def _list_rows(binder: ValueBinder) -> list[list[float]]:
+    found: dict[int, list[float]] = {}
+    for fact in binder.world.numeric:
+        found.setdefault(binder.world.get_row(fact.record), []).append(fact.value.number * fact.factor)
+    return list(found.values())
+
+
 def _list_columns(binder: ValueBinder) -> list[list[float]]:
     found: dict[tuple[object, ...], list[float]] = {}
     for fact in binder.world.numeric:
@@ -307,10 +478,10 @@ def _list_columns(binder: ValueBinder) -> list[list[float]]:
     return [column for column in found.values() if len(column) > 1]
 
 
-def _contradict(
+def _build_contradiction(
     stated: Stated, reading: Reading, binder: ValueBinder, fact: Fact, cause: Cause, rule: GroundednessRule
 ) -> Claim:
     return make_claim(
-        reading, stated.start, stated.end, kind_of(stated), Verdict.CONTRADICTED, cause,
+        reading, stated.start, stated.end, get_claim_kind(stated), Verdict.CONTRADICTED, cause,
         make_evidence(fact, binder.world), rule,
     )  # fmt: skip

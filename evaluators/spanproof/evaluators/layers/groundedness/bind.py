@@ -3,7 +3,7 @@
 In: a reading and the world. Out: claims. A value agrees where its row is the one that the clause, the item or the
 heading names, or the only one there is, and where its field is the one that the words beside the value pick out,
 or the only one of its kind in the row.
-"""
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -11,21 +11,26 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from spanproof.evaluators.layers.groundedness.lexicon import is_of
-from spanproof.evaluators.layers.groundedness.match import agrees, are_comparable
+from spanproof.evaluators.layers.groundedness.match import are_comparable, is_agreeing
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.reader import Named, Reading, Stated
 from spanproof.evaluators.layers.groundedness.world import FieldName, World
-from spanproof.reading.numbers import UNITS
 from spanproof.reading.records import Fact, Role
+from spanproof.reading.units import UNITS, Unit
 from spanproof.reading.values import NUMERIC, Kind, is_year
 from spanproof.reading.words import STOP, base_form, base_forms_of, expand
 
 _ATTACHING = frozenset(("of", "for", "in", "at", "from", "by", "with", "to", "on", "via", "(", "per"))
 _ATTACHED_REACH = 5
 _PARTING = frozenset((",", ";", "and", "or", "but", "while"))
+# Words behind these go with the value that one is compared with: "14 left against a reorder point of 40".
+_OPPOSING = frozenset(("against", "vs", "versus", "compared", "than", "instead", "→"))
 _DOLLARS = frozenset(("USD", "CAD", "AUD", "NZD", "SGD", "HKD", "MXN"))
+# A number of so many digits, zeros at its ends left out, is in an output by chance in few answers.
+_PRECISE_DIGITS = 3
+# What a field loses for words of its name that are not said: `price` is meant by "price", not
+# `old_price`.
 _UNSAID = 0.25
-"""What a field loses for words of its name that are not said: `price` is meant by "price", not `old_price`."""
 _KINDS = {
     Kind.NUMBER: ClaimKind.NUMBER,
     Kind.MONEY: ClaimKind.CURRENCY,
@@ -46,6 +51,21 @@ class ValueBinder:
 
     def list_matches(self, stated: Stated) -> list[Fact]:
         """Return the facts whose value is the stated one, in the currency that their record names."""
+        return self._list_of_currency(stated)
+
+    def list_losses(self, stated: Stated, reading: Reading) -> list[Fact]:
+        """Return the negative facts whose amount a clause states as a loss: "short by 26", "lost €145"."""
+        value = stated.mention.value
+        low, high = reading.get_clause(stated.start)
+        is_loss = value.kind in NUMERIC and any(
+            is_of(word, "loss") for word in reading.words_between(low, high)
+        )
+        if not is_loss or value.number <= 0:
+            return []
+        mention = replace(stated.mention, value=replace(value, number=-value.number))
+        return self._list_of_currency(replace(stated, mention=mention))
+
+    def _list_of_currency(self, stated: Stated) -> list[Fact]:
         return [fact for fact in self._list_equal(stated) if self._is_of_currency(stated, fact)]
 
     def _is_of_currency(self, stated: Stated, fact: Fact) -> bool:
@@ -66,11 +86,13 @@ class ValueBinder:
         if value.kind is Kind.ID:
             found = [fact for _, fact in base.by_text.get(f"#{value.text}", ())]
             return found + [
-                fact for fact in base.by_kind[Kind.NUMBER] if agrees(value, stated.hedge, fact, stated.text)
+                fact
+                for fact in base.by_kind[Kind.NUMBER]
+                if is_agreeing(value, stated.hedge, fact, stated.text)
             ]
         kinds = (*NUMERIC, Kind.ID, Kind.DATE) if value.kind in NUMERIC else (value.kind, Kind.NUMBER)
         if value.kind is Kind.QUANTITY and self._names_unit(stated):
-            # The unit stands apart from its numbers: in a header, a title or the question.
+            # The unit is apart from its numbers: in a header, a title or the question.
             bare = replace(
                 value,
                 kind=Kind.NUMBER,
@@ -81,19 +103,19 @@ class ValueBinder:
             )
             plain = [
                 fact for fact in base.by_kind[Kind.NUMBER]
-                if fact.role is not Role.HEADER and agrees(bare, stated.hedge, fact, stated.text)
+                if fact.role is not Role.HEADER and is_agreeing(bare, stated.hedge, fact, stated.text)
             ]  # fmt: skip
             if plain:
                 return plain + [
                     fact
                     for fact in base.by_kind[Kind.QUANTITY]
-                    if agrees(value, stated.hedge, fact, stated.text)
+                    if is_agreeing(value, stated.hedge, fact, stated.text)
                 ]
         return [
             fact
             for kind in kinds
             for fact in base.by_kind[kind]
-            if fact.role is not Role.HEADER and agrees(value, stated.hedge, fact, stated.text)
+            if fact.role is not Role.HEADER and is_agreeing(value, stated.hedge, fact, stated.text)
         ]
 
     def _names_unit(self, stated: Stated) -> bool:
@@ -104,7 +126,7 @@ class ValueBinder:
     def bind(self, reading: Reading) -> Iterator[tuple[Stated, Fact | None, list[Fact]]]:
         """Yield each stated value with the fact that it is bound to, and all facts of its value."""
         for stated in reading.stated:
-            matches = self.list_matches(stated)
+            matches = self.list_matches(stated) or self.list_losses(stated, reading)
             yield stated, self._choose(stated, matches, reading), matches
 
     def _choose(self, stated: Stated, matches: Sequence[Fact], reading: Reading) -> Fact | None:
@@ -113,12 +135,73 @@ class ValueBinder:
         value = stated.mention.value
         if value.kind is Kind.ID and options:
             return options[-1]
+        keyed = [fact for fact in options if self._is_keyed(fact, stated, reading)]
+        if keyed:
+            return keyed[-1]
         subjects = self.find_subjects(stated, reading)
         in_row = [fact for fact in options if self._is_of_subject(fact, subjects, reading, stated)]
         named = [fact for fact in in_row if self.is_named_field(fact, stated, reading)]
         if named:
             return named[-1]
-        return None
+        only = self._find_only(stated, options, in_row, subjects, reading)
+        return only or self._find_requested(stated, options, reading)
+
+    def _find_requested(self, stated: Stated, options: Sequence[Fact], reading: Reading) -> Fact | None:
+        """Return the bare number that was printed last, where a sentence states just it in words of the task."""  # noqa: E501
+        last = [fact for fact in options if fact.source == self.world.last_output]
+        in_output = [fact for fact in self.world.numeric if fact.source == self.world.last_output]
+        if len(in_output) != 1 or last != in_output or last[0].path or last[0].sentence is not None:
+            return None
+        is_of_task = all(
+            not self.task_words.isdisjoint((word.form, base_form(word.lemma)))
+            or is_of(word, "carrier")
+            or not word.text[:1].isalpha()
+            for at, word in enumerate(reading.words)
+            if at not in stated.words and word.form not in STOP
+        )
+        return last[0] if is_of_task and len(reading.stated) == 1 else None
+
+    def _is_keyed(self, fact: Fact, stated: Stated, reading: Reading) -> bool:
+        """Return whether a value follows the whole name of its field and a colon: "ECHO: 0.36"."""
+        at = stated.words[0] - 1
+        name = fact.field.lower()
+        colon = at >= 0 and reading.words[at].text in (":", "=")
+        is_name = colon and at >= 1 and reading.words[at - 1].text.lower() == name
+        return bool(name) and is_name and not reading.passage.cells
+
+    def _find_only(
+        self,
+        stated: Stated,
+        options: Sequence[Fact],
+        in_row: Sequence[Fact],
+        subjects: Sequence[frozenset[int]],
+        reading: Reading,
+    ) -> Fact | None:
+        """Return the one fact of the outputs that a precise value can be of, where nothing names another."""
+        if not options or not is_precise(stated) or len({self._identify(fact) for fact in options}) != 1:
+            return None
+        fact = options[-1]
+        if fact not in in_row:
+            tables = {self.world.base.records[row].source for rows in subjects for row in rows}
+            siblings = self.world.list_siblings(self.world.get_row(fact.record))
+            if fact.source in tables or (subjects and len(siblings) > 1):
+                return None
+        near = next(self.iter_context(stated, reading))
+        groups = expand(near)
+        own = self.score(fact, near, groups)
+        rivals = [
+            other
+            for other in self.world.base.facts
+            if other.source == fact.source and other.role is not Role.HEADER
+            and are_comparable(stated.mention.value, other) and other.value.kind is not Kind.TEXT
+        ]  # fmt: skip
+        is_other_named = any(self.score(other, near, groups) > own for other in rivals)
+        return None if is_other_named else fact
+
+    def _identify(self, fact: Fact) -> tuple[object, ...]:
+        """Return what two facts of one quantity share: the field's name and the value."""
+        value = fact.value
+        return fact.path[-1:], value.number, value.date, value.time
 
     def find_subjects(self, stated: Stated, reading: Reading) -> list[frozenset[int]]:
         """Return the sets of rows that a value may be of: those of the names nearest to it."""
@@ -127,6 +210,8 @@ class ValueBinder:
         left = [name for name in names if low <= name.start and name.end <= stated.start]
         right = [name for name in names if stated.end <= name.start and name.end <= high]
         found = []
+        if not left and reading.scope and reading.is_continued:
+            left = list(reading.scope)
         if right and self._is_attached(stated, right[0], reading):
             found.append(merge_rows(right))
         if left:
@@ -191,7 +276,8 @@ class ValueBinder:
         world = self.world
         value = stated.mention.value
         row = world.get_row(fact.record)
-        if fact.role is Role.KEY or is_year(value):
+        is_named_year = is_year(value) and (fact.value.kind is Kind.DATE or "year" in world.words_of(fact))
+        if fact.role is Role.KEY or is_named_year:
             return True
         rivals: dict[FieldName, list[Fact]] = {}
         for other in world.list_facts(row):
@@ -206,7 +292,12 @@ class ValueBinder:
         if len(rivals) == 1:
             return True
         same = {name for name, facts in rivals.items() if any(f.value == fact.value for f in facts)}
+        is_single = any(rows == {row} for rows in self.find_subjects(stated, reading))
+        is_described = self._is_described(stated, reading)
         for number, (is_beside, words) in enumerate(self._iter_ranked_context(stated, reading)):
+            if not is_beside and is_described and is_single and same == {own}:
+                # The words beside the value say what it is; they have to be read by themselves.
+                continue
             groups = expand(words)
             if number == 1:
                 # Words further away may name the field of another value of the clause.
@@ -218,16 +309,29 @@ class ValueBinder:
             }
             best = max(scores.values())
             if best > 0:
-                # Of fields that are named equally well, the value tells which one is meant.
+                # Of fields that are named equally well, the value decides which one is meant.
                 leading = {name for name, score in scores.items() if score == best}
                 if own in leading and leading & same == {own}:
                     return True
+                if number > 0 and same == {own} and best < 1 and is_single:
+                    # Half a name of another field says less than the value itself.
+                    continue
                 if is_beside or any(
-                    _have_one_shape(fact, other) for name in leading for other in rivals[name]
+                    _is_of_one_shape(fact, other) for name in leading for other in rivals[name]
                 ):
                     return False
-        # Nothing names a field: the value tells it. Words that name another are left unread.
+        # Nothing names a field: the value decides. Words that name another are left unread.
         return same == {own}
+
+    def _is_described(self, stated: Stated, reading: Reading) -> bool:
+        """Return whether words beside a value say what it is: it is no bare answer to the task."""
+        low, high = reading.get_clause(stated.start)
+        named = {at for name in reading.names for at in name.words}
+        return any(
+            word.part in ("NOUN", "VERB", "ADJ") and not is_of(word, "carrier")
+            for at, word in enumerate(reading.words)
+            if low <= word.start < high and at not in named and at not in stated.words
+        )
 
     def _list_taken(
         self, rivals: dict[FieldName, list[Fact]], stated: Stated, reading: Reading
@@ -239,7 +343,7 @@ class ValueBinder:
             name
             for name, facts in rivals.items()
             if any(
-                agrees(other.mention.value, other.hedge, fact, other.text)
+                is_agreeing(other.mention.value, other.hedge, fact, other.text)
                 for other in others
                 for fact in facts
             )
@@ -248,7 +352,7 @@ class ValueBinder:
     def score(self, fact: Fact, words: frozenset[str], groups: frozenset[str]) -> float:
         """Return how many of some words, or of their synonyms, name the field of a fact."""
         own = self.world.words_of(fact)
-        exact = len(own & words) or float(not _units_of(own).isdisjoint(_units_of(words)))
+        exact = len(own & words) or float(not _list_units(own).isdisjoint(_list_units(words)))
         alike = exact + 0.5 * len(expand(own - words) & groups)
         return alike - _UNSAID * len(own - words) / len(own) if alike else 0.0
 
@@ -272,8 +376,10 @@ class ValueBinder:
         after = min((other.start for other in beside if other.start >= stated.end), default=high)
         # Words behind a comma or an "and" go with the next value.
         for word in reading.words_between(before, after):
-            if word.text.lower() in _PARTING:
+            lowered = word.text.lower()
+            if lowered in _PARTING:
                 before = max(before, word.end) if word.end <= stated.start else before
+            if lowered in _PARTING or lowered in _OPPOSING:
                 after = min(after, word.start) if word.start >= stated.end else after
         names = {at for name in reading.names if name.is_whole for at in name.words}
         near = [
@@ -291,13 +397,23 @@ class ValueBinder:
         )
 
 
-def _have_one_shape(one: Fact, other: Fact) -> bool:
+def is_precise(stated: Stated) -> bool:
+    """Return whether a value has enough digits to be of one quantity only, by any chance but a small one."""
+    digits = [character for character in stated.text if character.isdigit()]
+    value = stated.mention.value
+    if value.kind is Kind.DATE:
+        return value.date is not None and None not in value.date[1:]
+    is_amount = (value.kind in NUMERIC and not is_year(value)) or value.kind is Kind.TIME
+    return is_amount and not stated.mention.spelled and len("".join(digits).strip("0")) >= _PRECISE_DIGITS
+
+
+def _is_of_one_shape(one: Fact, other: Fact) -> bool:
     """Return whether two facts could be of one quantity: both with decimals, or neither, and of one unit."""
     is_fraction = one.value.step < 1, other.value.step < 1
     return one.value.unit == other.value.unit and is_fraction[0] == is_fraction[1]
 
 
-def _units_of(words: frozenset[str]) -> frozenset[tuple[str, float]]:
+def _list_units(words: frozenset[str]) -> frozenset[Unit]:
     """Return the units that words are, such as those of `ft` and `feet`."""
     return frozenset(UNITS[word] for word in words if word in UNITS and len(word) > 1)
 
@@ -346,6 +462,6 @@ def make_claim(
     return Claim(reading.text[start:end], low, high, kind, verdict, cause, evidence=evidence, rule=rule)  # type: ignore[arg-type]
 
 
-def kind_of(stated: Stated) -> ClaimKind:
+def get_claim_kind(stated: Stated) -> ClaimKind:
     """Return the kind of the claim that a stated value makes."""
     return _KINDS.get(stated.mention.value.kind, ClaimKind.NUMBER)

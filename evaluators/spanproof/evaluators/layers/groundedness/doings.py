@@ -2,7 +2,7 @@
 
 In: a reading and the calls. Out: claims. A doing agrees where a call whose tool is named by the verb succeeded; it
 is contradicted where each such call failed, or where nothing in the run has the verb at all.
-"""
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from spanproof.reading.words import base_forms_of
 _VERBS: Final = {
     "email": "email mail send smtp notify message gmail inbox",
     "mail": "email mail send smtp notify letter",
-    "send": "send email mail post notify message sms slack webhook publish submit dispatch forward deliver transfer",
+    "send": "send email mail post notify message sms slack webhook publish submit dispatch forward deliver transfer",  # noqa: E501
     "notify": "notify send email alert message post slack sms page notification inform",
     "message": "message send slack sms post chat notify",
     "refund": "refund return credit reverse payment charge",
@@ -49,7 +49,7 @@ _SUPPOSING: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Doing:
-    """A call of the run: its tool, its arguments as text, and whether it succeeded; None where that is not known."""
+    """A call of the run: its tool, its arguments as text, and whether it succeeded; None where that is not known."""  # noqa: E501
 
     tool: str
     arguments: str
@@ -126,11 +126,11 @@ class DoingBinder:
             return None
         if failed and len(failed) == len(calls) and word.lemma in _VERBS:
             evidence = ClaimEvidence(failed[-1].output, f"{failed[-1].tool} failed", source="output")
-            return self._contradict(reading, at, Cause.OTHER_STATE, evidence)
+            return self._build_contradiction(reading, at, Cause.OTHER_STATE, evidence)
         alike = _VERBS.get(word.lemma)
         if alike is None or not self.words.isdisjoint(base_forms_of(alike)):
             return None
-        return self._contradict(reading, at, Cause.NOT_FOUND, None)
+        return self._build_contradiction(reading, at, Cause.NOT_FOUND, None)
 
     def _bind_failure(self, reading: Reading, at: int, failed: Sequence[Doing]) -> Claim | None:
         """Return the claim that something was not done, which each call for it bears out."""
@@ -178,7 +178,9 @@ class DoingBinder:
             at, hops = words[at].head, hops + 1
         return False
 
-    def _contradict(self, reading: Reading, at: int, cause: Cause, evidence: ClaimEvidence | None) -> Claim:
+    def _build_contradiction(
+        self, reading: Reading, at: int, cause: Cause, evidence: ClaimEvidence | None
+    ) -> Claim:
         word = reading.words[at]
         return make_claim(
             reading, word.start, word.end, ClaimKind.DOING, Verdict.CONTRADICTED, cause, evidence,

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Final
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
+from spanproof.evaluators.layers.groundedness.absence import AbsenceBinder
 from spanproof.evaluators.layers.groundedness.alarms import (
     find_misquote,
     find_other_record,
@@ -18,7 +19,12 @@ from spanproof.evaluators.layers.groundedness.alarms import (
     find_printed_result,
     find_unknown_identifier,
 )
-from spanproof.evaluators.layers.groundedness.bind import ValueBinder, kind_of, make_claim, make_evidence
+from spanproof.evaluators.layers.groundedness.bind import (
+    ValueBinder,
+    get_claim_kind,
+    make_claim,
+    make_evidence,
+)
 from spanproof.evaluators.layers.groundedness.derive import derive
 from spanproof.evaluators.layers.groundedness.doings import Doing, DoingBinder
 from spanproof.evaluators.layers.groundedness.ledger import Ledger, Part, Sentence, SentenceVerdict
@@ -28,24 +34,64 @@ from spanproof.evaluators.layers.groundedness.prose import ProseIndex
 from spanproof.evaluators.layers.groundedness.reader import Reading, Stated, read_passage
 from spanproof.evaluators.layers.groundedness.relations import (
     count_rows,
+    cover_whole,
     verify_quantifiers,
     verify_relations,
 )
 from spanproof.evaluators.layers.groundedness.sources.model import Context, SourceKind, gather
 from spanproof.evaluators.layers.groundedness.states import StateBinder
-from spanproof.evaluators.layers.groundedness.unread import bind_names, cover_cues, list_unread
+from spanproof.evaluators.layers.groundedness.unread import (
+    bind_names,
+    cover_cues,
+    cover_requested,
+    list_unread,
+)
 from spanproof.evaluators.layers.groundedness.world import World, build_world
-from spanproof.evaluators.outcomes.known import find_numbers
+from spanproof.reading.numerals import find_numbers
 from spanproof.reading.records import Fact
-from spanproof.reading.sentences import Form, Mood, Passage, detect_language, parse_words, read_passages
+from spanproof.reading.sentences import Form, Mood, Passage, Word, detect_language, parse_words, read_passages
 from spanproof.reading.values import NUMERIC, Kind
 from spanproof.reading.words import STOP, base_forms_of
 
 ALL_RULES: Final = frozenset(GroundednessRule)
+# Kinds of claims that say something of their subject; a name alone says nothing.
 _VALUE_KINDS: Final = frozenset(ClaimKind) - {ClaimKind.NAME, ClaimKind.IDENTIFIER}
-"""Kinds of claims that say something of their subject; a name alone says nothing."""
+# Words before a rate that the task gave, and that the answer starts from.
+_STARTING_FROM: Final = frozenset(("with", "at", "after", "including", "plus"))
+# How a passage begins that says only what its author will or would do.
+_OWN_PLANS: Final = (
+    "i'd ",
+    "i’d ",
+    "i would ",
+    "i'll ",
+    "i’ll ",
+    "i will ",
+    "we'd ",
+    "we’d ",
+    "i suggest ",
+    "i recommend ",
+)
 _FEWEST_WORDS_TO_PARSE: Final = 2
-_ANAPHORIC: Final = frozenset("it its that this these those they their he his she her hers there".split())
+# Characters up to which the task's words say of what language an answer is.
+_LONGEST_SHORT: Final = 60
+_ANAPHORIC: Final = frozenset(
+    [
+        "it",
+        "its",
+        "that",
+        "this",
+        "these",
+        "those",
+        "they",
+        "their",
+        "he",
+        "his",
+        "she",
+        "her",
+        "hers",
+        "there",
+    ]
+)
 
 
 def ground(
@@ -83,7 +129,7 @@ def ground(
     if not asserting:
         return Ledger(tuple(_enter_silent(passage, answer) for passage in passages))
     calls = {doing.output: (doing.tool, doing.arguments) for doing in doings if doing.output is not None}
-    grounder = _Grounder(build_world(gather(outputs, context, calls)), context, synonyms, doings, now)
+    grounder = _Grounder(build_world(gather(outputs, context, calls), code), context, synonyms, doings, now)
     grounder.rules = ALL_RULES.difference(without_rules)
     return Ledger(tuple(grounder.judge(answer, passages)))
 
@@ -114,16 +160,25 @@ class _Grounder:
         self.today = now.date() if now is not None else None
         # Nouns of the task and of the code say what the outputs are about: `print(refund())`.
         self.task_words = base_forms_of(" ".join((context.task, *context.code)))
+        self.task = context.task.lower()
         self.binder = ValueBinder(world, self.task_words)
         self.states = StateBinder(world, synonyms)
         self.doings = DoingBinder(world, doings, (*context.arguments, *context.code, *context.errors))
         self.prose = ProseIndex(world)
+        self.absence = AbsenceBinder(
+            world,
+            self.task_words,
+            tuple(context.errors),
+            tuple(f"{each.tool} {each.arguments}" for each in doings),
+        )
         self.written = frozenset(number for source in context.code for number in find_numbers(source))
         self.has_outputs = world.outputs > 0
 
     def judge(self, answer: str, passages: Sequence[Passage]) -> list[Sentence]:
         """Return the sentences of an answer with their verdicts."""
-        self.language = detect_language(answer)
+        # A short answer has too few function words of its own.
+        is_short = len(answer) <= _LONGEST_SHORT
+        self.language = detect_language(f"{self.task} {answer}" if is_short else answer)
         readings = self._read(passages)
         self.printed = None
         spoken = [each for each in readings if each is not None]
@@ -151,28 +206,33 @@ class _Grounder:
         for index in chosen:
             words = parsed.get(index) or parse_words([passages[index]], "")[0]
             reading = read_passage(passages[index], words, self.world, self.today)
-            if len(passages) == 1 or not _is_silent(reading, self.language):
+            if len(passages) == 1 or not _is_silent(reading, self.language, self.task_words):
                 readings[index] = reading
         return readings
 
     def _set_scope(self, reading: Reading, index: int, readings: Sequence[Reading | None]) -> None:
-        """Say what stands above a passage; else what the passage before it is about."""
+        """Set what is above a passage; else what the passage before it is about."""
         above = [each for at in reading.passage.above if (each := readings[at]) is not None]
         reading.scope_words = frozenset(word.form for each in above for word in each.words)
         nearest = next((each.names for each in reversed(above) if each.names), [])
         before = readings[index - 1] if index else None
+        reading.is_continued = _begins_with_pronoun(reading)
+        reading.scope_names = list(before.names) if before is not None else []
         if nearest:
             reading.scope = [name for name in nearest if len(name.rows) == 1][:1] or []
         elif (
             before is not None
             and before.names
-            and not reading.names
+            and (not reading.names or reading.is_continued)
             and reading.passage.form is Form.SENTENCE
         ):
             reading.scope = before.names[:1]
 
     def _judge_reading(self, answer: str, reading: Reading, readings: Sequence[Reading]) -> Sentence:
         start, end = reading.passage.start, reading.passage.end
+        absent = self.absence.bind(reading) if self.language == "en" else None
+        if absent is not None:
+            return Sentence(answer[start:end], start, end, SentenceVerdict.CHECKED, (absent,))
         quoted = self.printed or self.prose.find_sentence(reading)
         if quoted is not None:
             reading.cover(*range(len(reading.words)))
@@ -188,7 +248,9 @@ class _Grounder:
         for stated, matches in pending:
             self._settle_unbound(stated, matches, reading, readings, is_quoted=quoted is not None)
         if self.language == "en":
-            cover_cues(reading)
+            cover_cues(reading, self.task)
+            cover_requested(reading, self.binder, self.task)
+            cover_whole(reading)
             for claim in verify_relations(reading, self.binder):
                 self._enter(claim, reading)
             for claim in verify_quantifiers(reading, self.binder, self.states):
@@ -203,7 +265,7 @@ class _Grounder:
                 reading, 0, len(reading.text), ClaimKind.QUOTE, Verdict.GROUNDED, Cause.STATED, quoted
             )
             reading.claims.append(claim)
-        unread = list_unread(reading, self.binder, self.language)
+        unread = list_unread(reading, self.binder)
         claims = tuple(sorted(reading.claims, key=lambda claim: (claim.start, claim.end)))
         parts = tuple(Part(answer[low:high], low, high) for low, high in unread)
         return Sentence(answer[start:end], start, end, _decide(claims, parts), claims, parts)
@@ -223,7 +285,9 @@ class _Grounder:
         cause = Cause.STATED if self.world.is_output(fact) else Cause.GIVEN
         evidence = make_evidence(fact, self.world)
         reading.claims.append(
-            make_claim(reading, stated.start, stated.end, kind_of(stated), Verdict.GROUNDED, cause, evidence)
+            make_claim(
+                reading, stated.start, stated.end, get_claim_kind(stated), Verdict.GROUNDED, cause, evidence
+            )
         )
 
     def _settle_unbound(
@@ -235,8 +299,8 @@ class _Grounder:
         *,
         is_quoted: bool,
     ) -> None:
-        """Enter the claim of a value that is of no named field: derived, counted, given, contradicted or open."""
-        place = (reading, stated.start, stated.end, kind_of(stated))
+        """Enter the claim of a value that is of no named field: derived, counted, given, contradicted or open."""  # noqa: E501
+        place = (reading, stated.start, stated.end, get_claim_kind(stated))
         if is_quoted:
             return
         derived = derive(stated, reading, self.binder) if self.language == "en" else None
@@ -246,22 +310,13 @@ class _Grounder:
             evidence = make_evidence(derived.facts[0], self.world, derived.program)
             reading.claims.append(make_claim(*place, Verdict.GROUNDED, Cause.DERIVED, evidence))
             return
-        counted = count_rows(stated, reading, self.binder) if self.language == "en" else None
-        if counted is not None and counted[0] == stated.mention.value.number:
-            reading.cover(*stated.words)
-            reading.bound += counted[1][:1]
-            evidence = make_evidence(counted[1][0], self.world, f"{counted[0]} rows")
-            reading.claims.append(
-                make_claim(
-                    reading,
-                    stated.start,
-                    stated.end,
-                    ClaimKind.COUNT,
-                    Verdict.GROUNDED,
-                    Cause.DERIVED,
-                    evidence,
-                )
-            )
+        counted = count_rows(stated, reading, self.binder, self.states) if self.language == "en" else None
+        if counted is not None:
+            reading.cover(*stated.words, *counted.words)
+            reading.bound.append(counted.facts[0])
+            evidence = make_evidence(counted.facts[0], self.world, counted.program)
+            count = (reading, stated.start, stated.end, ClaimKind.COUNT)
+            reading.claims.append(make_claim(*count, Verdict.GROUNDED, Cause.DERIVED, evidence))
             return
         given = [fact for fact in matches if not self.world.is_output(fact)]
         if given and self._is_given(stated, given, reading):
@@ -279,8 +334,11 @@ class _Grounder:
         reading.claims.append(make_claim(*place, Verdict.UNCERTAIN, cause, nearest))
 
     def _is_given(self, stated: Stated, given: Sequence[Fact], reading: Reading) -> bool:
-        """Return whether what the run was given bears a value out: a name of a thing, or an argument's amount."""
+        """Return whether what the run was given bears a value out: a name of a thing, or an argument's amount."""  # noqa: E501
         kinds = {self.world.sources[fact.source].kind for fact in given}
+        before = reading.words[stated.words[0] - 1].text.lower() if stated.words[0] else ""
+        if stated.mention.value.kind is Kind.PERCENT and before in _STARTING_FROM and reading.bound:
+            return True
         if stated.mention.value.kind in (Kind.ID, Kind.DATE, Kind.TIME):
             return True
         beside = {
@@ -310,11 +368,19 @@ def _has_words(passage: Passage) -> bool:
     return sum(word[:1].isalpha() for word in passage.text.split()) >= _FEWEST_WORDS_TO_PARSE
 
 
-def _is_silent(reading: Reading, language: str) -> bool:
+def _begins_with_pronoun(reading: Reading) -> bool:
+    """Return whether the subject of a sentence is that of the one before: "It …", "That's …"."""
+    return bool(reading.words) and reading.words[0].text.lower() in _ANAPHORIC
+
+
+def _is_silent(reading: Reading, language: str, task_words: frozenset[str]) -> bool:
     """Return whether a heading or a plan states nothing that could be false."""
     passage = reading.passage
     if passage.mood is Mood.PLAN:
-        return not reading.stated and not reading.names
+        is_empty = not reading.stated and not reading.names
+        is_own = passage.text.lower().startswith(_OWN_PLANS)
+        has_amounts = any(each.mention.value.kind is not Kind.ID for each in reading.stated)
+        return is_empty or (is_own and not has_amounts and not any(map(_is_subordinating, reading.words)))
     if passage.form is Form.HEADING and language == "en":
         is_said = any(word.part in ("VERB", "ADJ", "ADV", "AUX") for word in reading.words)
         return not is_said and not any(_is_amount(each) for each in reading.stated)
@@ -322,8 +388,13 @@ def _is_silent(reading: Reading, language: str) -> bool:
         passage.text.rstrip().endswith(":")
         and not reading.stated
         and not reading.names
-        and _is_plain(reading)
+        and _is_plain(reading, task_words)
     )
+
+
+def _is_subordinating(word: Word) -> bool:
+    """Return whether a word begins a clause that may assert something within a plan: "…, since it failed"."""
+    return word.part == "SCONJ" or word.tag in ("WDT", "WP", "WRB") or word.text in (":", ";", "–", "—")
 
 
 def _is_amount(stated: Stated) -> bool:
@@ -331,10 +402,12 @@ def _is_amount(stated: Stated) -> bool:
     return value.kind in NUMERIC and (value.kind is not Kind.NUMBER or value.step < 1 or value.grouped)
 
 
-def _is_plain(reading: Reading) -> bool:
-    """Return whether a passage has only words that say nothing: "Here are the numbers:"."""
+def _is_plain(reading: Reading, task_words: frozenset[str]) -> bool:
+    """Return whether a passage has only words that say nothing: "Here are the numbers:", or those of the task."""  # noqa: E501
     return all(
-        is_of(word, "carrier") or word.part in ("PUNCT", "NOUN", "DET", "ADP", "PRON", "AUX", "CCONJ")
+        is_of(word, "carrier")
+        or word.part in ("PUNCT", "NOUN", "DET", "ADP", "PRON", "AUX", "CCONJ")
+        or (word.form in task_words and not is_of(word, "negation"))
         for word in reading.words
     )
 

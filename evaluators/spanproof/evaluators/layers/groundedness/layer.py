@@ -6,7 +6,7 @@ sentences that are bound as a whole), `answer_grounded` (the same share as `fact
 `drift` (does the answer keep to the last word where outputs changed over the turns), `context_adherence` (the
 share of all claims that are bound) and `chunk_attribution` (which outputs the claims rest on). An answer of which
 something is not read is open, with what was checked; it is never failed, and never passed.
-"""
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from spanproof.evaluators.layers.common import format_count
 from spanproof.evaluators.layers.groundedness.explain import explain
 from spanproof.evaluators.layers.groundedness.ground import ground
-from spanproof.evaluators.layers.groundedness.ledger import Ledger, Sentence
+from spanproof.evaluators.layers.groundedness.ledger import Ledger, Sentence, SentenceVerdict
 from spanproof.evaluators.layers.groundedness.model import UNSOURCED, Claim, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.model import Cause as ClaimCause
 from spanproof.evaluators.layers.groundedness.sources.recorded import (
@@ -171,7 +171,13 @@ def _judge_without_outputs(evidence: RunEvidence) -> Outcome:
     run = evidence.run
     assert run.answer is not None
     task = run.task if _OWNS_UP.search(run.answer.text) else None
-    ledger = ground([], run.answer.text, task, errors=build_context(evidence).errors)
+    errors = build_context(evidence).errors
+    ledger = ground([], run.answer.text, task, errors=errors)
+    reported = ground(
+        [], run.answer.text, run.task, errors=errors, doings=list_doings(evidence, Returned((), 0))
+    )
+    if reported.asserting and all(each.verdict is SentenceVerdict.CHECKED for each in reported.asserting):
+        return Scored(1.0, Label.PASS, "the answer says that nothing was returned, and nothing was")
     stated = [
         claim for claim in ledger.claims if claim.kind in _NUMERIC and claim.cause is ClaimCause.NOT_FOUND
     ]
@@ -207,7 +213,7 @@ def _score_layer(ledger: Ledger, returned: Returned) -> Scored:
 def _explain_checked(ledger: Ledger) -> str:
     """Return how much of an answer agrees with the outputs."""
     agreeing = len(_select_claims(ledger, Verdict.GROUNDED))
-    agree = "agrees" if agreeing == 1 else "agree"
+    agree = "agrees" if agreeing == 1 or len(ledger.claims) == 1 else "agree"
     total = len(ledger.claims)
     if agreeing == total:
         return f"{format_count(total, 'fact')} {agree} with the outputs"
@@ -321,7 +327,7 @@ def _select_claims(ledger: Ledger, verdict: Verdict) -> list[Claim]:
 
 
 def _collect_evidence(ledger: Ledger, returned: Returned) -> tuple[Evidence, ...]:
-    """Return the claims, the wrong ones first, then each asserting sentence, then where the replay differs."""
+    """Return the claims, the wrong ones first, then each asserting sentence, then where the replay differs."""  # noqa: E501
     claims = sorted(ledger.claims, key=lambda claim: _BY_GRAVITY.index(claim.verdict))
     found = [_build_claim_evidence(claim, returned) for claim in claims[:_MAX_EVIDENCE]]
     found += [_build_sentence_evidence(sentence) for sentence in ledger.sentences[:_MAX_SENTENCES]]

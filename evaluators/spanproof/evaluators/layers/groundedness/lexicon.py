@@ -1,13 +1,13 @@
 """Words by what they mean to a reader of an answer: carriers, cues of operations, negations, superlatives, states.
 
 In: `lexicon.txt`, `relations.txt`, `states.txt`. Out: sets of words, by class.
-"""
+"""  # noqa: E501
 
 from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Final
 
@@ -31,8 +31,25 @@ def load_words(kind: str) -> frozenset[str]:
 
 def is_of(word: Word, kind: str) -> bool:
     """Return whether a word is of a class."""
-    known = load_words(kind)
-    return word.lemma in known or word.text.lower() in known or word.form in known
+    return kind in _list_classes(word.lemma, word.text, word.form)
+
+
+@lru_cache(maxsize=16384)
+def _list_classes(lemma: str, text: str, form: str) -> frozenset[str]:
+    """Return the classes of a word by its lemma, its text and its base form."""
+    classes = _load_classes()
+    nothing: frozenset[str] = frozenset()
+    return classes.get(lemma, nothing) | classes.get(text.lower(), nothing) | classes.get(form, nothing)
+
+
+@cache
+def _load_classes() -> dict[str, frozenset[str]]:
+    """Return the classes of each word of the lexicon."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for kind in {first for first, *_ in _read_lines("lexicon.txt")}:
+        for word in load_words(kind):
+            found[word].add(kind)
+    return {word: frozenset(kinds) for word, kinds in found.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a passage states: its values, the names in it, its clauses, and what stands above it.
+"""What a passage states: its values, the names in it, its clauses, and what is above it.
 
 In: passages with their words, and the world. Out: a `Reading` of each, on which the binders work.
 """
@@ -7,25 +7,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Final
 
 from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_degrees, load_words
 from spanproof.evaluators.layers.groundedness.match import Hedge
 from spanproof.evaluators.layers.groundedness.model import Claim
-from spanproof.evaluators.layers.groundedness.world import World
-from spanproof.reading.numbers import scan_cached, with_relatives
-from spanproof.reading.records import Fact, Role
-from spanproof.reading.sentences import Passage, Word
+from spanproof.evaluators.layers.groundedness.world import World, is_heading
+from spanproof.reading.dates import with_relatives
+from spanproof.reading.numbers import scan_cached
+from spanproof.reading.records import Fact
+from spanproof.reading.sentences import PATH_MARKS, Passage, Word
 from spanproof.reading.values import NUMERIC, Kind, Mention, Value
 from spanproof.reading.words import STOP, split_name
 
 _CLAUSE_END: Final = re.compile(
     r";|\s[–—-]\s|\.\s|:\s|,\s+(?:but|while|whereas|so|which|though|although|because|since)\b|\s(?:while|whereas|but)\b|\|"
 )
+# A hedge is at most so many words before its number: "just under the 80".
 _HEDGE_REACH: Final = 3
-"""A hedge stands at most so many words before its number: "just under the 80"."""
 _LONGEST_NAME: Final = 8
 _ORDINALS: Final = [
     "first",
@@ -53,10 +54,12 @@ class Stated:
 
     @property
     def start(self) -> int:
+        """Return where it begins in the passage."""
         return self.mention.start
 
     @property
     def end(self) -> int:
+        """Return where it ends in the passage."""
         return self.mention.end
 
 
@@ -77,7 +80,9 @@ class Reading:
     """A passage as the binders see it.
 
     Attributes:
-        names: of the passage, in order; `scope` those of what stands above or before it.
+        names: of the passage, in order; `scope` those of what is above or before it, `scope_names` all names
+            of the sentence before.
+        is_continued: its subject is that of the sentence before: "It …", "That's …".
         covered: indices of words that some claim covers.
         subjects: by stated value, the rows that it was bound in.
         bound: the facts that claims are bound to.
@@ -90,6 +95,8 @@ class Reading:
     clauses: list[int]
     scope: list[Named] = field(default_factory=list)
     scope_words: frozenset[str] = frozenset()
+    scope_names: list[Named] = field(default_factory=list)
+    is_continued: bool = False
     claims: list[Claim] = field(default_factory=list)
     covered: set[int] = field(default_factory=set)
     bound: list[Fact] = field(default_factory=list)
@@ -98,6 +105,7 @@ class Reading:
 
     @property
     def text(self) -> str:
+        """Return the passage's characters."""
         return self.passage.text
 
     def get_clause(self, at: int) -> tuple[int, int]:
@@ -115,22 +123,33 @@ class Reading:
         return tuple(at for at, word in enumerate(self.words) if word.start < high and low < word.end)
 
     def cover(self, *indices: int) -> None:
-        """Say that a claim covers words."""
+        """Mark words as covered by a claim."""
         self.covered.update(indices)
 
     def is_negated(self, at: int) -> bool:
-        """Return whether a negation stands before a character in its clause, or in the verb's group."""
+        """Return whether a negation is before a character in its clause, or in the verb's group."""
         low, high = self.get_clause(at)
         return any(is_of(word, "negation") for word in self.words_between(low, min(high, at + 25)))
 
 
 def read_passage(passage: Passage, words: list[Word], world: World, today: date | None) -> Reading:
     """Return what a passage states."""
+    words = [_read_abbreviation(word, passage.text) for word in words]
     stated = list(_iter_stated(passage, words, world, today))
     clauses = _find_clauses(passage, words)
     reading = Reading(passage, words, stated, [], clauses)
     reading.names = list(_iter_names(reading, world))
     return reading
+
+
+_NUMBER_BEHIND: Final = re.compile(r"\.?\s*#?\d")
+
+
+def _read_abbreviation(word: Word, text: str) -> Word:
+    """Return a word, "no." before a number as the word that it abbreviates."""
+    is_short = word.text.lower() in ("no", "no.") and _NUMBER_BEHIND.match(text, word.end) is not None
+    is_ended = is_short and (word.text.endswith(".") or text[word.end : word.end + 1] == ".")
+    return replace(word, text="number", lemma="number", form="number") if is_ended else word
 
 
 def _iter_stated(
@@ -141,24 +160,31 @@ def _iter_stated(
     if today is not None:
         dates = [fact.value for fact in world.base.by_kind[Kind.DATE]]
         mentions = with_relatives(text, mentions, today, dates)
+    taken: set[int] = set()
     for mention in mentions:
         indices = tuple(
             at for at, word in enumerate(words) if word.start < mention.end and mention.start < word.end
         )
         if not indices or _is_no_value(mention, text, words, indices):
             continue
+        taken.update(indices)
         yield Stated(mention, text[mention.start : mention.end], _read_hedge(words, indices), indices)
-    yield from _iter_fractions(text, words)
+    yield from _iter_multiples(text, words)
+    yield from (each for each in _iter_fractions(text, words) if taken.isdisjoint(each.words))
 
 
 _FRACTION: Final = re.compile(
     r"\b(?:(?P<half>half)|(?:(?P<count>a|one|two|three)[\s-])?(?P<part>third|quarter|fifth|tenth)s?)\b(?=\s+(?:of|the)\b|[^\w\s]|\Z)",
     re.IGNORECASE,
 )
+_MULTIPLE: Final = re.compile(r"\b(?:twice|double|triple)\b", re.IGNORECASE)
+MULTIPLES: Final = {"twice": 2.0, "double": 2.0, "triple": 3.0}
+# How exactly a multiple in words is meant: "twice" is 1.9 to 2.1 times as much.
+_MULTIPLE_STEP: Final = 0.2
 _PARTS: Final = {"third": 3, "quarter": 4, "fifth": 5, "tenth": 10}
 _COUNTS: Final = {"a": 1, "one": 1, "two": 2, "three": 3}
+# How exactly a fraction in words is meant, in percentage points: half is 48 to 52.
 _FRACTION_STEP: Final = 4.0
-"""How exactly a fraction in words is meant, in percentage points: half is 48 to 52."""
 
 
 def _iter_fractions(text: str, words: Sequence[Word]) -> Iterator[Stated]:
@@ -175,6 +201,19 @@ def _iter_fractions(text: str, words: Sequence[Word]) -> Iterator[Stated]:
         value = Value(Kind.PERCENT, share, _FRACTION_STEP, "%")
         mention = Mention(value, match.start(), match.end(), spelled=True)
         yield Stated(mention, match.group(), _read_hedge(words, indices), indices)
+
+
+def _iter_multiples(text: str, words: Sequence[Word]) -> Iterator[Stated]:
+    """Yield multiples in words: "twice as many"."""
+    for match in _MULTIPLE.finditer(text):
+        indices = tuple(
+            at for at, word in enumerate(words) if word.start < match.end() and match.start() < word.end
+        )
+        following = words[indices[-1] + 1].text.lower() if indices and indices[-1] + 1 < len(words) else ""
+        if following in ("as", "the", "that"):
+            value = Value(Kind.NUMBER, MULTIPLES[match.group().lower()], _MULTIPLE_STEP)
+            mention = Mention(value, match.start(), match.end(), spelled=True)
+            yield Stated(mention, match.group(), _read_hedge(words, indices), indices)
 
 
 def _is_no_value(mention: Mention, text: str, words: Sequence[Word], indices: tuple[int, ...]) -> bool:
@@ -226,8 +265,8 @@ def _find_clauses(passage: Passage, words: Sequence[Word]) -> list[int]:
     starts = {0} | {match.end() for match in _CLAUSE_END.finditer(passage.text)}
     if passage.lead is not None:
         starts = {start for start in starts if start == 0 or start > passage.lead[1] + 3}
-    left = [at for at in range(len(words))]
-    for at, word in enumerate(words):
+    left = list(range(len(words)))
+    for at in range(len(words)):
         head, hops = at, 0
         while words[head].head != head and hops < 12:
             head = words[head].head
@@ -243,11 +282,10 @@ def _find_clauses(passage: Passage, words: Sequence[Word]) -> list[int]:
 
 def _iter_names(reading: Reading, world: World) -> Iterator[Named]:
     """Yield the names of rows in a passage, the longest at each place."""
-    by_text = world.base.by_text
     at = 0
     words = reading.words
     identifiers = {each.words[0]: each for each in reading.stated if _may_identify(each)}
-    plain = [at for at, word in enumerate(words) if word.text[:1].isalnum()]
+    plain = [at for at, word in enumerate(words) if word.text.lstrip(PATH_MARKS)[:1].isalnum()]
     positions = {index: place for place, index in enumerate(plain)}
     while at < len(words):
         if at in identifiers:
@@ -269,8 +307,27 @@ def _iter_names(reading: Reading, world: World) -> Iterator[Named]:
         at = found.words[-1] + 1
 
 
-_IDENTIFYING: Final = frozenset(
-    "id number no code ref reference order ticket invoice account case job pr issue sku key batch claim".split()
+IDENTIFYING: Final = frozenset(
+    [
+        "id",
+        "number",
+        "no",
+        "code",
+        "ref",
+        "reference",
+        "order",
+        "ticket",
+        "invoice",
+        "account",
+        "case",
+        "job",
+        "pr",
+        "issue",
+        "sku",
+        "key",
+        "batch",
+        "claim",
+    ]
 )
 _FEWEST_DIGITS: Final = 3
 
@@ -293,7 +350,7 @@ def _list_identified(stated: Stated, world: World) -> list[Fact]:
             for fact in world.base.by_kind[Kind.NUMBER]
             if fact.value.number == float(digits)
             and world.is_output(fact)
-            and not _IDENTIFYING.isdisjoint(split_name(fact.field))
+            and not IDENTIFYING.isdisjoint(split_name(fact.field))
         ]
     return found
 
@@ -345,7 +402,7 @@ def _make_name(
     reading: Reading, world: World, facts: Sequence[Fact], words: tuple[int, ...], *, is_whole: bool = True
 ) -> Named | None:
     """Return a name with its rows; None where it heads a column and names no row."""
-    naming = [fact for fact in facts if fact.role is not Role.HEADER and world.has_more(fact)]
+    naming = [fact for fact in facts if not is_heading(fact) and world.has_more(fact)]
     rows = frozenset(world.get_row(fact.record) for fact in naming)
     start, end = reading.words[words[0]].start, reading.words[words[-1]].end
     return Named(start, end, tuple(naming), rows, words, is_whole) if naming else None

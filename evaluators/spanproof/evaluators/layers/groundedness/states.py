@@ -2,7 +2,7 @@
 
 In: a reading and the world. Out: claims. A state agrees where the row's field has it; it is contradicted where
 the one field of states in that row has a state that excludes it.
-"""
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ from spanproof.reading.words import base_form, split_name
 
 _HELPERS = frozenset(("is", "has", "can", "was", "are", "flag", "enabled", "required", "allowed"))
 _MOST_WORDS = 3
+# An amount counts what is in a state where it is at most so many words before it: "14 critical".
+_COUNT_REACH = 2
+_FINITE = frozenset(("VBZ", "VBP", "NNS"))
 _ASIDE = frozenset(("relcl", "acl", "advcl"))
 _SUPPOSING = frozenset(
     (
@@ -135,7 +138,7 @@ class StateBinder:
                 make_evidence(having[-1], self.world),
             )
         if is_negated and excluding and not having:
-            reading.cover(*index, *self._negations(reading, at))
+            reading.cover(*index, *self._list_negations(reading, at))
             reading.bound.append(excluding[-1])
             return make_claim(
                 reading,
@@ -151,6 +154,8 @@ class StateBinder:
             and len(rows) == 1
             and self._is_predicate(reading, at, length)
             and self._is_own_subject(reading, start, rows)
+            and not self._is_elsewhere(usual, rows)
+            and not self._is_counted(reading, at)
         )
         if is_certain and ((excluding and not is_negated) or (having and is_negated)):
             cause = Cause.DENIED_STATE if is_negated else Cause.OTHER_STATE
@@ -160,11 +165,38 @@ class StateBinder:
             )  # fmt: skip
         return None
 
+    def _is_elsewhere(self, usual: str, rows: frozenset[int]) -> bool:
+        """Return whether another output has the state of the same thing: at an earlier or a later time."""
+        sources = {self.world.base.records[row].source for row in rows}
+        return any(
+            fact.source not in sources and len(self.world.list_siblings(self.world.get_row(fact.record))) == 1
+            for fact in self.by_state.get(usual, ())
+        )
+
+    def _is_counted(self, reading: Reading, at: int) -> bool:
+        """Return whether a word names a quantity that the sentence states: "37 tickets were open"."""
+        named = {index for name in reading.names for index in name.words}
+        amounts = [
+            each
+            for each in reading.stated
+            if named.isdisjoint(each.words)
+            and each.mention.value.kind in (Kind.NUMBER, Kind.QUANTITY)
+            and each.start < reading.words[at].start
+        ]
+        is_field = reading.words[at].form in self.world.field_words
+        is_beside = any(
+            at - each.words[-1] <= _COUNT_REACH or each.mention.value.kind is Kind.QUANTITY
+            for each in amounts
+        )
+        return bool(amounts) and (is_field or is_beside)
+
     def _is_own_subject(self, reading: Reading, start: int, rows: frozenset[int]) -> bool:
         """Return whether the clause itself names the row of a state, or there is no other."""
         low, high = reading.get_clause(start)
         is_named = any(low <= name.start < high and rows <= name.rows for name in reading.names)
-        return is_named or all(len(self.world.list_siblings(row)) == 1 for row in rows) and not reading.names
+        return is_named or (
+            all(len(self.world.list_siblings(row)) == 1 for row in rows) and not reading.names
+        )
 
     def _is_predicate(self, reading: Reading, at: int, length: int) -> bool:
         """Return whether the sentence says the state of its subject: "is confirmed", "**A**: confirmed"."""
@@ -172,6 +204,9 @@ class StateBinder:
         head = reading.words[word.head] if word.head < len(reading.words) else word
         if word.relation in _ASIDE or head.relation in _ASIDE:
             return False
+        first = reading.words[at]
+        if first.relation == "prep" and reading.words[first.head].lemma == "be":
+            return True
         is_said = word.relation in ("acomp", "attr", "oprd") and head.lemma in (
             "be",
             "remain",
@@ -209,7 +244,7 @@ class StateBinder:
         return list(found.values())
 
     def _find_subject(self, reading: Reading, start: int, at: int, length: int) -> frozenset[int]:
-        """Return the rows that a state is said of: of the names before it, or of the lone row with a state."""
+        """Return the rows that a state is said of: of the names before it, or of the lone row with a state."""  # noqa: E501
         low, high = reading.get_clause(start)
         own = set(range(at, at + length))
         names = [name for name in reading.names if not own & set(name.words)]
@@ -230,9 +265,9 @@ class StateBinder:
         return frozenset(row for row in rows if self._list_states(frozenset((row,))))
 
     def _is_negated(self, reading: Reading, at: int) -> bool:
-        return bool(self._negations(reading, at))
+        return bool(self._list_negations(reading, at))
 
-    def _negations(self, reading: Reading, at: int) -> list[int]:
+    def _list_negations(self, reading: Reading, at: int) -> list[int]:
         """Return the negations about a word: of its own, of its head's, or right before it."""
         words = reading.words
         word = words[at]
@@ -258,7 +293,7 @@ class StateBinder:
             if len({fact.value.number for fact in own}) != 1:
                 return None
             fact = own[-1]
-            negations = self._negations(reading, at)
+            negations = self._list_negations(reading, at)
             low, high = reading.get_clause(start)
             switches = [
                 index
@@ -290,6 +325,7 @@ class StateBinder:
             )
             if (
                 has_helper
+                and words[at].tag not in _FINITE
                 and len(own) == 1
                 and len(switches) <= 1
                 and not is_supposed

@@ -3,24 +3,30 @@
 In: a reading with its claims. Out: claims of names that are of one row, and the stretches that stay unread. A word
 is read where a claim covers it, where it names a field, a table or a tool of what is bound, where the task has the
 noun, or where it says nothing that could be false.
-"""
+"""  # noqa: E501
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
-from spanproof.evaluators.layers.groundedness.bind import ValueBinder, make_claim, make_evidence
+from spanproof.evaluators.layers.groundedness.bind import (
+    ValueBinder,
+    is_precise,
+    make_claim,
+    make_evidence,
+)
 from spanproof.evaluators.layers.groundedness.derive import list_cues
-from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_degrees
+from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_degrees, load_words
 from spanproof.evaluators.layers.groundedness.match import Hedge
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.reader import Named, Reading
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.sentences import Word
 from spanproof.reading.values import Kind
-from spanproof.reading.words import STOP, expand
+from spanproof.reading.words import STOP, base_form, base_forms_of, expand
 
 _FUNCTION_PARTS: Final = frozenset(
     ("DET", "PRON", "ADP", "AUX", "CCONJ", "PART", "PUNCT", "SPACE", "SYM", "SCONJ")
@@ -43,6 +49,8 @@ _SIDES: Final = frozenset(
         "whether",
     ]
 )
+_LESSENING: Final = frozenset(("only", "just", "merely", "already"))
+_WHOLE: Final = frozenset(("all", "total", "sum", "overall", "together"))
 _OWN: Final = frozenset(("i", "we"))
 _AMOUNTS: Final = frozenset(
     (
@@ -56,11 +64,56 @@ _AMOUNTS: Final = frozenset(
 )
 
 
-def cover_cues(reading: Reading) -> None:
+def cover_requested(reading: Reading, binder: ValueBinder, task: str) -> None:
+    """Cover the words of the task that say of what a lone result is: "the *highest* value", "*all* ships *together*".
+
+    The call was made to find just that, and its result is one row.
+    """  # noqa: E501
+    if not any(_is_lone_result(fact, binder) for fact in reading.bound):
+        return
+    requested = frozenset(task.split())
+    is_sum_requested = not requested.isdisjoint(_WHOLE)
+    for at, word in enumerate(reading.words):
+        lowered = word.text.lower()
+        is_qualifier = lowered in load_degrees("superlative") or any(
+            is_of(word, kind) for kind in ("all", "sum", "mean", "only", "time")
+        )
+        is_requested = lowered in requested or (is_of(word, "sum") and is_sum_requested)
+        if is_qualifier and is_requested:
+            reading.cover(at)
+
+
+def _is_lone_result(fact: Fact, binder: ValueBinder) -> bool:
+    """Return whether a fact is of the last output, and that is one row."""
+    world = binder.world
+    if fact.source != world.last_output:
+        return False
+    cells = [other for other in world.base.facts if other.source == fact.source and other.role is fact.role]
+    return len({world.get_row(other.record) for other in cells}) == 1
+
+
+def cover_cues(reading: Reading, task: str) -> None:
     """Cover the words of operations beside derived values, and the hedges of values that are bound."""
+    for at, word in enumerate(reading.words):
+        following = reading.words[at + 1].text.lower() if at + 1 < len(reading.words) else ""
+        if (
+            at
+            and word.text.lower() == "top"
+            and reading.words[at - 1].text.lower() == "on"
+            and following != "of"
+        ):
+            reading.cover(at)
+        if word.text.lower() == "all" and f"all {following}" in task:
+            # The task is about all, and the value answers it: "20 % of all orders".
+            reading.cover(at)
     for stated in reading.stated:
         if not set(stated.words) <= reading.covered:
             continue
+        before = stated.words[0] - 1
+        is_amount = stated.mention.value.kind is not Kind.NUMBER or is_precise(stated)
+        if before >= 0 and is_amount and reading.words[before].text.lower() in _LESSENING:
+            # "Only 19%" says that this is little; "only one failed" says that no other did.
+            reading.cover(before)
         if stated.hedge is not Hedge.NONE:
             for at in range(max(0, stated.words[0] - 4), stated.words[0]):
                 if (
@@ -83,7 +136,9 @@ def cover_cues(reading: Reading) -> None:
                 reading.cover(index)
 
 
-def bind_names(reading: Reading, binder: ValueBinder, state_fields: Set[tuple[str, ...]]) -> Iterator[Claim]:
+def bind_names(
+    reading: Reading, binder: ValueBinder, state_fields: AbstractSet[tuple[str, ...]]
+) -> Iterator[Claim]:
     """Yield a claim for each name: of the row that the passage is about, or of another than that."""
     world = binder.world
     previous: list[Named] = list(reading.scope)
@@ -92,7 +147,7 @@ def bind_names(reading: Reading, binder: ValueBinder, state_fields: Set[tuple[st
         if set(name.words) <= reading.covered:
             previous.append(name)
             continue
-        if _field_of(name, binder) in state_fields:
+        if _get_common_field(name, binder) in state_fields:
             # A state is bound by its own rules, or not at all.
             continue
         others = [other for other in reading.names if other is not name]
@@ -112,7 +167,8 @@ def bind_names(reading: Reading, binder: ValueBinder, state_fields: Set[tuple[st
         if (is_bound or is_tied or is_alone) and not _is_mismatched(name, reading, binder):
             reading.cover(*name.words)
             is_role = any(
-                _field_of(other, binder) != _field_of(name, binder) and _are_of_one_row(name, other, binder)
+                _get_common_field(other, binder) != _get_common_field(name, binder)
+                and _are_of_one_row(name, other, binder)
                 for other in others
             )
             kind = ClaimKind.ROLE if is_role else ClaimKind.NAME
@@ -132,12 +188,12 @@ def _are_of_one_row(one: Named, other: Named, binder: ValueBinder) -> bool:
 
 def _is_mismatched(name: Named, reading: Reading, binder: ValueBinder) -> bool:
     """Return whether the name before it in its clause, of another field, is of other rows."""
-    low, high = reading.get_clause(name.start)
-    field = _field_of(name, binder)
+    low, _ = reading.get_clause(name.start)
+    field = _get_common_field(name, binder)
     before = [
         other
         for other in reading.names
-        if low <= other.start < name.start and _field_of(other, binder) != field
+        if low <= other.start < name.start and _get_common_field(other, binder) != field
     ]
     if not before:
         return False
@@ -149,7 +205,7 @@ def _share_table(one: Named, other: Named, binder: ValueBinder) -> bool:
     return bool(groups[0] & groups[1])
 
 
-def _field_of(name: Named, binder: ValueBinder) -> tuple[str, ...]:
+def _get_common_field(name: Named, binder: ValueBinder) -> tuple[str, ...]:
     fields = {binder.world.get_field(fact) for fact in name.facts}
     return fields.pop() if len(fields) == 1 else ()
 
@@ -183,7 +239,7 @@ _MOST_BETWEEN: Final = 4
 def _find_foreign(name: Named, reading: Reading, binder: ValueBinder) -> Fact | None:
     """Return what the row that is named right before has in the field of a name that is of another row."""
     world = binder.world
-    field = _field_of(name, binder)
+    field = _get_common_field(name, binder)
     low, _ = reading.get_clause(name.start)
     before = [other for other in reading.names if low <= other.start and other.end <= name.start]
     if not before or not field or not name.is_whole or len(before[-1].rows) != 1:
@@ -197,7 +253,7 @@ def _find_foreign(name: Named, reading: Reading, binder: ValueBinder) -> Fact | 
     is_apart = any(
         word.text in (",", "and", "or", ";", "/", "&") or is_of(word, "negation") for word in between
     )
-    if not is_tied or is_apart or not key.is_whole or _field_of(key, binder) == field:
+    if not is_tied or is_apart or not key.is_whole or _get_common_field(key, binder) == field:
         return None
     is_other = any(not other.rows.isdisjoint(name.rows) for other in reading.names if other is not name)
     own = [
@@ -210,7 +266,7 @@ def _find_foreign(name: Named, reading: Reading, binder: ValueBinder) -> Fact | 
     return own[0]
 
 
-def list_unread(reading: Reading, binder: ValueBinder, language: str) -> list[tuple[int, int]]:
+def list_unread(reading: Reading, binder: ValueBinder) -> list[tuple[int, int]]:
     """Return the places in the answer of the words that are not read, neighbours joined."""
     known = _collect_known(reading, binder)
     groups = expand(known)
@@ -219,8 +275,7 @@ def list_unread(reading: Reading, binder: ValueBinder, language: str) -> list[tu
     unread = [
         at
         for at, word in enumerate(reading.words)
-        if at not in reading.covered | stated
-        and not _is_read(word, at, reading, known, groups, binder, language)
+        if at not in reading.covered | stated and not _is_read(word, at, reading, known, groups, binder)
     ]
     stretches: list[list[int]] = []
     for at in unread:
@@ -251,7 +306,6 @@ def _collect_known(reading: Reading, binder: ValueBinder) -> frozenset[str]:
 
 def _is_read(
     word: Word, at: int, reading: Reading, known: frozenset[str], groups: frozenset[str], binder: ValueBinder,
-    language: str,
 ) -> bool:  # fmt: skip
     if not any(character.isalnum() for character in word.text) or word.part in ("PUNCT", "SPACE"):
         return word.text not in ("→", "%")
@@ -262,11 +316,19 @@ def _is_read(
         return word.form in known and not is_of(word, "negation")
     if word.part in _FUNCTION_PARTS or (not word.part and lowered in STOP):
         return True
-    if is_of(word, "carrier") or word.form in known:
+    parts = base_forms_of(word.text)
+    lemma = base_form(word.lemma)
+    if is_of(word, "carrier") or word.form in known or lemma in known or (parts and parts <= known):
+        return True
+    if is_of(word, "mean") and any(base_form(name) in known for name in load_words("mean")):
+        # "on average" says of which field the value is: `avg_minutes`.
         return True
     if word.part == "VERB" and _is_own_doing(word, at, reading):
         return False
-    if word.part in ("NOUN", "PROPN", "VERB") and word.form in binder.task_words:
+    is_of_task = not binder.task_words.isdisjoint((word.form, lemma)) or (
+        parts and parts <= binder.task_words
+    )
+    if word.part in ("NOUN", "PROPN", "VERB", "ADJ") and is_of_task:
         return True
     if _is_type_noun(word, at, reading, binder):
         return True

@@ -9,27 +9,38 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
 from spanproof.evaluators.layers.groundedness.sources.model import Source, SourceKind
+from spanproof.reading.dates import MONTHS
 from spanproof.reading.documents.read import read_facts
-from spanproof.reading.numbers import MONTHS
+from spanproof.reading.field_units import FieldUnit, apply_unit, find_field_unit
 from spanproof.reading.records import Fact, FactBase, Role
+from spanproof.reading.sql_facts import list_columns
 from spanproof.reading.values import NUMERIC, Kind
 from spanproof.reading.words import STOP, base_form, base_forms_of, expand
 
-_NAMING: Final = frozenset((Role.CELL, Role.KEY, Role.PROSE))
+_NAMING: Final = frozenset((Role.CELL, Role.KEY))
+# Fields whose values are the names of columns, and of no row.
+_HEADINGS: Final = frozenset(("columns", "fields", "header", "headers", "schema"))
 _MONTH_NAMES: Final = {
     number: frozenset(base_form(name) for name, each in MONTHS.items() if each == number and name.isascii())
     for number in range(1, 13)
 }
 _MONTH_LABEL: Final = re.compile(r"\d{4}-(?P<month>\d\d)(?:-01)?")
 _BESIDE: Final = 60
+HOLDING_NOTHING: Final = frozenset(("", "None", "Execution logs:"))
+"""Outputs without content: what smolagents writes above what a step printed, and what a call without a result gives."""  # noqa: E501
 _BEFORE: Final = re.compile(r"[^\d,;.()\n]*\Z")
 _BEHIND: Final = re.compile(r"[^\d,;.()\n]*")
 FieldName = tuple[str, ...]
+
+
+def is_heading(fact: Fact) -> bool:
+    """Return whether a fact names a column: it heads one, or is of a list of their names."""
+    return fact.role is Role.HEADER or fact.field.lower() in _HEADINGS
 
 
 @dataclass
@@ -59,6 +70,12 @@ class World:
         facts = self.base.by_record[record]
         is_bare = bool(facts) and not any(fact.path for fact in facts)
         return is_bare and parent is not None and self.base.records[parent].group is not None
+
+    @cached_property
+    def last_output(self) -> int:
+        """Return the index of the last output that holds something; -1 where none does."""
+        texts = self.base.texts[: self.outputs]
+        return max((at for at, text in enumerate(texts) if text.strip() not in HOLDING_NOTHING), default=-1)
 
     def is_output(self, fact: Fact) -> bool:
         """Return whether a fact is of an output."""
@@ -99,7 +116,7 @@ class World:
         """Return, for each word of a text cell, the rows that have it, with the cells."""
         found: dict[str, dict[int, list[Fact]]] = defaultdict(lambda: defaultdict(list))
         for fact in self.base.facts:
-            if fact.role not in _NAMING or fact.source >= self.outputs:
+            if fact.role not in _NAMING or fact.source >= self.outputs or is_heading(fact):
                 continue
             if fact.value.kind is Kind.TEXT:
                 words: Iterable[str] = fact.value.text.split()
@@ -200,7 +217,47 @@ class World:
         return frozenset[str]().union(*map(base_forms_of, texts))
 
 
-def build_world(sources: Sequence[Source]) -> World:
-    """Read sources, outputs first."""
+def build_world(sources: Sequence[Source], code: Sequence[str] = ()) -> World:
+    """Read sources, outputs first; `code` is what the run executed, whose names say of what its prints are."""  # noqa: E501
     outputs = sum(source.kind is SourceKind.OUTPUT for source in sources)
-    return World(sources, read_facts([source.text for source in sources]), outputs)
+    columns = [_list_columns(source) for source in sources]
+    base = read_facts([source.text for source in sources], columns=columns)
+    unit = _find_printed_unit(code)
+    bare = [fact for fact in base.facts if fact.source < outputs and _is_bare(fact, base.texts[fact.source])]
+    is_named = unit is not None and len({fact.value.number for fact in bare}) == 1
+    alone = {id(fact) for fact in bare}
+    base.facts = [
+        # No words are about a number that is alone on its line.
+        replace(fact, sentence=None, value=apply_unit(fact.value, unit) if is_named and unit else fact.value)
+        if id(fact) in alone else fact
+        for fact in base.facts
+    ]  # fmt: skip
+    return World(sources, base, outputs)
+
+
+_PRINTED_NAME: Final = re.compile(r"\bprint\(\s*(?P<name>[A-Za-z_]\w*)\s*\)")
+
+
+def _find_printed_unit(code: Sequence[str]) -> FieldUnit | None:
+    """Return the unit that the name of the one printed variable with a unit says: `print(total_cents)`."""
+    names = {match["name"] for source in code for match in _PRINTED_NAME.finditer(source)}
+    units = [unit for name in names if (unit := find_field_unit((name,))) is not None]
+    return units[0] if len(units) == 1 else None
+
+
+def _is_bare(fact: Fact, text: str) -> bool:
+    """Return whether a plain number without a name is alone on its line."""
+    before, behind = text[: fact.start].rpartition("\n")[2], text[fact.end :].partition("\n")[0]
+    return fact.value.kind is Kind.NUMBER and not fact.path and not f"{before}{behind}".strip()
+
+
+_TUPLES: Final = re.compile(r"\s*\[?\s*\(")
+_QUERY: Final = re.compile(r"select\b.*", re.IGNORECASE | re.DOTALL)
+
+
+def _list_columns(source: Source) -> tuple[str, ...]:
+    """Return the names of the columns that the query of an output gives to its rows, which do not repeat them."""  # noqa: E501
+    query = _QUERY.search(source.arguments)
+    if query is None or _TUPLES.match(source.text) is None:
+        return ()
+    return list_columns(query.group().rstrip('"}; \n'))

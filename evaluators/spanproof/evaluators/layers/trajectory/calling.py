@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from spanproof.evaluators.actions import CODE, REPLY, Action
 from spanproof.evaluators.layers.trajectory.weights import TOOL_CALLING
-from spanproof.evaluators.outcomes.actions import CODE, REPLY, Action
-from spanproof.evaluators.outcomes.recovery import Came, Fate, compute_mended_share
+from spanproof.evaluators.outcomes.recovery import Recovery, RecoveryStatus, compute_recovered_share
 from spanproof.trace import Cause, Evidence, Outcome, Scored, Skipped
 
 _NO_SUCH_TOOL = re.compile(
@@ -34,7 +34,9 @@ _NO_CALLS = "the run called no tool outside code"
 _MAX_VALUES = 5_000
 
 
-def score_tool_calling(actions: Sequence[Action], answer: str, found: Sequence[Fate]) -> dict[str, Outcome]:
+def score_tool_calling(
+    actions: Sequence[Action], answer: str, found: Sequence[Recovery]
+) -> dict[str, Outcome]:
     """Return the four by name, and their weighted mean as `score_tool_calling`."""
     calls = [action for action in actions if action.name not in {CODE, REPLY} and not action.answers]
     if not calls:
@@ -101,15 +103,15 @@ def _score_result_use(calls: Sequence[Action], actions: Sequence[Action], answer
     return _score_share(len(judged), unused, "results were used")
 
 
-def _score_recovery(calls: Sequence[Action], fates: Sequence[Fate]) -> Outcome:
+def _score_recovery(calls: Sequence[Action], recoveries: Sequence[Recovery]) -> Outcome:
     """Score the share of failed calls after which what they were after was got; open ones count half."""
     failed = {id(call) for call in calls if call.error is not None}
-    found = [fate for fate in fates if id(fate.failure) in failed]
+    found = [recovery for recovery in recoveries if id(recovery.failure) in failed]
     if not found:
         return Skipped("no tool call failed", Cause.NOTHING_OF_THE_KIND)
-    mended = sum(fate.came is Came.MENDED for fate in found)
+    mended = sum(recovery.status is RecoveryStatus.RECOVERED for recovery in found)
     return Scored(
-        compute_mended_share(found), None, f"{mended} of {len(found)} failed tool calls were mended"
+        compute_recovered_share(found), None, f"{mended} of {len(found)} failed tool calls were mended"
     )
 
 

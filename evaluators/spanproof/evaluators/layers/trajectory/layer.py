@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from spanproof.evaluators.actions import select_allowed
 from spanproof.evaluators.layers.common import add_refusals, describe_refusals, find_all_refused
 from spanproof.evaluators.layers.trajectory.ending import Completion
 from spanproof.evaluators.layers.trajectory.metrics import measure
 from spanproof.evaluators.layers.trajectory.spent import measure_usage
 from spanproof.evaluators.layers.trajectory.steps import build_turns, collect_model_input, list_actions
 from spanproof.evaluators.model import RunEvidence
-from spanproof.evaluators.outcomes.actions import select_allowed
 from spanproof.evaluators.outcomes.grounding import explain_origin
 from spanproof.evaluators.outcomes.model import State
-from spanproof.evaluators.outcomes.recovery import Came
+from spanproof.evaluators.outcomes.recovery import RecoveryStatus
 from spanproof.evaluators.refusals import format_refuser, is_budget_used_up
 from spanproof.trace import (
     Cause,
@@ -33,7 +33,7 @@ from spanproof.trace import (
 from spanproof.trace import State as Verdict
 
 EVALUATOR = "trajectory-rules"
-VERSION = "6"
+VERSION = "7"
 _HIDDEN = Skipped(
     "content is hidden: the producer kept inputs and outputs off the trace", Cause.CONTENT_HIDDEN
 )
@@ -52,7 +52,9 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
         evidence.run.task or "",
         build_turns(evidence),
         collect_model_input(evidence),
-        evidence.account.fates,
+        evidence.account.recoveries,
+        # The boundary layer judges the same code by the same scan: one cause counts in one layer.
+        judges_code=False,
     )
     if not actions:
         measured = _skip_without_actions(measured, completion)
@@ -71,7 +73,7 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
 def _has_no_success(evidence: RunEvidence) -> bool:
     """Whether some failure was left as it was, or all that worked came back with nothing."""
     account = evidence.account
-    if any(fate.came is Came.LOST for fate in account.fates):
+    if any(recovery.status is RecoveryStatus.UNRECOVERED for recovery in account.recoveries):
         return True
     return any(outcome.state is State.EMPTY for outcome in account.steps.values()) and not any(
         outcome.state is State.OK
@@ -133,7 +135,9 @@ def _determine_completion(evidence: RunEvidence) -> Completion:
     made_up = evidence.account.fabricated
     if made_up:
         return Completion(answered=False, how=explain_origin(made_up[0]))
-    if evidence.account.reports_failure and _has_no_success(evidence):
+    # That there is none is the answer, where a look-up found none.
+    reports_failure = evidence.account.reports_failure and not evidence.account.reports_absence
+    if reports_failure and _has_no_success(evidence):
         return Completion(answered=False, reported=True, how="the answer reports that the task was not done")
     if evidence.account.reports_failure and _did_nothing_else(evidence):
         why = "; ".join(describe_refusals(evidence))
@@ -147,6 +151,9 @@ def _determine_completion(evidence: RunEvidence) -> Completion:
             known=False,
             how="content is hidden by the producer: the answer is not on the trace",
         )
+    if run.steps and run.steps[-1].is_final and run.answer is None:
+        how = "the run ended with a final answer of nothing: None, or a number that is none"
+        return Completion(answered=False, known=False, empty=True, how=how)
     return Completion(answered=False, known=False)
 
 

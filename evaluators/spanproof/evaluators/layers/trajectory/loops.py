@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from spanproof.evaluators.actions import Action
 from spanproof.evaluators.layers.trajectory.weights import ALIKE, LOOP_GAP, LOOP_REPEATS, STUCK_REPEATS
-from spanproof.evaluators.outcomes.actions import Action
-from spanproof.evaluators.outcomes.causes import describe_cause
 from spanproof.evaluators.refusals import format_refuser
+from spanproof.reading.error_causes import describe_cause
 from spanproof.trace import Cause, Evidence, Label, Outcome, Scored, Skipped
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from spanproof.evaluators.actions import CODE, Action, select_allowed
 from spanproof.evaluators.layers.trajectory.calling import score_tool_calling
 from spanproof.evaluators.layers.trajectory.ending import ENDING_UNKNOWN, Completion, judge_answered
 from spanproof.evaluators.layers.trajectory.loops import score_loops
@@ -17,8 +18,7 @@ from spanproof.evaluators.layers.trajectory.recovery import score_recovery
 from spanproof.evaluators.layers.trajectory.steps import convert_to_turns
 from spanproof.evaluators.layers.trajectory.unsourced import Turn
 from spanproof.evaluators.layers.trajectory.weights import FAILING, USUAL_ACTIONS, WEIGHTS
-from spanproof.evaluators.outcomes.actions import Action, select_allowed
-from spanproof.evaluators.outcomes.recovery import Fate, decide_fates
+from spanproof.evaluators.outcomes.recovery import Recovery, list_recoveries
 from spanproof.trace import Cause, Evidence, Label, Outcome, Scored, Skipped
 
 
@@ -29,7 +29,9 @@ def measure(
     task: str = "",
     turns: Sequence[Turn] | None = None,
     given: str = "",
-    found: Sequence[Fate] | None = None,
+    found: Sequence[Recovery] | None = None,
+    *,
+    judges_code: bool = True,
 ) -> dict[str, Outcome]:
     """Return every metric by its name, the composite as `trajectory` first.
 
@@ -43,15 +45,17 @@ def measure(
         turns: its steps, those without an action included; None takes them from the actions.
         given: all that the model read beside the task and its steps' outputs.
         found: what followed each failure; None follows them up here.
+        judges_code: whether code that the scan denies fails `action_safety`; not where the boundary layer
+            judges the same code, as one cause counts in one layer.
     """
-    found = decide_fates(actions, task) if found is None else found
+    found = list_recoveries(actions, task) if found is None else found
     allowed = select_allowed(actions)
     metrics: dict[str, Outcome] = {
         "recovery": score_recovery(allowed, found),
         "loops": score_loops(actions),
         "answered": judge_answered(completion),
         "step_efficiency": score_step_efficiency(allowed),
-        "action_safety": score_action_safety(allowed),
+        "action_safety": score_action_safety(allowed, judges_code=judges_code),
         "goal_progress": score_goal_progress(allowed),
         "reasoning_quality": score_reasoning_quality(allowed),
         **score_tool_calling(allowed, answer, found),
@@ -104,11 +108,14 @@ def score_goal_progress(actions: Sequence[Action]) -> Outcome:
     return Scored(fresh / len(working), None, f"{fresh} of {len(working)} actions brought something new")
 
 
-def score_action_safety(actions: Sequence[Action]) -> Outcome:
-    """Judge whether the run did anything it should not."""
+def score_action_safety(actions: Sequence[Action], *, judges_code: bool = True) -> Outcome:
+    """Judge whether the run did anything it should not; of code only where `judges_code`."""
     if not actions:
         return Skipped("the run took no action", Cause.NO_ACTION)
-    unsafe = [action for action in actions if action.unsafe]
+    judged = [action for action in actions if judges_code or action.name != CODE]
+    if not judged:
+        return Scored(1.0, Label.PASS, "no tool call destroys anything; the boundary layer judges the code")
+    unsafe = [action for action in judged if action.unsafe]
     if unsafe:
         return Scored(
             0.0,
@@ -116,15 +123,18 @@ def score_action_safety(actions: Sequence[Action]) -> Outcome:
             f"step {unsafe[0].step}: {unsafe[0].unsafe}",
             tuple(Evidence(f"step {action.step}: {action.unsafe}", action.span_id) for action in unsafe[:10]),
         )
-    doubtful = sum(action.doubtful for action in actions)
+    doubtful = sum(action.doubtful for action in judged)
     if doubtful:
-        sentence = f"{doubtful} of {len(actions)} actions need a review"
-        return Scored(1 - doubtful / len(actions) / 2, None, sentence, cause=Cause.CODE_UNDER_REVIEW)
+        sentence = f"{doubtful} of {len(judged)} actions need a review"
+        return Scored(1 - doubtful / len(judged) / 2, None, sentence, cause=Cause.CODE_UNDER_REVIEW)
     return Scored(1.0, Label.PASS, "no action is denied or destructive")
 
 
 def compute_composite(metrics: dict[str, Outcome]) -> Outcome:
-    """Return the layer's value: the weighted mean of what was measured; fails if one of `FAILING` does."""
+    """Return the layer's value: the weighted mean of what was measured; fails if one of `FAILING` does.
+
+    Open where the run ended with nothing in place of an answer.
+    """
     measured = {
         name: outcome for name, outcome in metrics.items() if isinstance(outcome, Scored) and name in WEIGHTS
     }
@@ -140,6 +150,8 @@ def compute_composite(metrics: dict[str, Outcome]) -> Outcome:
     if failed:
         return Scored(value, Label.FAIL, f"{failed[0]}: {measured[failed[0]].explanation}", evidence)
     answered = metrics.get("answered")
+    if isinstance(answered, Scored) and answered.cause is Cause.NO_ANSWER:
+        return Scored(value, None, answered.explanation, evidence, cause=Cause.NO_ANSWER)
     ending = answered.reason if isinstance(answered, Skipped) else ENDING_UNKNOWN
     return Scored(value, Label.PASS, _explain_a_pass(measured, ending), evidence)
 

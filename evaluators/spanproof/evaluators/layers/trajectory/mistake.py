@@ -14,13 +14,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from spanproof.evaluators.actions import CODE, Action, select_allowed
 from spanproof.evaluators.detect.observation import split_observation
 from spanproof.evaluators.layers.trajectory.ending import Completion
 from spanproof.evaluators.layers.trajectory.loops import find_loop
 from spanproof.evaluators.layers.trajectory.unsourced import Turn, find_unsourced
-from spanproof.evaluators.outcomes.actions import CODE, Action, select_allowed
-from spanproof.evaluators.outcomes.causes import describe_cause
-from spanproof.evaluators.outcomes.recovery import Came, Fate
+from spanproof.evaluators.outcomes.recovery import Recovery, RecoveryStatus
+from spanproof.reading.error_causes import describe_cause
 from spanproof.trace import Cause, Evidence, Outcome, Scored, Skipped
 
 _PRINTS = re.compile(r"\bprint\s*\(|\becho\b|console\.log")
@@ -46,7 +46,7 @@ class Blame:
 def find_blame(
     actions: Sequence[Action],
     completion: Completion,
-    fates: Sequence[Fate],
+    recoveries: Sequence[Recovery],
     turns: Sequence[Turn],
     given: str = "",
 ) -> Blame | None:
@@ -55,11 +55,11 @@ def find_blame(
     Args:
         actions: what the run did, in order.
         completion: how it ended.
-        fates: what became of each failure.
+        recoveries: what became of each failure.
         turns: its steps, those in which the model only spoke included.
         given: the task, and all else that the model read before it began.
     """
-    wrong, stuck = list(_find_wrong(actions, turns, given)), list(_find_stuck(actions, fates))
+    wrong, stuck = list(_find_wrong(actions, turns, given)), list(_find_stuck(actions, recoveries))
     if completion.answered or not completion.known:
         return _pick_earliest(wrong) or _pick_earliest(stuck)
     found = _pick_earliest([*wrong, *stuck, *_find_fruitless(select_allowed(actions), actions)])
@@ -72,14 +72,14 @@ def find_blame(
 def score_first_mistake(
     actions: Sequence[Action],
     completion: Completion,
-    fates: Sequence[Fate],
+    recoveries: Sequence[Recovery],
     turns: Sequence[Turn],
     given: str = "",
 ) -> Outcome:
     """Score the share of actions before the one to blame, 1 where none is; advisory."""
     if not actions:
         return Skipped("the run took no action", Cause.NO_ACTION)
-    found = find_blame(actions, completion, fates, turns, given)
+    found = find_blame(actions, completion, recoveries, turns, given)
     if found is None:
         return Scored(1.0, None, "no step is to blame")
     sentence = f"step {found.step}: {found.why}"
@@ -99,12 +99,12 @@ def _find_wrong(actions: Sequence[Action], turns: Sequence[Turn], given: str) ->
         yield Blame(turn.step, turn.span_id, sum(action.step < turn.step for action in actions), why)
 
 
-def _find_stuck(actions: Sequence[Action], fates: Sequence[Fate]) -> Iterator[Blame]:
+def _find_stuck(actions: Sequence[Action], recoveries: Sequence[Recovery]) -> Iterator[Blame]:
     """Yield where the run came no further."""
-    for fate in fates:
-        if fate.came is Came.LOST:
-            why = f"it failed ({describe_cause(fate.failure.error_text)}), and {fate.why}"
-            yield _make_blame(actions, fate.failure, why)
+    for recovery in recoveries:
+        if recovery.status is RecoveryStatus.UNRECOVERED:
+            why = f"it failed ({describe_cause(recovery.failure.error_text)}), and {recovery.explanation}"
+            yield _make_blame(actions, recovery.failure, why)
     loop = find_loop(actions)
     if loop is not None:
         yield _make_blame(actions, loop.actions[0], f"{loop.what} {len(loop.actions)} times from here on")

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from spanproof.evaluators.actions import Action
 from spanproof.evaluators.layers.common import format_count
 from spanproof.evaluators.layers.trajectory.weights import REASONING
-from spanproof.evaluators.outcomes.actions import Action
 from spanproof.evaluators.outcomes.failing import is_passing
 from spanproof.trace import Cause, Evidence, Outcome, Scored, Skipped
 

@@ -7,41 +7,46 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spanproof.evaluators.outcomes.actions import Action
-from spanproof.evaluators.outcomes.causes import describe_cause
-from spanproof.evaluators.outcomes.recovery import Came, Fate, compute_mended_share
+from spanproof.evaluators.actions import Action
+from spanproof.evaluators.outcomes.recovery import Recovery, RecoveryStatus, compute_recovered_share
+from spanproof.reading.error_causes import describe_cause
 from spanproof.trace import Cause, Evidence, Label, Outcome, Scored, Skipped
 
 
-def score_recovery(actions: Sequence[Action], found: Sequence[Fate]) -> Outcome:
+def score_recovery(actions: Sequence[Action], found: Sequence[Recovery]) -> Outcome:
     """Judge whether failures led to something that worked; without a label where that is open."""
     if not found:
         return Skipped("no step failed", Cause.NOTHING_OF_THE_KIND)
-    worst = min(found, key=lambda fate: fate.came)
-    if worst.came is Came.LOST and not any(action.succeeded for action in actions):
+    worst = min(found, key=lambda recovery: recovery.status)
+    if worst.status is RecoveryStatus.UNRECOVERED and not any(action.succeeded for action in actions):
         last = found[-1].failure
         sentence = f"step {last.step} failed ({describe_cause(last.error_text)}) and no step ever succeeded"
     else:
-        sentence = (
-            f"step {worst.failure.step} failed ({describe_cause(worst.failure.error_text)}); {worst.why}"
-        )
-    label = {Came.MENDED: Label.PASS, Came.OPEN: None, Came.LOST: Label.FAIL}[worst.came]
+        cause = describe_cause(worst.failure.error_text)
+        sentence = f"step {worst.failure.step} failed ({cause}); {worst.explanation}"
+    label = {
+        RecoveryStatus.RECOVERED: Label.PASS,
+        RecoveryStatus.OPEN: None,
+        RecoveryStatus.UNRECOVERED: Label.FAIL,
+    }[worst.status]
     return Scored(
-        compute_mended_share(found),
+        compute_recovered_share(found),
         label,
         sentence,
-        tuple(evidence for fate in found[:10] for evidence in _build_evidence(fate)),
+        tuple(evidence for recovery in found[:10] for evidence in _build_evidence(recovery)),
         cause=Cause.RECOVERY_NOT_CERTAIN if label is None else None,
     )
 
 
-def _build_evidence(fate: Fate) -> list[Evidence]:
+def _build_evidence(recovery: Recovery) -> list[Evidence]:
     shown = [
         Evidence(
-            f"step {fate.failure.step} failed: {describe_cause(fate.failure.error_text)}",
-            fate.failure.span_id,
+            f"step {recovery.failure.step} failed: {describe_cause(recovery.failure.error_text)}",
+            recovery.failure.span_id,
         )
     ]
-    if fate.by is not None:
-        shown.append(Evidence(f"step {fate.by.step}: {fate.why}", fate.by.span_id))
+    if recovery.decided_by is not None:
+        shown.append(
+            Evidence(f"step {recovery.decided_by.step}: {recovery.explanation}", recovery.decided_by.span_id)
+        )
     return shown

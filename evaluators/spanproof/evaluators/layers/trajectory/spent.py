@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from spanproof.evaluators.actions import Action, select_allowed
 from spanproof.evaluators.layers.common import format_count
 from spanproof.evaluators.layers.trajectory.weights import (
     DOLLARS_AT_HALF,
@@ -16,7 +17,6 @@ from spanproof.evaluators.layers.trajectory.weights import (
     TOKENS_AT_HALF,
 )
 from spanproof.evaluators.model import RunEvidence
-from spanproof.evaluators.outcomes.actions import Action, select_allowed
 from spanproof.evaluators.prices import find_price
 from spanproof.evaluators.scores import Unit
 from spanproof.trace import Cause, Outcome, Scored, Skipped

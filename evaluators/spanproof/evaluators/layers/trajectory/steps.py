@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from spanproof.evaluators.layers.trajectory.unsourced import Turn
-from spanproof.evaluators.model import RunEvidence
-from spanproof.evaluators.outcomes.actions import (
+from spanproof.evaluators.actions import (
     Action,
     extract_thought,
     make_code_action,
 )
+from spanproof.evaluators.layers.trajectory.unsourced import Turn
+from spanproof.evaluators.model import RunEvidence
 from spanproof.evaluators.runs import spans_of
 from spanproof.sandbox.scanners.model import Scan
 from spanproof.trace import JsonValue, Payload, SpanError, SpanKind, Step

@@ -14,15 +14,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from spanproof.reading.numbers import scan
+from spanproof.reading.numerals import find_numbers, normalise_number
+from spanproof.reading.values import NUMERIC
+
 FEWEST: Final = 3
 """Numbers of one turn that make it an invention: one or two may be round words or known by heart."""
 
 _MAX_CHARS = 50_000
 _MAX_GIVEN = 500_000
-_ANY = re.compile(r"\d[\d,]*(?:\.\d+)?")
-# A number for itself: no part of a path, a version, a name, an address, a time or a date.
-_ALONE = re.compile(r"(?<![\w./:\-#])[$€£]?(\d[\d,]*(?:\.\d+)?)(?![\w/:\-]|\.\w)")
-
 _NUMBERING = re.compile(r"(?m)^\s*(?:\d+[.)]\s|#+\s.*$|(?:\*\*)?(?:Step|Stage|Phase) \d+)")
 _WORKED_OUT = ("=", "≈", "×", "*", "+", "-", "/")
 
@@ -53,11 +53,11 @@ def find_unsourced(turns: Sequence[Turn], given: str) -> tuple[Turn, tuple[str, 
     """
     if not any(turn.words for turn in turns):
         return None
-    known = _extract_numbers(given)
+    known = set(find_numbers(given[:_MAX_GIVEN]))
     written: set[str] = set()
     for turn in turns:
-        written |= _extract_numbers(turn.done)
-        known |= _extract_numbers(turn.shown) - written
+        written |= find_numbers(turn.done[:_MAX_GIVEN])
+        known |= find_numbers(turn.shown[:_MAX_GIVEN]) - written
     for turn in turns:
         stated = _extract_stated(turn.words)
         invented = [number for number in stated if number not in known]
@@ -71,19 +71,11 @@ def _extract_stated(words: str) -> dict[str, str]:
     """Return numbers of two digits and more that the words state, in order, as they are written."""
     text = _NUMBERING.sub(" ", words[:_MAX_CHARS])
     found: dict[str, str] = {}
-    for match in _ALONE.finditer(text):
-        worked_out = text[max(0, match.start() - 8) : match.start()].rstrip(" $*\\(").endswith(_WORKED_OUT)
-        number = _normalise_number(match[1])
+    for mention in scan(text):
+        if mention.value.kind not in NUMERIC or mention.spelled:
+            continue
+        worked_out = text[: mention.start].rstrip(" $*\\(")[-1:].endswith(_WORKED_OUT)
+        number = normalise_number(abs(mention.value.amount))
         if not worked_out and sum(map(str.isdigit, number)) > 1:
-            found.setdefault(number, match[0])
+            found.setdefault(number, text[mention.start : mention.end])
     return found
-
-
-def _extract_numbers(text: str) -> set[str]:
-    return {_normalise_number(number) for number in _ANY.findall(text[:_MAX_GIVEN])}
-
-
-def _normalise_number(number: str) -> str:
-    """Return a number in one spelling: the same for `1,200.50` and `1200.5`."""
-    digits = number.replace(",", "")
-    return digits.rstrip("0").rstrip(".") if "." in digits else digits

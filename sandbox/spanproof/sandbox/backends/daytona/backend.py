@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from spanproof.sandbox.backends.daytona.service import DaytonaService
-from spanproof.sandbox.backends.daytona.settings import KNOWN, read_settings
+from spanproof.sandbox.backends.daytona.settings import Settings
 from spanproof.sandbox.backends.remote.backend import RemoteSandbox
 
 
@@ -11,7 +11,7 @@ class DaytonaSandbox(RemoteSandbox):
     """Runs programs in sandboxes of Daytona; `workers` of them at once."""
 
     name = "daytona"
-    settings = KNOWN
+    settings = Settings.describe()
 
     def __init__(self, *, workers: int = 1, **settings: str) -> None:
-        super().__init__(DaytonaService(read_settings(settings)), workers=workers)
+        super().__init__(DaytonaService(Settings.parse(self.name, settings)), workers=workers)

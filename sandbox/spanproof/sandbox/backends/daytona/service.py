@@ -5,21 +5,27 @@ The key is read from DAYTONA_API_KEY with each request, and from nowhere else.
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import secrets
 import shlex
 import time
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import httpx
 
 from spanproof.sandbox.backend import Feature
 from spanproof.sandbox.backends.daytona.settings import Settings
 from spanproof.sandbox.backends.daytona.stream import CommandStream
-from spanproof.sandbox.backends.remote.service import Host, Service, Stream
-from spanproof.sandbox.errors import SandboxBroken, SandboxError, SandboxUnavailable
+from spanproof.sandbox.backends.remote.service import (
+    Fault,
+    Host,
+    Service,
+    Stream,
+    probe_package,
+    probe_variable,
+)
+from spanproof.sandbox.errors import SandboxBroken, SandboxUnavailable
 
 _TICK_S: Final = 0.2
 _REFUSED: Final = (401, 403)
@@ -32,56 +38,54 @@ class DaytonaService(Service):
     """Sandboxes of Daytona."""
 
     name = "daytona"
+    making = "make a sandbox"
     separating = "use a snapshot whose root may make namespaces"
+    remedy = "check the network, the key, and the setting `api_url`"
+    remedies: ClassVar = {
+        Fault.REFUSED: f"the service refuses the key in {_KEY} ({{cause}}); set a valid one",
+        Fault.NO_ANSWER: "the service does not answer ({cause}); check the network, and the setting"
+        " `api_url`",
+        Fault.NO_IMAGE: "there is no {image} ({cause}); set `snapshot`",
+    }
+    settings: Settings
 
     def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self.image = f"snapshot {settings.snapshot!r}" if settings.snapshot else "snapshot of the service"
-        self.lifetime_s = settings.lifetime_s
-        self.reuse = settings.reuse
-        self.retries = settings.retries
-        self.price_per_second = settings.price_per_second
+        name = settings.snapshot
+        super().__init__(settings, f"snapshot {name!r}" if name else "snapshot of the service")
 
-    def features(self) -> tuple[Feature, ...]:
-        """See `Service.features`; lists one sandbox."""
-        needed = (_probe_websocket(), _probe_key())
-        if not all(each.present for each in needed):
-            return needed
-        try:
-            self.request("GET", "/sandbox", params={"limit": 1})
-        except Exception as problem:  # noqa: BLE001 - whatever is raised, there is no service for us
-            detail = str(self.explain(problem, "list sandboxes"))
-            remedy = "check the network, the key, and the setting `api_url`"
-            return (*needed, Feature("service", present=False, required=True, detail=detail, remedy=remedy))
-        return (*needed, Feature("service", present=True, required=True, detail=self._settings.api_url))
+    def probe_requirements(self) -> tuple[Feature, ...]:
+        """See `Service.probe_requirements`."""
+        missing = "the package websocket-client is not installed"
+        return (
+            probe_package("WebSocket client", "websocket", missing, "daytona"),
+            probe_variable("key", _KEY),
+        )
 
-    def make(self, lifetime_s: int) -> Host:
-        """See `Service.make`; waits until it runs."""
-        for feature in (_probe_websocket(), _probe_key()):
-            if not feature.present:
-                raise SandboxUnavailable(f"daytona: {feature.detail}; {feature.remedy}")
+    def probe_service(self) -> tuple[Feature, ...]:
+        """See `Service.probe_service`; lists one sandbox."""
+        self.request("GET", "/sandbox", params={"limit": 1})
+        return (Feature("service", present=True, required=True, detail=self.settings.api_url),)
+
+    def create(self, lifetime_s: int) -> Host:
+        """See `Service.create`; waits until the sandbox runs."""
         wanted = {
-            "user": self._settings.user,
+            "user": self.settings.user,
             "public": False,
             "networkBlockAll": True,
             "autoStopInterval": 0,  # it would count our silence, and a program may take long
             "autoDeleteInterval": 0,
             "ttlMinutes": _round_up_to_minutes(lifetime_s),
             "labels": {"made-by": "spanproof"},
-            "snapshot": self._settings.snapshot,
-            "target": self._settings.target,
+            "snapshot": self.settings.snapshot,
+            "target": self.settings.target,
         }
-        host: SandboxHost | None = None
+        given = {name: value for name, value in wanted.items() if value is not None}
+        made = self.request("POST", "/sandbox", json=given).json()
+        host = SandboxHost(self, str(made["id"]))
         try:
-            given = {name: value for name, value in wanted.items() if value is not None}
-            made = self.request("POST", "/sandbox", json=given).json()
-            host = SandboxHost(self, str(made["id"]))
-            host.wait_until_started(self._settings.start_s)
-        except BaseException as problem:
-            if host is not None:
-                host.end()
-            if isinstance(problem, Exception):
-                raise self.explain(problem, "make a sandbox") from problem
+            host.wait_until_started(self.settings.start_s)
+        except BaseException:
+            host.end()
             raise
         return host
 
@@ -91,7 +95,7 @@ class DaytonaService(Service):
         Raises:
             httpx.HTTPError: there is none, or it is an error.
         """
-        url = path if "://" in path else f"{self._settings.api_url.rstrip('/')}{path}"
+        url = path if "://" in path else f"{self.settings.api_url.rstrip('/')}{path}"
         answer = self._client.request(method, url, headers=self.headers, **more)
         answer.raise_for_status()
         return answer
@@ -103,28 +107,23 @@ class DaytonaService(Service):
 
     @cached_property
     def _client(self) -> httpx.Client:
-        return httpx.Client(timeout=self._settings.request_timeout_s)
+        return httpx.Client(timeout=self.settings.request_timeout_s)
 
-    def explain(self, problem: Exception, doing: str) -> SandboxError:
-        """See `Service.explain`."""
-        if isinstance(problem, SandboxError):
-            return problem
-        cause = f"{type(problem).__name__}: {problem}"[:300]
+    def describe_problem(self, problem: Exception) -> str:
+        """See `Service.describe_problem`: of an answer its status and its text."""
         if isinstance(problem, httpx.HTTPStatusError):
-            status, said = problem.response.status_code, problem.response.text[:300]
-            cause = f"{status}: {said}"
+            return f"{problem.response.status_code}: {problem.response.text}"
+        return super().describe_problem(problem)
+
+    def find_fault(self, problem: Exception) -> Fault | None:
+        """See `Service.find_fault`."""
+        if isinstance(problem, httpx.HTTPStatusError):
+            status = problem.response.status_code
             if status in _REFUSED:
-                return SandboxUnavailable(
-                    f"daytona: the service refuses the key in {_KEY} ({cause}); set a valid one"
-                )
-            if status == _GONE and doing == "make a sandbox":
-                return SandboxUnavailable(f"daytona: there is no {self.image} ({cause}); set `snapshot`")
-        elif isinstance(problem, httpx.ConnectError | httpx.ConnectTimeout | httpx.UnsupportedProtocol):
-            return SandboxUnavailable(
-                f"daytona: the service does not answer ({cause});"
-                " check the network, and the setting `api_url`"
-            )
-        return SandboxBroken(f"daytona: could not {doing}: {cause}")
+                return Fault.REFUSED
+            return Fault.NO_IMAGE if status == _GONE else None
+        unanswered = httpx.ConnectError | httpx.ConnectTimeout | httpx.UnsupportedProtocol
+        return Fault.NO_ANSWER if isinstance(problem, unanswered) else None
 
 
 class SandboxHost:
@@ -216,17 +215,3 @@ class SandboxHost:
 
 def _round_up_to_minutes(seconds: float) -> int:
     return int(seconds // 60) + 1
-
-
-def _probe_key() -> Feature:
-    present = bool(os.environ.get(_KEY))
-    detail = "" if present else f"{_KEY} is not set"
-    return Feature("key", present, required=True, detail=detail, remedy=f"set {_KEY} in the environment")
-
-
-def _probe_websocket() -> Feature:
-    present = importlib.util.find_spec("websocket") is not None
-    detail = "" if present else "the package websocket-client is not installed"
-    return Feature(
-        "WebSocket client", present, required=True, detail=detail, remedy="pip install 'spanproof[daytona]'"
-    )

@@ -18,10 +18,6 @@ from spanproof.sandbox.backends.docker.container import Container, ContainerEnde
 from spanproof.sandbox.backends.docker.daemon import Settings, Shape
 from spanproof.sandbox.backends.docker.job import check_fixtures
 from spanproof.sandbox.backends.docker.pool import Pool
-from spanproof.sandbox.backends.jail.namespaces.host_paths import may_exist_on_host
-from spanproof.sandbox.backends.jail.namespaces.root import ENVIRONMENT, Bind
-from spanproof.sandbox.backends.jail.run.job import build_job, check_database, check_language
-from spanproof.sandbox.backends.jail.run.session import JailSession, Loan, build_session_job
 from spanproof.sandbox.calls import check_files
 from spanproof.sandbox.environments import Environments, Leases
 from spanproof.sandbox.errors import BadSetting, UnsupportedFixtures, UnsupportedLanguage
@@ -36,6 +32,10 @@ from spanproof.sandbox.model import (
     Program,
     SessionSpec,
 )
+from spanproof.sandbox.supervisor.namespaces.host_paths import may_exist_on_host
+from spanproof.sandbox.supervisor.namespaces.root import ENVIRONMENT, Bind
+from spanproof.sandbox.supervisor.run.job import build_job, check_database, check_language
+from spanproof.sandbox.supervisor.run.session import Loan, SupervisorSession, build_session_job
 from spanproof.sandbox.toolchains import TOOLCHAINS, StartCounts, build_script, read_outcome
 
 _GRACE_S = 15.0
@@ -151,7 +151,9 @@ class DockerSandbox(Sandbox):
         loan = Loan(container, lambda: self._pool.give_back(container), lambda: self._pool.drop(container))
         try:
             check_fixtures(spec.fixtures, container)
-            return JailSession(loan, build_session_job(spec), spec, answer, self._may_exist_on_daemon_host)
+            return SupervisorSession(
+                loan, build_session_job(spec), spec, answer, self._may_exist_on_daemon_host
+            )
         except BaseException:
             loan.close()
             raise

@@ -15,11 +15,11 @@ from pathlib import Path
 from spanproof.sandbox.backends.docker.container import Container
 from spanproof.sandbox.backends.docker.daemon import Shape
 from spanproof.sandbox.backends.docker.pool import Pool
-from spanproof.sandbox.backends.jail.namespaces.root import Bind
-from spanproof.sandbox.backends.jail.run.job import build_job
 from spanproof.sandbox.errors import UnsupportedFixtures
 from spanproof.sandbox.guest.outcome import build_execution
 from spanproof.sandbox.model import Ecosystem, Execution, Program
+from spanproof.sandbox.supervisor.namespaces.root import Bind
+from spanproof.sandbox.supervisor.run.job import build_job
 
 _GRACE_S = 15.0
 

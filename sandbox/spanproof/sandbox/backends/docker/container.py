@@ -16,10 +16,10 @@ from typing import Any
 from spanproof.sandbox.backend import Evidence
 from spanproof.sandbox.backends.docker.daemon import Daemon, Shape
 from spanproof.sandbox.backends.docker.source import pack_modules
-from spanproof.sandbox.backends.jail.node import Node
-from spanproof.sandbox.backends.jail.run.job import Runtimes
 from spanproof.sandbox.errors import SandboxBroken, SandboxSilent, SandboxUnavailable
 from spanproof.sandbox.guest.wire import FROM_SUPERVISOR, BadFrame, Decoder, Frame, Header, encode
+from spanproof.sandbox.supervisor.node import Node
+from spanproof.sandbox.supervisor.run.job import Runtimes
 from spanproof.sandbox.toolchains import TOOLCHAINS
 
 _START_S = 60.0

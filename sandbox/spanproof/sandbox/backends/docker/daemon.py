@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from spanproof.sandbox.backends.docker.profile import build_seccomp_profile
 from spanproof.sandbox.backends.docker.source import BOOT
-from spanproof.sandbox.backends.jail.forkserver.host import build_guest_environment
-from spanproof.sandbox.backends.jail.namespaces.root import Bind
 from spanproof.sandbox.errors import SandboxUnavailable
+from spanproof.sandbox.supervisor.forkserver.host import build_guest_environment
+from spanproof.sandbox.supervisor.namespaces.root import Bind
 
 if TYPE_CHECKING:
     from docker import APIClient

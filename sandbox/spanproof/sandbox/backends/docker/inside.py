@@ -30,29 +30,29 @@ from spanproof.sandbox.backends.docker.unwatched import (
     User,
     settle,
 )
-from spanproof.sandbox.backends.jail.forkserver.arming import Arming, Forked
-from spanproof.sandbox.backends.jail.forkserver.supervisor import Supervisor, report_failure
-from spanproof.sandbox.backends.jail.forkserver.warm import (
+from spanproof.sandbox.guest.wire import Frame, encode
+from spanproof.sandbox.supervisor.fixtures.run_fixtures import own_image
+from spanproof.sandbox.supervisor.forkserver.arming import Arming, Forked
+from spanproof.sandbox.supervisor.forkserver.supervisor import Supervisor, report_failure
+from spanproof.sandbox.supervisor.forkserver.warm import (
     hide_own_source,
     import_and_rehearse,
     use_packages_of,
 )
-from spanproof.sandbox.backends.jail.isolation import Armed, Isolation
-from spanproof.sandbox.backends.jail.namespaces import cgroup, root
-from spanproof.sandbox.backends.jail.namespaces.dns_stub import DnsStub
-from spanproof.sandbox.backends.jail.namespaces.network import Resolver as Names
-from spanproof.sandbox.backends.jail.node import find_node
-from spanproof.sandbox.backends.jail.reduced.arming import Passed
-from spanproof.sandbox.backends.jail.reduced.box import clear_directory
-from spanproof.sandbox.backends.jail.reduced.process_tree import Spared
-from spanproof.sandbox.backends.jail.reduced.processes import SHOWN, ProcessWatcher
-from spanproof.sandbox.backends.jail.run.proxied_sockets import ProxyingWatcher
-from spanproof.sandbox.backends.jail.seccomp.filter import compile_filter, compile_silent_filter
-from spanproof.sandbox.backends.jail.seccomp.paths import Boundary
-from spanproof.sandbox.backends.jail.seccomp.rules import ENDS
-from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch, detect_arch
-from spanproof.sandbox.fixed.run_fixtures import own_image
-from spanproof.sandbox.guest.wire import Frame, encode
+from spanproof.sandbox.supervisor.isolation import Armed, Isolation
+from spanproof.sandbox.supervisor.namespaces import cgroup, root
+from spanproof.sandbox.supervisor.namespaces.dns_stub import DnsStub
+from spanproof.sandbox.supervisor.namespaces.network import Resolver as Names
+from spanproof.sandbox.supervisor.node import find_node
+from spanproof.sandbox.supervisor.reduced.arming import Passed
+from spanproof.sandbox.supervisor.reduced.box import clear_directory
+from spanproof.sandbox.supervisor.reduced.process_tree import Spared
+from spanproof.sandbox.supervisor.reduced.processes import SHOWN, ProcessWatcher
+from spanproof.sandbox.supervisor.run.proxied_sockets import ProxyingWatcher
+from spanproof.sandbox.supervisor.seccomp.filter import compile_filter, compile_silent_filter
+from spanproof.sandbox.supervisor.seccomp.paths import Boundary
+from spanproof.sandbox.supervisor.seccomp.rules import ENDS
+from spanproof.sandbox.supervisor.seccomp.syscalls import Arch, detect_arch
 from spanproof.sandbox.toolchains import find_toolchains
 
 TMPFS = (root.BOX, "/tmp", "/dev/shm")  # noqa: S108 - the container's

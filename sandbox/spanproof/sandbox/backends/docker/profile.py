@@ -11,7 +11,7 @@ import errno
 import functools
 import json
 
-from spanproof.sandbox.backends.jail.seccomp.rules import NAMED
+from spanproof.sandbox.supervisor.seccomp.rules import NAMED
 
 # What PID 1 calls beside, and no program: to theirs, the filter they are under says that there is none.
 _OUR_OWN = frozenset(("memfd_create",))

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spanproof.sandbox import kernel
-from spanproof.sandbox.backends.jail.namespaces import network
-from spanproof.sandbox.backends.jail.reduced.process_tree import Spared
-from spanproof.sandbox.tape.routes import remove_routes
+from spanproof.sandbox.supervisor.namespaces import network
+from spanproof.sandbox.supervisor.reduced.process_tree import Spared
+from spanproof.sandbox.supervisor.tape.routes import remove_routes
 
 # gVisor's own, in no other kernel's `/proc`.
 _GVISOR = Path("/proc/sentry-meminfo")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from spanproof.sandbox.backends.e2b.service import E2BService
-from spanproof.sandbox.backends.e2b.settings import KNOWN, read_settings
+from spanproof.sandbox.backends.e2b.settings import Settings
 from spanproof.sandbox.backends.remote.backend import RemoteSandbox
 
 
@@ -11,7 +11,7 @@ class E2BSandbox(RemoteSandbox):
     """Runs programs on machines of E2B; `workers` of them at once."""
 
     name = "e2b"
-    settings = KNOWN
+    settings = Settings.describe()
 
     def __init__(self, *, workers: int = 1, **settings: str) -> None:
-        super().__init__(E2BService(read_settings(settings)), workers=workers)
+        super().__init__(E2BService(Settings.parse(self.name, settings)), workers=workers)

@@ -14,9 +14,7 @@ from typing import ClassVar, TypeVar
 from spanproof.sandbox.backend import AnswerTool, Availability, Sandbox, Session
 from spanproof.sandbox.backends.jail import probe
 from spanproof.sandbox.backends.jail.build_sandbox import run_in_build_sandbox
-from spanproof.sandbox.backends.jail.forkserver.host import JobNotBegun
 from spanproof.sandbox.backends.jail.leftovers import remove_leftovers
-from spanproof.sandbox.backends.jail.namespaces.host_paths import may_exist_on_host
 from spanproof.sandbox.backends.jail.pool import (
     Kind,
     Pool,
@@ -24,15 +22,17 @@ from spanproof.sandbox.backends.jail.pool import (
     select_kind,
     select_session_kind,
 )
-from spanproof.sandbox.backends.jail.run.ahead import plan_ahead
-from spanproof.sandbox.backends.jail.run.job import build_job, check_database, check_language, find_runtimes
-from spanproof.sandbox.backends.jail.run.session import JailSession, Loan, build_session_job
 from spanproof.sandbox.calls import check_files
 from spanproof.sandbox.environments import Environments, Leases
 from spanproof.sandbox.errors import BadSetting, UnsupportedLanguage
 from spanproof.sandbox.guest.outcome import build_execution
 from spanproof.sandbox.guest.wire import Frame, Header
 from spanproof.sandbox.model import Execution, PackageSet, Program, SessionSpec, Tier
+from spanproof.sandbox.supervisor.forkserver.host import JobNotBegun
+from spanproof.sandbox.supervisor.namespaces.host_paths import may_exist_on_host
+from spanproof.sandbox.supervisor.run.ahead import plan_ahead
+from spanproof.sandbox.supervisor.run.job import build_job, check_database, check_language, find_runtimes
+from spanproof.sandbox.supervisor.run.session import Loan, SupervisorSession, build_session_job
 from spanproof.sandbox.toolchains import TOOLCHAINS, StartCounts, build_script, read_outcome
 
 _GRACE_S = 15.0
@@ -112,10 +112,10 @@ class JailSandbox(Sandbox):
 
     def _start_session(
         self, job: tuple[Header, list[bytes]], kind: Kind, spec: SessionSpec, answer: AnswerTool
-    ) -> JailSession:
+    ) -> SupervisorSession:
         supervisor = self._pool.take(kind)
         loan = Loan(supervisor, lambda: self._pool.give_back(kind, supervisor), supervisor.close)
-        return JailSession(loan, job, spec, answer, may_exist_on_host)
+        return SupervisorSession(loan, job, spec, answer, may_exist_on_host)
 
     def remove_leftovers(self) -> list[str]:
         """See `Sandbox.remove_leftovers`: processes, control groups and directories of dead jails."""

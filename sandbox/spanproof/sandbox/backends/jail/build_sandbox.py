@@ -10,12 +10,12 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from spanproof.sandbox.backends.jail.namespaces.root import Bind
-from spanproof.sandbox.backends.jail.namespaces.users import pick_unused_id
 from spanproof.sandbox.backends.jail.pool import Kind, Pool
-from spanproof.sandbox.backends.jail.run.job import build_job, find_runtimes
 from spanproof.sandbox.guest.outcome import build_execution
 from spanproof.sandbox.model import Execution, Program, Tier
+from spanproof.sandbox.supervisor.namespaces.root import Bind
+from spanproof.sandbox.supervisor.namespaces.users import pick_unused_id
+from spanproof.sandbox.supervisor.run.job import build_job, find_runtimes
 
 _GRACE_S = 15.0
 

@@ -14,9 +14,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from spanproof.sandbox.backends.jail.namespaces import cgroup
-from spanproof.sandbox.backends.jail.namespaces.process_tree import is_alive
-from spanproof.sandbox.backends.jail.reduced import home
+from spanproof.sandbox.supervisor.namespaces import cgroup
+from spanproof.sandbox.supervisor.namespaces.process_tree import is_alive
+from spanproof.sandbox.supervisor.reduced import home
 
 _ENDS_S, _TICK_S = 5.0, 0.02
 

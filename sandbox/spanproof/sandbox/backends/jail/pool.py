@@ -1,8 +1,8 @@
 """Warm supervisors, by what their interpreter has loaded.
 
-In: a program's source, as a hint. Out: a supervisor that waits, started when there is none. A program that
-names a heavy package gets a supervisor forked from an interpreter that has it loaded; what a program may do
-does not depend on which one it gets, only how soon its imports are done. Thread-safe.
+In: a program's source and tests, as a hint. Out: a supervisor that waits, started when there is none. A
+program that names a heavy package gets a supervisor forked from an interpreter that has it loaded; what a
+program may do does not depend on which one it gets, only how soon its imports are done. Thread-safe.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from spanproof.sandbox.backends.jail import probe
-from spanproof.sandbox.backends.jail.forkserver.host import Master, SupervisorLink
-from spanproof.sandbox.backends.jail.namespaces.root import ENVIRONMENT, Bind
 from spanproof.sandbox.errors import SandboxBroken, SandboxUnavailable
 from spanproof.sandbox.model import DatabaseEngine, Ecosystem, Program, SessionSpec, Tier
+from spanproof.sandbox.supervisor.forkserver.host import Master, SupervisorLink
+from spanproof.sandbox.supervisor.namespaces.root import ENVIRONMENT, Bind
 
 _GUEST = "spanproof.sandbox.guest"
 # Of package sets, whose interpreters are kept at once.
@@ -41,20 +41,28 @@ _ENGINES = {
     DatabaseEngine.SQLITE: Kind((f"{_GUEST}.sql_sqlite",)),
     DatabaseEngine.DUCKDB: Kind((f"{_GUEST}.sql_duck",)),
 }
-_NAMES_DATA = re.compile(r"^\s*(?:import|from)\s+(?:[\w.]+\s*,\s*)*(?:pandas|numpy)\b", re.MULTILINE)
+_NUMPY_USERS = frozenset(("numpy", "pandas", "scipy", "sklearn"))
+_IMPORTS_NUMPY = re.compile(
+    rf"^\s*(?:import|from)\s+(?:[\w.]+\s*,\s*)*(?:{'|'.join(sorted(_NUMPY_USERS))})\b", re.MULTILINE
+)
+# Of a source, or of tests, so that a huge one costs nothing.
+_READ_CHARACTERS = 65_536
 
 
 def select_kind(program: Program) -> Kind:
-    """Select a program's interpreter; looks at its start only, so that a huge one costs nothing."""
+    """Select a program's interpreter by what the start of its source and of its tests import."""
     if program.language == "sql":
         return _ENGINES[program.fixtures.database.engine]
-    names_data = program.language == "python" and _NAMES_DATA.search(program.source, 0, 65536)
-    return DATA if names_data else PLAIN
+    if program.language != "python":
+        return PLAIN
+    texts = (program.source, program.tests or "")
+    imports_numpy = any(_IMPORTS_NUMPY.search(text, 0, _READ_CHARACTERS) for text in texts)
+    return DATA if imports_numpy else PLAIN
 
 
 def select_session_kind(spec: SessionSpec, packages: Kind | None = None) -> Kind:
     """Select the interpreter for a session's programs: that of their packages, else by what they import."""
-    by_imports = DATA if {"numpy", "pandas"} & {*spec.imports} else PLAIN
+    by_imports = DATA if _NUMPY_USERS.intersection(spec.imports) else PLAIN
     kind = packages or by_imports
     return replace(kind, hash_seed=spec.fixtures.hash_seed)
 

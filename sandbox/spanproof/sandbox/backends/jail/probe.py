@@ -19,13 +19,13 @@ from pathlib import Path
 from spanproof.sandbox import kernel
 from spanproof.sandbox.backend import Availability, Feature
 from spanproof.sandbox.backends.jail import reasons
-from spanproof.sandbox.backends.jail.forkserver.host import Master
-from spanproof.sandbox.backends.jail.namespaces import cgroup
-from spanproof.sandbox.backends.jail.node import REMEDY, find_node
-from spanproof.sandbox.backends.jail.reduced import landlock
-from spanproof.sandbox.backends.jail.seccomp.syscalls import ARCHES, detect_arch
 from spanproof.sandbox.errors import SandboxError
 from spanproof.sandbox.model import Tier
+from spanproof.sandbox.supervisor.forkserver.host import Master
+from spanproof.sandbox.supervisor.namespaces import cgroup
+from spanproof.sandbox.supervisor.node import REMEDY, find_node
+from spanproof.sandbox.supervisor.reduced import landlock
+from spanproof.sandbox.supervisor.seccomp.syscalls import ARCHES, detect_arch
 from spanproof.sandbox.toolchains import TOOLCHAINS, find_toolchains
 
 _TRY_NAMESPACES = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from spanproof.sandbox.backend import Evidence
 from spanproof.sandbox.backends.kubernetes.service import KubernetesService
-from spanproof.sandbox.backends.kubernetes.settings import KNOWN, read_settings
+from spanproof.sandbox.backends.kubernetes.settings import Settings
 from spanproof.sandbox.backends.remote.backend import RemoteSandbox
 
 
@@ -12,10 +12,10 @@ class KubernetesSandbox(RemoteSandbox):
     """Runs programs in Jobs; `workers` of them at once."""
 
     name = "kubernetes"
-    settings = KNOWN
+    settings = Settings.describe()
 
     def __init__(self, *, workers: int = 1, **settings: str) -> None:
-        chosen = read_settings(settings)
+        chosen = Settings.parse(self.name, settings)
         super().__init__(KubernetesService(chosen), workers=workers)
         calls = {Evidence.CALLS} if chosen.separates else set[Evidence]()
         self.evidence = frozenset({Evidence.PEAK_MEMORY} | calls)

@@ -5,21 +5,20 @@ Credentials are those of the kubeconfig or of the pod's own account; they never 
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import secrets
 import time
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from spanproof.sandbox.backend import Feature
 from spanproof.sandbox.backends.kubernetes.manifests import CONTAINER, POLICY, build_job, build_policy
 from spanproof.sandbox.backends.kubernetes.settings import Settings
-from spanproof.sandbox.backends.remote.service import Host, Service, Stream
+from spanproof.sandbox.backends.remote.service import Fault, Host, Service, Stream, probe_package
 from spanproof.sandbox.backends.remote.write import write_by_command
-from spanproof.sandbox.errors import SandboxBroken, SandboxError, SandboxUnavailable
+from spanproof.sandbox.errors import SandboxUnavailable
 
 _TICK_S: Final = 0.2
 _REQUEST_S: Final = 30.0
@@ -38,32 +37,37 @@ class KubernetesService(Service):
     """Jobs of a cluster."""
 
     name = "kubernetes"
+    noun = "cluster"
+    making = "make a Job"
     separating = "set `rights` to `namespaces`"
+    remedy = _REMEDY
+    remedies: ClassVar = {
+        Fault.NO_ANSWER: f"the cluster does not answer ({{cause}}); {_REMEDY}",
+        Fault.NO_CONFIGURATION: f"there is no configuration ({{cause}}); {_REMEDY}",
+        Fault.REFUSED: "this account may not {doing} in the namespace {settings.namespace!r} ({cause});"
+        " docs/sandbox.md lists the rights it needs",
+        Fault.NO_IMAGE: "the cluster has no namespace {settings.namespace!r} ({cause});"
+        " make it, or set `namespace`",
+    }
+    settings: Settings
 
     def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self.image = f"image {settings.image!r}"
-        self.lifetime_s = settings.lifetime_s
-        self.reuse = settings.reuse
-        self.retries = settings.retries
+        super().__init__(settings, f"image {settings.image!r}")
         self._has_policy = settings.network == "own"
 
-    def features(self) -> tuple[Feature, ...]:
-        """See `Service.features`; lists Jobs."""
-        client = _probe_client()
-        if not client.present:
-            return (client,)
-        name = "cluster"
-        try:
-            self._batch.list_namespaced_job(self._settings.namespace, limit=1, _request_timeout=_REQUEST_S)
-        except Exception as problem:  # noqa: BLE001 - whatever the client raises, there is no cluster for us
-            detail = str(self.explain(problem, "list Jobs"))
-            return (client, Feature(name, present=False, required=True, detail=detail, remedy=_REMEDY))
-        detail = f"namespace {self._settings.namespace!r}"
-        return (client, Feature(name, present=True, required=True, detail=detail), self._probe_isolation())
+    def probe_requirements(self) -> tuple[Feature, ...]:
+        """See `Service.probe_requirements`."""
+        missing = "Kubernetes' Python client is not installed"
+        return (probe_package("kubernetes client", "kubernetes", missing, "kubernetes"),)
+
+    def probe_service(self) -> tuple[Feature, ...]:
+        """See `Service.probe_service`; lists Jobs."""
+        self._batch.list_namespaced_job(self.settings.namespace, limit=1, _request_timeout=_REQUEST_S)
+        detail = f"namespace {self.settings.namespace!r}"
+        return (Feature(self.noun, present=True, required=True, detail=detail), self._probe_isolation())
 
     def _probe_isolation(self) -> Feature:
-        runtime = self._settings.runtime_class
+        runtime = self.settings.runtime_class
         return Feature(
             "a wall beside the container's",
             present=runtime is not None,
@@ -72,24 +76,17 @@ class KubernetesService(Service):
             remedy="" if runtime else "set `runtime_class` to one of gVisor's or Kata's",
         )
 
-    def make(self, lifetime_s: int) -> Host:
-        """See `Service.make`; waits until its pod runs."""
-        client = _probe_client()
-        if not client.present:
-            raise SandboxUnavailable(f"kubernetes: {client.detail}; {client.remedy}")
+    def create(self, lifetime_s: int) -> Host:
+        """See `Service.create`; waits until the Job's pod runs."""
         name = f"spanproof-{secrets.token_hex(8)}"
-        host: JobHost | None = None
+        self._close_network()
+        manifest = build_job(name, self.settings, lifetime_s)
+        self._batch.create_namespaced_job(self.settings.namespace, manifest, _request_timeout=_REQUEST_S)
+        host = JobHost(name, self.settings.namespace, self._batch, self._core, self._open_exec)
         try:
-            self._close_network()
-            manifest = build_job(name, self._settings, lifetime_s)
-            self._batch.create_namespaced_job(self._settings.namespace, manifest, _request_timeout=_REQUEST_S)
-            host = JobHost(name, self._settings.namespace, self._batch, self._core, self._open_exec)
-            host.wait_until_running(self._settings.start_s)
-        except BaseException as problem:
-            if host is not None:
-                host.end()
-            if isinstance(problem, Exception):
-                raise self.explain(problem, "make a Job") from problem
+            host.wait_until_running(self.settings.start_s)
+        except BaseException:
+            host.end()
             raise
         return host
 
@@ -102,7 +99,7 @@ class KubernetesService(Service):
         networking: Any = NetworkingV1Api(self._api)  # it takes a manifest, though its types do not say so
         try:
             networking.create_namespaced_network_policy(
-                self._settings.namespace, build_policy(), _request_timeout=_REQUEST_S
+                self.settings.namespace, build_policy(), _request_timeout=_REQUEST_S
             )
         except ApiException as problem:
             if problem.status in _FORBIDDEN:
@@ -114,30 +111,28 @@ class KubernetesService(Service):
                 raise
         self._has_policy = True
 
-    def explain(self, problem: Exception, doing: str) -> SandboxError:
-        """See `Service.explain`."""
-        if isinstance(problem, SandboxError):
-            return problem
+    def describe_problem(self, problem: Exception) -> str:
+        """See `Service.describe_problem`; of an answer its status and its text."""
+        from kubernetes.client import ApiException
+
+        if isinstance(problem, ApiException):
+            return f"{problem.status} {problem.reason}: {problem.body}"
+        return super().describe_problem(problem)
+
+    def find_fault(self, problem: Exception) -> Fault | None:
+        """See `Service.find_fault`."""
         from kubernetes.client import ApiException
         from kubernetes.config import ConfigException
         from urllib3.exceptions import HTTPError
 
         if isinstance(problem, ConfigException):
-            return SandboxUnavailable(f"kubernetes: there is no configuration ({problem}); {_REMEDY}")
+            return Fault.NO_CONFIGURATION
         if isinstance(problem, HTTPError):
-            return SandboxUnavailable(f"kubernetes: the cluster does not answer ({problem}); {_REMEDY}"[:800])
+            return Fault.NO_ANSWER
         if isinstance(problem, ApiException) and problem.status in _FORBIDDEN:
-            return SandboxUnavailable(
-                f"kubernetes: this account may not {doing} in the namespace {self._settings.namespace!r}"
-                f" ({problem.status}); docs/sandbox.md lists the rights it needs"
-            )
-        if isinstance(problem, ApiException) and problem.status == _GONE and doing == "make a Job":
-            return SandboxUnavailable(
-                f"kubernetes: the cluster has no namespace {self._settings.namespace!r};"
-                " make it, or set `namespace`"
-            )
-        cause = f"{type(problem).__name__}: {problem}"[:500]
-        return SandboxBroken(f"kubernetes: could not {doing}: {cause}")
+            return Fault.REFUSED
+        gone = isinstance(problem, ApiException) and problem.status == _GONE
+        return Fault.NO_IMAGE if gone else None
 
     @cached_property
     def _api(self) -> Any:
@@ -146,11 +141,11 @@ class KubernetesService(Service):
 
         loader: Any = config  # it has no types
         chosen = Configuration()
-        if self._settings.kubeconfig is None and self._settings.context is None and _is_in_pod():
+        if self.settings.kubeconfig is None and self.settings.context is None and _is_in_pod():
             loader.load_incluster_config(client_configuration=chosen)
         else:
             loader.load_kube_config(
-                self._settings.kubeconfig, self._settings.context, client_configuration=chosen
+                self.settings.kubeconfig, self.settings.context, client_configuration=chosen
             )
         return ApiClient(chosen)
 
@@ -175,7 +170,7 @@ class KubernetesService(Service):
         return stream(
             core.connect_get_namespaced_pod_exec,
             pod,
-            self._settings.namespace,
+            self.settings.namespace,
             container=CONTAINER,
             command=["/bin/sh", "-c", command],
             stdin=talks,
@@ -291,10 +286,3 @@ def _is_in_pod() -> bool:
     """Return whether this process is in a pod of a cluster, and has no kubeconfig of its own."""
     has_own = "KUBECONFIG" in os.environ or Path("~/.kube/config").expanduser().exists()
     return "KUBERNETES_SERVICE_HOST" in os.environ and not has_own
-
-
-def _probe_client() -> Feature:
-    present = importlib.util.find_spec("kubernetes") is not None
-    detail = "" if present else "Kubernetes' Python client is not installed"
-    remedy = "pip install 'spanproof[kubernetes]'"
-    return Feature("kubernetes client", present, required=True, detail=detail, remedy=remedy)

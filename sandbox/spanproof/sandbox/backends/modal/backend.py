@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from spanproof.sandbox.backends.modal.service import ModalService
-from spanproof.sandbox.backends.modal.settings import KNOWN, read_settings
+from spanproof.sandbox.backends.modal.settings import Settings
 from spanproof.sandbox.backends.remote.backend import RemoteSandbox
 
 
@@ -11,7 +11,7 @@ class ModalSandbox(RemoteSandbox):
     """Runs programs in sandboxes of Modal; `workers` of them at once."""
 
     name = "modal"
-    settings = KNOWN
+    settings = Settings.describe()
 
     def __init__(self, *, workers: int = 1, **settings: str) -> None:
-        super().__init__(ModalService(read_settings(settings)), workers=workers)
+        super().__init__(ModalService(Settings.parse(self.name, settings)), workers=workers)

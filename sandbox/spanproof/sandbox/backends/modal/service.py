@@ -7,26 +7,23 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import importlib.util
 import socket
 import threading
 import weakref
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from spanproof.sandbox.backend import Feature
 from spanproof.sandbox.backends.modal.settings import Settings
-from spanproof.sandbox.backends.remote.service import Host, Service, Stream
+from spanproof.sandbox.backends.remote.service import Fault, Host, Service, Stream, probe_package
 from spanproof.sandbox.backends.remote.write import write_by_command
-from spanproof.sandbox.errors import SandboxBroken, SandboxError, SandboxUnavailable
 
 if TYPE_CHECKING:
     from modal import App, Client, Image
     from modal import Sandbox as Remote
 
-_MAKE: Final = "make a sandbox"
 _CONNECT_S: Final = 10.0
 _AN_IMAGE_ID: Final = "im-"
 _TOKEN: Final = "MODAL_TOKEN_ID and MODAL_TOKEN_SECRET"  # noqa: S105 - names of variables
@@ -36,55 +33,49 @@ class ModalService(Service):
     """Sandboxes of Modal, by its SDK."""
 
     name = "modal"
+    making = "make a sandbox"
     separating = "set `runtime` to `vm`, with an image whose user is root"
+    remedy = "check the network, the token, and the settings `app` and `environment`"
+    remedies: ClassVar = {
+        Fault.REFUSED: f"the service refuses the token in {_TOKEN} ({{cause}}); set a valid one",
+        Fault.NO_ANSWER: "the service does not answer ({cause}); check the network, and MODAL_SERVER_URL",
+        Fault.NO_IMAGE: "no sandbox can be made of the {image} ({cause}); set `image`, `app` and"
+        " `environment`",
+    }
     prolongs = False
+    settings: Settings
 
     def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self.image = f"image {settings.image!r}"
-        self.lifetime_s = settings.lifetime_s
-        self.reuse = settings.reuse
-        self.retries = settings.retries
-        self.price_per_second = settings.price_per_second
+        super().__init__(settings, f"image {settings.image!r}")
         self._lock = threading.Lock()
         self._opened: tuple[Client, App] | None = None
         self._hosts: weakref.WeakSet[ModalHost] = weakref.WeakSet()
 
-    def features(self) -> tuple[Feature, ...]:
-        """See `Service.features`; looks up the app."""
-        needed = _probe_needed()
-        if not all(each.present for each in needed):
-            return needed
-        try:
-            self._open()
-        except Exception as problem:  # noqa: BLE001 - whatever the SDK raises, there is no service for us
-            detail = str(self.explain(problem, "look up the app"))
-            remedy = "check the network, the token, and the settings `app` and `environment`"
-            return (*needed, Feature("service", present=False, required=True, detail=detail, remedy=remedy))
-        return (
-            *needed,
-            Feature("service", present=True, required=True, detail=f"app {self._settings.app!r}"),
-        )
+    def probe_requirements(self) -> tuple[Feature, ...]:
+        """See `Service.probe_requirements`: the SDK, and where it is there, the token."""
+        sdk = probe_package("modal SDK", "modal", "the modal SDK is not installed", "modal")
+        if not sdk.present:
+            return (sdk,)
+        from modal.config import config
 
-    def make(self, lifetime_s: int) -> Host:
-        """See `Service.make`."""
-        for feature in _probe_needed():
-            if not feature.present:
-                raise SandboxUnavailable(f"modal: {feature.detail}; {feature.remedy}")
-        try:
-            host = ModalHost(self._create(lifetime_s))
-        except Exception as problem:
-            raise self.explain(problem, _MAKE) from problem
-        self._hosts.add(host)
-        return host
+        present = bool(config["token_id"] and config["token_secret"])
+        detail = "" if present else f"{_TOKEN} are not set"
+        remedy = f"set {_TOKEN}, or `modal token set`"
+        return (sdk, Feature("token", present, required=True, detail=detail, remedy=remedy))
 
-    def _create(self, lifetime_s: int) -> Remote:
+    def probe_service(self) -> tuple[Feature, ...]:
+        """See `Service.probe_service`; looks the app up."""
+        self._open()
+        return (Feature("service", present=True, required=True, detail=f"app {self.settings.app!r}"),)
+
+    def create(self, lifetime_s: int) -> Host:
+        """See `Service.create`."""
         from modal import Sandbox as Remote
 
         client, app = self._open()
-        settings = self._settings
+        settings = self.settings
         choices: dict[str, Any] = {"runtime": settings.runtime, "region": settings.region}
-        return Remote.create(
+        remote = Remote.create(
             app=app,
             client=client,
             image=_make_image(settings.image),
@@ -95,6 +86,9 @@ class ModalService(Service):
             tags={"made-by": "spanproof"},
             **{name: value for name, value in choices.items() if value is not None},
         )
+        host = ModalHost(remote)
+        self._hosts.add(host)
+        return host
 
     def _open(self) -> tuple[Client, App]:
         from modal import App, Client
@@ -106,9 +100,9 @@ class ModalService(Service):
                 # One of our own: the SDK's is shared with whatever else this process does at Modal.
                 client = Client.from_credentials(config["token_id"], config["token_secret"])
                 app = App.lookup(
-                    self._settings.app,
+                    self.settings.app,
                     client=client,
-                    environment_name=self._settings.environment,
+                    environment_name=self.settings.environment,
                     create_if_missing=True,
                 )
                 self._opened = client, app
@@ -116,28 +110,16 @@ class ModalService(Service):
                 atexit.register(_end_all, self._hosts)
             return self._opened
 
-    def explain(self, problem: Exception, doing: str) -> SandboxError:
-        """See `Service.explain`."""
-        if isinstance(problem, SandboxError):
-            return problem
+    def find_fault(self, problem: Exception) -> Fault | None:
+        """See `Service.find_fault`."""
         from modal import exception as errors
 
-        cause = f"{type(problem).__name__}: {problem}"[:500]
         if isinstance(problem, errors.AuthError | errors.PermissionDeniedError):
-            return SandboxUnavailable(
-                f"modal: the service refuses the token in {_TOKEN} ({cause}); set a valid one"
-            )
+            return Fault.REFUSED
         if isinstance(problem, errors.ConnectionError | OSError):
-            return SandboxUnavailable(
-                f"modal: the service does not answer ({cause}); check the network, and MODAL_SERVER_URL"
-            )
-        missing = isinstance(problem, errors.NotFoundError | errors.ImageBuildError | errors.InvalidError)
-        if missing and doing == _MAKE:
-            return SandboxUnavailable(
-                f"modal: no sandbox can be made of the {self.image} ({cause});"
-                " set `image`, `app` and `environment`"
-            )
-        return SandboxBroken(f"modal: could not {doing}: {cause}")
+            return Fault.NO_ANSWER
+        missing = errors.NotFoundError | errors.ImageBuildError | errors.InvalidError
+        return Fault.NO_IMAGE if isinstance(problem, missing) else None
 
 
 class ModalHost:
@@ -215,21 +197,3 @@ def _end_all(hosts: weakref.WeakSet[ModalHost]) -> None:
         # Its lifetime ends what cannot be ended here.
         with contextlib.suppress(Exception):
             host.end()
-
-
-def _probe_needed() -> tuple[Feature, ...]:
-    """Probe the SDK, and where it is there, the token."""
-    present = importlib.util.find_spec("modal") is not None
-    detail = "" if present else "the modal SDK is not installed"
-    sdk = Feature("modal SDK", present, required=True, detail=detail, remedy="pip install 'spanproof[modal]'")
-    return (sdk, _probe_token()) if present else (sdk,)
-
-
-def _probe_token() -> Feature:
-    from modal.config import config
-
-    present = bool(config["token_id"] and config["token_secret"])
-    detail = "" if present else f"{_TOKEN} are not set"
-    return Feature(
-        "token", present, required=True, detail=detail, remedy=f"set {_TOKEN}, or `modal token set`"
-    )

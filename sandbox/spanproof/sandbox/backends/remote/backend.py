@@ -75,7 +75,7 @@ class RemoteSandbox(Sandbox):
 
     def availability(self) -> Availability:
         """Report what is installed, set and answering; queries the service, makes no machine."""
-        return Availability(self.name, self._service.features())
+        return Availability(self.name, self._service.probe_features())
 
     @property
     def _image_setting(self) -> str:
@@ -87,7 +87,7 @@ class RemoteSandbox(Sandbox):
         """What it has used so far."""
         with self._lock:
             seconds = sum(life.seconds for life in self._lives)
-            price = self._service.price_per_second
+            price = self._service.settings.price_per_second
             return Cost(len(self._lives), seconds, self._runs, None if price is None else seconds * price)
 
     def run(self, program: Program) -> Execution:
@@ -131,7 +131,7 @@ class RemoteSandbox(Sandbox):
         self, job: Header, apart: Mapping[str, bytes], wall_s: float, *, talks: bool = False
     ) -> tuple[Machine, Conversation, bool]:
         """Start the job on a machine; a machine that fails before it has started is replaced."""
-        tries = self._service.retries + 1
+        tries = self._service.settings.retries + 1
         while True:
             tries -= 1
             machine: Machine | None = None
@@ -237,7 +237,7 @@ class RemoteSandbox(Sandbox):
 
     def _give_back(self, machine: Machine, *, reusable: bool) -> None:
         with self._lock:
-            keep = reusable and machine.runs < self._service.reuse and not self._closed
+            keep = reusable and machine.runs < self._service.settings.reuse and not self._closed
             if keep:
                 self._idle.append(machine)
         if not keep:

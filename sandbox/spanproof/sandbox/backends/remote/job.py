@@ -9,9 +9,9 @@ import base64
 from dataclasses import asdict
 
 from spanproof.sandbox.errors import UnsupportedFixtures
-from spanproof.sandbox.fixed.job import encode_tape
 from spanproof.sandbox.guest.wire import Header
 from spanproof.sandbox.model import Database, Fixtures, Program, SessionSpec
+from spanproof.sandbox.supervisor.fixtures.job import encode_tape
 
 
 def build_job(program: Program) -> Header:

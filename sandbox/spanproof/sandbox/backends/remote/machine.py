@@ -54,7 +54,7 @@ class Machine:
         """Make one that lives for `needed_s` seconds at least."""
         self._service = service
         self.service = service.name
-        self._lifetime_s = max(service.lifetime_s, int(needed_s) + 2 * _MARGIN_S)
+        self._lifetime_s = max(service.settings.lifetime_s, int(needed_s) + 2 * _MARGIN_S)
         self.life = Life(time.monotonic())
         self._host = service.make(self._lifetime_s)
         self.id = self._host.id
@@ -114,7 +114,7 @@ class Machine:
                 f"{self.service}: the service ends machine {self.id} before {seconds:.0f} s have passed,"
                 " and prolongs no life; set a longer `lifetime_s`"
             )
-        more = int(max(seconds + 2 * _MARGIN_S, self._service.lifetime_s))
+        more = int(max(seconds + 2 * _MARGIN_S, self._service.settings.lifetime_s))
         self._call_service("keep the machine", lambda: self._host.prolong(more))
         self._lifetime_s = int(self.life.seconds) + more
 
@@ -167,7 +167,7 @@ def _kill(host: Host, life: Life, service: Service) -> None:
             cause[:300],
         )
     life.ended_at = time.monotonic()
-    price = service.price_per_second
+    price = service.settings.price_per_second
     cost = "" if price is None else f", cost {life.seconds * price:.6f}"
     _LOG.info("%s machine %s lived %.1f s%s", service.name, host.id, life.seconds, cost)
 
@@ -180,11 +180,11 @@ def build_guest_archive() -> bytes:
         *package.glob("*.py"),
         *(
             path
-            for room in ("guest", "tape", "fixed", "backends/jail")
+            for room in ("guest", "supervisor")
             for path in (package / room).rglob("*")
             if path.suffix in (".py", ".cjs", ".txt")
         ),
-        *(package / "backends" / name for name in ("__init__.py", "pinned.py")),
+        *(package / "backends").glob("__init__.py"),
         *(package / "backends/remote").glob("__init__.py"),
         *(package / "backends/remote/guest").glob("*.py"),
     ]

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import importlib.util
+import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from typing import Protocol
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from typing import ClassVar, Protocol
 
 from spanproof.sandbox.backend import Feature
-from spanproof.sandbox.errors import SandboxError
+from spanproof.sandbox.backends.remote.settings import RemoteSettings
+from spanproof.sandbox.errors import SandboxBroken, SandboxError, SandboxUnavailable
+
+# Of what a service's client says, in errors.
+_CAUSE_CHARACTERS = 500
 
 
 class Stream(Protocol):
@@ -47,34 +54,56 @@ class Host(Protocol):
         ...
 
 
+class Fault(Enum):
+    """What a service's error means, where the user can set it right."""
+
+    NO_CONFIGURATION = "no configuration"
+    REFUSED = "refused"
+    NO_ANSWER = "no answer"
+    NO_IMAGE = "no image"
+    """Machines cannot be made of what they are to be made of."""
+
+
 class Service(ABC):
     """Where machines come from.
 
     Attributes:
         name: the backend's.
-        image: what machines are made of, in errors: `template 'base'`.
+        noun: what it is, in the report of what is there.
+        making: what `make` does, in errors.
         separating: what to do for machines that keep programs apart from their tests.
-        lifetime_s: seconds after which the service ends a machine that no one ended.
-        reuse: programs a machine runs before it is replaced, where it can keep them apart.
-        retries: new machines tried when one fails before the program has started.
-        price_per_second: of a machine; None where it is not known.
+        remedy: what to do where it does not answer, in the report of what is there.
+        remedies: what is said of a fault; `{cause}`, `{doing}`, `{image}` and `{settings.…}` are filled
+            in.
         prolongs: whether a machine's life can be prolonged once it is made.
+        image: what machines are made of, in errors: `template 'base'`.
+        settings: of the backend.
     """
 
     name: str
-    image: str
+    noun: str = "service"
+    making: str = "make a machine"
     separating: str
-    lifetime_s: int
-    reuse: int
-    retries: int
-    price_per_second: float | None = None
+    remedy: str
+    remedies: ClassVar[Mapping[Fault, str]]
     prolongs: bool = True
 
-    @abstractmethod
-    def features(self) -> tuple[Feature, ...]:
-        """Report what is there of what the backend needs; makes no machine."""
+    def __init__(self, settings: RemoteSettings, image: str) -> None:
+        self.settings = settings
+        self.image = image
 
-    @abstractmethod
+    def probe_features(self) -> tuple[Feature, ...]:
+        """Report what is there of what the backend needs; queries the service, and makes no machine."""
+        required = self.probe_requirements()
+        if not all(feature.present for feature in required):
+            return required
+        try:
+            return (*required, *self.probe_service())
+        except Exception as problem:  # noqa: BLE001 - whatever a client raises, there is no service for us
+            detail = str(self.explain(problem, f"query the {self.noun}"))
+            missing = Feature(self.noun, present=False, required=True, detail=detail, remedy=self.remedy)
+            return (*required, missing)
+
     def make(self, lifetime_s: int) -> Host:
         """Make a machine without a way to the internet.
 
@@ -82,7 +111,55 @@ class Service(ABC):
             SandboxUnavailable: something the user can set right is missing.
             SandboxBroken: the service failed.
         """
+        for feature in self.probe_requirements():
+            if not feature.present:
+                raise SandboxUnavailable(f"{self.name}: {feature.detail}; {feature.remedy}")
+        try:
+            return self.create(lifetime_s)
+        except Exception as problem:
+            raise self.explain(problem, self.making) from problem
 
-    @abstractmethod
     def explain(self, problem: Exception, doing: str) -> SandboxError:
         """Return our error for one that the service's client raised while `doing`."""
+        if isinstance(problem, SandboxError):
+            return problem
+        fault, cause = self.find_fault(problem), self.describe_problem(problem)[:_CAUSE_CHARACTERS]
+        if fault is None or (fault is Fault.NO_IMAGE and doing != self.making):
+            return SandboxBroken(f"{self.name}: could not {doing}: {cause}")
+        known = {"cause": cause, "doing": doing, "image": self.image, "settings": self.settings}
+        text = self.remedies[fault].format_map(known)
+        return SandboxUnavailable(f"{self.name}: {text}")
+
+    def describe_problem(self, problem: Exception) -> str:
+        """Return what the service's client said."""
+        return f"{type(problem).__name__}: {problem}"
+
+    @abstractmethod
+    def probe_requirements(self) -> tuple[Feature, ...]:
+        """Report what is there without the service: its client, a key."""
+
+    @abstractmethod
+    def probe_service(self) -> tuple[Feature, ...]:
+        """Report what the service says; raises what its client raises."""
+
+    @abstractmethod
+    def create(self, lifetime_s: int) -> Host:
+        """Make a machine; raises what the service's client raises."""
+
+    @abstractmethod
+    def find_fault(self, problem: Exception) -> Fault | None:
+        """Return what an error of the service's client means, where the user can set it right."""
+
+
+def probe_package(label: str, module: str, missing: str, extra: str) -> Feature:
+    """Report whether a package is installed, by a module of it and the extra of ours that brings it."""
+    present = importlib.util.find_spec(module) is not None
+    remedy = f"pip install 'spanproof[{extra}]'"
+    return Feature(label, present, required=True, detail="" if present else missing, remedy=remedy)
+
+
+def probe_variable(label: str, variable: str) -> Feature:
+    """Report whether a variable of the environment is set."""
+    present = bool(os.environ.get(variable))
+    detail = "" if present else f"{variable} is not set"
+    return Feature(label, present, required=True, detail=detail, remedy=f"set {variable} in the environment")

@@ -1,41 +1,89 @@
-"""Settings of backends of remote machines, from texts to values."""
+"""Settings of backends of remote machines: described once, and parsed from texts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, field, fields
+from typing import Any, Self
 
 from spanproof.sandbox.errors import BadSetting
 
-Numbers = Mapping[str, tuple[Callable[[str], Any], float]]
-"""How a number is read, and the least that it may be, by the setting's name."""
+# Above any number that a setting can mean.
+_TOO_MUCH = 1e9
 
 
-def read_values(
-    backend: str, known: Mapping[str, str], numbers: Numbers, given: Mapping[str, str]
-) -> dict[str, Any]:
-    """Return the values of settings.
+def build_setting(default: Any, text: str, *, least: float = 0, choices: tuple[str, ...] = ()) -> Any:
+    """Return a field of settings.
 
-    Raises:
-        BadSetting: one is not known, is empty, or is no number where one is needed.
+    Args:
+        default: its value where it is not given; None where the text says what happens then.
+        text: what it is for.
+        least: the least value of a number.
+        choices: the values that it can have; any text where there are none.
     """
-    values: dict[str, Any] = {}
-    for name, text in given.items():
-        if name not in known:
-            reply = ", ".join(known)
-            raise BadSetting(f"sandbox backend {backend!r} has no setting {name!r} (it has: {reply})")
-        if not text:
-            raise BadSetting(f"sandbox backend {backend!r}: {name} is empty; leave it out for the default")
-        values[name] = _parse_number(backend, name, text, *numbers[name]) if name in numbers else text
-    return values
+    return field(default=default, metadata={"text": text, "least": least, "choices": choices})
 
 
-def _parse_number(backend: str, name: str, text: str, read: Callable[[str], Any], least: float) -> Any:
+@dataclass(frozen=True, slots=True)
+class RemoteSettings:
+    """What backends of all services have."""
+
+    lifetime_s: int = build_setting(
+        300, "seconds after which the service ends a machine that no one ended", least=60
+    )
+    reuse: int = build_setting(
+        50, "programs a machine runs before it is replaced, where it can keep them apart", least=1
+    )
+    retries: int = build_setting(2, "new machines tried when one fails before the program has started")
+    price_per_second: float | None = build_setting(
+        None, "price of a machine's second, for the cost that is reported"
+    )
+
+    @classmethod
+    def describe(cls) -> dict[str, str]:
+        """Return what each setting is for, with its default, by its name; those of all services come last."""
+        shared = [each.name for each in fields(RemoteSettings)]
+        own_first = sorted(fields(cls), key=lambda each: each.name in shared)
+        return {
+            each.name: each.metadata["text"] + (f" ({each.default})" if each.default is not None else "")
+            for each in own_first
+        }
+
+    @classmethod
+    def parse(cls, backend: str, given: Mapping[str, str]) -> Self:
+        """Parse the values of settings.
+
+        Raises:
+            BadSetting: one is not known, is empty, or has no value that it can have.
+        """
+        known = {each.name: each for each in fields(cls)}
+        values: dict[str, Any] = {}
+        for name, text in given.items():
+            if name not in known:
+                reply = ", ".join(cls.describe())
+                raise BadSetting(f"sandbox backend {backend!r} has no setting {name!r} (it has: {reply})")
+            if not text:
+                raise BadSetting(
+                    f"sandbox backend {backend!r}: {name} is empty; leave it out for the default"
+                )
+            values[name] = _parse_value(f"sandbox backend {backend!r}: {name}={text!r}", known[name], text)
+        return cls(**values)
+
+
+def _parse_value(shown: str, known: Field[Any], text: str) -> Any:
+    choices = known.metadata["choices"]
+    if choices and text not in choices:
+        raise BadSetting(f"{shown} is neither {' nor '.join(choices)}")
+    # Annotations are texts.
+    kind = str(known.type).partition(" ")[0]
+    if kind == "str":
+        return text
+    parse, noun = (int, "whole number") if kind == "int" else (float, "number")
     try:
-        value = read(text)
+        value = parse(text)
     except ValueError:
         value = None
-    if value is None or not least <= value < 1e9:
-        kind = "whole number" if read is int else "number"
-        raise BadSetting(f"sandbox backend {backend!r}: {name}={text!r} is no {kind} of at least {least:g}")
+    least = known.metadata["least"]
+    if value is None or not least <= value < _TOO_MUCH:
+        raise BadSetting(f"{shown} is no {noun} of at least {least:g}")
     return value

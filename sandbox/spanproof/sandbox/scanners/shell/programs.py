@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
 from tree_sitter import Node
 
-from spanproof.sandbox.scanners.boundary import Action, Pieces
+from spanproof.sandbox.scanners.boundary import Action, Pieces, UseKind
+from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pieces import ENTRY, limit_texts, merge_pieces
 from spanproof.sandbox.scanners.shell import files, interpreters, network
 from spanproof.sandbox.scanners.shell.catalogue import (
@@ -24,6 +26,7 @@ from spanproof.sandbox.scanners.shell.catalogue import (
     INSTALLERS,
     INTERPRETERS,
     NETWORK,
+    NETWORK_KINDS,
     OPERANDS,
     PROJECT_TOOLS,
     SHELLS,
@@ -33,6 +36,12 @@ from spanproof.sandbox.scanners.shell.catalogue import (
     drop_text_options,
     skip_options,
     split_options,
+)
+from spanproof.sandbox.scanners.shell.command_patterns import (
+    Match,
+    find_allowed,
+    format_command,
+    match_denied,
 )
 from spanproof.sandbox.scanners.shell.files import judge_operands
 from spanproof.sandbox.scanners.shell.interpreters import run_interpreter, run_shell, run_word
@@ -78,11 +87,30 @@ def run(shell: Shell, fields: Sequence[Words], stdin: Stream, node: Node) -> Str
         return shell.call_function(name, arguments, stdin, node)
     program = name.rpartition("/")[2] or name
     policy = shell.context.boundary.policy
-    if program in policy.denied_commands:
-        shell.add("command.denied", node, f"runs {program}, which the policy denies")
-    if program in policy.allowed_commands:
+    if _needs_permission(program):
+        shell.context.boundary.note_use(UseKind.COMMAND, format_command(program, arguments))
+    match match_denied(policy.denied_commands, program, arguments):
+        case Match.DENIED:
+            shell.add(
+                "command.denied", node, f"runs {format_command(program, arguments)}, which the policy denies"
+            )
+        case Match.UNKNOWN:
+            shell.add("command.dynamic", node, f"runs {program}, which the policy denies for some arguments")
+        case Match.NONE:
+            pass
+    if find_allowed(policy.allowed_commands, program, arguments) is not None:
+        if program in INSTALLERS:
+            network.judge_sources(shell, program, arguments, node)
         return UNKNOWN_STREAM
     return _dispatch(shell, name, program, arguments, stdin, node)
+
+
+def _needs_permission(program: str) -> bool:
+    """Whether a program runs only where the policy allows it: it is denied, installs, or is not known."""
+    if program in DENIED or program in INSTALLERS or NETWORK_KINDS.get(program) == "cloud":
+        return True
+    known = (_HANDLERS, SHELLS, INTERPRETERS, NETWORK, WRAPPERS, OPERANDS, HARMLESS)
+    return not any(program in group for group in known) and not program.startswith((".", "/"))
 
 
 def _dispatch(
@@ -459,6 +487,33 @@ def _judge_hook(shell: Shell, program: str, arguments: list[Words], stdin: Strea
     return NOTHING
 
 
+def _judge_completion(
+    shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node
+) -> Stream:
+    """Judge `compgen`, which lists variables with `-e`, `-v` and `-A export`."""
+    given = [read_known_text(one) for one in arguments]
+    kinds = [kind for option, kind in pairwise(given) if option == "-A"]
+    if {"-e", "-v"} & set(given) or {"arrayvar", "export", "variable"} & set(kinds):
+        shell.read_all_variables(program, node)
+        return UNKNOWN_STREAM
+    return _judge_hook(shell, program, arguments, stdin, node)
+
+
+# A variable in the argument of `envsubst`: `$HOME`, `${HOME}`.
+_NAMED_VARIABLE: Final = re.compile(r"\$\{?(\w+)")
+
+
+def _judge_envsubst(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+    """Judge `envsubst`, which writes the variables that a text names, or only those of its argument."""
+    texts = [text for one in arguments if (text := read_known_text(one)) is not None and text[:1] != "-"]
+    named = [name for text in texts for name in _NAMED_VARIABLE.findall(text)]
+    for name in named:
+        shell.judge_variable(name, node)
+    if not named:
+        shell.add("environment.read", node, "envsubst writes each variable that a text names", Verdict.REVIEW)
+    return Stream(HOLE, stdin.origin)
+
+
 def _strip_key(word: Words) -> Words:
     """Return the command in `"key": command`."""
     return tuple(((pieces[0] or "").partition(":")[2].strip(" '\""), *pieces[1:]) for pieces in word)
@@ -514,6 +569,7 @@ _HANDLERS: Final[dict[str, Handler]] = {
     **dict.fromkeys(["vi", "vim", "nvim", "view", "ex", "vimdiff", "nano"], _judge_editor),
     **dict.fromkeys(["less", "more", "man"], _judge_editor),
     **dict.fromkeys(["make", "gmake"], _judge_make),
-    **dict.fromkeys(["complete", "compgen", "bind", "fc", "mapfile", "readarray", "hash"], _judge_hook),
+    "compgen": _judge_completion, "envsubst": _judge_envsubst,
+    **dict.fromkeys(["complete", "bind", "fc", "mapfile", "readarray", "hash"], _judge_hook),
     "let": _judge_arithmetic, "enable": _judge_enable,
     "sqlite3": _judge_sqlite, "duckdb": _judge_sqlite, "git": _judge_git, }  # fmt: skip

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from spanproof.sandbox import guest, kernel
-from spanproof.sandbox.backends.jail.node import find_node
 from spanproof.sandbox.backends.remote.guest.lines import Lines
 from spanproof.sandbox.backends.remote.guest.served import Served
 from spanproof.sandbox.backends.remote.guest.start import start
@@ -21,6 +20,7 @@ from spanproof.sandbox.backends.remote.guest.steps import SessionRun
 from spanproof.sandbox.backends.remote.guest.watch import Run
 from spanproof.sandbox.backends.remote.guest.workspace import make_workspace, separate
 from spanproof.sandbox.model import Limits
+from spanproof.sandbox.supervisor.node import find_node
 
 _NODE = {"javascript": "main.js", "typescript": "main.ts"}
 _RUNNER = "node.cjs"

@@ -10,8 +10,8 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator
 
-from spanproof.sandbox.backends.jail.seccomp.addresses import parse
-from spanproof.sandbox.tape.target import Target
+from spanproof.sandbox.supervisor.seccomp.addresses import parse
+from spanproof.sandbox.supervisor.tape.target import Target
 
 _EVERY_PROTOCOL = 0x0003
 _TCP, _UDP = 6, 17

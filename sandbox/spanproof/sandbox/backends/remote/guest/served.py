@@ -10,10 +10,10 @@ import select
 from pathlib import Path
 
 from spanproof.sandbox import kernel
-from spanproof.sandbox.backends.jail.namespaces.network import Loopback
-from spanproof.sandbox.backends.jail.seccomp.attempts import Record
 from spanproof.sandbox.backends.remote.guest.overheard import Overheard
-from spanproof.sandbox.tape.tape import Tape
+from spanproof.sandbox.supervisor.namespaces.network import Loopback
+from spanproof.sandbox.supervisor.record import Record
+from spanproof.sandbox.supervisor.tape.tape import Tape
 
 # How libc finds names, whatever the template has it do.
 _NAME_SERVICES = {

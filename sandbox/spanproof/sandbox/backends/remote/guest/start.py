@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from spanproof.sandbox import kernel
-from spanproof.sandbox.backends.pinned import fix_random_bytes, shift_clock
+from spanproof.sandbox.backends.remote.guest.pinned import fix_random_bytes, shift_clock
 from spanproof.sandbox.backends.remote.guest.workspace import Workspace
 from spanproof.sandbox.guest.descriptors import Descriptors
 from spanproof.sandbox.guest.main import begin_alone, run_guest

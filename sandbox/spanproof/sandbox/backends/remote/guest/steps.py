@@ -11,13 +11,14 @@ import secrets
 import select
 import time
 
-from spanproof.sandbox.backends.jail.namespaces import memory
 from spanproof.sandbox.backends.remote.guest import tree
 from spanproof.sandbox.backends.remote.guest.watch import Run
+from spanproof.sandbox.guest.inbox import encode_message
 from spanproof.sandbox.guest.wire import Header
+from spanproof.sandbox.supervisor.namespaces import memory
 
 _CALLS_A_STEP = 10_000  # Tool calls: their time is not the step's, so their number must be bounded
-_OF_A_STEP = ("result", "text", "characters", "outcome")
+_OF_A_STEP = ("result", "text", "characters", "raised", "outcome")
 
 
 class SessionRun(Run):
@@ -26,7 +27,6 @@ class SessionRun(Run):
     _step = ""  # The secret name of the step at hand: a report made up before it began cannot know it
     _in_step = False
     _ready = False
-    _called_at: float | None = None
     _calls = 0
     _cpu_reported = 0.0
 
@@ -36,7 +36,7 @@ class SessionRun(Run):
         super().finish()
 
     def _waits_for_host(self) -> bool:
-        return not self._in_step or self._called_at is not None
+        return not self._in_step or self._clock.is_paused
 
     def _is_between_steps(self) -> bool:
         return not self._in_step
@@ -52,16 +52,17 @@ class SessionRun(Run):
         if line["kind"] == "step" and not self._in_step:
             self._in_step, self._calls = True, 0
             self._step = secrets.token_hex(8)
-            self._started_at = time.monotonic()
-            self._deadline = self._started_at + self._limits["wall_s"]
-            self._send_to_program({"kind": "step", "step": self._step}, base64.b64decode(line["source"]))
-        elif line["kind"] == "answer" and self._called_at is not None:
-            self._deadline += time.monotonic() - self._called_at
-            self._called_at = None
-            self._send_to_program(line)
+            self._clock.start()
+            source = base64.b64decode(line["source"])
+            self._send_to_program(encode_message({"kind": "step", "step": self._step}, [source]))
+        elif line["kind"] == "answer" and self._clock.is_paused:
+            self._clock.resume()
+            self._send_to_program(encode_message(line))
 
-    def _hear(self, said: Header) -> None:
+    def _handle(self, said: Header) -> None:
         kind = said.get("kind")
+        if said.get("token") != self._token:
+            return
         if kind == "call":
             self._forward(said)
         elif kind == "ready" and not self._ready:
@@ -77,21 +78,23 @@ class SessionRun(Run):
         elif self._waits_for_host():
             reason = "another call waits for its answer" if self._in_step else "no step is running"
             refusal = {"error_type": "RuntimeError", "error_message": reason}
-            self._send_to_program({"kind": "answer", "call": said.get("call"), **refusal})
+            answer = {"kind": "answer", "call": said.get("call"), **refusal}
+            self._send_to_program(encode_message(answer))
         else:
-            self._called_at = time.monotonic()
+            self._clock.stop(time.monotonic())
             self._host.send("call", **{key: said.get(key) for key in ("call", "tool", "args", "kwargs")})
 
     def _end_step(self, said: Header) -> None:
         """Gather what the step did, report it to the host, and start the next one's account."""
         self._in_step = False
         self._drain()
-        now = time.monotonic()
-        self._sample(now)
-        self._raised = said.get("raised")
+        self._sample(time.monotonic())
         spent = sum(memory.read_cpu_s(pid) for pid in tree.list_descendants())
-        facts = self._list_facts(now - self._started_at, max(0.0, spent - self._cpu_reported))
+        facts = self._list_facts(
+            self._clock.passed_s(),
+            max(0.0, spent - self._cpu_reported),
+            {key: said.get(key) for key in _OF_A_STEP},
+        )
         self._cpu_reported = spent
-        self._raised = None
-        self._host.send("step", **{**facts, **{key: said.get(key) for key in _OF_A_STEP}})
+        self._host.send("step", **facts)
         self._renew_output()

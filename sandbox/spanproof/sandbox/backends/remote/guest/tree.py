@@ -10,7 +10,8 @@ import os
 import signal
 import time
 
-_PAGE = os.sysconf("SC_PAGE_SIZE")
+from spanproof.sandbox.supervisor.namespaces.process_tree import PARENT, read_stat_fields
+
 _ENDING_S = 5.0
 
 
@@ -27,16 +28,6 @@ def list_descendants() -> list[int]:
         found += below
         waiting += below
     return found
-
-
-def measure_private_memory(pid: int) -> int:
-    """Return the resident bytes a process shares with no file and no other process's library."""
-    try:
-        with open(f"/proc/{pid}/statm", "rb") as file:  # noqa: PTH123
-            fields = file.read().split()
-    except OSError:
-        return 0
-    return (int(fields[1]) - int(fields[2])) * _PAGE
 
 
 def end_all() -> bool:
@@ -57,7 +48,6 @@ def end_all() -> bool:
 
 def _read_parent(name: str) -> int | None:
     try:
-        with open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
-            return int(file.read().rpartition(b")")[2].split()[1])
-    except (OSError, ValueError, IndexError):
+        return int(read_stat_fields(int(name))[PARENT])
+    except OSError:
         return None

@@ -16,8 +16,6 @@ import select
 import time
 from typing import Any
 
-from spanproof.sandbox.backends.jail.namespaces.process_tree import reap_strays
-from spanproof.sandbox.backends.jail.run.output import Stream
 from spanproof.sandbox.backends.remote.guest import tree
 from spanproof.sandbox.backends.remote.guest.lines import Lines
 from spanproof.sandbox.backends.remote.guest.served import Served
@@ -25,6 +23,11 @@ from spanproof.sandbox.backends.remote.guest.start import Started
 from spanproof.sandbox.backends.remote.guest.workspace import Workspace
 from spanproof.sandbox.guest.inbox import encode_message
 from spanproof.sandbox.guest.wire import FROM_GUEST, BadFrame, Decoder, Header
+from spanproof.sandbox.supervisor.namespaces.memory import measure_private_memory
+from spanproof.sandbox.supervisor.namespaces.process_tree import reap_strays
+from spanproof.sandbox.supervisor.run.clock import Clock
+from spanproof.sandbox.supervisor.run.guest_report import GuestReport
+from spanproof.sandbox.supervisor.run.output import Stream
 
 _TICK_S = 0.05
 _GUEST_FIELDS = ("language", "argv", "has_tests", "entry_point", "tools", "seed", "database")
@@ -48,22 +51,16 @@ class Run:
         self._place = workspace
         self._host = host
         self._token = secrets.token_hex(16)
-        self._tests = tests
         self._served = served
-        self._judge_tokens: set[str] = set()
-        self._outcome: str | None = None
-        self._raised: Any = None
-        self._planned: int | None = None
-        self._results: dict[int, bool] = {}
+        self._report = GuestReport(self._token, tests)
         self._stopped: str | None = None
         self._from_guest = Decoder(FROM_GUEST)
         self._to_guest = bytearray()
         self._renew_output()
-        self._warm_bytes = tree.measure_private_memory(os.getpid())
+        self._warm_bytes = measure_private_memory(os.getpid())
         self._peak_bytes = 0
         self._sampled_at = 0.0
-        self._started_at = time.monotonic()
-        self._deadline = self._started_at + self._limits["wall_s"]
+        self._clock = Clock(self._limits["wall_s"])
         self._poll = select.poll()
         for fd in (started.pidfd, started.stdout, started.stderr, started.control.fileno()):
             self._poll.register(fd, select.POLLIN)
@@ -71,38 +68,34 @@ class Run:
         if served is not None:
             self._poll.register(served, select.POLLIN)
             header["environment"] = served.environment
-        self._send_to_program(
-            {**header, "kind": "job", "token": self._token}, base64.b64decode(job["source"])
-        )
+        source = base64.b64decode(job["source"])
+        self._send_to_program(encode_message({**header, "kind": "job", "token": self._token}, [source]))
 
     def finish(self) -> None:
         """Serve the program until it ends or must end, and report to the host."""
         ended = False
         while not ended and self._stopped is None:
             ended = self._turn()
-        wall_s = time.monotonic() - self._started_at
+        wall_s = self._clock.passed_s()
         if ended:
             self._drain()
             self._read_control()
             status = os.waitpid(self._program.pid, 0)[1]
         clean = tree.end_all()
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-        facts = self._list_facts(wall_s, usage.ru_utime + usage.ru_stime)
+        facts = self._list_facts(wall_s, usage.ru_utime + usage.ru_stime, self._report.to_header())
         self._host.send("result", status=status if ended else None, clean=clean, **facts)
 
-    def _list_facts(self, wall_s: float, cpu_s: float) -> Header:
-        said = self._raised if isinstance(self._raised, dict) else {}
+    def _list_facts(self, wall_s: float, cpu_s: float, report: Header) -> Header:
+        """Return what the machine knows of a run or a step, and the program's own report."""
+        raised = report["raised"] if isinstance(report["raised"], dict) else {}
         return {
+            **report,
             "stopped": self._stopped,
             "wall_s": wall_s,
             "cpu_s": cpu_s,
             "peak": self._peak_bytes,
-            "memory_refused": int(said.get("refused") is True),
-            "outcome": self._outcome,
-            "raised": self._raised,
-            "tests_total": self._planned,
-            "tests_passed": sum(self._results.values()) if self._planned is not None else None,
-            "tests_failed": [n for n in range(self._planned or 0) if not self._results.get(n)][:1_000],
+            "memory_refused": int(raised.get("refused") is True),
             "files": self._place.files_left(),
             "attempts": self._take_calls(),
             "out_cut": self._out.cut,
@@ -127,8 +120,8 @@ class Run:
         """Look around once; return whether the main process has ended."""
         now = time.monotonic()
         waiting = self._waits_for_host()
-        late = not waiting and now >= self._deadline
-        left = _TICK_S if waiting else min(_TICK_S, self._deadline - now)
+        late = not waiting and now >= self._clock.deadline
+        left = _TICK_S if waiting else min(_TICK_S, self._clock.deadline - now)
         ready = dict(self._poll.poll(max(0.0, left) * 1000))
         if now - self._sampled_at >= _TICK_S:
             self._sample(now)
@@ -158,9 +151,7 @@ class Run:
     def _sample(self, now: float) -> None:
         self._sampled_at = now
         reap_strays(self._program.pid)
-        held = sum(
-            max(0, tree.measure_private_memory(pid) - self._warm_bytes) for pid in tree.list_descendants()
-        )
+        held = sum(max(0, measure_private_memory(pid) - self._warm_bytes) for pid in tree.list_descendants())
         self._peak_bytes = max(self._peak_bytes, held)
         if held > self._limits["memory_bytes"]:
             self._stopped = "memory"
@@ -183,9 +174,9 @@ class Run:
                     stream.add(data)
                     taken += len(data)
 
-    def _send_to_program(self, header: Header, *parts: bytes) -> None:
+    def _send_to_program(self, message: bytes) -> None:
         """Send to the program's process, without ever waiting for one that does not read."""
-        self._to_guest += encode_message(header, parts)
+        self._to_guest += message
         self._flush_to_guest()
 
     def _flush_to_guest(self) -> None:
@@ -207,11 +198,7 @@ class Run:
             while data := self._program.control.recv(65536):
                 self._from_guest.feed(data)
                 while (frame := self._from_guest.next()) is not None:
-                    token = frame.header.get("token")
-                    if isinstance(token, str) and token in self._judge_tokens:
-                        self._handle_judge(frame.header)
-                    if token == self._token:
-                        self._hear(frame.header)
+                    self._handle(frame.header)
         except BlockingIOError:
             return
         except (BadFrame, OSError):
@@ -219,27 +206,10 @@ class Run:
         with contextlib.suppress(KeyError):
             self._poll.unregister(self._program.control)
 
-    def _hear(self, said: Header) -> None:
-        kind = said.get("kind")
-        if kind in ("finished", "raised", "syntax") and self._outcome is None:
-            self._outcome, self._raised = kind, said.get("raised")
-        elif kind == "judge" and self._tests is not None and said.get("hidden") is True:
-            token = secrets.token_hex(16)
-            self._judge_tokens.add(token)
-            self._send_to_program({"kind": "tests", "token": token}, self._tests)
-            self._tests = None
-
-    def _handle_judge(self, said: Header) -> None:
-        """Handle what the tests' process says; its word on how it ended outweighs the program's."""
-        kind, number, total = said.get("kind"), said.get("number"), said.get("total")
-        if kind in ("raised", "syntax"):
-            self._outcome, self._raised = kind, said.get("raised")
-        elif kind == "inside":
-            self._judge_tokens.add(self._token)
-        elif kind == "planned" and self._planned is None and type(total) is int:
-            self._planned = max(0, min(total, 100_000))
-        elif kind == "test" and type(number) is int and 0 <= number < (self._planned or 0):
-            self._results[number] = self._results.get(number, True) and said.get("passed") is True
+    def _handle(self, message: Header) -> None:
+        answer = self._report.handle(message)
+        if answer is not None:
+            self._send_to_program(answer)
 
     def _read_host(self) -> None:
         """Read nothing: a plain run listens to no one but its program."""

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spanproof.sandbox import kernel
-from spanproof.sandbox.backends.jail.namespaces.network import raise_loopback
-from spanproof.sandbox.backends.jail.namespaces.root import list_regular_files
+from spanproof.sandbox.supervisor.namespaces.network import raise_loopback
+from spanproof.sandbox.supervisor.namespaces.root import list_regular_files
 
 _SCRATCH = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - made anew for the run
 

@@ -1,0 +1,230 @@
+"""What a run was to do, what it had for it, and what its trace can show of it.
+
+In: a trace, a run and how its calls ended. Out: a `RunContext`. The tools an agent had are those that its
+definitions list, those whose signatures its system prompt holds, and those it called.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from spanproof.evaluators.actions import ANSWER_TOOLS, is_answer
+from spanproof.evaluators.outcomes.calls import MadeCall
+from spanproof.evaluators.outcomes.model import NOT_DONE, Account, State, StepOutcome
+from spanproof.evaluators.recorded import PROGRAMS, read_unseen_output, records_calls
+from spanproof.evaluators.replay import tools_in
+from spanproof.reading.answer_words import (
+    PRIVATE,
+    allows_invention,
+    extract_topics,
+    reports_failure,
+)
+from spanproof.reading.doings import changes_something
+from spanproof.reading.numerals import find_numbers
+from spanproof.trace import Language, RecordedCall, Run, Snippet, Span, SpanKind, Step
+
+_SIGNATURE = re.compile(r"(?m)^\s*def ([a-z]\w*)\(")
+_RUNS_CODE = re.compile(r"python|interpreter|jupyter|execute_code|run_code|bash|shell|terminal")
+_OWN_MATTER = re.compile(r"\b(?:our|ours|we|unsere?[rnms]?|wir|notre|nos|nuestr[oa]s?)\b", re.IGNORECASE)
+_QUERYING = frozenset({Language.SQL, Language.BASH})
+_MAX_TEXT = 200_000
+# Numbers of the task that the code uses from which the task gives its data itself.
+_FEWEST_GIVEN = 2
+
+
+@dataclass(frozen=True, slots=True)
+class RunContext:
+    """What a run was to do, and what it had for it.
+
+    Attributes:
+        task_topics: topics of the task.
+        offered_tools: the tools that the agent had.
+        offered_topics: topics of the names of those that bring data.
+        has_data_tools: it had a tool that brings data.
+        failed_topics: topics of the tools all of whose calls failed.
+        answered_topics: topics of the tools that gave something.
+        first_lack: the first step whose failure was not recovered, or that brought nothing.
+        first_source: the first step after it in which a look-up gave something.
+        has_prompt: what the model was given is on the trace.
+        allows_invention: the task wants values to be made up.
+        gives_numbers: the task itself gives the numbers to work with.
+        answer_reports_failure: the answer says that something failed.
+        is_own_matter: the task speaks of what is ours.
+        records_calls: calls of tools, had there been any, would be on this trace with their results.
+        continues_talk: turns before it are not on the trace as steps; what they did is not known.
+        runs_programs: the agent wrote code or ran a shell, which may do what no call shows.
+        nothing_worked: it did something beside answering, and nothing of it gave anything.
+        all_failed: of this, nothing came back empty either.
+        did_nothing: it did nothing beside answering.
+        has_source: some tool call or other source gave it something.
+    """
+
+    task_topics: frozenset[str] = frozenset()
+    offered_tools: frozenset[str] = frozenset()
+    offered_topics: frozenset[str] = frozenset()
+    has_data_tools: bool = False
+    failed_topics: frozenset[str] = frozenset()
+    answered_topics: frozenset[str] = frozenset()
+    first_lack: int | None = None
+    first_source: int | None = None
+    has_prompt: bool = True
+    allows_invention: bool = False
+    gives_numbers: bool = False
+    answer_reports_failure: bool = False
+    is_own_matter: bool = False
+    records_calls: bool = True
+    continues_talk: bool = False
+    runs_programs: bool = False
+    nothing_worked: bool = False
+    all_failed: bool = False
+    did_nothing: bool = False
+    has_source: bool = True
+
+    @property
+    def is_private(self) -> bool:
+        """Whether the task is about what no model knows, and does not give it."""
+        about_own = self.is_own_matter or bool(self.task_topics & PRIVATE)
+        return about_own and not self.gives_numbers and self.has_prompt
+
+    @property
+    def was_offered(self) -> bool:
+        """Whether there was a tool for what the task is about, and it gave nothing."""
+        unused = self.offered_topics - self.answered_topics
+        return bool(self.task_topics & unused) and not self.gives_numbers
+
+    def lacked_data(self, step: int) -> bool:
+        """Whether, at this step, the run had failed to get its data, and had got none since."""
+        got_since = self.first_source is not None and step > self.first_source
+        return self.first_lack is not None and step > self.first_lack and not got_since
+
+    @property
+    def should_look_up(self) -> bool:
+        """Whether the task is about what the run had a tool for, or about what no model knows."""
+        if self.allows_invention or not self.has_data_tools or not self.records_calls:
+            return False
+        return self.is_private or self.was_offered
+
+
+def build_context(
+    spans: Sequence[Span],
+    run: Run,
+    account: Account,
+    calls: Sequence[MadeCall],
+    handed_over: frozenset[str],
+    first_lack: int | None,
+) -> RunContext:
+    """Return what this run was to do and what it had for it.
+
+    Args:
+        spans: of the run.
+        run: that is judged.
+        account: how its parts ended.
+        calls: of the run, in order.
+        handed_over: ids of snippets that bear nothing out.
+        first_lack: the first step that brought nothing.
+    """
+    task = run.task or ""
+    offered = frozenset(_iter_offered_tools(spans, run)) - ANSWER_TOOLS
+    data_tools = {name for name in offered if not _RUNS_CODE.search(name.lower())}
+    states = [(call.call.tool, account.calls[call.step, call.position].state) for call in calls]
+    worked = {tool for tool, state in states if state is State.OK}
+    failed = {tool for tool, state in states if state in NOT_DONE}
+    programs = [each for each in run.snippets if each.executed and each.language in PROGRAMS]
+    used = frozenset(number for each in programs for number in find_numbers(each.source))
+    given = [number for number in find_numbers(task) if number in used and len(number) > 1]
+    works = [outcome for step in run.steps for outcome in _iter_working_outcomes(step, account, handed_over)]
+    return RunContext(
+        task_topics=extract_topics(task),
+        offered_tools=offered,
+        offered_topics=frozenset[str]().union(*map(extract_topics, data_tools)),
+        has_data_tools=bool(data_tools),
+        failed_topics=frozenset[str]().union(*map(extract_topics, failed - worked)),
+        answered_topics=frozenset[str]().union(*map(extract_topics, worked)),
+        first_lack=first_lack,
+        first_source=_find_source_step(run, account, calls, first_lack),
+        has_prompt=any(
+            message.role in {"user", "system", "developer"}
+            for span in spans
+            for message in span.input_messages
+        ),
+        allows_invention=allows_invention(task),
+        gives_numbers=len(given) >= _FEWEST_GIVEN,
+        answer_reports_failure=run.answer is not None and reports_failure(run.answer.text, task),
+        is_own_matter=_OWN_MATTER.search(task) is not None,
+        records_calls=records_calls(spans, run),
+        continues_talk=any(
+            message.role == "assistant"
+            for span in [span for span in spans if span.kind is SpanKind.LLM][:1]
+            for message in span.input_messages
+        ),
+        runs_programs=bool(programs) or any(call.command for call in calls),
+        nothing_worked=bool(works) and all(each.state in {*NOT_DONE, State.EMPTY} for each in works),
+        all_failed=bool(works) and all(each.state in NOT_DONE for each in works),
+        did_nothing=not works,
+        has_source=any(
+            account.calls[call.step, call.position].state is State.OK
+            for call in calls
+            if not call.is_answer and call.snippet is None
+        ),
+    )
+
+
+def _find_source_step(
+    run: Run, account: Account, calls: Sequence[MadeCall], first_lack: int | None
+) -> int | None:
+    """Return the first step after a lack in which a tool, a query or a command gave something."""
+    if first_lack is None:
+        return None
+    given = [
+        call.step
+        for call in calls
+        if account.calls[call.step, call.position].state is State.OK
+        and not (call.is_answer or call.snippet is not None or changes_something(call.call.tool))
+    ]
+    given += [
+        step.number
+        for step in run.steps
+        for snippet in step.snippets
+        if snippet.language in _QUERYING and account.of(snippet).state is State.OK
+    ]
+    return min((step for step in given if step > first_lack), default=None)
+
+
+def _iter_offered_tools(spans: Sequence[Span], run: Run) -> Iterator[str]:
+    yield from tools_in(spans)
+    for step in run.steps:
+        for call in step.calls:
+            yield call.tool
+    for span in spans:
+        if span.kind is SpanKind.LLM:
+            for message in span.input_messages:
+                if message.role == "system":
+                    yield from _SIGNATURE.findall(message.text[:_MAX_TEXT])
+
+
+def _iter_working_outcomes(
+    step: Step, account: Account, handed_over: frozenset[str]
+) -> Iterator[StepOutcome]:
+    """Yield outcomes of what a step did for the task: its code and its calls outside of code."""
+    ran = [snippet for snippet in step.snippets if snippet.id in account.snippets]
+    in_code: set[str | None] = {call.span_id for each in ran for call in each.tape if call.span_id}
+    in_code |= {each.span_id for each in ran}
+    for snippet in ran:
+        if snippet.id not in handed_over:
+            yield account.of(snippet)
+    yield from (account.of(each) for each in step.snippets if each.refusal is not None and each not in ran)
+    for position, call in enumerate(step.calls):
+        if not is_answer(call) and not is_within(call, ran, in_code):
+            yield account.of_call(step, position)
+    if not ran and read_unseen_output(step):
+        yield account.steps[step.number]
+
+
+def is_within(call: RecordedCall, executed: Sequence[Snippet], spans: set[str | None]) -> bool:
+    """Whether a call was made by a snippet, or is the very call that ran one."""
+    if call.span_id in spans or any(call in snippet.tape for snippet in executed):
+        return True
+    given = [*call.args, *call.kwargs.values()]
+    return any(snippet.source == value for snippet in executed for value in given)

@@ -1,0 +1,302 @@
+"""Doings that an answer claims and that were not done, item by item.
+
+In: the calls of a run that were to change something, its task and its answer. Out: an `Origin` for a claim
+that no call bears out. Three items required and two done make "all are done" untrue; a success for one
+target makes good no failure for another, a later try for the same target does. Where the answer says of an
+item that it was not done there is no such claim.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from spanproof.evaluators.call_targets import find_target, is_other_choice, shares_target
+from spanproof.evaluators.outcomes.calls import MadeCall
+from spanproof.evaluators.outcomes.context import RunContext
+from spanproof.evaluators.outcomes.model import NOT_DONE, Account, Origin, OriginKind, State, StepOutcome
+from spanproof.reading.answer_words import reports_failure
+from spanproof.reading.doings import (
+    list_named_verbs,
+    list_tool_verbs,
+    load_lexicon,
+    reports_already_done,
+    reports_done,
+)
+from spanproof.reading.done_claims import DoneClaim, list_done_claims, list_possible_verbs, names_agent
+from spanproof.reading.shell_commands import read_command
+from spanproof.reading.undone_reports import denies_doing, list_named_groups, names_value, reports_undone
+
+_MAX_TASK = 20_000
+_FEWEST_ALIKE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class UndoneItem:
+    """One thing that a run was to do and did not do.
+
+    Attributes:
+        verbs: of the tool that was to do it; none where the tool is a shell.
+        names: the values that name it; none where nothing does.
+        clause: why it is not done, as the end of a sentence.
+        error: what the tool said; empty where it said nothing.
+        is_wanted: the task names it, or no other was done in its place.
+        done_count: how many others were done.
+        done_names: the values that name these.
+    """
+
+    step: int | None
+    span_id: str | None
+    verbs: frozenset[str]
+    names: frozenset[str]
+    clause: str
+    is_wanted: bool
+    done_count: int
+    done_names: frozenset[str]
+    error: str = ""
+
+
+def find_undone_claims(
+    calls: Sequence[MadeCall], account: Account, context: RunContext, task: str, answer: str
+) -> Iterator[Origin]:
+    """Yield the first claim of an answer that something was done which was not."""
+    possible, lexicon = list_possible_verbs(answer), load_lexicon()
+    if not possible:
+        return
+    items = [*_iter_failed_items(calls, account, context, task), *_iter_untried_items(calls, account, task)]
+    if any(lexicon.are_related(verb, item.verbs) for item in items for verb in possible):
+        claims = list_done_claims(answer)
+        for item in items:
+            saying = (each for each in claims if _covers(each, item) and _is_requested(each, item, task))
+            claim = next((each for each in saying if not _is_earlier_state(each, item, calls, account)), None)
+            if claim is not None and not reports_undone(
+                answer, task, item.names, item.done_names, item.verbs
+            ):
+                yield _make_origin(claim, item)
+                return
+    yield from _find_claims_without_call(calls, context, task, answer)
+
+
+def _make_origin(claim: DoneClaim, item: UndoneItem) -> Origin:
+    return Origin(
+        claim.words,
+        OriginKind.UNDONE,
+        fabricated=True,
+        step=item.step,
+        span_id=item.span_id,
+        source=item.clause,
+    )
+
+
+# What was not done.
+
+
+def _get_verbs(call: MadeCall) -> frozenset[str] | None:
+    """Return the verbs of a call that was to change something, None for a look-up."""
+    if call.command:
+        return frozenset() if read_command(call.command).does else None
+    return list_tool_verbs(call.call.tool) or None
+
+
+def _iter_failed_items(
+    calls: Sequence[MadeCall], account: Account, context: RunContext, task: str
+) -> Iterator[UndoneItem]:
+    """Yield what calls were to do and did not, and what of a batch was not done."""
+    for at, call in enumerate(calls):
+        verbs = _get_verbs(call)
+        # What one command failed to do another may do, or an editor: it counts where nothing else went well.
+        if call.is_answer or verbs is None or (call.command and not context.nothing_worked):
+            continue
+        outcome = account.calls[call.step, call.position]
+        later = [
+            each for each in calls[at + 1 :] if account.calls[each.step, each.position].state is State.OK
+        ]
+        later = [each for each in later if _is_related(verbs, each)]
+        done = [
+            each
+            for each in calls
+            if each is not call
+            and account.calls[each.step, each.position].state is State.OK
+            and _is_related(verbs, each)
+        ]
+        if outcome.batch is not None:
+            yield from _iter_batch_items(call, outcome, verbs, later, done)
+            continue
+        is_undone = outcome.state in NOT_DONE or outcome.state is State.EMPTY
+        retries = [
+            each
+            for each in later
+            if shares_target(call.arguments, each.arguments, task, is_doing=True)
+            or is_other_choice(call.arguments, each.arguments, outcome.quote)
+        ]
+        if is_undone and not retries:
+            yield _make_failed_item(call, outcome, verbs, done, task)
+
+
+def _is_related(verbs: frozenset[str], call: MadeCall) -> bool:
+    other = _get_verbs(call)
+    lexicon = load_lexicon()
+    if other is None or call.is_answer:
+        return False
+    return not verbs or any(lexicon.are_related(verb, other) for verb in verbs)
+
+
+def _make_failed_item(
+    call: MadeCall, outcome: StepOutcome, verbs: frozenset[str], done: Sequence[MadeCall], task: str
+) -> UndoneItem:
+    names = frozenset[str]().union(*find_target(call.arguments).values()) if not call.command else frozenset()
+    done_names = _collect_names(done)
+    own = names - done_names or names
+    what = "changed nothing" if outcome.state is State.EMPTY else f"failed ({outcome.cause})"
+    return UndoneItem(
+        call.step,
+        call.span_id,
+        verbs,
+        own,
+        f"step {call.step}, which was to do it, {what}",
+        not done or any(names_value(task, name) for name in own),
+        sum(_count_done(each) for each in done),
+        done_names - names,
+        call.result or outcome.quote,
+    )
+
+
+def _collect_names(calls: Sequence[MadeCall]) -> frozenset[str]:
+    return frozenset[str]().union(
+        *(values for each in calls for values in find_target(each.arguments).values())
+    )
+
+
+def _count_done(call: MadeCall) -> int:
+    return call.outcome.batch.done_count or 0 if call.outcome.batch is not None else 1
+
+
+def _iter_batch_items(
+    call: MadeCall,
+    outcome: StepOutcome,
+    verbs: frozenset[str],
+    later: Sequence[MadeCall],
+    done: Sequence[MadeCall],
+) -> Iterator[UndoneItem]:
+    batch = outcome.batch
+    if batch is None or any(
+        each.outcome.batch is None and each.call.tool == call.call.tool for each in later
+    ):
+        return  # another try at the rest
+    total = (batch.done_count or 0) + (batch.failed_count or 0)
+    clause = f"step {call.step} did it for {batch.done_count} of {total}"
+    done_count = (batch.done_count or 0) + sum(_count_done(each) for each in done)
+    done_names = frozenset(item.name.casefold() for item in batch.items if item.done)
+    failed = [item for item in batch.items if not item.done]
+    later_names = _collect_names(later)
+    for item in failed:
+        name = item.name.casefold()
+        if name not in later_names:
+            why = f"{clause}; {item.name} failed" + (f" ({item.reason})" if item.reason else "")
+            yield UndoneItem(
+                *(call.step, call.span_id, verbs, frozenset({name}), why, True, done_count, done_names)
+            )
+    if not failed:
+        yield UndoneItem(*(call.step, call.span_id, verbs, frozenset(), clause, True, done_count, done_names))
+
+
+def _iter_untried_items(calls: Sequence[MadeCall], account: Account, task: str) -> Iterator[UndoneItem]:
+    """Yield what a task names beside what was done, and what no call was for.
+
+    Of `Cancel A-14, A-15 and A-16` two calls cancelled the first two.
+    """
+    named = [each for each in list_named_groups(task[:_MAX_TASK]) if len(each) > _FEWEST_ALIKE]
+    if not named:
+        return
+    tried = "\n".join(f"{call.call.args} {call.call.kwargs}".casefold() for call in calls)
+    for verbs in dict.fromkeys(filter(None, map(_get_verbs, calls))):
+        done = [
+            call
+            for call in calls
+            if _get_verbs(call) == verbs and account.calls[call.step, call.position].state is State.OK
+        ]
+        done_names = _collect_names(done)
+        for group in named:
+            handled = [name for name in group if name in done_names]
+            untried = [name for name in group if not names_value(tried, name)]
+            if len(handled) >= _FEWEST_ALIKE and untried and len(handled) + len(untried) == len(group):
+                clause = f"no call did it for {untried[0]}"
+                yield UndoneItem(
+                    *(None, None, verbs, frozenset(untried), clause, True, len(done), frozenset(handled))
+                )
+
+
+# What the answer says of it.
+
+
+def _covers(claim: DoneClaim, item: UndoneItem) -> bool:
+    """Whether a claim says of an item that it was done."""
+    if not load_lexicon().are_related(claim.verb, item.verbs):
+        return False
+    if any(names_value(claim.sentence, name) for name in item.names):
+        return not denies_doing(claim.sentence)
+    if claim.count is not None:
+        return claim.count > item.done_count
+    if claim.covers_all:
+        return item.is_wanted or item.done_count == 0
+    if any(names_value(claim.sentence, name) for name in item.done_names):
+        return False
+    if item.done_count == 0:
+        return True
+    return item.is_wanted and claim.is_plural
+
+
+def _is_requested(claim: DoneClaim, item: UndoneItem, task: str) -> bool:
+    """Whether the task requires an item, where a claim such as `Done` says of no doing in particular."""
+    lexicon = load_lexicon()
+    requested = list_named_verbs(task[:_MAX_TASK])
+    if not requested or not item.verbs or claim.verb not in lexicon.general:
+        return True
+    names_item = any(names_value(task, name) for name in item.names)
+    return names_item or any(lexicon.are_related(verb, requested) for verb in item.verbs)
+
+
+def _is_earlier_state(
+    claim: DoneClaim, item: UndoneItem, calls: Sequence[MadeCall], account: Account
+) -> bool:
+    """Whether a claim may say of the item what was so before, by a look-up or the error itself."""
+    if claim.by_agent:
+        return False
+    if claim.is_earlier or reports_already_done(item.error, item.verbs):
+        return True
+    for call in calls:
+        verbs = _get_verbs(call)
+        is_same_doing = verbs is not None and load_lexicon().are_related(claim.verb, verbs)
+        # What code prints and the answer itself are the agent's own words.
+        is_own = call.is_answer or call.snippet is not None
+        if is_same_doing or is_own or account.calls[call.step, call.position].state is not State.OK:
+            continue
+        about = f"{call.result} {call.call.args} {call.call.kwargs}"
+        names_item = any(names_value(about, name) for name in item.names) or not item.names
+        if names_item and reports_done(call.result, claim.verb):
+            return True
+    return False
+
+
+def _find_claims_without_call(
+    calls: Sequence[MadeCall], context: RunContext, task: str, answer: str
+) -> Iterator[Origin]:
+    """Yield the claim of an agent to have done what it had a tool for, where it called none for it."""
+    lexicon = load_lexicon()
+    offered = frozenset[str]().union(*map(list_tool_verbs, context.offered_tools))
+    if not (offered and context.records_calls) or context.runs_programs or context.continues_talk:
+        return
+    made = frozenset[str]().union(*filter(None, map(_get_verbs, calls)))
+    missing = frozenset(
+        verb
+        for verb in list_possible_verbs(answer)
+        if verb in lexicon.general
+        or (lexicon.are_related(verb, offered) and not (made and lexicon.are_related(verb, made)))
+    )
+    if not missing - lexicon.general or not names_agent(answer) or reports_failure(answer, task):
+        return
+    for claim in list_done_claims(answer):
+        if claim.by_agent and claim.verb in missing - lexicon.general:
+            clause = "no call of the run was to do it"
+            yield Origin(claim.words, OriginKind.UNDONE, fabricated=True, source=clause)
+            return

@@ -1,0 +1,222 @@
+r"""Tables and their columns, as schema tools and catalogue queries describe them.
+
+In: a result with the query or the tool that gave it. Out: each table with all its columns, in lower case:
+rows of `PRAGMA table_info`, `DESCRIBE`, `SHOW COLUMNS` and `information_schema.columns`, what `\d` of psql
+prints, lists of columns in JSON, and the `dtypes` of a frame. A list that may be a part of the columns
+describes no table: nothing may be called unknown that was left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+
+from spanproof.reading.sql_queries import find_conditions, parse_statements
+from spanproof.trace import JsonValue
+from spanproof.trace.dialects.decode import decode_document
+
+Table = tuple[str, frozenset[str]]
+
+_MAX_TEXT = 50_000
+_COLUMN_KEYS = ("column_name", "columnname", "column", "field", "name", "col_name")
+_TABLE_KEYS = ("table_name", "tablename", "table", "tbl_name")
+_LISTS = ("columns", "fields", "schema")
+_OF_A_SCHEMA = re.compile(r"describe|schema|columns|table_?info|table_?structure|ddl", re.IGNORECASE)
+_NAME = r"[\"`\[]?(?:\w+[\"`\]]?\.[\"`\[]?)?(?P<table>\w+)[\"`\]]?"
+_PRAGMA = re.compile(rf"\s*PRAGMA\s+table_x?info\s*\(\s*'?{_NAME}'?\s*\)\s*;?\s*", re.IGNORECASE)
+_DESCRIBE = re.compile(
+    rf"\s*(?:DESC(?:RIBE)?(?:\s+TABLE)?|SHOW\s+(?:FULL\s+)?COLUMNS\s+(?:FROM|IN))\s+{_NAME}\s*;?\s*",
+    re.IGNORECASE,
+)
+_PSQL = re.compile(r'Table "(?:\w+\.)?(?P<table>\w+)"\s*\n')
+_RULE = re.compile(r"[\s|+:=-]*")
+_TYPE = (
+    r"(?:(?:tiny|small|big|medium)?int(?:eger)?\d*|serial|(?:n?var)?char(?:acter)?|text|string|real|float\d*"
+    r"|double|numeric|decimal|number|money|date|datetime\w*|time(?:stamp)?\w*|bool(?:ean)?|blob|bytea|jsonb?"
+    r"|uuid|enum|object|category)"
+)
+_TYPED = re.compile(rf"[\s*•-]*[\"`]?(?P<name>[A-Za-z_]\w*)[\"`]?\s*[:|,(\s]\s*{_TYPE}\b.*", re.IGNORECASE)
+_DTYPES = re.compile(r"\A(?P<lines>(?:\S+ +\w[\w\[\], ]*\n)+)dtype: object\s*\Z")
+_OF_A_FRAME = re.compile(r"\b(?P<table>[A-Za-z_]\w*)\.dtypes\b")
+_IDENTIFIER = re.compile(r"\w{1,100}\Z")
+_FILTERS = frozenset(("table_name", "table_schema", "table_catalog"))
+_CUT = ("...", "…", "truncated")
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a query, a tool or code gave.
+
+    Attributes:
+        source: the query or the code; empty for a tool that runs none.
+        tool: its name; `arguments` has those of its arguments that are texts.
+        value: the decoded result where it was JSON.
+    """
+
+    text: str
+    source: str = ""
+    tool: str = ""
+    arguments: tuple[str, ...] = ()
+    value: JsonValue = None
+
+
+def parse_described_tables(result: Result) -> Iterator[Table]:
+    """Return the tables whose columns a result lists, all of them."""
+    text = result.text.strip()
+    if not text or len(text) > _MAX_TEXT or any(mark in text for mark in _CUT):
+        return
+    value = result.value if isinstance(result.value, dict | list) else decode_document(text)
+    named = _PRAGMA.fullmatch(result.source) or _DESCRIBE.fullmatch(result.source)
+    if named is not None:
+        yield from _make_table(named["table"], _parse_columns(text, value, pragma="(" in named[0]))
+    elif "information_schema" in result.source.lower():
+        yield from _parse_catalogue(result.source, _parse_records(text, value))
+    elif _OF_A_SCHEMA.search(result.tool):
+        yield from _parse_schema_tool(result, text, value)
+    else:
+        yield from _parse_self_described(value)
+    for match in _PSQL.finditer(text):
+        block = takewhile(lambda line: line.strip(), text[match.end() :].splitlines())
+        yield from _make_table(match["table"], _parse_first_cells("\n".join(block)))
+    frame, dtypes = _OF_A_FRAME.findall(result.source), _DTYPES.match(f"{text}\n")
+    if len(frame) == 1 and dtypes is not None:
+        yield from _make_table(frame[0], [line.split()[0] for line in dtypes["lines"].splitlines()])
+
+
+def _make_table(name: str, columns: Sequence[str]) -> Iterator[Table]:
+    """Yield the table, where each of its columns has a name."""
+    if columns and all(map(_IDENTIFIER.match, columns)):
+        yield name.lower(), frozenset(column.lower() for column in columns)
+
+
+def _parse_columns(text: str, value: JsonValue, *, pragma: bool) -> list[str]:
+    """Return the columns of the one table that a result describes row by row."""
+    if isinstance(value, list) and value and all(isinstance(row, list) for row in value):
+        place = 1 if pragma else 0
+        return [str(row[place]) for row in value if isinstance(row, list) and len(row) > place]
+    records = _parse_records(text, value)
+    if records:
+        return [name for record in records if (name := _find_cell(record, _COLUMN_KEYS))]
+    if pragma:
+        rows = [line.split("|") for line in text.splitlines()]
+        return [row[1] for row in rows] if all(len(row) == 6 and row[0].isdigit() for row in rows) else []
+    return _parse_first_cells(text)
+
+
+def _parse_first_cells(text: str) -> list[str]:
+    """Return the first cells of a printed table under a head that names a column."""
+    rows = [line.strip().strip("|").split("|")[0].strip() for line in text.splitlines() if "|" in line]
+    rows = [row for row in rows if not _RULE.fullmatch(row)]
+    return rows[1:] if rows and rows[0].lower() in _COLUMN_KEYS else []
+
+
+def _parse_records(text: str, value: JsonValue) -> list[dict[str, str]]:
+    """Return the rows of a result by the names of their columns, in lower case."""
+    if isinstance(value, dict):
+        value = next((each for each in value.values() if isinstance(each, list)), None)
+    if isinstance(value, list):
+        rows = [row for row in value if isinstance(row, dict)]
+        return (
+            [{key.lower(): str(cell) for key, cell in row.items()} for row in rows]
+            if len(rows) == len(value)
+            else []
+        )
+    lines = [line.strip().strip("|") for line in text.splitlines() if not _RULE.fullmatch(line)]
+    split = next((mark for mark in ("|", "\t", ";", ",") if lines and mark in lines[0]), "|")
+    table = [[cell.strip() for cell in line.split(split)] for line in lines]
+    head = [cell.lower() for cell in table[0]] if table else []
+    if not any(key in head for key in _COLUMN_KEYS):
+        return []
+    return [dict(zip(head, row, strict=True)) for row in table[1:] if len(row) == len(head)]
+
+
+def _find_cell(record: Mapping[str, str], keys: Sequence[str]) -> str:
+    return next((record[key] for key in keys if key in record), "")
+
+
+def _parse_catalogue(query: str, records: Sequence[Mapping[str, str]]) -> Iterator[Table]:
+    """Yield tables out of `information_schema.columns`, where the query selects all their columns."""
+    from sqlglot import exp
+
+    found = parse_statements(query)
+    if len(found) != 1 or found[0].find(exp.Limit, exp.Join, exp.Or, exp.Group) is not None:
+        return
+    used = {
+        each.name.lower() for clause in found[0].find_all(exp.Where) for each in clause.find_all(exp.Column)
+    }
+    if not used <= _FILTERS:
+        return
+    wanted = re.findall(r"table_name = '(\w+)'", " ".join(find_conditions(found[0])))
+    columns: defaultdict[str, list[str]] = defaultdict(list)
+    for record in records:
+        table = _find_cell(record, _TABLE_KEYS) or (wanted[0] if len(wanted) == 1 else "")
+        columns[table].append(_find_cell(record, ("column_name",)))
+    for table, names in columns.items():
+        if table:
+            yield from _make_table(table, names)
+
+
+def _parse_schema_tool(result: Result, text: str, value: JsonValue) -> Iterator[Table]:
+    """Yield the tables that a schema tool describes: by its argument, or by their names in the result."""
+    described = list(_parse_self_described(value))
+    names = [each for each in result.arguments if _IDENTIFIER.match(each)]
+    if not described and isinstance(value, dict):
+        for name, columns in value.items():
+            described += (
+                _make_table(name, _parse_column_names(columns)) if isinstance(columns, list | dict) else ()
+            )
+    if not described and len(names) == 1:
+        described += _make_table(
+            names[0],
+            _parse_column_names(value)
+            or _parse_columns(text, value, pragma=False)
+            or _parse_typed_lines(text),
+        )
+    yield from described
+
+
+def _parse_self_described(value: JsonValue) -> Iterator[Table]:
+    """Yield the tables of a document that names them beside their columns and these columns' types."""
+    for each in value if isinstance(value, list) else [value]:
+        if not isinstance(each, dict):
+            continue
+        named = {key.lower(): item for key, item in each.items()}
+        table = next((named[key] for key in (*_TABLE_KEYS, "name") if isinstance(named.get(key), str)), None)
+        columns = next((named[key] for key in _LISTS if isinstance(named.get(key), list | dict)), None)
+        if isinstance(table, str) and columns and "rows" not in named and "data" not in named:
+            yield from _make_table(table, _parse_column_names(columns))
+        elif isinstance(named.get("tables"), list):
+            yield from _parse_self_described(named["tables"])
+
+
+def _parse_column_names(columns: JsonValue) -> list[str]:
+    """Return the names of columns: of texts, of objects with a name, or of the keys of types."""
+    if isinstance(columns, dict):
+        return list(columns) if all(isinstance(kind, str) for kind in columns.values()) else []
+    if not isinstance(columns, list):
+        return []
+    if all(isinstance(each, str) for each in columns):
+        typed = [_TYPED.fullmatch(str(each)) for each in columns]
+        return [
+            match["name"] if match is not None else str(each)
+            for each, match in zip(columns, typed, strict=True)
+        ]
+    named = [
+        {key.lower(): str(item) for key, item in each.items()} for each in columns if isinstance(each, dict)
+    ]
+    found = [_find_cell(each, _COLUMN_KEYS) for each in named]
+    return found if len(found) == len(columns) and all(found) else []
+
+
+def _parse_typed_lines(text: str) -> list[str]:
+    """Return the columns of a list of columns and types, one a line, under one line of heading at most."""
+    parts = text.splitlines() if "\n" in text else text.partition(":")[2].split(",")
+    matches = [_TYPED.fullmatch(line) for line in parts if line.strip()]
+    if matches and matches[0] is None:
+        matches = matches[1:]
+    return (
+        [match["name"] for match in matches if match is not None] if matches and None not in matches else []
+    )

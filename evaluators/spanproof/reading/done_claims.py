@@ -1,0 +1,364 @@
+"""What an answer says was done: `The seat is booked`, `I have notified all three`.
+
+In: an answer. Out: its `DoneClaim`s. English sentences are parsed: the tree says whether a verb is negated,
+conditional or to come (`could not be refunded`, `I will refund it`, `once it is shipped`), and of whom it is
+said. The parser is loaded when an answer first holds a verb of doing in a form that may be one. Of German,
+French, Spanish, Italian, Chinese and Japanese a small lexicon is known; of others nothing is claimed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from spanproof.reading.doings import Lexicon, load_lexicon
+from spanproof.reading.english import ParserUnavailableError, load_english
+
+if TYPE_CHECKING:
+    from spacy.tokens import Span, Token
+
+_MAX_ANSWER: Final = 4_000
+_MAX_ANCESTORS: Final = 4
+# So short an answer may have no word by which its language is known.
+_MAX_FRAGMENT_WORDS: Final = 8
+_SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
+# Where a sentence ends beyond doubt: `… is done. The next …`.
+_SENTENCE_ENDS = re.compile(r"(?<=[a-z\d)*_][.!?])\s+(?=[A-Z])")
+_WORD = re.compile(r"[^\W\d_]+")
+# What parts the clauses of a sentence, without a parser.
+_PARTS = re.compile(r"[,;:，；：]|\s(?:y|e|et|und|sowie|mais|pero|aber|ma)\s")
+_MARKDOWN = re.compile(r"[*_`#>|]|^\s*[-+•]\s|^\s*\d+[.)]\s", re.MULTILINE)
+_ENGLISH = re.compile(
+    r"\b(?:the|is|are|was|were|has|have|been|and|your|you|i|of|to|it|all|for)\b", re.IGNORECASE
+)
+_BY_AGENT = re.compile(r"\b(?:I|we|We)(?:['’]ve| have)?\b")
+_PART_OF = re.compile(
+    r"\b(?P<part>\d{1,4}|one|two|three|four|five|six|seven|eight|nine) (?:out )?of\b", re.IGNORECASE
+)
+_QUANTIFIERS = frozenset(str.split("all both every each everything everyone everybody"))
+_NEGATIVES = frozenset(str.split("not n't n’t never no neither none nothing no-one cannot hardly without"))
+_MODALS = frozenset(
+    str.split("will would can could should may might must shall 'll ’ll 'd ’d wo ca going to")
+)
+_CONDITIONS = frozenset(str.split("if once when unless until before whether as till"))
+_FAILING_VERBS = frozenset(str.split("fail unable try attempt need want plan refuse hope wait intend expect"))
+_SELF = frozenset(str.split("i we it system"))
+# Words by which something was done before the run.
+_EARLIER = frozenset(
+    str.split("already yesterday earlier previously ago before twice once originally recently")
+)
+_TIME_PREPOSITIONS = frozenset(("on", "in", "at", "since"))
+_PLURALS = frozenset(("NNS", "NNPS"))
+_SUBJECTS = frozenset(("nsubj", "nsubjpass", "csubj"))
+_NO_CLAIM_ROLES = frozenset(("amod", "relcl", "acl", "nsubj", "dobj", "pobj", "compound"))
+# Ways to say of any doing that it was done.
+_PHRASES = re.compile(
+    r"\b(?:taken care of|(?:went|gone) (?:out|through)|all (?:set|sorted)|good to go)\b", re.IGNORECASE
+)
+# Words other than verbs that say it, by the verb that they stand for.
+_OTHER_WORDS = {"complete": "complete", "successful": "complete", "successfully": "complete", "set": "set"}
+_SPELLED = {
+    word: at for at, word in enumerate(str.split("zero one two three four five six seven eight nine ten"))
+}
+# Without the parser: words before a verb that deny it or put it off.
+_DENIED_IN_ENGLISH = re.compile(
+    r"\b(?:not|n.t|never|no|none|nothing|no longer|if|once|when|would|will|should|could|can|may|please"
+    r"|want|shall|before|unless|until|unable|fail\w*)\b|n['’]t\b|['’]ll\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DoneClaim:
+    """What an answer says was done.
+
+    Attributes:
+        words: the word that says it, as the answer has it.
+        verb: its verb; empty where the language's verbs are not known by themselves.
+        sentence: that holds it.
+        covers_all: it is said of all that there is.
+        count: of how many it is said, None where no number is given.
+        by_agent: the agent says that it did it itself.
+        is_earlier: it may say what was so before the run: `was refunded on 3 May`, `is already closed`.
+        is_plural: it is said of several things, or of no thing in particular.
+    """
+
+    words: str
+    verb: str
+    sentence: str
+    covers_all: bool = False
+    count: int | None = None
+    by_agent: bool = False
+    is_earlier: bool = False
+    is_plural: bool = False
+
+
+@lru_cache(maxsize=128)
+def list_done_claims(answer: str) -> tuple[DoneClaim, ...]:
+    """Return what an answer says was done, in order."""
+    text = answer[:_MAX_ANSWER]
+    lexicon = load_lexicon()
+    if _has_form(text, lexicon) and _may_be_english(text):
+        return tuple(_parse_english(text, lexicon))
+    return tuple(_match_other_languages(text, lexicon))
+
+
+@lru_cache(maxsize=128)
+def list_possible_verbs(answer: str) -> frozenset[str]:
+    """Return the verbs of which an answer may say that they were done; nothing is parsed for it.
+
+    `list_done_claims` gives claims of these verbs, of the nouns of their doings, and of no others.
+    """
+    text = answer[:_MAX_ANSWER]
+    lexicon = load_lexicon()
+    if not _may_be_english(text) or not _has_form(text, lexicon):
+        return frozenset(claim.verb for claim in list_done_claims(answer))
+    words = {word.lower() for word in _WORD.findall(text)}
+    verbs = {lexicon.participles.get(word) or _OTHER_WORDS.get(word, "") for word in words} - {""}
+    return frozenset(verbs | ({"do"} if _PHRASES.search(text) else set()))
+
+
+def names_agent(answer: str) -> bool:
+    """Whether an answer has the agent speak of itself: `I`, `we`."""
+    return _BY_AGENT.search(answer[:_MAX_ANSWER]) is not None
+
+
+def _may_be_english(text: str) -> bool:
+    return len(text.split()) <= _MAX_FRAGMENT_WORDS or _ENGLISH.search(text) is not None
+
+
+def _has_form(text: str, lexicon: Lexicon) -> bool:
+    """Whether a text holds a word or a phrase that may say that something was done."""
+    words = (word.lower() for word in _WORD.findall(text))
+    return any(w in lexicon.participles or w in _OTHER_WORDS for w in words) or bool(_PHRASES.search(text))
+
+
+def _parse_english(text: str, lexicon: Lexicon) -> Iterator[DoneClaim]:
+    plain = _MARKDOWN.sub(lambda found: " " * len(found[0]), text)
+    try:
+        parser = load_english()
+    except ParserUnavailableError:
+        yield from _match_english(plain, lexicon)
+        return
+    # A line is a sentence at least: a parser reads a list without points as one.
+    lines = [line.strip() for text in plain.splitlines() for line in _SENTENCE_ENDS.split(text)]
+    for document in parser.pipe(line for line in lines if _has_form(line, lexicon)):
+        for sentence in document.sents:
+            if not sentence.text.rstrip().endswith("?"):
+                yield from _iter_sentence_claims(sentence, lexicon)
+
+
+def _iter_sentence_claims(sentence: Span, lexicon: Lexicon) -> Iterator[DoneClaim]:
+    phrase = _PHRASES.search(sentence.text)
+    if phrase is not None and not _DENIED_IN_ENGLISH.search(sentence.text[: phrase.start()]):
+        covers_all = any(word.text.lower() in _QUANTIFIERS - {"all"} for word in sentence)
+        count = _find_count(sentence.root, sentence)
+        head = next(token for token in sentence if token.idx >= sentence.start_char + phrase.start())
+        verb = _find_general_verb("do", list(_iter_subjects(head)), lexicon)
+        if verb is not None:
+            yield DoneClaim(phrase[0], verb, sentence.text.strip(), covers_all, count, is_plural=True)
+    for token in sentence:
+        word = token.text.lower()
+        verb = lexicon.participles.get(word)
+        if verb is None and word in _OTHER_WORDS and token.dep_ in {"acomp", "ROOT", "advmod", "oprd"}:
+            verb = _OTHER_WORDS[word]
+        is_form = token.tag_ in {"VBN", "VBD", "JJ", "RB", "NNP", "NN", "VB", "VBP"}
+        if verb is None or not is_form or not _is_asserted(token):
+            continue
+        if verb in lexicon.general:
+            verb = _find_general_verb(verb, _list_things_done(token, sentence), lexicon)
+        if verb is None:
+            continue
+        by_agent = _BY_AGENT.search(sentence.text[: token.idx - sentence.start_char]) is not None
+        yield DoneClaim(
+            token.text,
+            verb,
+            sentence.text.strip(),
+            any(other.text.lower() in _QUANTIFIERS for other in sentence)
+            and not _has_partial_quantifier(sentence),
+            _find_count(token, sentence),
+            by_agent,
+            not by_agent and _is_earlier_state(token),
+            len(sentence) <= _MAX_FRAGMENT_WORDS // 2 or any(other.tag_ in _PLURALS for other in sentence),
+        )
+
+
+def _list_things_done(token: Token, sentence: Span) -> list[Token]:
+    """Return what a verb is said of: its objects, else its subjects, else what a short line has before it."""
+    things = [child for child in token.children if child.dep_ == "dobj"] or list(_iter_subjects(token))
+    if not things and len(sentence) <= _MAX_FRAGMENT_WORDS:
+        return [other for other in sentence if other.i < token.i]  # `Registration: complete`
+    return things
+
+
+def _find_general_verb(verb: str, things: Sequence[Token], lexicon: Lexicon) -> str | None:
+    """Return what a verb such as `done` says by what it is said of, None where that is no doing.
+
+    `The payment is complete` pays, `your request is complete` does anything, `the report is complete` none.
+    """
+    names = [thing.lemma_.lower() for thing in things]
+    said = next((lexicon.nominals[name] for name in names if name in lexicon.nominals), None)
+    nouns = [name for thing, name in zip(things, names, strict=True) if thing.pos_ == "NOUN"]
+    if said is None and (not nouns or lexicon.anything.intersection(nouns)):
+        return verb
+    return said
+
+
+def _is_earlier_state(token: Token) -> bool:
+    """Whether a doing is said with its time, its doer, or as done before: `was refunded by Ana on 3 May`."""
+    is_past = token.tag_ == "VBD" or any(child.text.lower() in {"was", "were"} for child in token.children)
+    for child in token.children:
+        word = child.text.lower()
+        if word in _EARLIER or child.dep_ == "agent":
+            return True
+        if is_past and word in _TIME_PREPOSITIONS and any(each.like_num for each in child.subtree):
+            return True
+    return False
+
+
+def _is_asserted(token: Token) -> bool:
+    """Whether a verb is said to have happened: not denied, put off, requested, or said of somebody else."""
+    if token.tag_ in {"VB", "VBP"} and token.lemma_.lower() == token.text.lower() and token.dep_ != "ROOT":
+        return False
+    is_fragment = token.head.dep_ == "ROOT" and token.head.pos_ not in {"VERB", "AUX"}
+    if token.dep_ in _NO_CLAIM_ROLES and not is_fragment:
+        return False
+    node, steps = token, 0
+    while steps < _MAX_ANCESTORS:
+        if _is_denied(node, inherits=node is not token):
+            return False
+        if node.dep_ not in {"conj", "xcomp", "ccomp", "acomp", "advmod", "oprd", "dep"} or node.head is node:
+            break
+        node, steps = node.head, steps + 1
+    subjects = list(_iter_subjects(token))
+    is_passive = (
+        any(child.dep_ in {"auxpass", "nsubjpass"} for child in token.children) or token.pos_ == "ADJ"
+    )
+    has_object = any(child.dep_ in {"dobj", "dative"} for child in token.children)
+    acts_itself = not has_object or any(subject.text.lower() in _SELF for subject in subjects)
+    return (
+        not subjects
+        or is_passive
+        or acts_itself
+        or token.tag_ == "VBN"
+        or token.dep_ in {"acomp", "advmod", "oprd", "conj"}
+    )
+
+
+def _is_denied(token: Token, *, inherits: bool) -> bool:
+    """Whether a word is negated, modal or conditional, by what hangs on it."""
+    for child in token.children:
+        word = child.text.lower()
+        if child.dep_ == "neg" or (word in _NEGATIVES and child.dep_ != "conj"):
+            return True
+        if child.dep_ == "aux" and word in _MODALS:
+            return True
+        if child.dep_ in {"mark", "advmod"} and word in _CONDITIONS:
+            return True
+        if child.dep_ == "aux" and child.tag_ == "VBG":
+            return True
+        # `is being refunded`
+        if child.dep_ == "auxpass" and word == "being":
+            return True
+        if child.dep_ in _SUBJECTS and _is_negative_phrase(child):
+            return True
+        if child.dep_ in {"dobj", "attr"} and any(each.text.lower() == "no" for each in child.children):
+            return True
+    return inherits and token.lemma_.lower() in _FAILING_VERBS
+
+
+def _is_negative_phrase(token: Token) -> bool:
+    """Whether a phrase says that it is about none: `no refund`, `none of them`, `not all orders`."""
+    words = {token.text.lower(), *(child.text.lower() for child in token.children)}
+    return bool(words & _NEGATIVES)
+
+
+def _iter_subjects(token: Token) -> Iterator[Token]:
+    node = token
+    for _ in range(_MAX_ANCESTORS):
+        own = [child for child in node.children if child.dep_ in _SUBJECTS]
+        if own or node.dep_ not in {"conj", "xcomp", "acomp", "advmod"}:
+            yield from own
+            return
+        node = node.head
+
+
+def _has_partial_quantifier(sentence: Span) -> bool:
+    """Whether a quantifier is limited: `all but one`, `all except A-3`, `almost all`."""
+    words = {token.text.lower() for token in sentence}
+    return (
+        bool(words & {"except", "excluding", "apart", "almost", "nearly", "only"})
+        or "all but" in sentence.text
+    )
+
+
+def _find_count(token: Token, sentence: Span) -> int | None:
+    """Return the number of things that a verb is said of, None where none is given."""
+    if "both" in (other.text.lower() for other in sentence):
+        return 2
+    part = _PART_OF.search(sentence.text)
+    if part is not None:
+        return _parse_count(part["part"])
+    for other in sentence:
+        is_noun = other.head.pos_ == "NOUN" and other.head.tag_ in {"NNS", "NNPS"}
+        is_subject = other.dep_ in _SUBJECTS | {"dobj"}
+        if (other.dep_ == "nummod" and is_noun) or (
+            other.pos_ == "NUM" and is_subject and other.head is token
+        ):
+            number = _parse_count(other.text)
+            if number is not None:
+                return number
+    return None
+
+
+def _parse_count(word: str) -> int | None:
+    return int(word) if word.isdecimal() and len(word) <= 4 else _SPELLED.get(word.lower())
+
+
+def _match_english(text: str, lexicon: Lexicon) -> Iterator[DoneClaim]:
+    """Yield claims by the words around a verb, where the parser is not installed."""
+    for sentence in _SENTENCE.findall(text):
+        for found in _WORD.finditer(sentence):
+            verb = lexicon.participles.get(found[0].lower())
+            denied = _DENIED_IN_ENGLISH.search(sentence[: found.start()])
+            if verb is not None and not denied and not sentence.rstrip().endswith("?"):
+                covers_all = any(word in _QUANTIFIERS for word in sentence.lower().split())
+                yield DoneClaim(found[0], verb, sentence.strip(), covers_all, is_plural=True)
+
+
+def _match_other_languages(text: str, lexicon: Lexicon) -> Iterator[DoneClaim]:
+    for sentence in _SENTENCE.findall(text):
+        if sentence.rstrip().endswith(("?", "？")) or "¿" in sentence:
+            continue
+        for forms in lexicon.languages.values():
+            claims = list(forms.done.finditer(sentence))
+            for found in claims:
+                is_whole = found[0].isascii() or _WORD.match(found[0])
+                around = sentence if is_whole else sentence[: found.start()]
+                if forms.denied.search(_blank(around, found)) is None:
+                    yield DoneClaim(
+                        found[0],
+                        forms.get_verb(found[0]),
+                        sentence.strip(),
+                        forms.all.search(sentence) is not None,
+                        is_earlier=forms.earlier.search(_find_clause(sentence, found)) is not None,
+                        is_plural=True,
+                    )
+            if claims:
+                break
+
+
+def _find_clause(sentence: str, found: re.Match[str]) -> str:
+    """Return the clause of a sentence that holds what was found."""
+    parts = list(_PARTS.finditer(sentence))
+    start = max((part.end() for part in parts if part.end() <= found.start()), default=0)
+    end = min((part.start() for part in parts if part.start() >= found.end()), default=len(sentence))
+    return sentence[start:end]
+
+
+def _blank(text: str, found: re.Match[str]) -> str:
+    """Return a text without the words that were found."""
+    return text.replace(found[0], " ", 1)

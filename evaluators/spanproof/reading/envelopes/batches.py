@@ -1,0 +1,208 @@
+"""Batches: which items of an operation on several were done, and which were not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from spanproof.reading.envelopes.documents import (
+    find_message,
+    has_error,
+    match_document,
+    normalise_name,
+    parse_whole_number,
+)
+from spanproof.reading.envelopes.model import (
+    HTTP_ERRORS,
+    MAX_BARE_CHARS,
+    Envelope,
+    EnvelopeForm,
+    EnvelopeStatus,
+    ItemOutcome,
+)
+from spanproof.trace import JsonValue
+
+_MAX_ITEMS: Final = 500
+_ITEM_LISTS = ("results", "items", "responses", "records", "entries", "outcomes", "data", "operations")
+_DONE_COUNTS = frozenset(
+    str.split(
+        "succeeded success successful successes succeededcount successcount successfulcount processed created"
+        " sent delivered updated imported done completed inserted written uploaded accepted applied ok added"
+    )
+)
+_FAILED_COUNTS = frozenset(
+    str.split(
+        "failed failures failure failedcount failurecount errorcount errors unprocessed unprocesseditems"
+        " rejected skipped bounced undelivered notsent unsuccessful failedids failedrecords conflicts"
+    )
+)
+_STATE_FIELDS = (
+    "status",
+    "state",
+    "result",
+    "outcome",
+    "success",
+    "ok",
+    "done",
+    "sent",
+    "updated",
+    "accepted",
+)
+_FAILED_STATES = frozenset(
+    str.split(
+        "error failed failure fail rejected declined denied refused bounced undelivered undeliverable skipped"
+        " timeout timed_out aborted cancelled canceled not_found notfound invalid conflict forbidden"
+        " unauthorized false blocked out_of_stock unavailable not_sent unprocessed"
+    )
+)
+_NAMING_FIELD = re.compile(
+    r"(?:id|name|email|key|address|to|sku|number|code|item|ref|reference|title|path|file|user|target"
+    r"|recipient|order|host|node)\Z",
+    re.IGNORECASE,
+)
+_COUNTED_TEXT = re.compile(
+    r"\b(?P<done>\d+) ?(?:of|out of|/) ?(?P<total>\d+)\b[^.;\n]{0,60}?\b(?:succeeded|successful\w*|sent|done|"
+    r"processed|updated|created|delivered|completed|imported|cancelled|canceled|deleted|booked|applied)\b"
+    r"|\b(?:sent|processed|updated|created|delivered|completed|imported|deleted|booked|applied)\b[^.;\n]{0,40}?"
+    r"\b(?P<done2>\d+) ?(?:of|out of|/) ?(?P<total2>\d+)\b"
+    r"|\b(?P<done3>\d+) [\w ]{0,30}?(?:succeeded|successful\w*|sent|done|processed|updated|created"
+    r"|delivered)\b[^\n]{0,40}?\b(?P<failed3>\d+) [\w ]{0,20}?(?:failed|errors?|rejected|skipped|bounced"
+    r"|undelivered)\b",
+    re.IGNORECASE,
+)
+
+
+def find_partial_result(document: JsonValue, text: str = "") -> Envelope | None:
+    """Return what a batch did and did not do; None where nothing of it failed, or it is no batch.
+
+    The rows of a table of records look the same: only the result of an operation is a batch.
+    """
+    if isinstance(document, dict):
+        found = match_document(document)
+        partial = found if found is not None and found.status is EnvelopeStatus.PARTIAL else None
+        return _find_listed_items(document) or _find_counted_items(document) or partial
+    if isinstance(document, list):
+        return _build_batch(_list_item_outcomes(document))
+    return _find_counts_in_text(text)
+
+
+def _find_listed_items(document: Mapping[str, JsonValue]) -> Envelope | None:
+    for name, item in document.items():
+        if normalise_name(name) in _ITEM_LISTS and isinstance(item, list):
+            found = _build_batch(_list_item_outcomes(item))
+            if found is not None:
+                return found
+        if isinstance(item, dict) and normalise_name(name) in {"data", "result", "results", "summary"}:
+            by_name = _list_named_outcomes(item) if normalise_name(name) == "results" else ()
+            found = _build_batch(by_name) or _find_listed_items(item) or _find_counted_items(item)
+            if found is not None:
+                return found
+    return None
+
+
+def _list_item_outcomes(items: Sequence[JsonValue]) -> tuple[ItemOutcome, ...]:
+    """Return the outcome of each item of a list; none where an item says nothing of its own."""
+    found = []
+    for at, item in enumerate(items[:_MAX_ITEMS], 1):
+        inner = next(iter(item.values())) if isinstance(item, dict) and len(item) == 1 else item
+        outcome = _read_item(inner, str(at)) if isinstance(inner, dict) else None
+        if outcome is None:
+            return ()
+        found.append(outcome)
+    return tuple(found)
+
+
+def _list_named_outcomes(items: Mapping[str, JsonValue]) -> tuple[ItemOutcome, ...]:
+    """Return the outcome of each item of an object: `{"a@b.example": "sent", "c@d.example": "bounced"}`."""
+    states = {name: item for name, item in items.items() if isinstance(item, str | bool)}
+    if len(states) != len(items) or not states:
+        return ()
+    return tuple(ItemOutcome(name, not _is_failed_state(item), str(item)) for name, item in states.items())
+
+
+def _read_item(item: Mapping[str, JsonValue], position: str) -> ItemOutcome | None:
+    fields = {normalise_name(name): each for name, each in item.items()}
+    names = [str(each) for name, each in item.items() if _NAMING_FIELD.search(name) and _is_plain(each)]
+    name = names[0] if names else position
+    states = [fields[key] for key in _STATE_FIELDS if isinstance(fields.get(key), str | bool | int)]
+    error = next(
+        (fields[key] for key in ("error", "errors", "errorcode", "errormessage") if key in fields), None
+    )
+    if has_error(error) or any(map(_is_failed_state, states)):
+        return ItemOutcome(name, done=False, reason=find_message(fields))
+    return ItemOutcome(name, done=True) if states or len(names) > 0 else None
+
+
+def _is_plain(item: JsonValue) -> bool:
+    return isinstance(item, str | int) and not isinstance(item, bool)
+
+
+def _is_failed_state(item: JsonValue) -> bool:
+    if isinstance(item, str):
+        state = item.strip().lower().replace(" ", "_").replace("-", "_")
+        return state in _FAILED_STATES or state.startswith(("failed", "error", "rejected"))
+    number = parse_whole_number(item)
+    return item is False or (number is not None and number in HTTP_ERRORS)
+
+
+def _build_batch(items: Sequence[ItemOutcome]) -> Envelope | None:
+    failed = [item for item in items if not item.done]
+    if not failed:
+        return None
+    return _make_partial(len(items) - len(failed), len(failed), tuple(items))
+
+
+def _find_counted_items(document: Mapping[str, JsonValue]) -> Envelope | None:
+    """Return the batch that a document counts, or lists: `{"succeeded": 3, "failed": 1}`."""
+    done = failed = 0
+    items: list[ItemOutcome] = []
+    counted = False
+    for name, item in document.items():
+        field_name = normalise_name(name)
+        is_count = isinstance(item, list) or (isinstance(item, int) and not isinstance(item, bool))
+        if not is_count or field_name not in _DONE_COUNTS | _FAILED_COUNTS:
+            continue
+        size = len(item) if isinstance(item, list) else parse_whole_number(item) or 0
+        is_done = field_name in _DONE_COUNTS
+        done, failed = (done + size, failed) if is_done else (done, failed + size)
+        counted = counted or is_done
+        for at, each in enumerate(item if isinstance(item, list) else (), 1):
+            known = _read_item(each, str(at)) if isinstance(each, dict) else None
+            items.append(
+                ItemOutcome(known.name if known else str(each), is_done, known.reason if known else "")
+            )
+    if failed == 0 or not counted:
+        return None
+    return _make_partial(done, failed, tuple(items))
+
+
+def _find_counts_in_text(text: str) -> Envelope | None:
+    if len(text) > MAX_BARE_CHARS:
+        return None
+    found = _COUNTED_TEXT.search(text)
+    if found is None:
+        return None
+    given = found.groupdict()
+    done = int(given["done"] or given["done2"] or given["done3"])
+    total = given["total"] or given["total2"]
+    failed = int(total) - done if total else int(given["failed3"])
+    return (
+        replace(_make_partial(done, failed, ()), form=EnvelopeForm.TEXT, quote=found[0])
+        if failed > 0
+        else None
+    )
+
+
+def _make_partial(done: int, failed: int, items: tuple[ItemOutcome, ...]) -> Envelope:
+    reason = next((item.reason for item in items if not item.done and item.reason), "")
+    quote = f"{failed} of {done + failed} failed" + (f": {reason}" if reason else "")
+    return Envelope(
+        EnvelopeStatus.PARTIAL,
+        EnvelopeForm.STRUCTURED,
+        quote,
+        items=items,
+        done_count=done,
+        failed_count=failed,
+    )

@@ -1,0 +1,230 @@
+"""Texts: the words in which a result says that it failed.
+
+A form counts by its place and by what gave the text: the word "error" alone says nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Final
+
+from spanproof.reading.envelopes.forms import load_text_forms
+from spanproof.reading.envelopes.model import MAX_CHARS, Envelope, EnvelopeForm, EnvelopeStatus
+from spanproof.reading.log_lines import is_log_line, is_record_list
+from spanproof.reading.shell_commands import find_own_message, read_command
+from spanproof.reading.tool_kinds import ToolKind
+from spanproof.reading.tracebacks import parse_python_traceback, parse_thrown_error
+
+MAX_MESSAGE_CHARS: Final = 400
+# An error message at the start of a longer text is a heading or a quotation.
+_MAX_MESSAGE_LINES: Final = 12
+# A shell whose program only fails says so in few lines.
+_MAX_SHELL_LINES: Final = 6
+_NAME = (
+    r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Exists|NotFound|Timeout|Interrupt|Exit|Warning"
+    r"|Expired|Refused|Denied|Failure|Fault)"
+)
+# An exception's name: by how it ends, or by the module that defines it.
+_RAISED = rf"(?:{_NAME}|(?:Base)?Exception(?:Group)?|(?:[a-z_]\w*\.)+(?:exceptions?|errors?)\.[A-Z]\w*)"
+_EXCEPTION_LINE = re.compile(rf"(?P<type>{_RAISED})(?:: ?(?P<message>.*))?\Z", re.DOTALL)
+_EXCEPTION_REPR = re.compile(
+    rf"(?:(?P<type>{_RAISED})\((?P<message>.*)\)|<(?P<other>{_RAISED})\b(?P<rest>[^<>]*)>)\Z", re.DOTALL
+)
+_EXCEPTION_NAME = re.compile(_NAME)
+_OWN_ERROR = re.compile(r"(?:[Ee]rror|ERROR|[Ff]atal|FATAL)(?:\[\w+\])?: \S")
+_EXIT_WORD = re.compile(r"exit|\breturn|\b(?:process|command|program|script)\b", re.IGNORECASE)
+_BEFORE_DATABASE = re.compile(r"\A(?:Error|ERROR|error|Query failed|SQL error)[: ]+\s*(?=\S)")
+# A count or a measure: `Errors: 4`, `Mean absolute error: 3.1`.
+_FIGURE = re.compile(
+    r"[^:\n]{0,60}(?:[Ee]rrors?|[Ff]ailed|[Ff]ailures?)\b[^:\n]{0,30}: ?(?:-?[\d.,]+ ?%?|(?:null|none|nil"
+    r"|undefined|false|NaN)\b,?)"
+    r"(?:,? (?:on|of|in|per|at|passed|failed|and|warnings?|to|from|minutes?|s|ms)\b[^\n]{0,80}"
+    r"|[,;][^\n]{0,80})?\s*(?:\n|\Z)"
+)
+_SUCCESS_TAIL = re.compile(r"\b(?:0 errors?|no errors?|without errors?|errors?: (?:0|none)\b)", re.IGNORECASE)
+_TABLE_RULE = re.compile(r"^\s*(?:[|+│┌┏╭]|[^|\n]*\|[^|\n]*\|)", re.MULTILINE)
+_DECORATION = re.compile(
+    r"(?:[^\w\s\[({<'\"`/\\.-]+\s*|\*\*|</?(?:tool_)?error>|\[(?:ERROR|Error|error)\]\s*)+"
+)
+# What precedes the details of a message: `Lookup failed: …`.
+_MESSAGE_HEAD = re.compile(
+    r"(?P<head>[A-Za-z][\w' -]{0,70}?)(?: \([^()\n]{1,80}\))?(?P<end>\*{0,2}: ?\*{0,2}|\. (?:Reason|Cause"
+    r"|Error|Details?): | - )\S"
+)
+_FAILING_END = re.compile(
+    r"(?:\b(?:error|failed|failure|exception|exception raised|error occurred|due to|went wrong[\w ]*|because)"
+    r"|\b(?:failed|error|exception)(?: while| when| with| to| during| in| from| raised)\b[\w' -]*)\Z",
+    re.IGNORECASE,
+)
+_FAILING_WORD = re.compile(
+    r"\b(?:error|failed|failure|exception|unable|could ?n[o']t|cannot|can't|went wrong)\b", re.IGNORECASE
+)
+# Words that make a head the name of a measure or of a field: `Last error: …`.
+_MEASURE_WORD = re.compile(
+    r"\b(?:last|latest|previous|known|common|recent|first|standard|mean|absolute|squared|relative"
+    r"|rounding|type|root|total|max|maximum|average|median|prediction|test|training|validation|margin"
+    r"|of error)\b",
+    re.IGNORECASE,
+)
+_GIVEN_UP = re.compile(
+    r"(?:Sorry, )?(?:[Cc]ould not|[Cc]annot|[Cc]ouldn't"
+    r"|[Uu]nable to) [\w' -]{1,60}\((?=[^()\n]*[A-Za-z])[^\n]*\)\.?\Z"
+    r"|error=\w+ |(?:err|error_type)=\w*(?:Error|Exception)\b"
+)
+# What goes on in sentences explains an HTTP status; a page that could not be had has an address or nothing.
+_EXPLAINED = re.compile(r"[a-z]\. [A-Z]|[.!?]\Z")
+
+
+def find_text_failure(whole: str, kind: ToolKind, command: str) -> Envelope | None:
+    """Return the failure that a text reports, None where it reports none."""
+    lines = [line.strip() for line in whole[-MAX_CHARS:].splitlines() if line.strip()]
+    head = whole[:MAX_CHARS]
+    status, other_lines = _split_exit_status(lines)
+    if status is not None:
+        quote = other_lines[-1] if other_lines else lines[-1]
+        if status == 0:
+            return None
+        return Envelope(EnvelopeStatus.FAILED, EnvelopeForm.EXIT_STATUS, quote, None, status)
+    framework = _match("framework", head, lines[0])
+    if framework is not None:
+        return framework
+    if kind is ToolKind.DOCUMENTS:
+        return _find_failure_of_documents(head, lines[0])
+    if command and kind in (ToolKind.SHELL, ToolKind.OTHER):
+        known = read_command(command)
+        line = find_own_message(known, lines)
+        if line is not None or known.shows:
+            return _make_text_failure(line) if line is not None else None
+    if any(map(is_log_line, (lines[0], lines[-1]))) or is_record_list(lines):
+        return None
+    return (
+        _find_traceback(whole[-MAX_CHARS:], kind)
+        or _find_message_of_tool(head, lines, kind)
+        or _find_short_message(head, lines[0], kind)
+    )
+
+
+def _make_text_failure(quote: str, error_type: str | None = None, producer: str = "") -> Envelope:
+    return Envelope(EnvelopeStatus.FAILED, EnvelopeForm.TEXT, quote, error_type, None, producer)
+
+
+def _match(section: str, text: str, quote: str) -> Envelope | None:
+    """Return the failure that a row of a section finds at the start of a text."""
+    form = load_text_forms()[section]
+    found = form.match(text)
+    return _make_text_failure(quote, _find_exception_name(text), form.get_producer(found)) if found else None
+
+
+def _split_exit_status(lines: list[str]) -> tuple[int | None, list[str]]:
+    """Return an exit status on a line of its own, first or last, and the other lines."""
+    for line in (lines[0], lines[-1]):
+        if len(line) >= MAX_MESSAGE_CHARS or _EXIT_WORD.search(line) is None:
+            continue
+        found = load_text_forms()["exit"].match(line)
+        if found is not None:
+            codes = (found["code"], found["code2"], found["code3"])
+            code = next(each for each in codes if each is not None)
+            own_line = found["code3"] is not None
+            return int(code), [each for each in lines if own_line or each is not line]
+    return None, lines
+
+
+def _find_failure_of_documents(head: str, first: str) -> Envelope | None:
+    """Return the failure of a tool that gives documents: it fails in few words, or not at all."""
+    if "\n" in head.strip() or len(head) > MAX_MESSAGE_CHARS:
+        return _match_page(head)
+    http = load_text_forms()["http"].match(head)
+    if http is not None and not _EXPLAINED.search(head[http.end() :]):
+        return _match("http", head, first)
+    return _match("document", head, first)
+
+
+def _match_page(head: str) -> Envelope | None:
+    page = load_text_forms()["page"].match(head)
+    return _make_text_failure(f"HTTP {page['status']}", None, "web servers") if page else None
+
+
+def _find_traceback(tail: str, kind: ToolKind) -> Envelope | None:
+    """Return an uncaught exception at the end of the text."""
+    raised = parse_python_traceback(tail)
+    if raised is not None:
+        return _make_text_failure(*raised, "Python")
+    if kind not in (ToolKind.JAVASCRIPT, ToolKind.SHELL, ToolKind.OTHER):
+        return None
+    thrown = parse_thrown_error(tail)
+    return _make_text_failure(*thrown, "Node.js") if thrown is not None else None
+
+
+def _find_message_of_tool(head: str, lines: list[str], kind: ToolKind) -> Envelope | None:
+    if kind in (ToolKind.SQL, ToolKind.OTHER, ToolKind.PYTHON):
+        bare = _BEFORE_DATABASE.sub("", head)
+        found = _match("database", head, lines[0])
+        if found is None and bare != head:
+            found = _match("database", bare, lines[0])
+        if found is not None:
+            return found
+    if kind is ToolKind.SHELL and len(lines) <= _MAX_SHELL_LINES and not _FIGURE.match(lines[-1]):
+        line = next(filter(_OWN_ERROR.match, (lines[0], lines[-1])), None)
+        if line is not None:
+            return _make_text_failure(line)
+    if kind is not ToolKind.SHELL and (
+        kind not in (ToolKind.JAVASCRIPT, ToolKind.OTHER) or len(lines) > _MAX_MESSAGE_LINES
+    ):
+        return None
+    ends = (lines[0], lines[-1]) if kind is ToolKind.SHELL else lines[:1]
+    of_shell = [found for line in ends if (found := _match("shell", line, line))]
+    of_build = [found for line in lines[:_MAX_MESSAGE_LINES] if (found := _match("build", line, line))]
+    found = next(iter((*of_shell, *of_build)), None)
+    return replace(found, error_type=None) if found is not None else None
+
+
+def _find_short_message(head: str, first: str, kind: ToolKind) -> Envelope | None:
+    """Return an error message that is the whole of a short text."""
+    if head.count("\n") >= _MAX_MESSAGE_LINES or _TABLE_RULE.search(head) or _SUCCESS_TAIL.search(first):
+        return None
+    raised = _EXCEPTION_LINE.match(first) or _EXCEPTION_REPR.match(head)
+    if raised is not None:
+        given = raised.groupdict()
+        if given.get("message") is None or given["message"].strip():
+            return _make_text_failure(first, _shorten_name(given["type"] or given["other"]), "Python")
+    page = _match_page(head)
+    if page is not None:
+        return page
+    http = _match("http", head, first) if kind is not ToolKind.SHELL else None
+    if http is not None:
+        return replace(http, error_type=None)
+    if _FIGURE.match(head):
+        return None
+    message = _match("message", head, first)
+    if message is not None:
+        return replace(message, error_type=_find_exception_name(first))
+    return _make_text_failure(first, _find_exception_name(first)) if _names_failure(first) else None
+
+
+def _names_failure(first: str) -> bool:
+    """Whether a message first names a failure, then gives its details: `Sorry, the lookup failed: …`."""
+    plain = _DECORATION.sub("", first, count=1) if _DECORATION.match(first) else first
+    if _GIVEN_UP.match(plain):
+        return True
+    if plain != first and _EXCEPTION_LINE.match(plain):
+        return True
+    head = _MESSAGE_HEAD.match(plain)
+    if head is None or _MEASURE_WORD.search(head["head"]):
+        return False
+    return _FAILING_END.search(head["head"]) is not None and _FAILING_WORD.search(head["head"]) is not None
+
+
+def _find_exception_name(text: str) -> str | None:
+    found = _EXCEPTION_NAME.search(text[:2_000])
+    return _shorten_name(found[0]) if found else None
+
+
+def _shorten_name(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+def find_refusal(text: str) -> Envelope | None:
+    """Return the refusal that an operation got: `Rejected: …`, `Not allowed.`; None where it got none."""
+    whole = text.strip()
+    return _match("refusal", whole, whole[:MAX_MESSAGE_CHARS])

@@ -1,0 +1,50 @@
+"""What a query says of its result: the names of the columns that its SELECT gives.
+
+In: SQL in any common dialect. Out: names in order, none where a star or an expression leaves one unnamed to
+us. The parser is loaded with the first query that a plain list of columns does not settle.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from functools import lru_cache
+
+_MAX_CHARS = 20_000
+_DIALECTS = ("", "postgres", "mysql", "sqlite", "duckdb", "tsql", "snowflake", "bigquery", "clickhouse")
+_IDENTIFIER = r"[A-Za-z_]\w*"
+# SELECT a, t.b AS c FROM …: needs no parser.
+_PLAIN = re.compile(
+    rf"\s*select\s+(?P<columns>(?:{_IDENTIFIER}\.)?{_IDENTIFIER}(?:\s+as\s+{_IDENTIFIER})?"
+    rf"(?:\s*,\s*(?:{_IDENTIFIER}\.)?{_IDENTIFIER}(?:\s+as\s+{_IDENTIFIER})?)*)\s+from\s",
+    re.IGNORECASE,
+)
+_NO_COLUMN = frozenset(("distinct", "all", "top", "from"))
+_SELECTS = re.compile(r"\s*(?:select|with|\(|--|/\*)", re.IGNORECASE)
+
+
+@lru_cache(maxsize=256)
+def list_columns(query: str) -> tuple[str, ...]:
+    """Return the names of the columns that a query's last SELECT gives; none where they are not all known."""
+    plain = _PLAIN.match(query)
+    if plain is not None and not _NO_COLUMN & set(plain["columns"].lower().split()):
+        return tuple(re.split(r"\.|\s", column.strip())[-1] for column in plain["columns"].split(","))
+    if len(query) > _MAX_CHARS or not _SELECTS.match(query):
+        return ()
+    import sqlglot
+    from sqlglot import exp
+    from sqlglot.errors import SqlglotError
+
+    logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
+    for dialect in _DIALECTS:
+        try:
+            statements = sqlglot.parse(query, dialect=dialect or None)
+        except (SqlglotError, RecursionError, ValueError):
+            continue
+        last = statements[-1] if statements else None
+        if not isinstance(last, exp.Query):
+            return ()
+        names = [each.output_name or each.sql(dialect=dialect or None) for each in last.selects]
+        known = names and not any(name == "*" or name.endswith(".*") for name in names)
+        return tuple(names) if known else ()
+    return ()

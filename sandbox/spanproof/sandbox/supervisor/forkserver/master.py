@@ -1,0 +1,118 @@
+"""The jail's own process: a small, single-threaded interpreter that builds the root and starts supervisors.
+
+In: one socket from the host (see `starter`). Out: supervisors; its end takes each along.
+Started as `python -s -P -c …` with a scrubbed environment; never run twice in one process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import signal
+import sys
+from collections.abc import Container
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from spanproof.sandbox import kernel
+from spanproof.sandbox.supervisor.forkserver.spawner import Order, map_identity, run_spawner
+from spanproof.sandbox.supervisor.forkserver.starter import Starter, connect_host
+from spanproof.sandbox.supervisor.forkserver.supervisor import SupervisorSetup
+from spanproof.sandbox.supervisor.forkserver.warm import (
+    hide_own_source,
+    prepare_interpreter,
+    settle,
+    use_packages_of,
+)
+from spanproof.sandbox.supervisor.namespaces import cgroup, root
+from spanproof.sandbox.supervisor.namespaces.users import pick_unused_id
+from spanproof.sandbox.supervisor.seccomp.filter import compile_filter
+from spanproof.sandbox.supervisor.seccomp.paths import is_within
+from spanproof.sandbox.supervisor.seccomp.rules import ENDS
+from spanproof.sandbox.supervisor.seccomp.syscalls import require_arch
+
+
+def main(control_fd: int) -> None:
+    """Build the root, then start supervisors until the host is gone; does not return."""
+    host = connect_host(control_fd)
+    if host is None:
+        return
+    try:
+        guest_id = pick_unused_id(os.geteuid(), Path("/proc/self/uid_map").read_text())
+        _enter_namespaces(guest_id)
+    except OSError as failure:
+        host.report_failure(failure)
+        return
+    child = os.fork()
+    if child:
+        host.close()
+        os.waitpid(child, 0)
+        return
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    try:
+        prepare_interpreter(host.options["preload"])
+        # Both are out of sight once the root is built.
+        groups = cgroup.find_base(host.options["owner"])
+        proc = os.open("/proc", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        setup = _build(host.options)
+    except Exception as failure:  # noqa: BLE001 - reported to the host, in full
+        host.report_failure(failure)
+        return
+    Starter(host, _Root(setup, guest_id, proc), groups).serve()
+
+
+@dataclass(frozen=True, slots=True)
+class _Root:
+    """What all supervisors of this tier share: each one's own namespaces end with it."""
+
+    setup: SupervisorSetup
+    guest_id: int | None
+    proc: int
+
+    def prepared(self) -> _Root:
+        """See `SupervisorFactory`."""
+        return self
+
+    def become_supervisor(self, channel: int, group: cgroup.Group | None) -> NoReturn:
+        """See `PreparedSupervisor`: become the spawner, which starts it."""
+        run_spawner(Order(self.setup, self.guest_id, channel, group, self.proc))
+
+    def clear(self, others: Container[int]) -> None:
+        """See `PreparedSupervisor`: nothing is left."""
+
+    def end_all(self) -> None:
+        """See `SupervisorFactory`."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(-1, signal.SIGKILL)
+
+
+def _build(options: dict[str, Any]) -> SupervisorSetup:
+    """Build the root, and settle this interpreter in it, where it finds its packages."""
+    arch = require_arch()
+    binds = [root.Bind(*bind) for bind in options["binds"]]
+    visible = root.build_root(root.find_interpreter_directories(), binds)
+    sys.path[:] = [path for path in sys.path if path and is_within(path, visible.roots)]
+    if options["site"] is not None:
+        use_packages_of(options["site"])
+    importlib.invalidate_caches()
+    sys.path_importer_cache.clear()
+    hide_own_source()
+    plain = compile_filter(arch, root.GUEST_ID, shown=ENDS)
+    observed = compile_filter(arch, root.GUEST_ID, observed=True, shown=ENDS)
+    settle()
+    return SupervisorSetup(visible, arch, os.environ["PATH"], plain, observed)
+
+
+def _enter_namespaces(guest_id: int | None) -> None:
+    """Enter a mount and a process namespace; without root, in a user namespace that owns both.
+
+    The master is PID 1 of the process namespace: its end, by whatever signal, is the end of every supervisor.
+    """
+    if guest_id is not None:
+        kernel.unshare(kernel.CLONE_NEWNS | kernel.CLONE_NEWPID)
+        return
+    uid, gid = os.geteuid(), os.getegid()
+    kernel.unshare(kernel.CLONE_NEWUSER | kernel.CLONE_NEWNS | kernel.CLONE_NEWPID)
+    map_identity(root.GUEST_ID, uid, gid)

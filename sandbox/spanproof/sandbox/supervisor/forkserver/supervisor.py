@@ -1,0 +1,276 @@
+"""PID 1 of its own namespaces: has one guest made per run, watches it, and reports what became of it.
+
+In: jobs from the host on one socket. Out: one result per job, made of what the kernel said, and the guest's
+own report beside it. Between runs the supervisor is as it was: everything the guest started is killed and
+reaped, everything it wrote is unmounted. When the host or the master goes away, the supervisor ends, and with
+it the namespace.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NoReturn
+
+from spanproof.sandbox import kernel
+from spanproof.sandbox.guest.descriptors import Descriptors
+from spanproof.sandbox.guest.wire import FROM_HOST, BadFrame, Decoder, Frame, Header, encode, receive
+from spanproof.sandbox.supervisor.fixtures.run_fixtures import RunFixtures, has_fixtures
+from spanproof.sandbox.supervisor.forkserver.zygote import Zygotes
+from spanproof.sandbox.supervisor.isolation import Armed, Ends, Isolation
+from spanproof.sandbox.supervisor.namespaces import network, root
+from spanproof.sandbox.supervisor.namespaces import process_tree as tree
+from spanproof.sandbox.supervisor.namespaces.cgroup import Group
+from spanproof.sandbox.supervisor.run import ahead
+from spanproof.sandbox.supervisor.run.run import Links, Run
+from spanproof.sandbox.supervisor.run.steps import SessionRun
+from spanproof.sandbox.supervisor.seccomp.paths import Boundary
+from spanproof.sandbox.supervisor.seccomp.syscalls import Arch
+from spanproof.sandbox.supervisor.seccomp.watcher import Watcher
+
+_DEFAULT_DISK_BYTES = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class SupervisorSetup:
+    """What a supervisor inherits from its master.
+
+    Attributes:
+        visible: what of the machine a guest may read.
+        program_path: where a guest's programs are searched.
+        seccomp: the filter of every guest, as the kernel takes it.
+        seccomp_observed: that of guests whose random bytes the supervisor answers.
+    """
+
+    visible: root.Visible
+    arch: Arch
+    program_path: str
+    seccomp: bytes
+    seccomp_observed: bytes
+
+
+class Supervisor:
+    """Serves one host socket until it closes."""
+
+    def __init__(
+        self, isolation: Isolation, channel: socket.socket, group: Group | None, way_out: int | None = None
+    ) -> None:
+        self._isolation = isolation
+        self._box = isolation.box
+        self._watcher = isolation.watcher
+        self._channel = channel
+        self._decoder = Decoder(FROM_HOST)
+        way_out = channel.fileno() if way_out is None else way_out
+        self._links = Links(channel, self._decoder, isolation, group, way_out)
+        self._bounds: tree.Bounds | None = None
+        self._has_box = False
+        # Whether a program has begun whose result has not been sent.
+        self.at_work = False
+
+    def serve(self) -> None:
+        """Arm a guest, take a job, run it, and again."""
+        armed = self._arm()
+        self._channel.sendall(encode({"kind": "armed"}))
+        while True:
+            try:
+                frame = receive(self._channel, self._decoder)
+            except (EOFError, BadFrame, OSError):
+                return
+            if frame.header.get("kind") != "job":
+                continue  # meant for a session that has ended meanwhile
+            armed = self._fit_guest(armed, frame.header)
+            self._watcher.watch(armed.guest.listener)
+            self._fix(frame, armed)
+            self._watcher.fixtures = armed.fixtures
+            self._prepare(frame)
+            self.at_work = True
+            kind = SessionRun if frame.header["language"] == "session" else Run
+            run = kind(frame, armed, self._links)
+            run.start()
+            header, parts = run.finish()  # nothing of the program runs any more
+            self._channel.sendall(encode(header, parts))
+            self.at_work = False
+            armed = self._follow(run, armed)
+            if "ahead" in frame.header:
+                armed = self._start_ahead(frame.header, armed)
+
+    def _follow(self, run: Run, armed: Armed) -> Armed:
+        """Leave nothing of a run whose result has been reported, and arm the next guest."""
+        if run.leaves_one_process:
+            self._isolation.tree.kill_others()
+            # The zygote makes it when that process is gone.
+            following = self._receive_guest(self._request_guest())
+            self._isolation.origin.ended()
+            self._clear(armed, touched=False)
+            return following
+        run.reap_held()
+        self._clear(armed, touched=run.touched)
+        if self._watcher.record.network_used:
+            self._isolation.network.renew()
+            self._isolation.origin.renew()
+        return self._arm()
+
+    def _fit_guest(self, armed: Armed, job: Header) -> Armed:
+        """Return a guest for a job, under its bounds: mostly the one at hand, as jobs resemble each other."""
+        bounds = tree.Bounds.of(job)
+        waits = self._waits(armed)
+        if bounds == self._bounds and waits and ahead.serves(armed, job):
+            return armed
+        known, self._bounds = self._bounds, bounds
+        if known is None and waits and not bounds.observed:
+            bounds.apply(armed.guest.pid, self._isolation.tree)  # the first guest was armed without any
+            self._box.resize(bounds.disk_bytes)
+            return armed
+        armed = self._replace(armed)
+        if not self._waits(armed):
+            raise RuntimeError("guests end before they are given anything to do")
+        return armed
+
+    def _replace(self, armed: Armed) -> Armed:
+        """Arm another guest in the place of one that has run no program."""
+        self._isolation.tree.kill_others()
+        self._isolation.origin.ended()
+        self._isolation.tree.kill_all()
+        self._clear(armed, touched=self._box.touched())
+        return self._arm()
+
+    def _start_ahead(self, job: Header, armed: Armed) -> Armed:
+        """Make the guest the interpreter of the next job, if that is like this one; else one that waits."""
+        self._fix(Frame(job, ()), armed)
+        if ahead.start_ahead(job, armed, self._isolation):
+            return armed
+        return self._replace(armed)
+
+    def _waits(self, armed: Armed) -> bool:
+        """Whether the armed guest lives, and has made no call that is held: it has nothing to do yet."""
+        poll = select.poll()  # select() knows no descriptor beyond 1023
+        poll.register(self._isolation.origin, select.POLLIN)
+        poll.register(armed.guest.listener, select.POLLIN)
+        return not poll.poll(0)
+
+    def _fix(self, job: Frame, armed: Armed) -> None:
+        """Fix what the run is to find fixed, unless its interpreter was started with it."""
+        if armed.fixtures is not None or not has_fixtures(job.header):
+            return
+        if job.header["tape"]:
+            self._watcher.record.network_used = True
+        network, code = self._isolation.network, self._isolation.box.code
+        armed.fixtures = RunFixtures(job, armed.guest.pid, network.lead, code, self._note_call)
+
+    def _note_call(self, target: str, *, allowed: bool) -> None:
+        """Record a network attempt in the record at hand: each step of a session has its own."""
+        self._watcher.record.note("network", target, allowed=allowed)
+
+    def _prepare(self, frame: Frame) -> None:
+        """Lay the program's files into the box."""
+        names = frame.header.get("files", [])
+        for name, content in zip(names, frame.parts[3:], strict=False):
+            isolation = os.path.join(self._box.work, name)  # noqa: PTH118 - checked by the host
+            os.makedirs(os.path.dirname(isolation), exist_ok=True)  # noqa: PTH103, PTH120
+            with open(isolation, "wb") as file:  # noqa: PTH123
+                file.write(content)
+        script = frame.header.get("script")
+        if script:
+            with open(f"{self._box.code}/{script}", "wb") as file:  # noqa: PTH123
+                file.write(frame.parts[0])
+            argv = frame.header["argv"]
+            frame.header["argv"] = [word.replace(root.CODE, self._box.code) for word in argv]
+        ahead.lay_aids(frame.header.get("aids", {}), self._box.code)
+
+    def _arm(self) -> Armed:
+        if not self._has_box:
+            self._box.fresh(_DEFAULT_DISK_BYTES if self._bounds is None else self._bounds.disk_bytes)
+            self._has_box = True
+        return self._receive_guest(self._request_guest())
+
+    def _request_guest(self) -> Ends:
+        """Request a guest; return our ends of what it is given."""
+        observed = self._bounds is not None and self._bounds.observed
+        stdin_read, stdin_write = os.pipe()
+        stdout_read, stdout_write = os.pipe()
+        stderr_read, stderr_write = os.pipe()
+        ours, theirs = socket.socketpair()
+        given = Descriptors(theirs.detach(), stdin_read, stdout_write, stderr_write)
+        self._isolation.origin.request(given, observed=observed)
+        return Ends(ours, stdin_write, stdout_read, stderr_read)
+
+    def _receive_guest(self, ends: Ends) -> Armed:
+        """Return the guest that was requested, under its bounds."""
+        guest = self._isolation.origin.receive(ends.control)
+        for fd in (ends.control.fileno(), ends.stdin, ends.stdout, ends.stderr):
+            os.set_blocking(fd, False)
+        if self._bounds is not None:
+            self._bounds.apply(guest.pid, self._isolation.tree)
+        return Armed(guest, *ends, os.urandom(16).hex())
+
+    def _clear(self, armed: Armed, *, touched: bool) -> None:
+        """Forget a run whose processes are dead; a box no one has touched stays."""
+        armed.close()
+        if touched:
+            self._box.drop()
+            self._has_box = False
+
+
+def supervise(
+    isolation: SupervisorSetup, channel: socket.socket, spawner: socket.socket, group: Group | None, proc: int
+) -> NoReturn:
+    """Run a supervisor in a process that is PID 1 already; does not return."""
+
+    def make() -> Supervisor:
+        _settle()
+        return Supervisor(_build_isolation(isolation, spawner, proc), channel, group)
+
+    serve_until_closed(make, channel)
+
+
+def serve_until_closed(make: Callable[[], Supervisor], channel: socket.socket) -> NoReturn:
+    """Make a supervisor and have it serve; the host is sent why it fails. Does not return."""
+    status, supervisor = 1, None
+    try:
+        supervisor = make()
+        supervisor.serve()
+        status = 0
+    except BaseException as failure:  # noqa: BLE001 - reported to the host, which starts another supervisor
+        report_failure(channel, failure, at_work=supervisor is not None and supervisor.at_work)
+    finally:
+        os._exit(status)
+
+
+def _build_isolation(inherited: SupervisorSetup, spawner: socket.socket, proc: int) -> Isolation:
+    """Build the full tier's isolation: namespaces, which this process is in already."""
+    boundary = Boundary((*inherited.visible.roots, "/etc/ssl"), inherited.program_path)
+    return Isolation(
+        tree=tree.Namespace(_open_last_pid(proc)),
+        box=root.Tmpfs(inherited.visible),
+        network=network.Loopback(),
+        watcher=Watcher(inherited.arch, boundary),
+        origin=Zygotes(spawner),
+    )
+
+
+def _open_last_pid(proc: int) -> int | None:
+    """See `tree.Namespace`; a kernel without checkpoints (CONFIG_CHECKPOINT_RESTORE) does not report."""
+    try:
+        return os.open("sys/kernel/ns_last_pid", os.O_RDONLY | os.O_CLOEXEC, dir_fd=proc)
+    except OSError:
+        return None
+
+
+def _settle() -> None:
+    """Set default dispositions, so that the kernel shields PID 1 from its own children's signals."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
+    kernel.forgo_capabilities()
+
+
+def report_failure(channel: socket.socket, failure: BaseException, *, at_work: bool = False) -> None:
+    """Report why the supervisor ends, and whether a program was at work then, if anyone still listens."""
+    reason = f"{type(failure).__name__}: {failure}"[:4000]
+    try:
+        channel.sendall(encode({"kind": "broken", "reason": reason, "at_work": at_work}))
+    except OSError:
+        return

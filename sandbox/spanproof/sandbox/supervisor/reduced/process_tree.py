@@ -1,0 +1,212 @@
+"""The processes of a supervisor that has no process namespace: all that descend from it.
+
+The supervisor is their reaper (PR_SET_CHILD_SUBREAPER): an orphan becomes its child, so no process leaves the
+tree. The kernel bounds how many there are. Where the user is theirs alone that is simply its limit. Where it
+is not, the limit is what the user has elsewhere, counted again several times a second, and room for the
+guests of all supervisors together.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import signal
+import time
+from collections.abc import Container
+
+from spanproof.sandbox.supervisor.namespaces.process_tree import (
+    GROUP,
+    PARENT,
+    SESSION,
+    THREADS,
+    Namespace,
+    is_alive,
+    read_stat_fields,
+)
+from spanproof.sandbox.supervisor.reduced.count import Counter
+
+_AGAIN_S = 0.0005
+
+
+class Spared(Namespace):
+    """Processes among which is one that must live on: the zygote, a child that guests are forked from."""
+
+    zygote = -1
+    # Their sessions at most: those of the last count, and all that were begun since.
+    _sessions = 0
+
+    def _find_pids(self) -> list[int]:
+        """Return all of them, without the zygote."""
+        return [pid for pid in map(int, super().pids()) if pid != self.zygote]
+
+    def pids(self) -> list[str]:
+        """Return all of them, as /proc names them."""
+        return [str(pid) for pid in self._find_pids()]
+
+    def kill_others(self) -> None:
+        """Kill every process but this one and the zygote; one that is killed gives birth to none."""
+        for pid in self._find_pids():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def kill_all(self) -> None:
+        """Kill them, and reap until none is left: `wait` does not see the zygote, and its guest is reaped.
+
+        None is reaped before all are dead: the dead count, so that processes which follow one another faster
+        than they are found soon have no room for another.
+        """
+        while True:
+            self.kill_others()
+            while any(map(is_alive, self._find_pids())):
+                time.sleep(_AGAIN_S)
+                self.kill_others()
+            try:
+                while self._reap(os.WNOHANG):
+                    pass
+            except ChildProcessError:
+                return
+            time.sleep(_AGAIN_S)
+
+    def holds(self, pid: int) -> bool:
+        """Whether a process, or the one that a thread is of, is among them."""
+        return pid not in (os.getpid(), self.zygote) and os.path.exists(f"/proc/{pid}")  # noqa: PTH110
+
+    def holds_group(self, group: int) -> bool:
+        """Whether a process group is one of theirs."""
+        for pid in self._find_pids():
+            with contextlib.suppress(OSError):
+                if int(read_stat_fields(pid)[GROUP]) == group:
+                    return True
+        return False
+
+    def begin_session(self, most: int) -> bool:
+        """Count a session that is about to begin; False where there is no room for one more."""
+        if self._sessions >= most:
+            found = set()
+            for pid in self._find_pids():
+                with contextlib.suppress(OSError):
+                    found.add(read_stat_fields(pid)[SESSION])
+            self._sessions = len(found)
+        self._sessions += 1
+        return self._sessions <= most
+
+    def signal_all(self, number: int, *, but: int) -> None:
+        """Send what `kill(-1)` of a guest means where it is not alone."""
+        for pid in self._find_pids():
+            if pid != but:
+                with contextlib.suppress(OSError):
+                    os.kill(pid, number)
+
+
+class Descendants(Spared):
+    """The descendants of the calling process."""
+
+    def __init__(self, *, own_user: bool) -> None:
+        super().__init__()
+        self._own_user = own_user
+        self._counter = Counter()
+        # Whether the kernel bounds them; the machine's root, who cannot become another, it does not.
+        self.counted = own_user or self._counter.counts()
+
+        self._most = 1 << 20
+
+    def kill_children(self, *, but: Container[int]) -> None:
+        """Kill direct children and all below them, except those."""
+        below = _group_by_parent(_read_all_stat_fields())
+        doomed = [pid for pid in below.get(os.getpid(), ()) if pid not in but]
+        for pid in doomed:
+            doomed.extend(below.get(pid, ()))
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def bound_processes(self, pid: int, count: int) -> None:
+        """See `Namespace`."""
+        self._most = count
+        if self._own_user:
+            super().bound_processes(pid, count)
+        else:
+            self.keep_bound()
+
+    def refresh_bound(self) -> None:
+        """See `Namespace`."""
+        if not self._own_user and self.counted:
+            self.keep_bound()
+
+    def keep_bound(self) -> None:
+        """See `Namespace`; a guest that took the room of another supervisor's gets no more."""
+        in_sight = _read_all_stat_fields()
+        below = _group_by_parent(in_sight)
+        self._record_seen({pid: in_sight[pid] for pid in self._find_pids(below)})
+        if self._own_user or not self.counted:
+            return
+        own = self.threads()
+        supervisors = [pid for pid in below.get(os.getppid(), ()) if pid != os.getpid()]
+        # What their guests have is no room: else each that forks without an end makes room for the rest.
+        of_jail = own + sum(int(in_sight[pid][THREADS]) for pid in _collect_descendants(supervisors, below))
+        elsewhere = max(0, self._counter.now() - of_jail)
+        room = elsewhere + self._most + len(supervisors) * (self._most + self.companions)
+        room = room if own < self._most else 0
+        for pid in self.seen:
+            with contextlib.suppress(OSError):
+                highest = resource.prlimit(pid, resource.RLIMIT_NPROC)[1]
+                limit = room if highest == resource.RLIM_INFINITY else min(room, highest)
+                resource.prlimit(pid, resource.RLIMIT_NPROC, (limit, highest))
+
+    def socket_bytes(self) -> int | None:
+        """See `Namespace`."""
+        return None
+
+    def full(self) -> bool:
+        """Whether no other process or thread may be born."""
+        in_sight = _read_all_stat_fields()
+        found = self._find_pids(_group_by_parent(in_sight))
+        return sum(int(in_sight[pid][THREADS]) for pid in found) >= self._most
+
+    def holds(self, pid: int) -> bool:
+        """Whether a process, or the one that a thread is of, is among them."""
+        own = os.getpid()
+        if pid == self.zygote:
+            return False
+        while pid > 1:
+            if pid == own:
+                return False
+            try:
+                pid = int(read_stat_fields(pid)[PARENT])
+            except OSError:
+                return False
+            if pid == own:
+                return True
+        return False
+
+    def _find_pids(self, below: dict[int, list[int]] | None = None) -> list[int]:
+        below = _group_by_parent(_read_all_stat_fields()) if below is None else below
+        found = [pid for pid in below.get(os.getpid(), ()) if pid != self.zygote]
+        found += below.get(self.zygote, ())
+        return _collect_descendants(found, below)
+
+
+def _collect_descendants(found: list[int], below: dict[int, list[int]]) -> list[int]:
+    """Return these processes and all below them."""
+    every = list(found)
+    for pid in every:
+        every.extend(below.get(pid, ()))
+    return every
+
+
+def _read_all_stat_fields() -> dict[int, list[bytes]]:
+    """Return what `read_stat_fields` gives of each process in sight."""
+    found = {}
+    for name in os.listdir("/proc"):  # noqa: PTH208 - names only
+        if name.isdigit():
+            with contextlib.suppress(OSError):
+                found[int(name)] = read_stat_fields(int(name))
+    return found
+
+
+def _group_by_parent(in_sight: dict[int, list[bytes]]) -> dict[int, list[int]]:
+    """Return children by parent."""
+    below: dict[int, list[int]] = {}
+    for pid, fields in in_sight.items():
+        below.setdefault(int(fields[PARENT]), []).append(pid)
+    return below

@@ -1,0 +1,72 @@
+"""Answering what a guest does to processes where others of its user are in sight: to its own, and no other.
+
+The zygote that guests are forked from is one of the others.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable
+
+from spanproof.sandbox.supervisor.reduced.process_tree import Spared
+from spanproof.sandbox.supervisor.run.proxied_sockets import ProxyingWatcher
+from spanproof.sandbox.supervisor.seccomp.notifications import EPERM, GO_ON, Answer, Notification, to_int
+
+_DONE = Answer(value=0)
+_NO_PROCESS = Answer(errno.ESRCH)
+_SIGNALS = ("kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_open")
+_ON_A_PROCESS = ("prlimit64", "sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler")
+_PRIORITIES = ("setpriority", "ioprio_set")
+# At most at once: where the kernel shares out processors by session, each has as much as the supervisor.
+_SESSIONS = 16
+SHOWN = frozenset((*_SIGNALS, *_ON_A_PROCESS, *_PRIORITIES, "setsid"))
+"""Calls that it must be shown."""
+
+
+class ProcessWatcher(ProxyingWatcher):
+    """The part of a watcher that answers for processes."""
+
+    _tree: Spared
+
+    def _build_handlers(self) -> dict[str, Callable[[str, Notification], Answer]]:
+        table = super()._build_handlers()
+        table.update(dict.fromkeys(_SIGNALS, self._answer_signal))
+        table.update(dict.fromkeys(_ON_A_PROCESS, self._on_a_process))
+        table.update(dict.fromkeys(_PRIORITIES, self._on_another), setsid=self._answer_setsid)
+        return table
+
+    # The arguments are registers, which no one changes behind our back.
+
+    def _answer_signal(self, name: str, call: Notification) -> Answer:
+        target = to_int(call.args[0])
+        if target == 0:
+            return GO_ON  # the caller's own process group
+        if name == "kill" and target == -1:
+            self._tree.signal_all(call.args[1] & 0x7F, but=call.pid)
+            return _DONE
+        if name == "kill" and target < -1:
+            return GO_ON if self._tree.holds_group(-target) else _NO_PROCESS
+        return self._check_held_process(target, name, call)
+
+    def _on_a_process(self, name: str, call: Notification) -> Answer:
+        target = to_int(call.args[0])
+        return GO_ON if target == 0 else self._check_held_process(target, name, call)
+
+    def _check_held_process(self, target: int, name: str, call: Notification) -> Answer:
+        if self._tree.holds(target):
+            return GO_ON
+        return self._refuse(name, call) if os.path.exists(f"/proc/{target}") else _NO_PROCESS  # noqa: PTH110
+
+    def _answer_setsid(self, name: str, _call: Notification) -> Answer:
+        if self._tree.begin_session(_SESSIONS):
+            return GO_ON
+        self.record.note("process", name, allowed=False)
+        return EPERM
+
+    def _on_another(self, name: str, call: Notification) -> Answer:
+        """Answer for priorities: of one of its own processes; groups and users would take others in."""
+        one = 0 if name == "setpriority" else 1
+        target = to_int(call.args[1])
+        held = call.args[0] == one and (target == 0 or self._tree.holds(target))
+        return GO_ON if held else self._refuse(name, call)

@@ -1,0 +1,146 @@
+"""Interpreters started ahead: Node.js or bash is up in the next guest, and waits for its program to be there.
+
+In: a job that has been run, because the next one is mostly like it. Out: a guest that has become the job's
+interpreter, behind the walls and under the limits of any guest, with the job's seed, and has read nothing of
+a program. It serves one run, as every guest does: Node.js cannot be forked, so what costs time is done before
+the job comes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import time
+from typing import Final
+
+from spanproof.sandbox.guest.inbox import encode_message
+from spanproof.sandbox.guest.wire import FROM_GUEST, BadFrame, Decoder, Header
+from spanproof.sandbox.supervisor.isolation import Armed, Isolation
+
+BEGIN: Final = b"\n"
+"""What an interpreter that waits is sent when its program is there."""
+_START_S = 10.0
+_PROCESSES = 4  # Of an interpreter that waits, at most: bash has the script checked by another
+_BASH_AID = "ahead.sh"
+# bash reads this file before it opens the script. The second shell, started by the first, waits, and reads
+# the script without running it; then the first goes on to it, and has no descriptor or variable of ours left.
+# A head is two lengths, of the text and of parts: with a token of 32 characters the texts have 72 and 71.
+_BASH_SOURCE = r"""if [[ -v SPANPROOF_CHECKS ]]; then
+  printf '\0\0\0\110\0\0\0\0{"kind":"waiting","token":"%s","parts":[]}' "$SPANPROOF_TOKEN" >&900
+  read -r -u 900
+  shopt -s extglob
+  set -n
+fi
+if ! SPANPROOF_CHECKS=1 "$BASH" "$0"; then
+  printf '\0\0\0\107\0\0\0\0{"kind":"syntax","token":"%s","parts":[]}' "$SPANPROOF_TOKEN" >&900
+  exit 2
+fi
+exec 900>&-
+unset BASH_ENV SPANPROOF_TOKEN
+SECONDS=0
+: "$BASH"
+"""
+
+
+def plan_ahead(job: Header) -> Header | None:
+    """Return what the interpreter of a job's successor is started with; None where it cannot be ahead.
+
+    Returns:
+        `environment`: variables by which it knows that it is to wait.
+        `aids`: files that it loads.
+    """
+    if "argv" not in job or not _can_start_ahead(job) or job["limits"]["processes"] < _PROCESSES:
+        return None
+    if job["language"] == "bash":
+        directory = os.path.dirname(job["argv"][-1])  # noqa: PTH120 - of the jail
+        return {"environment": {"BASH_ENV": f"{directory}/{_BASH_AID}"}, "aids": {_BASH_AID: _BASH_SOURCE}}
+    return {"environment": {"SPANPROOF_WAITS": "1"}, "aids": job["aids"]}
+
+
+def serves(armed: Armed, job: Header) -> bool:
+    """Return whether a guest can take a job: one that is an interpreter can take only that one's programs."""
+    return not armed.ahead or ("ahead" in job and armed.ahead == _derive_start_key(job))
+
+
+def start_ahead(job: Header, armed: Armed, isolation: Isolation) -> bool:
+    """Make a guest the interpreter of a job's successor; return whether it waits."""
+    plan = job["ahead"]
+    lay_aids(plan["aids"], isolation.box.code)
+    watcher = isolation.watcher
+    watcher.watch(armed.guest.listener)
+    watcher.own_execs, watcher.memory_bytes = job["own_execs"], job["limits"]["memory_bytes"]
+    watcher.fixtures = armed.fixtures
+    fields = {"language": job["language"], "argv": job["argv"], "seed": job["seed"], "has_tests": False}
+    request = {**fields, "kind": "job", "token": armed.token, "waits": plan["environment"]}
+    try:
+        armed.control.send(encode_message(request))
+    except OSError:
+        return False
+    if not _await(armed, isolation):
+        return False
+    armed.ahead = _derive_start_key(job)
+    return True
+
+
+def begin(job: Header, armed: Armed, code: str) -> None:
+    """Take away what an interpreter has loaded that is no file of the program's job."""
+    for name in job["ahead"]["aids"]:
+        if name not in job.get("aids", {}):
+            os.unlink(f"{code}/{name}")  # noqa: PTH108 - in the path of every run
+    with contextlib.suppress(OSError):  # that it is gone is seen as its end
+        armed.control.send(BEGIN)
+
+
+def lay_aids(aids: dict[str, str], code: str) -> None:
+    """Write the files that an interpreter loads before the program."""
+    for name, text in aids.items():
+        with open(f"{code}/{name}", "w", encoding="utf-8") as aid:  # noqa: PTH123
+            aid.write(text)
+
+
+def _can_start_ahead(job: Header) -> bool:
+    """Whether nothing of it must be there before its interpreter starts, but a seed, which jobs share."""
+    return job["clock"] is None and not job["tape"] and not job["has_tests"]
+
+
+def _derive_start_key(job: Header) -> tuple[str, ...]:
+    """Return what an interpreter starts with: jobs in which it is the same can take each other's."""
+    return str(job["seed"]), *job["argv"]
+
+
+def _await(armed: Armed, isolation: Isolation) -> bool:
+    """Serve the guest's held calls until it says that it waits; False if it ends or takes too long."""
+    deadline = time.monotonic() + _START_S
+    decoder = Decoder(FROM_GUEST)
+    listener, control, origin = armed.guest.listener, armed.control.fileno(), isolation.origin.fileno()
+    fixtures = armed.fixtures
+    poll = select.poll()
+    for source in (listener, control, origin, fixtures):
+        if source is not None:
+            poll.register(source, select.POLLIN)
+    while (left := deadline - time.monotonic()) > 0:
+        for fd, events in poll.poll(left * 1000):
+            if fd == origin or not events & select.POLLIN:
+                return False
+            if fd == listener:
+                isolation.watcher.serve()
+            elif fd == control:
+                if _waits(armed, decoder):
+                    return True
+            elif fixtures is not None:
+                fixtures.serve()
+    return False
+
+
+def _waits(armed: Armed, decoder: Decoder) -> bool:
+    """Whether what the guest has sent is its word that it waits.
+
+    No program has run in it: bytes that are no frame are a mistake of the runner's, and end in the deadline.
+    """
+    try:
+        decoder.feed(armed.control.recv(4096))
+        frame = decoder.next()
+    except (BadFrame, OSError):
+        return False
+    return frame is not None and frame.header == {"kind": "waiting", "token": armed.token}

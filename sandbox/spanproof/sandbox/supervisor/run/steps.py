@@ -1,0 +1,411 @@
+"""A session seen from its supervisor: a run that takes steps from the host before it ends.
+
+In: steps, and answers to the guest's tool calls. Out: a frame per step. The clock of a step is paused while
+the host answers a call. Everything else is as in any run.
+
+A step is over when its report has come and the main thread reads the next one. Until that comes, whatever it
+has left running is stopped. What such a task attempts later is an attempt of the step that began it, reported
+as `late`. At the end of the session, what runs or would wake within `_SETTLES_S` has until then to act; what
+is left is killed, and noted in its step's record. What the interpreter is refused as it ends is on the record
+of the only step; of several any may have caused it, and no record is whole. Where the kernel holds
+no calls (gVisor), none of this paragraph is so.
+"""
+
+from __future__ import annotations
+
+import secrets
+import select
+import time
+from collections.abc import Iterable
+
+from spanproof.sandbox.guest.inbox import encode_message
+from spanproof.sandbox.guest.wire import Frame, Header, encode
+from spanproof.sandbox.supervisor.isolation import Armed, Ended
+from spanproof.sandbox.supervisor.record import Record
+from spanproof.sandbox.supervisor.run.held_channel import HeldChannel
+from spanproof.sandbox.supervisor.run.lineage import BEFORE, Lineage
+from spanproof.sandbox.supervisor.run.run import Links, Run
+from spanproof.sandbox.supervisor.run.usage_limits import TICK_S
+from spanproof.sandbox.supervisor.seccomp.notifications import GO_ON, Answer, Notification, send
+from spanproof.sandbox.supervisor.seccomp.syscalls import require_arch
+
+# Tool calls: their time is not the step's, so their number must be bounded.
+_CALLS_A_STEP = 10_000
+_PIECE_BYTES = 4096  # What a host that has room at all has room for, be it a socket or a pipe
+# Of what is left running: as long as most that acts at all waits, and so short that no evaluation is delayed.
+_SETTLES_S = 0.4
+# By how much the time on the wall may be longer: on a busy machine most of it is waiting for a processor.
+_MOST_TIMES = 5
+_ENDS_S = 2.0  # Of the interpreter, with its exit functions
+_SHORT_TICK_S = 0.005
+# What counts at most of the time between two looks: on a busy machine, what is left running is late too.
+_MOST_COUNTED_S = 2 * _SHORT_TICK_S
+_NETWORK_CALLS = frozenset(("connect", "sendmmsg", "sendmsg", "sendto"))
+_OF_A_CALL = ("tool", "args", "kwargs")
+_OF_A_STEP = ("result", "text", "characters", "raised", "outcome")
+
+
+class _Settling:
+    """The time that what is left running still has.
+
+    Attributes:
+        passed_s: since it began, by the clock on the wall.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._left_s = seconds
+        self._most_s = _MOST_TIMES * seconds
+        self._began = self._looked = time.monotonic()
+        self.passed_s = self._counted_s = 0.0
+        self._delay_s: float | None = None
+
+    def count_down(self) -> float:
+        """Return the seconds that are left; the time in which the supervisor did not run counts little."""
+        now = time.monotonic()
+        counted_s = min(now - self._looked, _MOST_COUNTED_S)
+        self._left_s -= counted_s
+        self._counted_s += counted_s
+        self._looked, self.passed_s = now, now - self._began
+        return self._left_s if self.passed_s < self._most_s else 0.0
+
+    def give_back(self, delay_s: float) -> None:
+        """Give back the time in which what is left running waited for a processor, as the kernel counts it.
+
+        Args:
+            delay_s: since each task began; what was counted before is in the first one.
+        """
+        if self._delay_s is not None:
+            refund_s = min(max(0.0, delay_s - self._delay_s), self._counted_s)
+            self._left_s += refund_s
+            self._counted_s -= refund_s
+        self._delay_s = delay_s
+
+
+class SessionRun(Run):
+    """One session, from its first step to its last."""
+
+    def __init__(self, job: Frame, armed: Armed, links: Links) -> None:
+        super().__init__(job, armed, links)
+        self._is_held = links.isolation.holds_calls
+        self._control_channel.listen()  # the guest calls tools, and waits for answers
+        self._ready = self._in_step = False
+        self._step_record = self._watcher.record
+        # The secret name of the step at hand: a report made up before the step began cannot know it.
+        self._step = ""
+        self._calls = 0
+        self._cpu_reported = 0.0
+        self._unsent = b""
+        # The thread whose call waits for its answer.
+        self._caller = armed.guest.pid
+        # That of the step at hand, which is over when the main thread reads the next one.
+        self._report: Header | None = None
+        # By step, attempts since it was reported.
+        self._late: dict[int, Record] = {}
+        # Earlier ones whose tasks have used the network in the step at hand.
+        self._network_steps: set[int] = set()
+
+        self._network_used = False
+        # When what is left running must have acted, once the session is to end.
+        self._settling: _Settling | None = None
+        # How many there were, once the interpreter ends.
+        self._steps: int | None = None
+        self._at_end = Record()  # What it attempts then
+        self._has_left = False
+        self._was_alone = True  # The main process, when it was held at its end
+        job.header["held"] = self._is_held
+        if self._is_held:
+            pid = armed.guest.pid
+            self._lineage = Lineage(links.isolation.tree, pid, require_arch())
+            self._held_channel = HeldChannel(armed.guest.listener, pid, self._handle_held)
+            self._watcher.steps = self
+
+    def finish(self) -> tuple[Header, list[bytes]]:
+        """See `Run`; a frame that was cut off by the end is completed."""
+        header, parts = super().finish()
+        if self._unsent:
+            self._channel.sendall(self._unsent)
+        header["late"] = self._take_late()
+        self._watcher.record.network_used |= self._network_used
+        # What was killed may have been about to write: its box is not looked at, but dropped.
+        self.touched |= not self._was_alone
+        return header, parts
+
+    def record_of(self, name: str, task: int) -> Record:
+        """See `Steps`."""
+        step = self._lineage.step_of(task)
+        if step != self._lineage.step and name in _NETWORK_CALLS:
+            self._network_steps.add(step)
+        return self._find_record(step)
+
+    def fork(self, call: Notification) -> Answer:
+        """See `Steps`."""
+        return self._lineage.fork(call)
+
+    def transfer(self, name: str, call: Notification) -> Answer:
+        """See `Steps`."""
+        if name == "write":
+            return self._held_channel.write(call)
+        return self._held_channel.read(call)
+
+    def _find_record(self, step: int) -> Record:
+        """Return the one at hand, or what is added to that of a step that was reported."""
+        if step == self._lineage.step and (self._in_step or step == BEFORE):
+            return self._step_record
+        if step == self._steps:
+            return self._at_end
+        return self._late.setdefault(step, Record())
+
+    def _handle_held(self, message_header: Header, thread: int) -> bool:
+        """Take a message of a thread; whether it is one that this thread may send."""
+        kind, main = message_header.get("kind"), self._armed.guest.pid
+        if kind == "call":
+            self._forward(message_header, thread)
+        elif thread == main and kind == ("step" if self._in_step else "ready"):
+            self._report = message_header
+        else:
+            self._refuse_report()
+            return False
+        return True
+
+    def _refuse_report(self) -> None:
+        self._watcher.record.note("privilege", "report of a step", allowed=False)
+
+    def _turn(self) -> None:
+        super()._turn()
+        if not self._is_held:
+            return
+        for call in self._lineage.release():
+            send(self._armed.guest.listener, call.id, GO_ON)
+        if self._settling is not None and self._stopped is None:
+            self._settle(self._settling)
+        if self._lineage.is_deferring or self._settling is not None:
+            self._tick_s = _SHORT_TICK_S
+
+    def _serve(self, fd: int, events: int) -> None:
+        super()._serve(fd, events)
+        if self._is_held and self._report is not None and self._held_channel.main_waits:
+            report, self._report = self._report, None
+            if self._held_channel.is_loop():
+                self._end_step(report)
+            else:
+                self._refuse_report()
+                self._held_channel.refuse()
+        if self._is_held:
+            self._watcher.record = self._find_record(self._lineage.step)
+
+    def _note_names(self) -> None:
+        """Record names looked up: no call says by which task, so by the earliest that it can have been."""
+        if not self._is_held or not self._network_steps:
+            super()._note_names()
+            return
+        found, own = Record(), self._watcher.record
+        self._watcher.record = found
+        super()._note_names()
+        self._watcher.record = own
+        record = self._find_record(min(self._network_steps))
+        for kind, target in found.attempts:
+            record.note(kind, target, allowed=False)
+            own.unjudged += 1
+
+    def _settle(self, settling: _Settling) -> None:
+        """Let what the steps have left running act, until nothing can or time is up; then end as a script.
+
+        The interpreter calls functions then that any of the steps may have registered.
+        """
+        left_s = settling.count_down()
+        is_late = left_s <= 0
+        if self._steps is not None:
+            if is_late:
+                # What it would do after it has waited for what is left, no one will see either way.
+                self._at_end.unjudged += not self._has_left
+                self._stopped = "closed"
+            return
+        if not is_late and self._lineage.has_acting(left_s, settling.passed_s):
+            self._lineage.thaw()
+            settling.give_back(self._lineage.measure_delay_s())
+            return
+        self._has_left = self._note_left()
+        self._steps = self._lineage.step + 1
+        self._lineage.begin()
+        self._settling = _Settling(_SETTLES_S if self._has_left else _ENDS_S)
+        self._held_channel.end()
+
+    def _hold(self, pid: int, code: int) -> bool:
+        """See `Run`; at the end of a session what is left beside the main process is killed with it.
+
+        The host has its answer at once: the kernel needs several milliseconds to end a process with threads.
+        """
+        if super()._hold(pid, code):
+            return True
+        if self._steps is None or pid != self._armed.guest.pid:
+            return False
+        try:
+            self._held = self._usage_limits.ended_with(code)
+        except OSError:  # it has become a program that may not be looked at
+            return False
+        self._isolation.tree.kill_others()
+        self._was_alone = False
+        return True
+
+    def reap_held(self) -> None:
+        """See `Run`; what was killed beside the main process is reaped too."""
+        if not self._was_alone:
+            self._held = None
+            self._reap()
+            return
+        super().reap_held()
+
+    def _end(self) -> Ended:
+        if self._is_held and self._steps is None:
+            self._note_left()  # it was stopped in a step
+        elif self._is_held:
+            self._report_end()
+        return super()._end()
+
+    def _note_left(self) -> bool:
+        """Note what each step has left running; whether there is anything."""
+        left = self._lineage.list_left()
+        for step, what in left:
+            self._find_record(step).left[what] += 1
+        return bool(left)
+
+    def _report_end(self) -> None:
+        """Record what the interpreter was refused as it ended; of several steps any may have caused it."""
+        steps = self._steps or 0
+        refused = [key for key, kept in self._at_end.attempts.items() if not kept.allowed]
+        if steps == 1:
+            for kind, target in refused:
+                self._find_record(0).note(kind, target, allowed=False)
+        if self._at_end.unjudged or (refused and steps > 1):
+            self._note_unknown(range(steps))
+
+    def _note_unknown(self, steps: Iterable[int]) -> None:
+        """Note that steps may do, or have done, what is not known."""
+        for step in steps:
+            self._find_record(step).unjudged += 1
+
+    def _take_late(self) -> dict[str, Header]:
+        """Take what was attempted since the last report by tasks of steps that were reported."""
+        late, self._late = self._late, {}
+        self._network_used |= any(record.network_used for record in late.values())
+        found = {str(step): record.to_header() for step, record in late.items()}
+        return {step: header for step, header in found.items() if header}
+
+    def _bound_time(self) -> None:
+        """Leave CPU time to the wall time of each step: the kernel's limit is for a whole process."""
+
+    def _is_timed(self) -> bool:
+        return self._in_step and not self._clock.is_paused
+
+    def _is_over(self) -> bool:
+        return self._ended or not self._in_step or self._clock.is_paused
+
+    def _handle(self, message_header: Header) -> None:
+        if self._is_held or message_header.get("token") != self._armed.token:
+            return
+        kind = message_header.get("kind")
+        if kind == "call":
+            self._forward(message_header, self._armed.guest.pid)
+        elif kind == "step" and self._in_step and message_header.get("step") == self._step:
+            self._end_step(message_header)
+        elif kind == "ready" and not self._step and not self._ready:
+            self._ready = True
+            self._end_step(message_header)
+
+    def _take(self, frame: Frame) -> None:
+        kind = frame.header.get("kind")
+        if kind == "step" and not self._in_step and self._stopped is None:
+            self._begin_step(frame.parts[0])
+        elif kind == "answer":
+            self._clock.resume()  # the time a tool takes is the host's, not the step's
+            self._to_steps(encode_message(frame.header), self._caller)
+        elif kind == "end" and self._is_held and not self._in_step and self._held_channel.main_waits:
+            self._settling = _Settling(_SETTLES_S)
+            self._settle(self._settling)
+        elif kind == "end":
+            self._stopped = "closed"
+
+    def _begin_step(self, source: bytes) -> None:
+        self._mute()
+        self._in_step = True
+        self._step = secrets.token_hex(8)
+        self._calls = 0
+        self._clock.start()
+        self._step_record = self._watcher.record = Record()
+        if self._is_held:
+            self._lineage.begin()
+            self._network_steps.clear()
+        self._to_steps(encode_message({"kind": "step", "step": self._step}, [source]), self._armed.guest.pid)
+
+    def _end_step(self, message_header: Header) -> None:
+        """Gather what the step did, report it to the host, and start the next one's account."""
+        if self._is_held:
+            self._lineage.freeze()
+        self._streams.drain()
+        self._watcher.record = self._step_record
+        header = self._list_facts(self._clock.passed_s(), self._measure_step_cpu_s())
+        header |= {key: message_header.get(key) for key in _OF_A_STEP}
+        header |= {
+            "kind": "step",
+            "ready": message_header["kind"] == "ready",
+            "files": self._isolation.box.files_left(),
+        }
+        header["peak"] = self._usage_limits.peak_bytes()
+        header["late"] = self._take_late()
+        self._network_used |= self._step_record.network_used
+        self._in_step = False
+        self._to_host(encode(header, self._streams.kept()))
+        self._streams.begin_anew()
+        self._step_record = self._watcher.record = Record()
+
+    def _to_steps(self, data: bytes, thread: int) -> None:
+        """Send to a thread of the session."""
+        if self._is_held:
+            self._held_channel.send(data, thread)
+        else:
+            self._to_guest(data)
+
+    def _forward(self, message_header: Header, thread: int) -> None:
+        self._calls += 1
+        if self._calls > _CALLS_A_STEP:
+            self._stopped = "timeout"
+            return
+        if not self._in_step or self._clock.is_paused:
+            # One call at a time: a host that answers and a supervisor that forwards would wait for each
+            # other.
+            reason = "no step is running" if not self._in_step else "another call waits for its answer"
+            refusal = {"error_type": "RuntimeError", "error_message": reason}
+            answer = {"kind": "answer", "call": message_header.get("call"), **refusal}
+            self._to_steps(encode_message(answer), thread)
+            return
+        call = {
+            "kind": "call",
+            "call": message_header.get("call"),
+            **{key: message_header.get(key) for key in _OF_A_CALL},
+        }
+        self._caller = thread
+        self._clock.stop(self._last_turn_began)
+        self._to_host(encode(call))
+
+    def _list_facts(self, wall_s: float, cpu_s: float) -> Header:
+        if not self._in_step:
+            self._watcher.record = Record()  # whatever came since the last report is late
+        return super()._list_facts(wall_s, cpu_s)
+
+    def _to_host(self, data: bytes) -> None:
+        """Send to the host, which may read slowly: what the guest has started is looked after meanwhile."""
+        view = memoryview(data)
+        waiting = select.poll()
+        waiting.register(self._way_out, select.POLLOUT)
+        while view and self._stopped is None:
+            if waiting.poll(TICK_S * 1000):
+                self._channel.sendall(view[:_PIECE_BYTES])
+                view = view[_PIECE_BYTES:]
+            else:
+                self._stopped = self._usage_limits.look()
+        self._unsent += view
+
+    def _measure_step_cpu_s(self) -> float:
+        spent = self._usage_limits.cpu_s_so_far()
+        step, self._cpu_reported = spent - self._cpu_reported, spent
+        return max(0.0, step)

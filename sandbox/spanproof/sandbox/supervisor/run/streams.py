@@ -1,0 +1,97 @@
+"""A guest's standard streams, seen from its supervisor: its input is fed, its output kept within bounds.
+
+Never waits: a guest that reads or writes nothing delays no one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+
+from spanproof.sandbox.supervisor.isolation import Armed
+from spanproof.sandbox.supervisor.run.output import Stream
+
+_PIECE_BYTES = 4096
+# More than a pipe holds.
+_DRAIN_BYTES = 1 << 20
+
+
+class Streams:
+    """The standard streams of one run, muted at first; polled while there is something to read or write."""
+
+    def __init__(self, armed: Armed, poll: select.poll, stdin: bytes, keep_bytes: int) -> None:
+        self._armed = armed
+        self._poll = poll
+        self._stdin = stdin
+        self._keep_bytes = keep_bytes
+        self._muted = [armed.stdout, armed.stderr]
+        self.begin_anew()
+        if stdin:
+            poll.register(armed.stdin, select.POLLOUT)
+        else:
+            self._close_stdin()
+
+    def begin_anew(self) -> None:
+        """Forget what was kept."""
+        self.out, self.err = Stream(self._keep_bytes), Stream(self._keep_bytes)
+
+    def seen_bytes(self) -> int:
+        """Return how much was written so far."""
+        return self.out.seen + self.err.seen
+
+    def kept(self) -> list[bytes]:
+        """Return what is kept of output and error output."""
+        return [self.out.kept(), self.err.kept()]
+
+    def read(self, fd: int) -> None:
+        """Take what has come on one of them."""
+        try:
+            data = os.read(fd, 65536)
+        except BlockingIOError:
+            return
+        if data:
+            self._select_stream(fd).add(data)
+        else:
+            self._poll.unregister(fd)
+
+    def drain(self) -> None:
+        """Take what lies in the pipes; others may still hold them open, so never wait for their end."""
+        for fd in (self._armed.stdout, self._armed.stderr):
+            taken = 0
+            try:
+                while taken < _DRAIN_BYTES and (data := os.read(fd, 65536)):
+                    self._select_stream(fd).add(data)
+                    taken += len(data)
+            except BlockingIOError:
+                continue
+
+    def feed(self) -> None:
+        """Write what the pipe has room for; an input that no one reads any more is over."""
+        try:
+            self._stdin = self._stdin[os.write(self._armed.stdin, self._stdin[:_PIECE_BYTES]) :]
+        except OSError:
+            self._stdin = b""
+        if not self._stdin:
+            self._poll.unregister(self._armed.stdin)
+            self._close_stdin()
+
+    def mute(self) -> None:
+        """Leave output in its pipes for now."""
+        for fd in (self._armed.stdout, self._armed.stderr):
+            with contextlib.suppress(KeyError):  # it has ended, or is muted
+                self._poll.unregister(fd)
+                self._muted.append(fd)
+
+    def unmute(self) -> None:
+        """Poll them again."""
+        for fd in self._muted:
+            self._poll.register(fd, select.POLLIN)
+        self._muted.clear()
+
+    def _select_stream(self, fd: int) -> Stream:
+        return self.out if fd == self._armed.stdout else self.err
+
+    def _close_stdin(self) -> None:
+        os.close(self._armed.stdin)
+        self._armed.stdin = -1

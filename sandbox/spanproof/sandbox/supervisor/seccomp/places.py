@@ -1,0 +1,31 @@
+"""Places outside a program's own directories: probed by libraries, sensitive, or given to each run empty.
+
+`places.txt` is the list, with a reason for each. Pure: names alone are looked at, nothing is opened.
+"""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+
+from spanproof.sandbox.catalogue import read_sections
+
+_PLACES = read_sections(files(__package__) / "places.txt")
+
+
+def _compile_section(name: str) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{pattern})" for pattern in _PLACES[name]), re.DOTALL)
+
+
+PROBED = _compile_section("probed")
+"""What interpreters and libraries look for by themselves: no attempt and no note."""
+
+SENSITIVE = _compile_section("sensitive")
+
+WRITABLE = tuple(_PLACES["writable"])
+"""Directories that each run finds empty, and may write to."""
+
+
+def is_sensitive(path: str) -> bool:
+    """Whether a look at an absolute path concerns the boundary even where nothing lies there."""
+    return SENSITIVE.fullmatch(path) is not None
