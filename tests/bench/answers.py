@@ -2,8 +2,8 @@
 
     python -m tests.bench.answers [FOLDER] [--judge none|perfect|0.9] [--verify-passed 1] [--per-set]
 
-In: a folder of `SET.json` files, by default `answer_sets`, whose README.md has their form. Each answer becomes a
-trace of its own, which the engine evaluates without a replay. Also `SET.jsonl.xz` files with rows of
+In: a folder of `SET.json` files, by default `answer_sets`, whose README.md has their form. Each answer is
+a trace of its own, which the engine evaluates without a replay. Also `SET.jsonl.xz` files with rows of
 `{outputs, answer, label, task?}`: `--rows` of each are judged.
 
 Out: per set the shares of right answers accepted and accused, and of wrong ones rejected, passed and open.
