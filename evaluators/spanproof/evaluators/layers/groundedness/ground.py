@@ -14,6 +14,7 @@ from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness.absence import AbsenceBinder
 from spanproof.evaluators.layers.groundedness.alarms import (
     find_misquote,
+    find_named_field,
     find_other_record,
     find_overtaken,
     find_printed_result,
@@ -357,6 +358,7 @@ class _Grounder:
         alarm = find_printed_result(stated, reading, self.binder, readings)
         if alarm is None and self.language == "en":
             alarm = find_other_record(stated, matches, reading, self.binder)
+            alarm = alarm or find_named_field(stated, matches, reading, self.binder)
         if alarm is None and not matches:
             is_written = number.kind in NUMERIC and bool(self.written & find_numbers(stated.text))
             if self.language == "en" and not is_written:

@@ -167,6 +167,9 @@ def _iter_stated(
         )
         if not indices or _is_no_value(mention, text, words, indices):
             continue
+        if mention.value.kind is Kind.ID and mention.value.text in world.names_of_fields:
+            # `p95` of "p95 latency" is a word of the field's name.
+            continue
         taken.update(indices)
         yield Stated(mention, text[mention.start : mention.end], _read_hedge(words, indices), indices)
     yield from _iter_multiples(text, words)

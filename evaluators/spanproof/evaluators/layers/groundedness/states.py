@@ -303,7 +303,9 @@ class StateBinder:
                 and (word.text.lower() in load_words("on") or word.text.lower() in load_words("off"))
             ]
             is_off = any(words[index].text.lower() in load_words("off") for index in switches)
-            said = bool(len(negations) + is_off) and not (negations and is_off)
+            # "Insurance: No" denies once: its "no" is the value of the flag.
+            denials = [index for index in negations if index not in switches]
+            said = bool(denials) != is_off
             has_helper = self._is_predicate(reading, at, length) or any(
                 abs(index - at) <= _MOST_WORDS for index in switches
             )
