@@ -1,7 +1,7 @@
 """Langfuse: observations as its API, its UI's download and its export to blob storage have them.
 
-An observation that came over OpenTelemetry keeps its producer's scope and attributes in its metadata. Only the
-content was taken out; it is put back, so that the observation is read in the producer's own dialect.
+An observation that came over OpenTelemetry keeps its producer's scope and attributes in its metadata; the
+content was taken out, and is put back, so that the observation is read in the producer's own dialect.
 """
 
 from __future__ import annotations
