@@ -16,20 +16,16 @@ from spanproof.trace.exports.rows import Fields, Row, as_json, make_span, parse_
 _PREFIX = "langfuse.observation."
 _SCOPE_NAME: Final = "otel.scope.name"
 
-# A producer's mark, and the attributes that Langfuse takes its input and output from, by `extractInputAndOutput`
-# of Langfuse's `OtelIngestionProcessor`.
+# A producer's mark, and the attributes that Langfuse takes its input and output from, by
+# `extractInputAndOutput` of Langfuse's `OtelIngestionProcessor`.
 _CONTENT: Final = (
     ("openinference.span.kind", "input.value", "output.value"),
     ("traceloop.span.kind", "traceloop.entity.input", "traceloop.entity.output"),
     ("mlflow.spanType", "mlflow.spanInputs", "mlflow.spanOutputs"),
     ("gcp.vertex.agent.llm_request", "gcp.vertex.agent.llm_request", "gcp.vertex.agent.llm_response"),
 )
-_TOOL# A producer's mark, and the attributes that Langfuse takes its input and output from, by `extractInputAndOutput`
-# of Langfuse's `OtelIngestionProcessor`.
-_CONTENT: Final = ("gen_ai.tool.call.arguments", "gen_ai.tool.call.result")
-_SPOKEN# A producer's mark, and the attributes that Langfuse takes its input and output from, by `extractInputAndOutput`
-# of Langfuse's `OtelIngestionProcessor`.
-_CONTENT: Final = ("gen_ai.input.messages", "gen_ai.output.messages")
+_TOOL_CONTENT: Final = ("gen_ai.tool.call.arguments", "gen_ai.tool.call.result")
+_SPOKEN_CONTENT: Final = ("gen_ai.input.messages", "gen_ai.output.messages")
 
 
 def is_row(row: Row) -> bool:
