@@ -141,10 +141,11 @@ def test_fresh_starts_anew_even_with_another_agent(project, capfd):
 def test_a_program_that_changed_runs_again(project, capfd):
     (project / "main.py").write_text("import shop.helper\nprint('45.00')\n")
     command = ["suite", "run", "suite", "--command", f"{sys.executable} {project}/main.py", "--out", "out"]
-    assert run_command(command) == 0
+    assert run_command(command) == 1
+    shown = capfd.readouterr().out
+    assert "inconclusive: 3 of 3 cases passed in every trial; 0 of 3 trials' correctness were judged" in shown
     (project / "shop" / "helper.py").write_text("FORMAT = 'USD {}'\n")
-    capfd.readouterr()
-    assert run_command(command) == 0
+    assert run_command([*command, "--least-judged", "0"]) == 0
     assert "agent changed: 3 of 3 cases run again" in capfd.readouterr().err
 
 

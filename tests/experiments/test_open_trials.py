@@ -50,7 +50,7 @@ def test_an_agent_that_invents_three_of_nine_answers_passes_six(write_suite, tmp
     assert (head["passed"], head["open_counts_as"]) == (False, "not-passed")
     missed = {each["id"] for each in head["cases"] if each["status"] != "passed"}
     assert missed == {"q3", "q6", "q9"}
-    assert (head["passed_cases"], head["open"] + head["failed"]) == (6, 3)
+    assert (head["counts"]["passed"], head["counts"]["open"] + head["counts"]["failed"]) == (6, 3)
     assert head["pass_at"]["2"] == pytest.approx(6 / 9)
     assert head["pass_hat"]["2"] == pytest.approx(6 / 9)
     root = check_junit(junit.read_text())

@@ -124,7 +124,7 @@ def take_up(
 
     Args:
         results: the folder.
-        head: suite, agent and seed, which tell one experiment from another.
+        head: suite, agent and seed, which distinguish one experiment from another.
         basis: what trials rest on now.
         wanted: trials per case.
         continuation: what becomes of the trials that are there.

@@ -88,7 +88,7 @@ def _list_imports(tree: ast.AST) -> Iterator[str]:
 
 
 def _list_relative_imports(tree: ast.AST, path: Path) -> Iterator[tuple[Path, list[str]]]:
-    """Yield the folder that each relative import begins in, with the dotted names that it asks for."""
+    """Yield the folder that each relative import begins in, with the dotted names that it needs."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.level:
             folder = path.parents[min(node.level, len(path.parents)) - 1]

@@ -16,9 +16,11 @@ from typing import Any
 from spanproof.suites.case import Case
 from spanproof.suites.errors import SuiteError
 from spanproof.suites.requirements import check_relative, read_requirements, write_requirements
-from spanproof.trace import Cohort, Payload, RecordedCall, SpanError, digest
+from spanproof.trace import Cohort, Layer, Payload, RecordedCall, SpanError, digest
 
-OF_PEOPLE = ("task", "notes", "must", "must_not", "inputs", "files", "recorded", "tags", "source")
+OF_PEOPLE = (
+    *("task", "notes", "must", "must_not", "requires", "inputs", "files", "recorded", "tags", "source"),
+)
 """The keys of `case.yaml` that people write."""
 
 _KEYS = frozenset(("id", "agent", "cohort", *OF_PEOPLE))
@@ -75,6 +77,8 @@ def name_case(task: str, identity: str) -> str:
 def write_people(case: Case) -> dict[str, Any]:
     """Return the keys that people write beside task and notes; an empty one is left out."""
     found: dict[str, Any] = dict(write_requirements(case.requirements))
+    if case.requires is not None:
+        found["requires"] = [layer.value for layer in case.requires]
     recorded = [_encode_call(call) for call in case.recorded]
     more = {
         "inputs": dict(case.inputs),
@@ -96,6 +100,7 @@ def read_people(place: str, head: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "notes": str(head.get("notes") or ""),
         "requirements": read_requirements(place, head.get("must"), head.get("must_not")),
+        "requires": _read_layers(head),
         "inputs": _read_mapping(head, "inputs"),
         "files": _read_files(head),
         "recorded": tuple(_parse_call(each) for each in _read_list(head, "recorded")),
@@ -117,6 +122,16 @@ def _encode_call(call: RecordedCall) -> dict[str, object]:
     if call.error is not None:
         return {**entry, "error": {"type": call.error.type or "RuntimeError", "message": call.error.message}}
     return {**entry, "result": call.result.value if call.result else None}
+
+
+def _read_layers(head: Mapping[str, Any]) -> tuple[Layer, ...] | None:
+    if head.get("requires") is None:
+        return None
+    names = _read_list(head, "requires")
+    for name in names:
+        if name not in list(Layer):
+            raise ValueError(f"requires: there is no layer {name!r}; the layers are {', '.join(Layer)}")
+    return tuple(Layer(str(name)) for name in names)
 
 
 def _read_mapping(head: Mapping[str, Any], key: str) -> dict[str, Any]:
