@@ -12,10 +12,20 @@ import shlex
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from hashlib import blake2b
-from importlib.machinery import PathFinder
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from typing import Final
+
+_PACKAGE_FOLDERS: Final = frozenset(("site-packages", "dist-packages"))
+_INTERPRETER_FOLDERS: Final = (
+    *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "scripts")),
+    "/usr",
+)
+
+# It runs the agent, and is pinned by its version, also where it is installed from a checkout.
+_OWN_PACKAGE: Final = "spanproof"
 
 # Larger files are data; a digest of them would take longer than a trial.
 _MAX_FILE_BYTES: Final = 16 * 1024 * 1024
@@ -57,6 +67,8 @@ def _compute_digest(files: Iterable[Path]) -> str:
 
 def _find_files(start: Iterable[Path], project: Path) -> set[Path]:
     """Return these files with all that they import and read of the project."""
+    # Modules may have been written since the digest before.
+    _find_spec.cache_clear()
     found: set[Path] = set()
     left = [path.resolve() for path in start]
     while left:
@@ -106,12 +118,9 @@ def _list_relative_files(folder: Path, names: Iterable[str]) -> Iterator[Path]:
 def _list_module_files(module: str, roots: list[str]) -> list[Path]:
     """Return the files that importing a module runs, packages first; none of what is installed."""
     top, *rest = module.split(".")
-    if top in sys.stdlib_module_names:
+    if top in sys.stdlib_module_names or top == _OWN_PACKAGE:
         return []
-    try:
-        spec = PathFinder.find_spec(top, roots)
-    except (ImportError, ValueError):
-        return []
+    spec = _find_spec(top, tuple(roots))
     if spec is None:
         return []
     origin = Path(spec.origin) if spec.origin else None
@@ -122,6 +131,15 @@ def _list_module_files(module: str, roots: list[str]) -> list[Path]:
     for folder in folders:
         found += _walk_package(folder, rest)
     return found
+
+
+@lru_cache(maxsize=4096)
+def _find_spec(package: str, roots: tuple[str, ...]) -> ModuleSpec | None:
+    """Return where a package is; None where there is none."""
+    try:
+        return PathFinder.find_spec(package, roots)
+    except (ImportError, ValueError):
+        return None
 
 
 def _walk_package(folder: Path, names: list[str]) -> Iterator[Path]:
@@ -141,6 +159,7 @@ def _list_named_files(tree: ast.AST, folders: Iterable[Path]) -> Iterator[Path]:
         if isinstance(node, ast.Constant)
         and isinstance(node.value, str)
         and 0 < len(node.value) <= _MAX_NAME_CHARACTERS
+        and ("." in node.value or "/" in node.value)
         and "\n" not in node.value
         and "\0" not in node.value
     }
@@ -153,5 +172,7 @@ def _list_named_files(tree: ast.AST, folders: Iterable[Path]) -> Iterator[Path]:
 
 def _is_installed(path: Path) -> bool:
     """Whether a file is of the interpreter or of an installed package."""
-    places = {sysconfig.get_path(name) for name in ("purelib", "platlib", "stdlib", "platstdlib", "scripts")}
-    return any(path.is_relative_to(each) for each in places) or path.is_relative_to("/usr")
+    # By name: an environment may see the packages of another one.
+    if _PACKAGE_FOLDERS.intersection(path.parts):
+        return True
+    return any(path.is_relative_to(each) for each in _INTERPRETER_FOLDERS)

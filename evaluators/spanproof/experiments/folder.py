@@ -33,7 +33,7 @@ _HEADER = re.compile(r"^(Name|Version): *(.*\S)", re.MULTILINE)
 
 FORMAT = 1
 
-# Keys of the head that distinguish one experiment from another. Where anything else changed, trials run again.
+# Keys of the head that distinguish one experiment from another. Where all else changed, trials run again.
 _IDENTITY: Final = ("suite", "agent", "seed", "rescored")
 
 
