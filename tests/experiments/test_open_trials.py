@@ -61,7 +61,7 @@ def test_an_agent_that_invents_three_of_nine_answers_passes_six(write_suite, tmp
     assert "6 of 9 cases passed in every trial" in shown
     assert "pass@2 66.7%" in shown
 
-    if head["open"]:
+    if head["counts"]["open"]:
         # What was left open may be counted otherwise, and the report states it.
         assert run_command([*run, "--open", "pass"]) == 0
         assert "open counts as passed (--open pass)" in capfd.readouterr().out
@@ -148,7 +148,7 @@ def test_open_trials_are_a_number_of_their_own_in_every_report():
     found = build_experiment(a=[PASSED, OPEN], b=[PASSED, PASSED], c=[FAILED, OPEN])
     assert [each.status for each in found.cases] == [CaseStatus.OPEN, CaseStatus.PASSED, CaseStatus.FAILED]
     head = found.to_json()
-    assert (head["open"], head["open_trials"]) == (1, 2)
+    assert (head["counts"]["open"], head["open_trials"]) == (1, 2)
     assert head["layers"]["groundedness"] == {
         "failed": 1,
         "judged": 4,

@@ -243,7 +243,9 @@ def test_stored_trials_are_judged_by_what_the_suite_requires_today(write_suite, 
     ran = run_experiment(agent("misquoting"), suite, tmp_path / "x", engine, RECORDED)
     case = suite / "cases" / "second" / "case.yaml"
     head = yaml.safe_load(case.read_text())
-    case.write_text(yaml.safe_dump({**head, "must": [{"answer": {"contains": "54.00"}}]}))
+    case.write_text(
+        yaml.safe_dump({**head, "must": [{"answer": {"contains": "54.00"}}], "requires": ["boundary"]})
+    )
     again = rescore_experiment(tmp_path / "x", suite, tmp_path / "again", engine)
     statuses = {each.case.id: each.status for each in again.cases}
     assert statuses == {"refund": CaseStatus.REPRODUCED, "second": CaseStatus.FIXED}

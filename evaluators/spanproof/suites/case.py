@@ -148,7 +148,7 @@ class Case:
             stated = {each.layer for each in self.requirements}
             layers = [layer for layer in self.required_layers if layer not in stated]
             of_layers = require_no_failures(layers=layers, open_allowed=True, trace_needed=False)
-            return (*self.requirements, *of_tests, *of_layers)
+            return (*self.requirements, *of_layers, *of_tests)
         failed_before = [
             each.layer for each in self.expectations if each.is_of_layer and each.label is Label.FAIL
         ]
