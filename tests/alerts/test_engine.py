@@ -8,6 +8,8 @@ from waiting import wait_until
 from spanproof.alerts import AlertEngine, AlertRule, Status
 from spanproof.store import Acknowledgement, AlertLog, Delivery, Silence, Store, open_store
 
+from .conftest import receiving
+
 NOW = 1_790_000_000 * 10**9
 SECOND = 10**9
 
@@ -27,6 +29,10 @@ def rule(**changes: object) -> AlertRule:
             "min_count": 4,
             "threshold": 0.5,
             "cooldown_s": 60,
+            # Few verdicts decide here, and at once; evidence, delays and pauses have tests of their own.
+            "lower_bound": False,
+            "for_s": 0,
+            "resolve_after_s": 0,
             **changes,
         }
     )
@@ -235,6 +241,28 @@ def test_a_dead_target_holds_up_no_other(judged, receiver, engines):
     assert engine.waiting() == 1
 
 
+def test_the_other_targets_get_an_alert_about_a_dead_one_and_its_end(judged, receiver, engines):
+    judged("fail fail fail fail")
+    with receiving() as other:
+        other.answers = [400]
+        notify = [{"url": other.url, "name": "pager"}, {"url": receiver.url, "name": "chat"}]
+        engine = engines.open(rule(notify=notify, cooldown_s=100_000, resolve_after_s=200))
+        engines.tick(engine)
+        engines.tick(engine, 599)
+        assert [body["rule"] for body in receiver.bodies] == ["misquotes"]
+        engines.tick(engine, 601)
+        assert [body["rule"] for body in receiver.bodies] == ["misquotes", "alert target"]
+        summary = receiver.bodies[1]["summary"]
+        assert summary.startswith("The target pager gets no notifications: webhook 127.0.0.1")
+        assert "HTTP 400" in summary
+        assert [failure.target for failure in engine.dead_targets] == ["pager"]
+        engines.tick(engine, 900)  # the end of the alert gets through
+        engines.tick(engine, 901)
+        assert "The target pager gets notifications again." in [body["summary"] for body in receiver.bodies]
+        assert engine.dead_targets == []
+        assert engine.close(60)
+
+
 def test_a_slow_target_gets_one_copy_of_a_repeated_notification(judged, receiver, engines):
     judged("fail fail fail fail")
     engine = engines.open(to(receiver, cooldown_s=1))
@@ -274,8 +302,8 @@ def test_the_delivery_log_has_the_error_and_no_token(store, judged, receiver, en
     with caplog.at_level(logging.WARNING, "spanproof.alerts"):
         engines.tick(engines.open(to(receiver)))
     (delivery,) = store.alerts.deliveries()
-    assert delivery.state == "retrying"
-    assert delivery.error.endswith("HTTP 500")
+    assert delivery.state == "undelivered"
+    assert "HTTP 500; next try 20" in delivery.error
     assert "token-in-path" not in caplog.text + str(delivery)
 
 

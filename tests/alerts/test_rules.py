@@ -169,7 +169,7 @@ def test_one_of_two_fires_nothing_by_the_lower_end_of_its_interval(store, judged
     few = {"min_count": 1, "threshold": 0.3}
     assert only(rule(**few), store).firing
     assert not only(rule(**few, lower_bound=True), store).firing
-    judged("fail pass " * 30)
+    judged("fail pass " * 60)
     assert only(rule(**few, lower_bound=True), store).firing
 
 

@@ -125,6 +125,7 @@ def test_one_alert_at_each_target_through_a_kill_and_its_cause_promoted_and_reso
             {
                 "name": "unsafe code", "layer": "boundary", "group_by": ["service"], "min_count": 6,
                 "threshold": 0.5, "severity": "critical",
+                "lower_bound": False, "for_s": 0, "resolve_after_s": 0,
                 "notify": [
                     {"kind": "slack", "url": chat.url},
                     {"kind": "alertmanager", "url": url, "refresh_s": 1},

@@ -87,7 +87,7 @@ def test_windows_and_releases_are_compared(app):
     assert found["layers"]["groundedness"]["after"]["failed"] == 1
     assert found["layers"]["groundedness"]["difference"] is None
     assert [row["value"] for row in found["values"]] == ["pricing agent"]
-    assert app.get("/api/v1/compare?dimension=release").status_code == 422
+    assert app.get("/api/v1/compare?dimension=release").status_code == 400
 
 
 def test_a_label_is_written_read_and_compared_with_ours(app):

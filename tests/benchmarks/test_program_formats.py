@@ -50,7 +50,7 @@ def test_answers_that_leave_or_equal_everything_fail(write_rows: WriteRows, plac
     [
         ("def check(candidate):\n    pass\n", "no test that this runner collects"),
         ("def check(candidate):\n    print(candidate(3) == 6)\n", "no test that this runner collects"),
-        (f"{HUMANEVAL['test']}class TestX:\n    def test_x(self): assert False\n", "class TestX (line 4)"),
+        (f"{HUMANEVAL['test']}def load_tests(*given): pass\n", "function load_tests (line 4)"),
     ],
 )
 def test_a_problem_whose_tests_are_not_run_judges_nothing(
@@ -60,6 +60,13 @@ def test_a_problem_whose_tests_are_not_run_judges_nothing(
     found = grade(problem, "    return 2 * x\n", place)["tests"]
     assert (found.grade, found.failure) == ("unjudged", "tests_not_run")
     assert reported in found.reason
+
+
+def test_a_class_of_tests_beside_check_is_run_too(write_rows: WriteRows, place: Place) -> None:
+    test = f"{HUMANEVAL['test']}class TestX:\n    def test_x(self): assert double(-4) == -8\n"
+    problem = read_one("humaneval", write_rows({**HUMANEVAL, "test": test}))
+    assert grades(problem, "    return 2 * x\n", place) == {"tests": "passed"}
+    assert grades(problem, "    return 2 * abs(x)\n", place) == {"tests": "failed"}
 
 
 def test_public_examples_are_those_of_the_docstring(write_rows: WriteRows, place: Place) -> None:

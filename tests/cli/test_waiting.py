@@ -7,13 +7,14 @@ import pytest
 from spanproof.cli.waiting import describe_waiting
 from spanproof.config.model import Assembly
 from spanproof.store import Waiting, WaitingTrace
+from spanproof.trace.project import TraceKey
 
 NOW_NS = 1_790_000_000 * 10**9
 
 
 def waiting_trace(age_s: float, *, is_whole: bool = True) -> WaitingTrace:
     stored_ns = NOW_NS - int(age_s * 1e9)
-    return WaitingTrace("1" * 32, stored_ns, stored_ns, is_whole)
+    return WaitingTrace(TraceKey("default", "1" * 32), stored_ns, stored_ns, is_whole)
 
 
 @pytest.mark.parametrize(
@@ -31,7 +32,7 @@ def waiting_trace(age_s: float, *, is_whole: bool = True) -> WaitingTrace:
             Waiting((waiting_trace(1), waiting_trace(1, is_whole=False))),
             [
                 "1 trace waits, evaluated in about 5 s",
-                "1 trace has not ended: evaluated about 6 s after the end, or after 35 s without a span",
+                "1 trace has not ended: evaluated about 6 s after the end, or after 150 s without a span",
             ],
         ),
     ],

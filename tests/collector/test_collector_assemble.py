@@ -13,8 +13,9 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from spanproof.collector.stages.assemble import Assembler, CompleteTrace, Why
 from spanproof.collector.stages.fragments import ENTRY_BYTES, Fragment, extract_trace_spans, index_request
 from spanproof.config.model import Assembly
+from spanproof.trace.project import TraceKey
 
-from .conftest import request_with, trace_id
+from .conftest import request_with
 
 RULES = Assembly(quiet_s=6, orphan_quiet_s=35, max_wait_s=300, reopen_s=600)
 
@@ -128,7 +129,7 @@ def test_shutdown_gives_out_all_but_leaves_the_records_of_incomplete_traces_open
 def test_the_spans_of_one_trace_keep_their_resource_and_scope(make_request) -> None:
     request = make_request((1, 1, None), (2, 5, None), (1, 2, 1), service="billing", scope="langchain")
     assert [len(each.entries) // ENTRY_BYTES for each in parts(request)] == [2, 1]
-    chosen = extract_trace_spans(request, trace_id(1))
+    chosen = extract_trace_spans(request, TraceKey("default", f"{1:032x}"))
     assert chosen.resource_spans[0].resource.attributes[0].value.string_value == "billing"
     assert chosen.resource_spans[0].scope_spans[0].scope.name == "langchain"
     assert len(chosen.resource_spans[0].scope_spans[0].spans) == 2
@@ -169,7 +170,13 @@ def test_a_span_in_flight_takes_about_fifty_bytes(make_request) -> None:
     assembler = Assembler(RULES)
     for record, fragment in enumerate(fragments):
         assembler.add(
-            Fragment(bytes(bytearray(fragment.trace_id)), fragment.entries), record, now_s=record / 9
+            # A copy, as each trace is counted with what identifies it.
+            Fragment(
+                TraceKey(fragment.key.project, "".join(fragment.key.trace_id)),
+                fragment.entries,
+            ),
+            record,
+            now_s=record / 9,
         )
     taken, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
@@ -183,7 +190,7 @@ BOUND = 1 << 18
 def spans_of(trace: int, numbers: range) -> Fragment:
     """A fragment of spans whose root has not come."""
     entries = (struct.pack("<8sI8s", number.to_bytes(8, "big"), number, bytes([9] * 8)) for number in numbers)
-    return Fragment(trace_id(trace), b"".join(entries))
+    return Fragment(TraceKey("default", f"{trace:032x}"), b"".join(entries))
 
 
 def take_in(assembler: Assembler, fragment: Fragment, record: int, now_s: float) -> list[CompleteTrace]:

@@ -33,10 +33,13 @@ from spanproof.trace import Errored, Layer, trace_of
 from spanproof.trace.codec import encode
 from spanproof.trace.dialects import normalise
 from spanproof.trace.otlp import decode_protobuf
+from spanproof.trace.project import TraceKey
 
 
 def state(bodies: list[int], generation: int) -> CompleteTrace:
-    return CompleteTrace("a" * 32, tuple(bodies), tuple(bodies), generation, True, Why.QUIET)
+    return CompleteTrace(
+        TraceKey("default", "a" * 32), tuple(bodies), tuple(bodies), generation, True, Why.QUIET
+    )
 
 
 @given(st.lists(st.integers(1, 20), unique=True), st.lists(st.integers(1, 20), unique=True))
@@ -66,7 +69,7 @@ class Rig:
     def __init__(self, directory: Path, **settings: str) -> None:
         self.wal = Wal(directory / "wal", segment_bytes=1 << 20)
         self.done: list[Evaluated] = []
-        self.answers: list[dict[str, str] | Exception] = [{}]
+        self.answers: list[dict[TraceKey, str] | Exception] = [{}]
         self.telemetry = Telemetry()
         given = {"evaluation.replay": "false", "evaluation.workers": "1", "project": "p", **settings}
         self.evaluators = Evaluators(
@@ -82,7 +85,7 @@ class Rig:
         self.evaluators.open()
         self.evaluators.start()
 
-    def documents(self, trace_ids: list[str]) -> dict[str, str]:
+    def documents(self, keys: list[TraceKey]) -> dict[TraceKey, str]:
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if isinstance(answer, Exception):
             raise answer
@@ -90,13 +93,14 @@ class Rig:
 
     def hand_on(self, evaluated: Evaluated) -> None:
         self.done.append(evaluated)
-        self.evaluators.settled(evaluated.complete.trace_id)
+        self.evaluators.settled(evaluated.complete.key)
 
     def submit(self, request) -> None:
         body = request.SerializeToString()
         record = self.wal.append(Encoding.PROTOBUF, body).result(60)
         span = request.resource_spans[0].scope_spans[0].spans[0]
-        self.evaluators.submit(CompleteTrace(span.trace_id.hex(), (record,), (record,), 0, True, Why.QUIET))
+        key = TraceKey("p", span.trace_id.hex())
+        self.evaluators.submit(CompleteTrace(key, (record,), (record,), 0, True, Why.QUIET))
 
     def failed(self, stage: str) -> float:
         labels = {"stage": stage}
@@ -144,7 +148,7 @@ def test_spans_that_were_stored_before_are_part_of_the_trace_but_never_replace_n
     stored = [
         replace(span, name=f"old {span.span_id}") for span in normalise(make_request((1, 2, 1), (1, 3, 1)))
     ]
-    rig.answers = [{f"{1:032x}": encode(TraceEvaluation(trace_of(stored), (), ()))}]
+    rig.answers = [{TraceKey("p", f"{1:032x}"): encode(TraceEvaluation(trace_of(stored), (), ()))}]
     rig.submit(make_request((1, 1, None), (1, 2, 1)))
     evaluation = rig.one().evaluation
     assert evaluation is not None
@@ -153,7 +157,7 @@ def test_spans_that_were_stored_before_are_part_of_the_trace_but_never_replace_n
 
 
 def test_what_cannot_be_read_of_the_store_is_no_reason_not_to_evaluate(rig, make_request) -> None:
-    rig.answers = [{f"{1:032x}": "{not a document"}]
+    rig.answers = [{TraceKey("p", f"{1:032x}"): "{not a document"}]
     rig.submit(make_request((1, 1, None), (1, 2, 1)))
     assert rig.one().evaluation is not None
 
@@ -197,7 +201,7 @@ def test_a_trace_whose_build_takes_too_long_is_given_out_and_evaluated_again_fro
     kind = request.resource_spans[0].scope_spans[0].spans[0].attributes.add(key="openinference.span.kind")
     kind.value.string_value = "AGENT"
     stored = encode(TraceEvaluation(trace_of(list(normalise(request))), (), ()))
-    rig.answers = [{}, {f"{1:032x}": stored}]
+    rig.answers = [{}, {TraceKey("p", f"{1:032x}"): stored}]
     rig.submit(request)
     wait_until(lambda: len(rig.done) > 1, "the trace is given out twice")
     (tmp_path / "built").touch()

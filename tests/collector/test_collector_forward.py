@@ -23,6 +23,7 @@ from spanproof.collector.stages.fragments import index_request
 from spanproof.collector.telemetry import Telemetry
 from spanproof.config.model import Forward
 from spanproof.trace.otlp import read_file
+from spanproof.trace.project import TraceKey
 
 
 @dataclass
@@ -91,7 +92,7 @@ def evaluated(make_request, evaluation_of, scored) -> Evaluated:
         make_request((1, 1, None), text="x" * 5000).SerializeToString(),
         make_request((1, 2, 1)).SerializeToString(),
     )
-    complete = CompleteTrace(f"{1:032x}", (1, 2), (1, 2), 0, True, Why.QUIET)
+    complete = CompleteTrace(TraceKey("default", f"{1:032x}"), (1, 2), (1, 2), 0, True, Why.QUIET)
     return Evaluated(complete, evaluation_of(scored(0.25, "fail", "no")), body=b"".join(bodies))
 
 

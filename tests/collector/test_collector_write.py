@@ -18,6 +18,7 @@ from spanproof.evaluators.model import TraceEvaluation
 from spanproof.store import DeadLetter, Store, StoreError, StoreUnavailable, open_store
 from spanproof.trace.dialects import normalise
 from spanproof.trace.otlp import decode_protobuf
+from spanproof.trace.project import TraceKey
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +38,7 @@ class Rig:
         self.writer = Writer(
             store=store,
             rules=Evaluation(store_every_s=0.1),
+            project="default",
             wal=self.wal,
             telemetry=self.telemetry,
             listeners=[self.batches.append],
@@ -47,7 +49,7 @@ class Rig:
         request = self._make_request((number, 1, None), (number, 2, 1))
         record = self.wal.append(Encoding.PROTOBUF, request.SerializeToString()).result(60)
         trace_id = f"{number:032x}"
-        complete = CompleteTrace(trace_id, (record,), (record,), 0, True, Why.QUIET)
+        complete = CompleteTrace(TraceKey("default", trace_id), (record,), (record,), 0, True, Why.QUIET)
         evaluation = None if letter else self._evaluation_of(self._scored(1.0, "pass", ""), request=request)
         self.writer.put(Evaluated(complete, evaluation, letter))
         return trace_id

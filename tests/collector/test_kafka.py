@@ -178,7 +178,7 @@ def test_messages_are_those_of_the_collectors_exporter_and_its_messages_are_read
         for message in messages:
             request = ExportTraceServiceRequest.FromString(message.value())
             (fragment,) = index_request(request, message.value()).fragments
-            assert message.key() == fragment.trace_id.hex().encode()
+            assert message.key() == fragment.key.trace_id.encode()
             partitions.setdefault(message.key(), set()).add(message.partition())
         assert [len(each) for each in partitions.values()] == [1, 1, 1, 1]
         # Without `partition_traces_by_id` the exporter sends whole requests, without a key.

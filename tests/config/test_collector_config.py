@@ -92,7 +92,7 @@ def test_every_mistake_is_reported_at_once_with_the_value_that_is_wrong(write) -
     assert len(reported) == 3
     assert "receivers.http.port" in reported[0]
     assert "got 99999" in reported[0]
-    assert "got 50, 35, 40" in reported[1]
+    assert "got 50, 150, 40" in reported[1]
     assert "forward.0.endpoint" in reported[2]
 
 

@@ -57,11 +57,10 @@ def test_a_check_that_is_called_by_the_tests_themselves_is_not_called_again(sand
         ("", 0, "no test that this runner collects"),
         ("print(f(7) == 9)", 0, "no test that this runner collects"),
         ("def check(c): pass", 0, "no test that this runner collects"),
-        ("class TestF:\n    def test_a(self):\n        assert f(7) == 9", 0, "class TestF (line 1)"),
         (
-            "assert f(7) == 0\ndef test_a(tmp_path):\n    assert f(7) == 9",
-            1,
-            "test_a with parameters (line 2)",
+            "class TestF:\n    def help(self):\n        assert f(7) == 9",
+            0,
+            "no test that this runner collects",
         ),
     ],
 )
@@ -71,6 +70,57 @@ def test_tests_of_which_none_or_not_each_is_run_are_no_success(
     execution = sandbox.run(Program("python", "def f(x): return 0", tests=tests, entry_point="f"))
     assert (execution.failure_class, execution.tests_total) == (FailureClass.TESTS_NOT_RUN, total)
     assert reported in (execution.reason or "")
+
+
+@pytest.mark.parametrize(
+    "tests",
+    [
+        "class TestF:\n    def test_a(self):\n        assert f(7) == 9",
+        "assert f(7) == 0\ndef test_a(tmp_path):\n    assert f(7) == 9",
+    ],
+)
+def test_what_pytest_collects_is_run_by_it_or_named(sandbox: Sandbox, tests: str) -> None:
+    execution = sandbox.run(Program("python", "def f(x): return 0", tests=tests))
+    if execution.failure_class is FailureClass.TESTS_NOT_RUN:
+        assert "install pytest" in (execution.reason or "")
+    else:
+        assert execution.failure_class is FailureClass.ASSERTION_FAILURE
+        assert execution.tests_names[-1].endswith("test_a")
+
+
+def test_a_skip_that_its_author_wrote_is_reported_and_counts_neither_way(sandbox: Sandbox) -> None:
+    tests = """
+import unittest
+class T(unittest.TestCase):
+    @unittest.skip("not on this machine")
+    def test_a(self):
+        self.assertEqual(f(1), 5)
+    def test_b(self):
+        self.assertEqual(f(1), 0)
+"""
+    execution = sandbox.run(Program("python", "def f(x): return 0", tests=tests))
+    assert execution.failure_class is FailureClass.OK
+    assert [execution.tests_names[number] for number in execution.tests_skipped] == ["T::test_a"]
+    assert (execution.tests_passed, execution.tests_failed) == (1, ())
+
+
+@pytest.mark.parametrize(
+    "tests",
+    [
+        "class Fake:\n    def read(self): return 3\ndef test_a():\n    assert f(Fake()) == 3",
+        "from unittest import mock\ndef test_a():\n    assert f(mock.Mock(read=lambda: 3)) == 3",
+    ],
+)
+def test_tests_that_hand_over_a_fake_share_the_interpreter_as_reported(sandbox: Sandbox, tests: str) -> None:
+    execution = sandbox.run(Program("python", "def f(x): return x.read()", tests=tests))
+    assert (execution.tests_passed, execution.tests_total) == (1, 1), execution
+    assert execution.tests_apart is False
+
+
+def test_a_comparison_that_the_program_decides_is_reported(sandbox: Sandbox) -> None:
+    source = "class V:\n    def __init__(self, n): self.n = n\n    def __eq__(self, o): return self.n == getattr(o, 'n', None)"
+    execution = sandbox.run(Program("python", source, tests="assert V(1) == V(1)\nassert V(1) != V(2)"))
+    assert (execution.tests_passed, execution.tests_apart) == (2, False)
 
 
 @pytest.mark.parametrize(

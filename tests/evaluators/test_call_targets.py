@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spanproof.evaluators.call_targets import shares_target
+from spanproof.evaluators.call_targets import is_other_choice, shares_target
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,17 @@ def test_a_look_up_may_be_made_another_way():
     assert not shares_target(
         {"city": "Linz"}, {"city": "Graz"}, "How warm are Linz and Graz?", is_doing=False
     )
+
+
+@pytest.mark.parametrize(
+    ("later", "error", "is_choice"),
+    [
+        ({"room": "South", "day": "Monday", "for": "board"}, "North is already booked", True),
+        ({"room": "South", "day": "Tuesday", "for": "board"}, "North is already booked", False),
+        ({"room": "South", "day": "Monday", "for": "board"}, "North has no projector", False),
+        ({"room": "South", "day": "Monday", "for": "board"}, "the calendar is busy", False),
+    ],
+)
+def test_another_thing_is_chosen_where_the_first_is_taken(later, error, is_choice):
+    failed = {"room": "North", "day": "Monday", "for": "board"}
+    assert is_other_choice(failed, later, error) is is_choice

@@ -65,7 +65,7 @@ def test_a_program_runs_in_a_container_of_a_pinned_image(
     )
     assert "it did not answer within 1 s" in late.trials[0].reason
     head = json.loads((folder / "experiment.json").read_text())
-    assert head["agent"]["image"].startswith("sha256:")
+    assert head["image"].startswith("sha256:")
     with pytest.raises(ExperimentError, match="there is no image 'no-such-image'"):
         agent_program("python3 agent.py", "no-such-image")
     with pytest.raises(ExperimentError, match="no-such-program"):

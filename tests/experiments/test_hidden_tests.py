@@ -27,7 +27,7 @@ SETTINGS = Settings(timeout_s=60)
 # What every answer does.
 MET = [{"answer": {"matches": ""}}]
 UNIT = "def test_double():\n    assert double(7) == 14\n"
-UNCOLLECTED = "class TestDouble:\n    def test_double(self):\n        assert double(7) == 14\n"
+UNCOLLECTED = "def load_tests(loader, tests, pattern):\n    return tests\n"
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def test_tests_that_our_side_cannot_run_are_errored_and_count_as_not_passed(writ
     assert cases.pop("right").status is CaseStatus.PASSED
     for case in cases.values():
         assert (case.status, case.errored, case.rate) == (CaseStatus.ERRORED, 1, 0.0)
-    assert "class TestDouble" in cases["uncollected"].trials[0].reason
+    assert "function load_tests" in cases["uncollected"].trials[0].reason
     assert "no test that this runner collects" in cases["empty"].trials[0].reason
     assert "has no tests" in cases["without"].trials[0].reason
     assert "No module named 'solution'" in cases["module"].trials[0].reason
@@ -129,7 +129,7 @@ def test_a_budget_alone_is_no_test(write_tested, engine, tmp_path):
 def test_an_errored_case_is_shown_in_each_form_of_report_and_ends_with_1(write_tested, tmp_path, capsys):
     suite = write_tested(double={"unit": UNCOLLECTED})
     files = {form: tmp_path / form for form in ("junit", "markdown", "sarif", "html")}
-    out, reported = tmp_path / "x", "class TestDouble (line 1), which this runner does not collect"
+    out, reported = tmp_path / "x", "function load_tests (line 1), which this runner does not collect"
     words = ["suite", "run", str(suite), "--agent", "idle_agents:right", "--out", str(out)]
     options = [word for form, file in files.items() for word in (f"--{form}", str(file))]
 
@@ -143,7 +143,7 @@ def test_an_errored_case_is_shown_in_each_form_of_report_and_ends_with_1(write_t
     assert error is not None
     assert reported in (error.get("message") or "")
     assert "🛑 errored" in files["markdown"].read_text()
-    assert "TestDouble" in files["html"].read_text()
+    assert "load_tests" in files["html"].read_text()
     (run,) = json.loads(files["sarif"].read_text())["runs"]
     assert {each["level"] for each in run["results"]} == {"error"}
 

@@ -367,7 +367,8 @@ HAR = {
 
 
 def test_an_agent_finds_the_files_the_database_and_the_calls_of_its_case(write_suite, engine, tmp_path):
-    suite = write_suite(rates={"must": [{"answer": {"equals": "as noted 4500 1.25 once"}}]})
+    must = [{"answer": {"equals": "as noted 4500 1.25 once"}}]
+    suite = write_suite(rates={"must": must, "unknown_calls": "allow"})
     folder = suite / "cases" / "rates"
     (folder / "notes.txt").write_text("as noted")
     (folder / "rate.har").write_text(json.dumps(HAR))

@@ -72,6 +72,25 @@ def test_code_that_raised_is_one_failure_of_all_layers_that_fail_for_it():
     assert found[0].span_id == f"{1:016x}"
 
 
+def test_what_follows_from_the_first_mistake_is_no_failure_of_its_own():
+    undefined = SpanError("NameError", "name 'rows' is not defined")
+    steps = [
+        code(1, "rows = load()", SpanError("RuntimeError", "HTTP 403 from crm")),
+        *(code(number, "print(rows)", undefined) for number in range(2, 7)),
+    ]
+    (found,) = extract_failures(evaluated(steps))
+    assert (found.signature.cause, found.span_id) == ("http-403", f"{1:016x}")
+
+
+def test_a_mistake_that_was_mended_is_not_the_cause_of_a_wrong_answer():
+    steps = [
+        code(1, "print(orders[0]['sum'])", SpanError("KeyError", "'sum'")),
+        code(2, "print(orders[0]['total'])", printed="total: $45.00\n"),
+    ]
+    (found,) = extract_failures(evaluated(steps, "The total of order 12 is $54.00."))
+    assert found.signature.layer is Layer.GROUNDEDNESS
+
+
 def test_a_tool_that_raised_is_named():
     call = span(
         1, SpanKind.TOOL, "orders", tool=ToolCall("orders", {"id": 12}),
@@ -101,7 +120,7 @@ def test_a_contradicted_claim_is_named_by_its_kind():
     assert names(found) == [("groundedness", "claim-contradicted", "currency")]
 
 
-def test_denied_code_is_a_failure_of_each_rule():
+def test_denied_code_is_a_failure_of_its_rule():
     source = "import socket\nsocket.create_connection(('203.0.113.9', 4444))"
     found = extract_failures(evaluated([code(1, source, printed="")], "Done."))
     boundary = [each for each in found if each.signature.layer is Layer.BOUNDARY]

@@ -9,17 +9,19 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from .snippets import HOSTILE
+from .snippets import HOSTILE, exits, judges, leftovers, machine_view
 from .snippets.sessions import SESSIONS
 
 HERE = Path(__file__).parent
 WALLS = ["root", "user", "reduced-root", "reduced-user"] if os.geteuid() == 0 else ["user"]
-FOLLOWED = [
+_CAN_BE_FOLLOWED = [
     each
     for each in HOSTILE
     if each.language in ("python", "bash") and each.recorded is None and "timeout" not in each.classes
-][::4]
-"""Of each kind some, with those that use up what the machine has; the sessions are all followed."""
+]
+_LEAVING = {each.name for module in (machine_view, exits, leftovers, judges) for each in module.SNIPPETS}
+FOLLOWED = [each for number, each in enumerate(_CAN_BE_FOLLOWED) if number % 4 == 0 or each.name in _LEAVING]
+"""Of each kind some, and all that act at the end of a program."""
 NAMES = [each.name for each in (*SESSIONS, *FOLLOWED)]
 
 

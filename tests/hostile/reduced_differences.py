@@ -53,6 +53,9 @@ MASKED = {
     "asking to be traced": "ptrace",
     "memory of a child by its number": "process_vm_readv",
     "a descriptor of a child by its descriptor": "pidfd_getfd",
+    "a forged file over /proc/meminfo": "unshare",
+    "a new /proc in namespaces of its own": "unshare",
+    "the facts of the machine taken off": "unshare",
 }
 """The call each makes, which Docker's default profile refuses."""
 

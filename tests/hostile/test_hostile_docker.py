@@ -49,6 +49,7 @@ DIFFERENCES = {
     "the machine's own settings beside those that are given": Difference(
         "a container shows the kernel's settings to whoever may read them", prints=r"(?:BREACH [^\n]*\n\n)*"
     ),
+    "the memory of what started it": Difference("who started it has no number in a container"),
     "looking for what it was forked from": Difference(
         "a container has one process namespace: the zygote's number can be found out, and nothing else of it",
         prints=r"BREACH \{'(\d+)'\}\nBREACH \1\n",

@@ -58,7 +58,44 @@ def test_without_arguments_the_standard_variables_decide():
     assert resource["service.name"] == "shop"
     assert resource["deployment.environment"] == "test"
     assert exporters == [["OTLPSpanExporter", "http://collector:4318/v1/traces"]]
-    assert instrumented == ["smolagents", "langchain"]
+    assert instrumented == ["smolagents", "langchain", "openai-agents", "mcp"]
+
+
+_HEARD = """
+import io, logging, sys
+heard = io.StringIO()
+logging.basicConfig(stream=heard, level=logging.INFO)
+"""
+
+
+def test_one_line_says_what_was_found():
+    heard = run(_HEARD + "register()\nprint(json.dumps(heard.getvalue().splitlines()))")
+    (line,) = [line for line in heard if "instruments" in line]
+    assert line.endswith("spanproof instruments smolagents, langchain, openai-agents, mcp")
+
+
+def test_a_framework_may_be_given_by_its_name_alone():
+    assert run("register(instrument='mcp')\nprint(json.dumps(instrumented()))") == ["mcp"]
+
+
+_HIDE = """
+for name in ('smolagents', 'langchain_core', 'agents', 'mcp'):
+    sys.modules[name] = None
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [("", "found no framework to instrument"), ("instrument=('mcp',)", "does not instrument mcp")],
+)
+def test_that_nothing_is_found_is_a_warning(arguments, said):
+    heard = run(_HEARD + _HIDE + f"register({arguments})\nprint(json.dumps(heard.getvalue().splitlines()))")
+    assert [line for line in heard if line.startswith("WARNING") and said in line]
+
+
+def test_that_nothing_is_wanted_is_none():
+    heard = run(_HEARD + "register(instrument=())\nprint(json.dumps(heard.getvalue().splitlines()))")
+    assert not heard
 
 
 def test_arguments_win_over_variables():
@@ -230,8 +267,8 @@ def test_importing_the_package_loads_no_framework():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"instrument": ("crewai",)}, "no framework 'crewai' is known; choose from smolagents, langchain"),
-        ({"instrument": "smolagents"}, "give a sequence of names"),
+        ({"instrument": ("crewai",)}, "no framework 'crewai' is known; choose 'auto', or from smolagents"),
+        ({"instrument": "crewai"}, "no framework 'crewai' is known"),
         ({"endpoint": "localhost:4318"}, "write it like http://127.0.0.1:4318"),
         ({"endpoint": "http://c:4318", "protocol": "smoke"}, "'smoke' is not known; choose 'http/protobuf'"),
     ],

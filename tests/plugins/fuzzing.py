@@ -82,7 +82,7 @@ def check(kind: str, content: bytes) -> None:
         return
     clamp_times(request, time.time_ns(), 3650)
     index_request(request, request.SerializeToString())
-    extract_span_evidence(request, request.SerializeToString())
+    extract_span_evidence(request, request.SerializeToString(), "default")
     normalise(request)
 
 

@@ -33,7 +33,7 @@ def test_a_notification_is_undelivered_until_each_of_its_targets_is_settled(embe
     log.write_delivery(Delivery("n", "a", "r", "delivered", 1, "", 10))
     log.write_delivery(Delivery("n", "b", "r", "trying", 2, "", 10))
     assert log.undelivered(0) == [(EVENT, {"b": 2})]
-    log.write_delivery(Delivery("n", "b", "r", "retrying", 2, "HTTP 500", 10))
+    log.write_delivery(Delivery("n", "b", "r", "undelivered", 2, "HTTP 500", 10))
     assert log.undelivered(0) == [(EVENT, {"b": 2})]
     log.write_delivery(Delivery("n", "b", "r", "given_up", 3, "HTTP 500", 10))
     assert log.undelivered(0) == []

@@ -43,7 +43,7 @@ def stored(evaluation):
                 end_time_unix_nano=span.end_ns,
             )
             add_attributes(encoded, attributes)
-        store.write_spans([request])
+        store.write_spans([request], "shop")
         return made
 
     return write

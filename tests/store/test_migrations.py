@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from spanproof.sandbox.scanners.model import Finding, Scan, Severity, Verdict
-from spanproof.store import open_store
+from spanproof.store import DeadLetter, ExternalScore, open_store
 from spanproof.store.breakdown import Fact
 from spanproof.store.migrations import MIGRATIONS
 from spanproof.trace import Cause, Label, Layer, Scored, Skipped, State
@@ -36,6 +37,28 @@ UNDONE = {
             for name in ("verdict_hours", "verdict_days")
             for change in ("DROP COLUMN advice", "RENAME COLUMN open TO undecided")
         ),
+    ),
+    14: tuple(
+        statement
+        for name, key, columns, engine in (
+            ("otel_traces", "TraceId, SpanId", "*", "SpanproofWritten"),
+            ("otel_traces_trace_id_ts", "TraceId, Start, End", "* EXCEPT SpanproofProject", ""),
+            ("dead_letters", "trace_id", "* EXCEPT project", "evaluated_ns, is_deleted"),
+            (
+                "external_scores",
+                "trace_id, span_id, layer, name, source",
+                "* EXCEPT project",
+                "evaluated_ns, is_deleted",
+            ),
+        )
+        for statement in (
+            (
+                f"CREATE TABLE {{db}}.former ENGINE = ReplacingMergeTree({engine}) ORDER BY ({key})"
+                f" AS SELECT {columns} FROM {{db}}.{name} FINAL"
+            ),
+            f"DROP TABLE {{db}}.{name} SYNC",
+            f"RENAME TABLE {{db}}.former TO {{db}}.{name}",
+        )
     ),
 }
 """What takes a store back to before each step."""
@@ -126,3 +149,40 @@ def test_answers_that_an_earlier_store_skipped_for_want_of_a_judge_are_open(tmp_
         assert store.fail_rate(Layer.CORRECTNESS, name="lint", **long_ago).advice == 7
         (cause,) = [each for each in store.causes(**window) if each.state is State.SKIPPED]
         assert (cause.cause, cause.words) == (None, "1 outcome without a recorded cause")
+
+
+def test_spans_letters_and_labels_of_an_earlier_store_are_of_the_project_of_their_trace(tmp_path, evaluation):
+    known = evaluation(1)
+    trace_id, run_id = known.trace.trace_id, known.runs[0].run.span_id
+    request = ExportTraceServiceRequest()
+    request.resource_spans.add().scope_spans.add().spans.add(
+        trace_id=bytes.fromhex(trace_id), span_id=bytes.fromhex(run_id), name="run"
+    )
+    label = ExternalScore(
+        trace_id, run_id, Layer.GROUNDEDNESS, "tone", "human", 1.0, Label.PASS, "fine", None, "", 7, "shop"
+    )
+    letters = [
+        DeadLetter(trace_id, "evaluate", "ValueError", "no", 3, b"", 7, "shop"),
+        DeadLetter("f" * 32, "evaluate", "ValueError", "no spans are left", 3, b"", 7, "shop"),
+    ]
+    with open_store(tmp_path) as store:
+        store.write([known])
+        store.write_spans([request], "shop")
+        store.write_external([label])
+        store.write_dead_letters(letters)
+        with store._connections.lease() as client:
+            for statement in UNDONE[14]:
+                client.command(statement.format(db=store._database))
+            client.command(f"TRUNCATE TABLE {store._database}.migrations")
+            client.insert(f"{store._database}.migrations", [[13]], column_names=["version"])
+    for _ in range(2):  # again, as where a step was cut off
+        with open_store(tmp_path) as store:
+            assert store.span_parents([known.key]) == {known.key: {run_id: None}}
+            assert {each.trace_id: each.project for each in store.dead_letters()} == {
+                trace_id: "shop",
+                "f" * 32: "default",
+            }
+            assert "tone" in {score.name for score in store.evaluation(trace_id).scores}
+            assert [row.note for row in store.browse.labels(limit=5)] == []
+            with store._connections.lease() as client:
+                MIGRATIONS[13].apply(client, store._connections.layout)

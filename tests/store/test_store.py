@@ -112,11 +112,10 @@ def test_of_one_trace_given_twice_in_a_batch_the_last_wins(store, evaluation):
     assert list(store.scores()) == list(last.scores)
 
 
-def test_an_evaluation_that_moves_in_time_and_project_leaves_one_trace(store, evaluation):
+def test_an_evaluation_that_moves_in_time_leaves_one_trace(store, evaluation):
     store.write([evaluation()])
-    moved = evaluation(cohort=Cohort(project="elsewhere"), start_ns=1_780_000_000_000_000_000)
-    store.write([moved])
-    assert [row.project for row in store.traces()] == ["elsewhere"]
+    store.write([evaluation(start_ns=1_780_000_000_000_000_000)])
+    assert [row.start_ns for row in store.traces()] == [1_780_000_000_000_000_000]
     assert len(list(store.scores())) == 5
     assert _count(store, "snippets") == 1
 
@@ -359,7 +358,7 @@ def test_many_days_of_spans_make_no_more_parts_than_one(store):
 
 
 def test_a_run_without_snippets_or_scores_is_stored(store, evaluation):
-    whole = evaluation()
+    whole = evaluation(cohort=Cohort())
     bare = replace(whole.runs[0], scores=(), scans={}, run=replace(whole.runs[0].run, steps=()))
     store.write([TraceEvaluation(whole.trace, (bare,), ())])
     store.write([TraceEvaluation(whole.trace, (), ())])

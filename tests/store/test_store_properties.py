@@ -49,7 +49,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 )
 def test_the_latest_evaluation_of_each_trace_is_what_the_store_says(shared, evaluation, batches, again):
     first = next(fresh) * 10
-    latest: dict[int, TraceEvaluation] = {}
+    latest: dict[tuple[int, str], TraceEvaluation] = {}
     for batch in batches:
         made = []
         for drawn in batch:
@@ -62,24 +62,28 @@ def test_the_latest_evaluation_of_each_trace_is_what_the_store_says(shared, eval
                 start_ns=1_790_000_000_000_000_000 + drawn["hour"] * HOUR,
                 verdicts={layer: Scored(0.5, Label.FAIL, "no") for layer in sorted(drawn["layers"])},
             )
-            latest[first + drawn["trace"]] = found
+            latest[first + drawn["trace"], drawn["project"]] = found
             made.append(found)
         for _ in range(1 + again):
             shared.write(made)
-    for number, expected in latest.items():
+    for (number, project), expected in latest.items():
         trace_id = f"{number:032x}"
-        assert shared.evaluation(trace_id) == expected
-        stored = sorted(shared.scores(trace_id=trace_id), key=lambda score: (score.layer, score.name))
+        assert shared.evaluation(trace_id, project) == expected
+        own = [score for score in shared.scores(trace_id=trace_id) if score.cohort.project == project]
+        stored = sorted(own, key=lambda score: (score.layer, score.name))
         assert stored == sorted(expected.scores, key=lambda score: (score.layer, score.name))
-        (row,) = [row for row in shared.traces(limit=10_000) if row.trace_id == trace_id]
-        assert row.project == expected.runs[0].run.cohort.project
-        assert _snippets(shared, trace_id) == [snippet.id for snippet in expected.runs[0].run.snippets]
+        rows = [row for row in shared.traces(limit=10_000) if row.trace_id == trace_id]
+        assert [row.project for row in rows].count(project) == 1
+        assert _snippets(shared, project, trace_id) == [
+            snippet.id for snippet in expected.runs[0].run.snippets
+        ]
 
 
-def _snippets(store: Store, trace_id: str) -> list[str]:
+def _snippets(store: Store, project: str, trace_id: str) -> list[str]:
     with store._connections.lease() as client:
         rows = client.query(
-            "SELECT snippet_id FROM spanproof.snippets FINAL WHERE trace_id = {id:String}",
-            parameters={"id": trace_id},
+            "SELECT snippet_id FROM spanproof.snippets FINAL"
+            " WHERE project = {project:String} AND trace_id = {id:String}",
+            parameters={"project": project, "id": trace_id},
         ).result_rows
     return [row[0] for row in rows]

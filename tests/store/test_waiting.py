@@ -32,7 +32,7 @@ def request_of(number: int, *spans: tuple[int, int], age_s: float = 1.0) -> Expo
     return request
 
 
-def write(store: Store, *requests: ExportTraceServiceRequest, project: str = "default") -> None:
+def write(store: Store, *requests: ExportTraceServiceRequest, project: str = "shop") -> None:
     store.write_spans(requests, project)
 
 
@@ -63,7 +63,7 @@ def test_a_missing_parent_an_old_trace_and_one_that_cannot_be_evaluated(tmp_path
     with open_store(tmp_path / "store") as store:
         write(store, request_of(1, (1, 0), (3, 2)), request_of(2, (1, 0), age_s=5000), request_of(3, (1, 0)))
         store.write_dead_letters(
-            [DeadLetter(f"{3:032x}", "evaluate", "ValueError", "no", 3, b"", time.time_ns())]
+            [DeadLetter(f"{3:032x}", "evaluate", "ValueError", "no", 3, b"", time.time_ns(), "shop")]
         )
         waiting = store.waiting_traces()
     assert [(int(each.trace_id, 16), each.is_whole) for each in waiting.traces] == [(1, False)]

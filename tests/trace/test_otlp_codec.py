@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spanproof.trace.otlp import (
+    Changes,
     ExportTraceServiceRequest,
     MalformedOtlp,
     any_value,
@@ -156,13 +157,60 @@ def small_request_bytes():
     return encode_protobuf(request)
 
 
-def test_a_string_that_is_not_utf8_is_named():
-    # resource_spans[0].scope_spans[0].spans[0].name = "\xff"
-    span = b"\x2a\x01\xff"
-    scope_spans = b"\x12" + bytes([len(span)]) + span
-    resource_spans = b"\x12" + bytes([len(scope_spans)]) + scope_spans
-    with pytest.raises(MalformedOtlp, match=r"spans\[0\].name is not UTF-8"):
-        decode_protobuf(b"\x0a" + bytes([len(resource_spans)]) + resource_spans)
+def test_text_that_is_not_utf8_is_replaced_and_named_and_its_neighbours_are_kept(small_request):
+    small_request.resource_spans[0].scope_spans[0].spans.add(name="A-B", span_id=b"\7" * 8)
+    body = encode_protobuf(small_request).replace(b"A-B", b"A\xffB")
+    changes = Changes()
+    request = decode_protobuf(body, changes=changes)
+    small_request.resource_spans[0].scope_spans[0].spans[-1].name = "A\ufffdB"
+    assert request == small_request
+    (reported,) = changes.describe()
+    assert "U+FFFD: resource_spans[0].scope_spans[0].spans[" in reported
+    assert reported.endswith(".name")
+
+
+def test_text_of_json_that_is_not_utf8_is_replaced():
+    changes = Changes()
+    body = b'{"resourceSpans":[{"scopeSpans":[{"spans":[{"name":"A\xffB"}]}]}]}'
+    assert decode_json(body, changes=changes).resource_spans[0].scope_spans[0].spans[0].name == "A\ufffdB"
+    assert changes.describe()
+
+
+@pytest.mark.parametrize("levels", [60, 400])
+def test_a_value_that_is_nested_too_deeply_is_cut_and_its_neighbours_are_kept(levels):
+    inner = any_value("leaf").SerializeToString()
+    for _ in range(levels):
+        array = b"\x0a" + varint(len(inner)) + inner
+        inner = b"\x2a" + varint(len(array)) + array
+    pair = b"\x0a\x01k" + b"\x12" + varint(len(inner)) + inner
+    span = b"\x2a\x03one" + b"\x4a" + varint(len(pair)) + pair
+    scope_spans = b"\x12" + varint(len(span)) + span + b"\x12\x05\x2a\x03two"
+    resource_spans = b"\x12" + varint(len(scope_spans)) + scope_spans
+    changes = Changes()
+    request = decode_protobuf(b"\x0a" + varint(len(resource_spans)) + resource_spans, changes=changes)
+    spans = request.resource_spans[0].scope_spans[0].spans
+    assert [each.name for each in spans] == ["one", "two"]
+    assert changes.describe() == ["1 values nested too deeply were cut"]
+
+
+def varint(value):
+    made = bytearray()
+    while value >= 0x80:
+        made.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes(made + bytes([value]))
+
+
+@pytest.mark.parametrize("levels", [60, 2_000])
+def test_a_value_of_json_that_is_nested_too_deeply_is_cut(levels):
+    value = '{"arrayValue":{"values":[' * levels + '{"stringValue":"leaf"}' + "]}}" * levels
+    attribute = f'{{"key":"k","value":{value}}}'
+    spans = f'[{{"name":"one","attributes":[{attribute}]}},{{"name":"two"}}]'
+    changes = Changes()
+    body = f'{{"resourceSpans":[{{"scopeSpans":[{{"spans":{spans}}}]}}]}}'
+    request = decode_json(body.encode(), changes=changes)
+    assert [each.name for each in request.resource_spans[0].scope_spans[0].spans] == ["one", "two"]
+    assert changes.describe() == ["1 values nested too deeply were cut"]
 
 
 def test_unknown_json_fields_are_kept_at_every_depth_also_through_protobuf():

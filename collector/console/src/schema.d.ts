@@ -927,9 +927,20 @@ export interface components {
             severity: string;
             /** Metric */
             metric: string;
-            /** Summary */
+            /**
+             * Summary
+             * @description As it was at `read_ns`.
+             */
             summary: string;
-            /** Threshold */
+            /**
+             * First Summary
+             * @description The sentence with which it began to fire.
+             */
+            first_summary: string;
+            /**
+             * Threshold
+             * @description The bound in the unit of its rule: `bound > 20 steps`.
+             */
             threshold: string;
             /**
              * Since Ns
@@ -938,9 +949,14 @@ export interface components {
             since_ns: number;
             /**
              * At Ns
-             * @description Unix time in nanoseconds.
+             * @description Of the state.
              */
             at_ns: number;
+            /**
+             * Read Ns
+             * @description Of the value and the counts.
+             */
+            read_ns: number;
             /** Value */
             value: number | null;
             /** Low */
@@ -991,8 +1007,18 @@ export interface components {
             measure: string;
             /** Threshold */
             threshold: number;
+            /**
+             * Bound
+             * @description The bound in the unit of the rule: `bound > 20 steps`, `threshold 10 %`.
+             */
+            bound: string;
             /** Window S */
             window_s: number;
+            /**
+             * Window
+             * @description The window in one unit: `24 h`.
+             */
+            window: string;
             /** Min Count */
             min_count: number;
             /** Group By */
@@ -2197,6 +2223,11 @@ export interface components {
              * @default human
              */
             author: string;
+            /**
+             * Project
+             * @description Of the trace, where several projects have one with this id.
+             */
+            project?: string | null;
         };
         /**
          * NewRelease
@@ -3526,6 +3557,16 @@ export interface operations {
                     "application/json": components["schemas"]["Overview"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -3536,7 +3577,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3594,6 +3635,16 @@ export interface operations {
                     "application/json": components["schemas"]["Cohorts"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -3604,7 +3655,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3653,6 +3704,16 @@ export interface operations {
                     "application/json": components["schemas"]["Values"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -3663,7 +3724,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3724,6 +3785,16 @@ export interface operations {
                     "application/json": components["schemas"]["Timeline"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -3734,7 +3805,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3777,6 +3848,16 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "text/event-stream": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -3787,7 +3868,7 @@ export interface operations {
                     "text/event-stream": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3861,6 +3942,16 @@ export interface operations {
                     "application/json": components["schemas"]["TraceList"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -3871,7 +3962,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3895,7 +3986,10 @@ export interface operations {
     };
     trace_api_v1_traces__trace_id__get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Of the trace, where several projects have one with this id. */
+                project?: string | null;
+            };
             header?: never;
             path: {
                 trace_id: string;
@@ -3911,6 +4005,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TracePage"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             /** @description no valid token */
@@ -3933,7 +4037,17 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description several projects have a trace with this id */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3957,7 +4071,10 @@ export interface operations {
     };
     span_api_v1_traces__trace_id__spans__span_id__get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Of the trace, where several projects have one with this id. */
+                project?: string | null;
+            };
             header?: never;
             path: {
                 trace_id: string;
@@ -3974,6 +4091,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SpanPage"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             /** @description no valid token */
@@ -3996,7 +4123,17 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description several projects have a trace with this id */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4020,7 +4157,10 @@ export interface operations {
     };
     snippet_api_v1_traces__trace_id__snippets__snippet_id__get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Of the trace, where several projects have one with this id. */
+                project?: string | null;
+            };
             header?: never;
             path: {
                 trace_id: string;
@@ -4037,6 +4177,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Snippet"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             /** @description no valid token */
@@ -4059,7 +4209,17 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description several projects have a trace with this id */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4084,6 +4244,8 @@ export interface operations {
     scores_api_v1_traces__trace_id__scores_get: {
         parameters: {
             query?: {
+                /** @description Of the trace, where several projects have one with this id. */
+                project?: string | null;
                 /** @description Also scores that a newer version of an evaluator has replaced. */
                 history?: boolean;
                 limit?: number;
@@ -4103,6 +4265,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ScoreList"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             /** @description no valid token */
@@ -4125,7 +4297,17 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description several projects have a trace with this id */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4176,6 +4358,16 @@ export interface operations {
                     "application/json": components["schemas"]["CodeList"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4186,7 +4378,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4237,6 +4429,16 @@ export interface operations {
                     "application/json": components["schemas"]["ReplayList"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4247,7 +4449,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4302,6 +4504,16 @@ export interface operations {
                     "application/json": components["schemas"]["FailureList"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4312,7 +4524,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4369,6 +4581,16 @@ export interface operations {
                     "application/json": components["schemas"]["FailurePage"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4389,7 +4611,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4435,6 +4657,16 @@ export interface operations {
                     "application/json": components["schemas"]["FailureCluster"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4475,7 +4707,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4519,6 +4751,16 @@ export interface operations {
                     "application/json": components["schemas"]["AlertList"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4529,7 +4771,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4571,6 +4813,16 @@ export interface operations {
                     "application/json": components["schemas"]["History"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4581,7 +4833,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4627,6 +4879,16 @@ export interface operations {
                     "application/json": components["schemas"]["AlertRow"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4667,7 +4929,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4711,6 +4973,16 @@ export interface operations {
                     "application/json": components["schemas"]["SilenceRow"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4751,7 +5023,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4793,6 +5065,16 @@ export interface operations {
                     "application/json": components["schemas"]["SilenceRow"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4833,7 +5115,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4878,6 +5160,16 @@ export interface operations {
                     "application/json": components["schemas"]["RunComparison"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4898,7 +5190,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4943,6 +5235,16 @@ export interface operations {
                     "application/json": components["schemas"]["SpanPage"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -4963,7 +5265,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5007,6 +5309,16 @@ export interface operations {
                     "application/json": components["schemas"]["TracePage"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5027,7 +5339,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5089,6 +5401,16 @@ export interface operations {
                     "application/json": components["schemas"]["Comparison"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5099,7 +5421,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5146,6 +5468,16 @@ export interface operations {
                     "application/json": components["schemas"]["SessionList"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5156,7 +5488,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5198,6 +5530,16 @@ export interface operations {
                     "application/json": components["schemas"]["SessionPage"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5218,7 +5560,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5276,6 +5618,16 @@ export interface operations {
                     "application/json": components["schemas"]["Boundary"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5286,7 +5638,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5330,6 +5682,16 @@ export interface operations {
                     "application/json": components["schemas"]["DryRunResult"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5360,7 +5722,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5403,6 +5765,16 @@ export interface operations {
                     "application/json": components["schemas"]["CasePage"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5423,7 +5795,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5468,6 +5840,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AlteredReplay"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             /** @description no valid token */
@@ -5520,7 +5902,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5560,6 +5942,16 @@ export interface operations {
                     "application/json": components["schemas"]["SuiteList"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5570,7 +5962,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5620,6 +6012,16 @@ export interface operations {
                     "application/json": components["schemas"]["SuitePage"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5640,7 +6042,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5683,6 +6085,16 @@ export interface operations {
                     "application/json": components["schemas"]["GateList"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5693,7 +6105,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5735,6 +6147,16 @@ export interface operations {
                     "application/json": components["schemas"]["GatePage"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5755,7 +6177,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5811,6 +6233,16 @@ export interface operations {
                     "application/json": components["schemas"]["GatePage"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5821,7 +6253,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5863,6 +6295,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Promotions"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             /** @description no valid token */
@@ -5915,7 +6357,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5957,6 +6399,16 @@ export interface operations {
                     "application/json": components["schemas"]["ResultPage"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -5977,7 +6429,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6034,6 +6486,16 @@ export interface operations {
                     "application/json": components["schemas"]["Queue"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -6044,7 +6506,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6093,6 +6555,16 @@ export interface operations {
                     "application/json": components["schemas"]["LabelList"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -6103,7 +6575,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6147,6 +6619,16 @@ export interface operations {
                     "application/json": components["schemas"]["PersonsLabel"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -6177,6 +6659,16 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description several projects have a trace with this id */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description the body is not JSON */
             415: {
                 headers: {
@@ -6187,7 +6679,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6227,6 +6719,16 @@ export interface operations {
                     "application/json": components["schemas"]["AgreementPage"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -6237,7 +6739,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6277,6 +6779,16 @@ export interface operations {
                     "application/json": components["schemas"]["Settings"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -6287,7 +6799,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6327,6 +6839,16 @@ export interface operations {
                     "application/json": components["schemas"]["Doctor"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -6337,7 +6859,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6377,6 +6899,16 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description no valid token */
             401: {
                 headers: {
@@ -6387,7 +6919,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description a parameter is not valid */
+            /** @description the body is not valid, or parameters do not fit together */
             422: {
                 headers: {
                     [name: string]: unknown;

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from spanproof.alerts.messages import format_utc
 from spanproof.alerts.model import Alert, Notification, Status
 from spanproof.alerts.notifiers.base import NotDelivered, Notifier, Refreshing
 from spanproof.config.targets import Target
@@ -24,7 +25,17 @@ LONGEST_PAUSE_S = 300.0
 _STORE_PAUSE_S = 1.0
 
 OnOutcome = Callable[[str, str], None]
-"""Called with the target's kind and `delivered`, `retrying`, `superseded` or `given_up`."""
+"""Called with the target's kind and `delivered`, `undelivered`, `superseded` or `given_up`."""
+
+
+@dataclass(frozen=True, slots=True)
+class TargetFailure:
+    """A target that got nothing since `since_ns`, with the error of its last attempt."""
+
+    target: str
+    label: str
+    since_ns: int
+    error: str
 
 
 @dataclass(slots=True)
@@ -66,6 +77,7 @@ class Courier:
         self._refresh_at_s = 0.0
         self._paused_until_s = 0.0
         self._failed_in_a_row = 0
+        self._failure: TargetFailure | None = None
         self._busy = False
         self._closing = False
         self._thread = threading.Thread(target=self._run, name=f"spanproof-alerts-{target.kind}", daemon=True)
@@ -87,6 +99,12 @@ class Courier:
             self._firing[alert.id] = alert
             self._changed.notify_all()
 
+    def refresh_firing(self, alert: Alert) -> None:
+        """Take the present text of an alert that the target got, for its next refresh."""
+        with self._changed:
+            if alert.id in self._firing:
+                self._firing[alert.id] = alert
+
     @property
     def retry_for_s(self) -> float:
         """How long one notification is tried."""
@@ -96,6 +114,12 @@ class Courier:
         """Return how many notifications are queued or being sent."""
         with self._changed:
             return max(len(self._items), int(self._busy))
+
+    @property
+    def failure(self) -> TargetFailure | None:
+        """Since when the target gets nothing, and why; None where its last attempt went through."""
+        with self._changed:
+            return self._failure
 
     def wait_idle(self, timeout_s: float) -> bool:
         """Block until nothing is due, which nothing is during a pause; False when that took longer."""
@@ -187,6 +211,8 @@ class Courier:
             self._put_off(item, NotDelivered(f"{self._target.label}: {type(problem).__name__}", refused=True))
         else:
             self._failed_in_a_row = 0
+            with self._changed:
+                self._failure = None
             self._settle(item, "delivered", "")
             self._note_firing(item.notification)
 
@@ -201,6 +227,9 @@ class Courier:
             )
 
     def _put_off(self, item: _Item, problem: NotDelivered) -> None:
+        with self._changed:
+            since_ns = self._failure.since_ns if self._failure is not None else self._clock()
+            self._failure = TargetFailure(self._target.id, self._target.label, since_ns, str(problem))
         age_s = (self._clock() - item.notification.at_ns) / 1e9
         if age_s >= self._target.retry_for_s:
             _log.error("alert %s: given up after %.3g s: %s", item.notification.rule, age_s, problem)
@@ -209,16 +238,16 @@ class Courier:
         _log.warning("alert %s: not delivered yet: %s", item.notification.rule, problem)
         now_s = time.monotonic()
         if problem.refused:
-            item.not_before_s = now_s + max(
-                problem.retry_after_s or 0.0, self._compute_pause_s(item.attempts + 4)
-            )
+            pause_s = max(problem.retry_after_s or 0.0, self._compute_pause_s(item.attempts + 4))
+            item.not_before_s = now_s + pause_s
         else:
             self._failed_in_a_row += 1
             pause_s = max(problem.retry_after_s or 0.0, self._compute_pause_s(self._failed_in_a_row))
             with self._changed:
                 self._paused_until_s = now_s + pause_s
-        self._report("retrying")
-        self._record(item, "retrying", str(problem), patiently=False)
+        self._report("undelivered")
+        next_try = format_utc(self._clock() + int(pause_s * 1e9))
+        self._record(item, "undelivered", f"{problem}; next try {next_try}", patiently=False)
 
     def _compute_pause_s(self, failed: int) -> float:
         return min(LONGEST_PAUSE_S, self._first_pause_s * 2.0 ** min(failed - 1, 20))

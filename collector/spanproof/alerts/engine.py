@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
-from spanproof.alerts.delivery import Courier, OnOutcome
+from spanproof.alerts.delivery import Courier, OnOutcome, TargetFailure
+from spanproof.alerts.evidence import Standing
 from spanproof.alerts.messages import (
     build_console_url,
     build_trace_url,
@@ -25,11 +26,12 @@ from spanproof.alerts.messages import (
 )
 from spanproof.alerts.model import Alert, FailureLine, Notification, ScoreLine, Status, build_labels
 from spanproof.alerts.notifiers import Notifier, notifier_for
-from spanproof.alerts.rules import Behind, Reading, look_behind, make_empty_reading, read
+from spanproof.alerts.pacing import DAY_NS, Pacing
+from spanproof.alerts.rules import AlertStore, Behind, Reading, look_behind, make_empty_reading, read
 from spanproof.config.alerts import AlertRule, NoData
 from spanproof.config.targets import Target
 from spanproof.evaluators.scores import is_open
-from spanproof.store import AlertEvent, Delivery, Silence, Store, StoreError
+from spanproof.store import AlertEvent, Delivery, Silence, StoreError
 from spanproof.trace import Score, Scored, digest
 from spanproof.trace.codec import decode, encode
 
@@ -38,17 +40,27 @@ _log = logging.getLogger(__name__)
 _EXPLANATION = 500
 _MOST_STATES = 10_000
 _FORGOTTEN_AFTER_NS = 86_400 * 10**9
+# A target that is restarted or deployed is back sooner.
+_DEAD_AFTER_NS = 600 * 10**9
+# A firing alert's text is read and written anew so often: look-ups behind it take longer than its rate.
+_REFRESH_NS = 60 * 10**9
 PENDING, FIRING, RESOLVED, INACTIVE = "pending", "firing", "resolved", "inactive"
 """States of an alert; `inactive` was pending and never fired."""
 
 
 @dataclass(slots=True)
 class _State:
-    """An alert: its newest event, and since when its condition does not hold while it still fires."""
+    """An alert: its newest event, and since when its condition does not hold while it still fires.
+
+    Attributes:
+        clear_since_ns: since when its rate is below the bound for sure.
+        low_since_ns: since when its rate is below the bound, for sure or not.
+    """
 
     event: AlertEvent
     alert: Alert
     clear_since_ns: int | None = None
+    low_since_ns: int | None = None
 
     @property
     def is_active(self) -> bool:
@@ -84,18 +96,20 @@ class AlertEngine:
         clock: Unix time in nanoseconds, by which notifications grow too old to be tried.
         first_pause_s: after the first failed attempt at a target.
         on_outcome: called with a target's kind and how an attempt ended.
+        raising: whether `tick` raises where the store cannot be read, in place of trying again.
     """
 
     def __init__(
         self,
         rules: Sequence[AlertRule],
-        store: Store,
+        store: AlertStore,
         open_notifier: Callable[[Target], Notifier] = notifier_for,
         *,
         console_url: str | None = None,
         clock: Callable[[], int] = time.time_ns,
         first_pause_s: float = 1.0,
         on_outcome: OnOutcome | None = None,
+        raising: bool = False,
     ) -> None:
         names = [rule.name for rule in rules]
         twice = sorted({name for name in names if names.count(name) > 1})
@@ -104,6 +118,7 @@ class AlertEngine:
                 f"alert rules: the name {twice[0]!r} is given twice; each rule has a name of its own"
             )
         self._store = store
+        self._raising = raising
         self._rules = _sort_by_inhibition(rules)
         self._console_url = console_url
         self._clock = clock
@@ -120,6 +135,8 @@ class AlertEngine:
             for name, target in targets.items()
         }
         self._states: dict[tuple[str, str], _State] = {}
+        self._dead: dict[str, TargetFailure] = {}
+        self._pacing = Pacing(store.alerts.firing_notifications(max(0, clock() - DAY_NS)))
         self._restore()
         for courier in self._couriers.values():
             courier.start()
@@ -140,10 +157,13 @@ class AlertEngine:
             try:
                 notification = self._evaluate(rule, muting, now_ns)
             except StoreError as problem:
+                if self._raising:
+                    raise
                 _log.warning("alert %s: not read: %s", rule.name, problem)
                 continue
             if notification is not None:
                 made.append(notification)
+        self._report_dead_targets(now_ns)
         return made
 
     @property
@@ -169,6 +189,29 @@ class AlertEngine:
         for courier in self._couriers.values():
             late += not courier.close(max(0.0, until - time.monotonic()))
         return late == 0
+
+    @property
+    def dead_targets(self) -> list[TargetFailure]:
+        """The targets that got nothing for so long that the other targets get an alert about it."""
+        return [self._dead[name] for name in sorted(self._dead)]
+
+    def _report_dead_targets(self, now_ns: int) -> None:
+        """Report a target that gets nothing to the others, and its end."""
+        for name, courier in self._couriers.items():
+            failure, known = courier.failure, self._dead.get(name)
+            if failure is not None and known is None and now_ns - failure.since_ns >= _DEAD_AFTER_NS:
+                self._dead[name] = failure
+                self._send_to_others(failure, Status.FIRING, now_ns)
+            elif failure is None and known is not None:
+                del self._dead[name]
+                self._send_to_others(known, Status.RESOLVED, now_ns)
+
+    def _send_to_others(self, failure: TargetFailure, status: Status, now_ns: int) -> None:
+        alert = build_target_alert(failure, status, now_ns)
+        notification = Notification(digest(alert.id, status.value), alert.rule, now_ns, (alert,))
+        for name, courier in self._couriers.items():
+            if name != failure.target and courier.failure is None:
+                courier.put(notification)
 
     def _restore(self) -> None:
         """Take up the alerts that the store has, and the notifications that were not delivered."""
@@ -245,6 +288,9 @@ class AlertEngine:
             for fingerprint, reading in readings.items()
             if (step := self._advance(reading, fingerprint, muting, now_ns)) is not None
         ]
+        stepped = {step.before.fingerprint for step in steps}
+        unchanged = {name: reading for name, reading in readings.items() if name not in stepped}
+        self._refresh_texts(unchanged, rule, now_ns)
         states = self._apply(steps, now_ns)
         notified = [state for state, step in zip(states, steps, strict=True) if step.notify]
         notification_id = _derive_notification_id([state.event for state in notified])
@@ -257,6 +303,9 @@ class AlertEngine:
         self._forget_old(now_ns)
         if not notified:
             return None
+        paged = [state.event.fingerprint for state in notified if state.event.status == FIRING]
+        if paged:
+            self._pacing.note_page(rule.name, paged, now_ns)
         notification = _build_notification([state.event for state in notified])
         for target in targets:
             self._couriers[target].put(notification)
@@ -276,56 +325,98 @@ class AlertEngine:
         """Return what happens to an alert now, None for nothing."""
         rule = reading.rule
         state = self._states.get((rule.name, fingerprint))
-        if not self._holds(reading, state):
-            return self._clear(reading, state, now_ns)
+        standing = self._find_standing(reading, state)
+        if standing is not Standing.ABOVE:
+            return self._clear(reading, standing, state, now_ns)
         if state is None or not state.is_active:
             # An episode is known by its start, which a clock that was set back must not repeat.
             episode_ns = now_ns if state is None else max(now_ns, state.event.episode_ns + 1)
             first = _make_initial_event(rule.name, fingerprint, episode_ns)
-            if rule.for_s > 0:
+            if rule.fires_after_s > 0:
                 return _Step(first, PENDING, reading)
-            return _Step(first, FIRING, reading, notify=not self._is_muted(reading, muting))
+            return _Step(first, FIRING, reading, notify=self._may_page(reading, fingerprint, muting, now_ns))
         event = state.event
         if event.status == PENDING:
-            if now_ns - event.episode_ns < rule.for_s * 1e9:
+            if now_ns - event.episode_ns < rule.fires_after_s * 1e9:
                 return None
-            return _Step(event, FIRING, reading, notify=not self._is_muted(reading, muting))
-        state.clear_since_ns = None
-        if event.notified_ns:
-            over = now_ns - event.notified_ns >= rule.cooldown_s * 1e9
-            acknowledged = (event.rule, event.fingerprint, event.episode_ns) in muting.acknowledged
-            if not rule.notify or not over or acknowledged:
-                return None
-        # Either it is sent again, or it fired while it was muted.
-        return None if self._is_muted(reading, muting) else _Step(event, FIRING, reading, notify=True)
+            return _Step(event, FIRING, reading, notify=self._may_page(reading, fingerprint, muting, now_ns))
+        state.clear_since_ns = state.low_since_ns = None
+        if not event.notified_ns:
+            # It fired while it was muted, or while its rule had sent enough.
+            may_page = self._may_page(reading, fingerprint, muting, now_ns)
+            return _Step(event, FIRING, reading, notify=True) if may_page else None
+        is_over = now_ns - event.notified_ns >= rule.cooldown_s * 1e9
+        acknowledged = (event.rule, event.fingerprint, event.episode_ns) in muting.acknowledged
+        if not rule.notify or not is_over or acknowledged:
+            return None
+        is_held_back = self._is_muted(reading, muting) or self._pacing.is_spent(rule, now_ns)
+        return None if is_held_back else _Step(event, FIRING, reading, notify=True)
 
-    def _holds(self, reading: Reading, state: _State | None) -> bool:
-        """Return whether the rule's condition holds, with what the rule makes of no data."""
+    def _find_standing(self, reading: Reading, state: _State | None) -> Standing:
+        """Return where an alert's value is beside the bound, with what the rule makes of no data."""
         if reading.value is not None:
-            return reading.firing
+            return reading.standing
+        of_this_rule = reading.group.keys() == set(reading.rule.group_by)
         match reading.rule.no_data:
             case NoData.RESOLVE:
-                return False
+                return Standing.BELOW
             case NoData.KEEP:
-                return (
-                    state is not None
-                    and state.is_active
-                    and reading.group.keys() == set(reading.rule.group_by)
-                )
+                holds = state is not None and state.is_active and of_this_rule
             case NoData.FIRE:
-                return reading.group.keys() == set(reading.rule.group_by)
+                holds = of_this_rule
+        return Standing.ABOVE if holds else Standing.BELOW
 
-    def _clear(self, reading: Reading, state: _State | None, now_ns: int) -> _Step | None:
+    def _clear(self, reading: Reading, standing: Standing, state: _State | None, now_ns: int) -> _Step | None:
         if state is None or not state.is_active:
             return None
         if state.event.status == PENDING:
             return _Step(state.event, INACTIVE, reading)
-        if state.clear_since_ns is None:
+        if standing is Standing.HIGH:
+            state.clear_since_ns = state.low_since_ns = None
+            return None
+        if standing is Standing.LOW:
+            state.clear_since_ns = None
+        elif state.clear_since_ns is None:
             state.clear_since_ns = now_ns
-        if now_ns - state.clear_since_ns < reading.rule.resolve_after_s * 1e9:
+        if state.low_since_ns is None:
+            state.low_since_ns = now_ns
+        rule, clear_since_ns = reading.rule, state.clear_since_ns
+        is_clear = clear_since_ns is not None and now_ns - clear_since_ns >= rule.ends_after_s * 1e9
+        has_settled = now_ns - state.low_since_ns >= rule.settles_after_s * 1e9
+        if not is_clear and not has_settled:
             return None
         # An end is sent even while it is muted, to those who know of the beginning.
         return _Step(state.event, RESOLVED, reading, notify=state.event.notified_ns > 0)
+
+    def _may_page(self, reading: Reading, fingerprint: str, muting: _Muting, now_ns: int) -> bool:
+        """Return whether an alert that fires anew may start a notification now."""
+        rule = reading.rule
+        return (
+            not self._is_muted(reading, muting)
+            and not self._pacing.is_spent(rule, now_ns)
+            and not self._pacing.is_paused(rule, fingerprint, now_ns)
+        )
+
+    def _refresh_texts(self, readings: Mapping[str, Reading], rule: AlertRule, now_ns: int) -> None:
+        """Write anew what firing alerts say, where the window has changed since it was written."""
+        stale = [
+            (state, reading)
+            for fingerprint, reading in readings.items()
+            if (state := self._states.get((rule.name, fingerprint))) is not None
+            and state.event.status == FIRING
+            and now_ns - state.alert.at_ns >= _REFRESH_NS
+            and reading.value is not None
+        ]
+        if not stale:
+            return
+        seen = look_behind([reading for _, reading in stale], self._store)
+        for (state, reading), behind in zip(stale, seen, strict=True):
+            state.alert = self._build_alert(state.event, FIRING, reading, behind, now_ns, state.alert)
+            state.event = replace(state.event, document=encode(state.alert))
+            if state.event.notified_ns:
+                for target in rule.notify:
+                    self._couriers[target.id].refresh_firing(state.alert)
+        self._store.alerts.write_events([state.event for state, _ in stale])
 
     def _apply(self, steps: Sequence[_Step], now_ns: int) -> list[_State]:
         """Return the state of each alert after its step."""
@@ -334,7 +425,10 @@ class AlertEngine:
         states = []
         for step in steps:
             seen = next(behind) if step.status == FIRING else Behind()
-            alert = self._build_alert(step.before, step.status, step.reading, seen, now_ns)
+            known = self._states.get((step.before.rule, step.before.fingerprint))
+            first = known.alert if known is not None and known.event.fired_ns else None
+            first = first if known and known.event.episode_ns == step.before.episode_ns else None
+            alert = self._build_alert(step.before, step.status, step.reading, seen, now_ns, first)
             event = _make_next_event(step.before, step.status, now_ns, alert)
             if step.notify and step.status == FIRING:
                 event = replace(event, notified_ns=now_ns, repeated=step.before.notified_ns > 0)
@@ -342,13 +436,21 @@ class AlertEngine:
         return states
 
     def _build_alert(
-        self, event: AlertEvent, status: str, reading: Reading, behind: Behind, now_ns: int
+        self,
+        event: AlertEvent,
+        status: str,
+        reading: Reading,
+        behind: Behind,
+        now_ns: int,
+        before: Alert | None = None,
     ) -> Alert:
+        """Return an alert as it is now; `before` is what it said earlier in this episode, once it fired."""
         rule, counted = reading.rule, reading.verdicts
         said = Status.FIRING if status in (PENDING, FIRING) else Status.RESOLVED
         not_counted = (
             {"skipped": counted.skipped, "errored": counted.errored, "open": counted.open} if counted else {}
         )
+        summary = summarise(reading, said, event.episode_ns, now_ns, behind.causes)
         return Alert(
             id=_derive_episode_id(event),
             rule=rule.name,
@@ -359,7 +461,8 @@ class AlertEngine:
             cohort=reading.cohort,
             group=reading.group,
             labels=rule.labels,
-            summary=summarise(reading, said, event.episode_ns, now_ns, behind.causes),
+            summary=summary,
+            first_summary=before.first_summary if before is not None else summary,
             since_ns=event.episode_ns,
             at_ns=now_ns,
             window_s=rule.longest_s,
@@ -409,6 +512,40 @@ class AlertEngine:
             and _are_compatible(state.alert.cohort, cohort)
             for state in self._states.values()
         )
+
+
+def build_target_alert(failure: TargetFailure, status: Status, now_ns: int) -> Alert:
+    """Return the alert about a target that gets nothing, or gets notifications again."""
+    label = flatten_line(failure.label, 100)
+    said = f"The target {label} gets no notifications: {flatten_line(failure.error, _EXPLANATION)}."
+    if status is Status.RESOLVED:
+        said = f"The target {label} gets notifications again."
+    return Alert(
+        id=digest("target", failure.target, str(failure.since_ns)),
+        rule="alert target",
+        status=status,
+        severity="error",
+        metric="alerts.delivery",
+        measure="delivery",
+        cohort={},
+        group={},
+        labels={"target": label},
+        summary=said,
+        since_ns=failure.since_ns,
+        at_ns=now_ns,
+        window_s=_DEAD_AFTER_NS / 1e9,
+        threshold="no delivery",
+        value=None,
+        low=None,
+        before=None,
+        part=None,
+        whole=0,
+        not_counted={},
+        failures=(),
+        scores=(),
+        url="",
+        first_summary=said,
+    )
 
 
 def _make_initial_event(rule: str, fingerprint: str, episode_ns: int) -> AlertEvent:

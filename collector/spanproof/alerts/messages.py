@@ -61,7 +61,7 @@ def describe_bound(rule: AlertRule, reading: Reading | None = None) -> str:
         return f"bound {rule.limit.text(rule.watched.unit)}"
     if not rule.measure.is_rate:
         return f"bound {rule.min_count} in a row"
-    lower = " for the lower end of its interval" if rule.lower_bound else ""
+    lower = " for the lower end of its interval" if rule.needs_evidence else ""
     if rule.burn_rate is not None:
         return f"budget {rule.burn_rate.budget:.3g}{lower}"
     if rule.baseline is not None:
@@ -115,9 +115,10 @@ def format_utc(unix_ns: int) -> str:
 
 
 def describe_span(seconds: float) -> str:
-    """Return a stretch of time in one unit: `5 min`, `1 h`."""
+    """Return a stretch of time in one unit: `5 min`, `24 h`, `7 d`."""
     for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
-        if seconds >= length:
+        # A window of a day is one of 24 h to those who write it.
+        if seconds >= (2 * length if unit == "d" else length):
             return f"{seconds / length:.3g} {unit}"
     return f"{seconds:.3g} s"
 

@@ -58,9 +58,10 @@ class Alert:
         cohort: dimension to value, of the scores that were measured.
         group: the part of it that the rule groups by.
         labels: the rule's own further labels.
-        summary: one sentence: what got worse for whom.
+        summary: one sentence: what got worse for whom, as it is at `at_ns`.
+        first_summary: the sentence with which it began to fire.
         since_ns, at_ns: when it began, and when this was read; Unix nanoseconds.
-        value, low: the rate or amount, and the lower end of the rate's 95 % interval.
+        value, low: the rate or amount, and the lower end of the rate's interval.
         part, whole: how many of how many.
         failures, scores: the commonest failures, and scores behind it.
         url: of the console; empty where none is configured.
@@ -89,6 +90,7 @@ class Alert:
     failures: tuple[FailureLine, ...]
     scores: tuple[ScoreLine, ...]
     url: str
+    first_summary: str = ""
 
     @property
     def all_labels(self) -> dict[str, str]:

@@ -10,20 +10,37 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Protocol
 
-from spanproof.config.alerts import AlertRule, BurnRate, Measure, NoData
+from spanproof.alerts.evidence import Standing, classify_interval, classify_share, compute_quantile
+from spanproof.config.alerts import AlertRule, BurnRate, BurnWindow, Measure, NoData
 from spanproof.evaluators.intervals import compute_difference_interval, compute_wilson_interval
 from spanproof.gate.assertion import compare
-from spanproof.store import CauseCount, FailRate, FailsWhen, Store
+from spanproof.store import AlertLog, CauseCount, FailRate, FailsWhen
 from spanproof.store.filters import Filter
-from spanproof.store.measures import Amount, Groups, Share, Values
+from spanproof.store.measures import Amount, Groups, Measures, Share, Values
 from spanproof.trace import Score
+
+# Of several pairs of windows the highest counts.
+_RANKS = {standing: rank for rank, standing in enumerate(reversed(Standing))}
 
 # How far back the release before is looked for.
 _RELEASES_BACK_NS = 30 * 86_400 * 10**9
 
 _SHOWN_SCORES = 20
 _SHOWN_FAILURES = 3
+
+
+class AlertStore(Protocol):
+    """What alerts need of a store: what is measured, and the log of what happened to them."""
+
+    @property
+    def measures(self) -> Measures:
+        """What rules compare."""
+
+    @property
+    def alerts(self) -> AlertLog:
+        """What happened to alerts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +50,10 @@ class Reading:
     Attributes:
         group: dimension to value, of the dimensions the rule groups by.
         start_ns, end_ns: the window, Unix nanoseconds, the end exclusive.
-        firing: whether the bound is reached with enough behind it.
+        standing: where the value is beside the bound.
         value: the rate or amount; None where there is nothing to measure.
         part, whole: how many of how many; `part` is None for amounts.
-        low: lower end of the rate's 95 % interval; None for other measures.
+        low, high: the ends of the rate's interval, which the window sets; None for other measures.
         before: the rate of the baseline; None where the rule has none, or there was nothing.
         release: the release that is compared with the one before, empty for none.
         verdicts: counted, for measures of verdicts.
@@ -46,14 +63,20 @@ class Reading:
     group: Mapping[str, str]
     start_ns: int
     end_ns: int
-    firing: bool
+    standing: Standing
     value: float | None
     part: int | None
     whole: int
     low: float | None = None
+    high: float | None = None
     before: float | None = None
     release: str = ""
     verdicts: FailRate | None = None
+
+    @property
+    def firing(self) -> bool:
+        """Whether the bound is reached with enough behind it."""
+        return self.standing is Standing.ABOVE
 
     @property
     def cohort(self) -> dict[str, str]:
@@ -76,7 +99,7 @@ class Behind:
     causes: tuple[CauseCount, ...] = ()
 
 
-def read(rule: AlertRule, store: Store, now_ns: int) -> list[Reading]:
+def read(rule: AlertRule, store: AlertStore, now_ns: int) -> list[Reading]:
     """Return what the rule sees in the window that ends now, a reading for each group.
 
     Raises:
@@ -98,7 +121,7 @@ def read(rule: AlertRule, store: Store, now_ns: int) -> list[Reading]:
     return list(found.values())
 
 
-def look_behind(readings: Sequence[Reading], store: Store) -> list[Behind]:
+def look_behind(readings: Sequence[Reading], store: AlertStore) -> list[Behind]:
     """Return the scores and explanations behind readings of one rule, in their order.
 
     Raises:
@@ -116,7 +139,7 @@ def look_behind(readings: Sequence[Reading], store: Store) -> list[Behind]:
     return [found[id(reading)] for reading in readings]
 
 
-def _look_behind(readings: Sequence[Reading], store: Store) -> dict[Values, Behind]:
+def _look_behind(readings: Sequence[Reading], store: AlertStore) -> dict[Values, Behind]:
     """Look behind readings of one window."""
     first, measures = readings[0], store.measures
     rule, fails_when = first.rule, _build_fails_when(first.rule)
@@ -153,7 +176,7 @@ def _look_behind(readings: Sequence[Reading], store: Store) -> dict[Values, Behi
 def make_empty_reading(rule: AlertRule, group: Mapping[str, str], now_ns: int) -> Reading:
     """Return the reading of a group that the window has nothing of."""
     start, end = _compute_start_ns(rule.longest_s, now_ns), now_ns + 1
-    return Reading(rule, group, start, end, firing=False, value=None, part=None, whole=0)
+    return Reading(rule, group, start, end, Standing.BELOW, value=None, part=None, whole=0)
 
 
 _Counts = Mapping[Values, FailRate | Share | Amount]
@@ -161,7 +184,7 @@ _Counts = Mapping[Values, FailRate | Share | Amount]
 
 def _measure_window(
     rule: AlertRule,
-    store: Store,
+    store: AlertStore,
     now_ns: int,
     window_s: float | None = None,
     ago_s: float = 0.0,
@@ -172,7 +195,7 @@ def _measure_window(
     return _measure(rule, store, chosen, rule.group_by)
 
 
-def _measure(rule: AlertRule, store: Store, chosen: Filter, by: tuple[str, ...]) -> _Counts:
+def _measure(rule: AlertRule, store: AlertStore, chosen: Filter, by: tuple[str, ...]) -> _Counts:
     measures, fails_when = store.measures, _build_fails_when(rule)
     match rule.measure:
         case Measure.FAIL_RATE | Measure.OPEN_RATE | Measure.ERROR_RATE:
@@ -196,39 +219,35 @@ def _make_plain_reading(
         limit = rule.limit
         assert limit is not None, "the configuration gives every amount a bound"
         value = counted.value if counted.count >= rule.min_count else None
-        firing = value is not None and compare(value, limit.comparison, limit.threshold)
-        return Reading(rule, group, start, end, firing, counted.value, None, counted.count)
+        reached = value is not None and compare(value, limit.comparison, limit.threshold)
+        standing = Standing.ABOVE if reached else Standing.BELOW
+        return Reading(rule, group, start, end, standing, counted.value, None, counted.count)
     share = _to_share(rule, counted)
-    if not rule.measure.is_rate:
-        firing = share.whole == share.part == rule.min_count
+    if rule.measure.is_rate:
+        standing = _classify_rate(rule, share, _to_fraction(rule.threshold), rule.window_s)
     else:
-        firing = share.whole >= rule.min_count and _reaches(rule, share, _to_fraction(rule.threshold))
-    return _make_share_reading(rule, group, (start, end), share, counted, firing=firing)
+        standing = Standing.ABOVE if share.whole == share.part == rule.min_count else Standing.BELOW
+    return _make_share_reading(rule, group, (start, end), share, counted, standing)
 
 
-def _read_burn_rate(rule: AlertRule, burn: BurnRate, store: Store, now_ns: int) -> dict[Values, Reading]:
+def _read_burn_rate(rule: AlertRule, burn: BurnRate, store: AlertStore, now_ns: int) -> dict[Values, Reading]:
     found: dict[Values, Reading] = {}
     for pair in burn.windows:
         least = _to_fraction(pair.factor) * _to_fraction(burn.budget)
         short = _measure_window(rule, store, now_ns, pair.short_s)
         for values, counted in _measure_window(rule, store, now_ns, pair.long_s).items():
-            share = _to_share(rule, counted)
-            recent = short.get(values)
-            firing = (
-                share.whole >= rule.min_count
-                and _reaches(rule, share, least)
-                and recent is not None
-                and _reaches(rule, _to_share(rule, recent), least)
-            )
+            share, recent = _to_share(rule, counted), short.get(values)
+            recent_share = _to_share(rule, recent) if recent is not None else Share(0, 0)
+            standing = _classify_burn(rule, pair, share, recent_share, least)
             known = found.get(values)
-            if known is None or (firing and not known.firing):
+            if known is None or _RANKS[standing] > _RANKS[known.standing]:
                 group = dict(zip(rule.group_by, values, strict=True))
                 window = _compute_start_ns(pair.long_s, now_ns), now_ns + 1
-                found[values] = _make_share_reading(rule, group, window, share, counted, firing=firing)
+                found[values] = _make_share_reading(rule, group, window, share, counted, standing)
     return found
 
 
-def _read_rise(rule: AlertRule, store: Store, now_ns: int) -> dict[Values, Reading]:
+def _read_rise(rule: AlertRule, store: AlertStore, now_ns: int) -> dict[Values, Reading]:
     assert rule.baseline is not None
     if rule.baseline.ago_s is not None:
         now = _measure_window(rule, store, now_ns)
@@ -241,16 +260,16 @@ def _read_rise(rule: AlertRule, store: Store, now_ns: int) -> dict[Values, Readi
     for values, counted in now.items():
         share, earlier = _to_share(rule, counted), before.get(values)
         old = _to_share(rule, earlier) if earlier is not None else Share(0, 0)
-        firing = min(share.whole, old.whole) >= rule.min_count and _has_risen(rule, old, share)
+        standing = _classify_rise(rule, old, share)
         group = dict(zip(rule.group_by, values, strict=True))
         found[values] = _make_share_reading(
-            rule, group, window, share, counted, firing=firing, before=old, release=releases[values]
+            rule, group, window, share, counted, standing, before=old, release=releases[values]
         )
     return found
 
 
 def _measure_releases(
-    rule: AlertRule, store: Store, now_ns: int
+    rule: AlertRule, store: AlertStore, now_ns: int
 ) -> tuple[_Counts, _Counts, dict[Values, str]]:
     """Measure the newest release of each group in the window, and the release before in all its time."""
     by = (*rule.group_by, "release")
@@ -279,21 +298,23 @@ def _make_share_reading(
     window: tuple[int, int],
     share: Share,
     counted: FailRate | Share | Amount,
+    standing: Standing,
     *,
-    firing: bool,
     before: Share | None = None,
     release: str = "",
 ) -> Reading:
-    interval = compute_wilson_interval(share.part, share.whole) if rule.measure.is_rate else None
+    quantile = compute_quantile(rule.shortest_s)
+    interval = compute_wilson_interval(share.part, share.whole, quantile) if rule.measure.is_rate else None
     return Reading(
         rule,
         group,
         *window,
-        firing,
+        standing,
         share.part / share.whole if share.whole else None,
         share.part,
         share.whole,
         low=interval.low if interval else None,
+        high=interval.high if interval else None,
         before=before.part / before.whole if before and before.whole else None,
         release=release,
         verdicts=counted if isinstance(counted, FailRate) else None,
@@ -311,20 +332,39 @@ def _to_share(rule: AlertRule, counted: FailRate | Share | Amount) -> Share:
     return counted
 
 
-def _reaches(rule: AlertRule, share: Share, least: Fraction) -> bool:
-    """Return whether the rate is so high; exact without an interval: 3 of 30 is 10 %."""
-    if not rule.lower_bound:
-        return share.whole > 0 and share.part >= least * share.whole
-    interval = compute_wilson_interval(share.part, share.whole)
-    return interval is not None and interval.low >= least
+def _classify_rate(rule: AlertRule, share: Share, bound: Fraction, window_s: float) -> Standing:
+    """Return where a rate is beside a bound, with too few verdicts never above it."""
+    enough = share.whole >= rule.min_count
+    if not rule.needs_evidence or not share.whole:
+        return classify_share(share, bound) if enough else Standing.BELOW
+    interval = compute_wilson_interval(share.part, share.whole, compute_quantile(window_s))
+    standing = classify_interval(interval, Fraction(share.part, share.whole), bound)
+    return Standing.HIGH if standing is Standing.ABOVE and not enough else standing
 
 
-def _has_risen(rule: AlertRule, before: Share, after: Share) -> bool:
-    least = _to_fraction(rule.threshold)
-    if not rule.lower_bound:
-        return Fraction(after.part, after.whole) - Fraction(before.part, before.whole) >= least
-    interval = compute_difference_interval((before.part, before.whole), (after.part, after.whole))
-    return interval is not None and interval.low >= least
+def _classify_burn(
+    rule: AlertRule, pair: BurnWindow, share: Share, recent: Share, least: Fraction
+) -> Standing:
+    """Return where a pair of windows is beside its bound: the short one has the last word."""
+    if classify_share(recent, least) is Standing.BELOW:
+        return Standing.BELOW
+    return _classify_rate(rule, share, least, pair.long_s)
+
+
+def _classify_rise(rule: AlertRule, before: Share, after: Share) -> Standing:
+    """Return where the difference of two rates is beside the rule's threshold."""
+    if not before.whole or not after.whole:
+        return Standing.BELOW
+    bound = _to_fraction(rule.threshold)
+    rise = Fraction(after.part, after.whole) - Fraction(before.part, before.whole)
+    enough = min(before.whole, after.whole) >= rule.min_count
+    if not rule.needs_evidence:
+        return Standing.ABOVE if enough and rise >= bound else Standing.BELOW
+    interval = compute_difference_interval(
+        (before.part, before.whole), (after.part, after.whole), compute_quantile(rule.window_s)
+    )
+    standing = classify_interval(interval, rise, bound)
+    return Standing.HIGH if standing is Standing.ABOVE and not enough else standing
 
 
 def _to_fraction(number: float) -> Fraction:

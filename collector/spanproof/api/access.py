@@ -7,7 +7,7 @@ send one. Where there are no tokens, on loopback, writes must come from the cons
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import Annotated, Final
+from typing import Annotated, Final, NoReturn
 from urllib.parse import urlsplit
 
 from fastapi import Depends, HTTPException, Request
@@ -54,6 +54,18 @@ def authorise_writer(request: Request) -> None:
     settings: ConsoleSettings = request.app.state.settings
     if settings.may_write(read_token(request)):
         return
+    _refuse_writer(settings)
+
+
+def authorise_project_writer(request: Request) -> None:
+    """Refuse a write to a project without a writer's token of it, or that another site sent."""
+    _check_own_origin(request)
+    settings: ConsoleSettings = request.app.state.settings
+    if not settings.may_write(read_token(request), request.state.project):
+        _refuse_writer(settings)
+
+
+def _refuse_writer(settings: ConsoleSettings) -> NoReturn:
     if not settings.writers and settings.accepts is None:
         raise HTTPException(
             HTTPStatus.FORBIDDEN, "this console is for reading: it has no writer's token (`console.writers`)"
@@ -87,3 +99,4 @@ def open_reader_store(request: Request) -> Store:
 
 Opened = Annotated[Store, Depends(open_reader_store)]
 WRITER: Final = Depends(authorise_writer)
+PROJECT_WRITER: Final = Depends(authorise_project_writer)

@@ -278,7 +278,7 @@ def build_trace_page(evaluation: TraceEvaluation, feedback: Sequence[Feedback]) 
     return models.TracePage(
         trace_id=trace.trace_id,
         state=evaluation.state,
-        project=next((run.run.cohort.project for run in evaluation.runs), "default"),
+        project=clean_text(evaluation.key.project),
         defects=[defect.value for defect in trace.defects],
         spans=spans,
         spans_left_out=len(trace.spans) - len(spans),

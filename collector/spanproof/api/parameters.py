@@ -16,6 +16,8 @@ from spanproof.store import Store
 from spanproof.trace.dimensions import check_dimension
 
 HOUR_NS = 3_600 * 10**9
+# So many projects may have a trace with one id until another one that starts so is overlooked.
+_MOST_PROJECTS = 100
 
 Dimension = Annotated[
     str,
@@ -26,6 +28,10 @@ Hours = Annotated[float, Query(gt=0, le=24 * 366, description="How far back, in 
 MaybeHours = Annotated[float | None, Query(gt=0, le=24 * 366, description="How far back, in hours.")]
 Name = Annotated[str | None, Query(max_length=500)]
 Limit = Annotated[int, Query(ge=1, le=500, description="Rows at most.")]
+Project = Annotated[
+    str | None,
+    Query(max_length=500, description="Of the trace, where several projects have one with this id."),
+]
 Cursor = Annotated[str | None, Query(max_length=2000, description="`next` of the page before.")]
 
 
@@ -47,7 +53,7 @@ def _parse_cohort(
     """Return the dimensions that are given, with their values.
 
     Raises:
-        HTTPException: 422: `where` is not of that form, or there is no such dimension.
+        HTTPException: 400: `where` is not of that form, or there is no such dimension.
     """
     given = {
         "project": project, "service": service, "agent": agent, "model": model, "task": task,
@@ -66,7 +72,7 @@ def _parse_cohort(
 
 
 def _make_where_error(given: str, reason: str) -> HTTPException:
-    return HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, f"where {given[:100]!r}: {reason}")
+    return HTTPException(HTTPStatus.BAD_REQUEST, f"where {given[:100]!r}: {reason}")
 
 
 Cohort = Annotated[Mapping[str, str], Depends(_parse_cohort)]
@@ -78,7 +84,7 @@ def compute_window(hours: float) -> tuple[int, int]:
     return max(0, end - int(hours * HOUR_NS)), end + 1
 
 
-def find_trace_id(store: Store, given: str) -> str:
+def find_trace_id(store: Store, given: str, project: str | None = None) -> str:
     """Return the id of the one trace that starts so.
 
     Raises:
@@ -86,7 +92,7 @@ def find_trace_id(store: Store, given: str) -> str:
     """
     if not given or len(given) > 32 or not set(given) <= set("0123456789abcdef"):
         raise make_not_found_error(given)
-    found = store.trace_ids(given, limit=2)
+    found = store.trace_ids(given, limit=_MOST_PROJECTS, project=project)
     if len(found) != 1 and given not in found:
         raise make_not_found_error(given)
     return given if given in found else found[0]
@@ -106,11 +112,11 @@ def decode_cursor(cursor: str | None) -> tuple[int, str] | None:
     """Return the time and the key of the last row of the page before.
 
     Raises:
-        HTTPException: 422: no page ended so.
+        HTTPException: 400: no page ended so.
     """
     if cursor is None:
         return None
-    fault = HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, "cursor: give `next` of the page before")
+    fault = HTTPException(HTTPStatus.BAD_REQUEST, "cursor: give `next` of the page before")
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
         at, _, key = base64.urlsafe_b64decode(padded).decode().partition(":")

@@ -11,7 +11,7 @@ from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
 from spanproof.api.models import Problem
-from spanproof.store import StoreError
+from spanproof.store import AmbiguousTrace, StoreError
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -35,7 +35,9 @@ def add_problem_handlers(app: FastAPI) -> None:
         faults = (
             f"{'.'.join(str(part) for part in each['loc'])}: {each['msg']}" for each in failure.errors()
         )
-        return make_problem_response(HTTPStatus.UNPROCESSABLE_ENTITY, "; ".join(faults))
+        is_of_body = any(each["loc"][0] == "body" for each in failure.errors())
+        status = HTTPStatus.UNPROCESSABLE_ENTITY if is_of_body else HTTPStatus.BAD_REQUEST
+        return make_problem_response(status, "; ".join(faults))
 
     async def of_http(_: Request, failure: Exception) -> Response:
         assert isinstance(failure, HTTPException)
@@ -45,6 +47,10 @@ def add_problem_handlers(app: FastAPI) -> None:
     async def of_store(_: Request, failure: Exception) -> Response:
         return make_problem_response(HTTPStatus.SERVICE_UNAVAILABLE, f"the store cannot be read: {failure}")
 
+    async def of_trace(_: Request, failure: Exception) -> Response:
+        return make_problem_response(HTTPStatus.CONFLICT, f"{failure}; add the parameter `project`")
+
+    app.add_exception_handler(AmbiguousTrace, of_trace)
     app.add_exception_handler(RequestValidationError, of_request)
     app.add_exception_handler(HTTPException, of_http)
     app.add_exception_handler(StoreError, of_store)

@@ -67,12 +67,15 @@ class ConsoleSettings:
             return Grant(frozenset(Role))
         return self._find_grant(token, Role.READ, Role.WRITE)
 
-    def may_write(self, token: str) -> bool:
-        """Return whether a token is a writer's, of all projects: what is written here is for all of them."""
+    def may_write(self, token: str, project: str | None = None) -> bool:
+        """Return whether a token is a writer's, of all projects or of this one.
+
+        What is of no project is for writers of all projects alone.
+        """
         if self.open_to_all or self._is_one_of(token, self.writers):
             return True
         grant = self._find_grant(token, Role.WRITE)
-        return grant is not None and grant.project is None
+        return grant is not None and grant.project in (None, project)
 
     def _is_one_of(self, token: str, known: Sequence[str]) -> bool:
         # Each is compared, so that the time says nothing about which one was near.

@@ -90,8 +90,12 @@ class ScoreIntake:
         self._telemetry = telemetry
         self._under_way = 0
 
-    async def take(self, body: bytes) -> bytes:
+    async def take(self, body: bytes, project: str | None) -> bytes:
         """Store the scores of a body; returns how many were, and how many of them wait for their trace.
+
+        Args:
+            body: of the request.
+            project: of the traces; None is every one that has a trace with such an id.
 
         Raises:
             Refused: it is not valid, or the store cannot take it.
@@ -108,7 +112,7 @@ class ScoreIntake:
         try:
             scores = [
                 replace(one, explanation=self._redact(one.explanation))
-                for one in (_build_external_score(each, now_ns) for each in given.scores)
+                for one in (_build_external_score(each, now_ns, project or "") for each in given.scores)
             ]
             joined = await asyncio.to_thread(lambda: self._open_store().write_external(scores))
         except StoreError as failure:
@@ -120,7 +124,7 @@ class ScoreIntake:
         return orjson.dumps({"stored": len(scores), "waiting": len(scores) - joined})
 
 
-def _build_external_score(given: GivenScore, now_ns: int) -> ExternalScore:
+def _build_external_score(given: GivenScore, now_ns: int, project: str) -> ExternalScore:
     value = given.value if given.value is not None else float(given.label is Label.PASS)
     return ExternalScore(
         trace_id=given.trace_id,
@@ -134,4 +138,5 @@ def _build_external_score(given: GivenScore, now_ns: int) -> ExternalScore:
         raw=given.raw,
         unit=given.unit,
         given_ns=now_ns,
+        project=project,
     )

@@ -38,6 +38,7 @@ from spanproof.collector.wal.file import Encoding, Record
 from spanproof.collector.wal.log import Wal
 from spanproof.config.model import Config
 from spanproof.store import Store
+from spanproof.trace.project import TraceKey
 
 if TYPE_CHECKING:
     from spanproof.config.engine import OpenEngine
@@ -67,7 +68,7 @@ class Pipeline:
         self._telemetry = telemetry
         self._backlog = backlog
         self._inbox: queue.SimpleQueue[Accepted | Callable[[], None] | None] = queue.SimpleQueue()
-        self._given_out: dict[str, set[int]] = {}
+        self._given_out: dict[TraceKey, set[int]] = {}
         self._assembler = Assembler(
             config.assembly, lambda spans: telemetry.spans_ignored.labels("repeated").inc(spans)
         )
@@ -75,7 +76,7 @@ class Pipeline:
             start=Start(config, open_engine, tuple(sys.path)),
             telemetry=telemetry,
             places=self._locate_records,
-            documents=lambda trace_ids: self._store.readable_documents(trace_ids),
+            documents=lambda keys: self._store.readable_documents(keys),
             hand_on=lambda evaluated: self._writer.put(evaluated),
             wants_bodies=bool(config.forward),
         )
@@ -123,6 +124,7 @@ class Pipeline:
         self._writer = Writer(
             store=store,
             rules=rules,
+            project=self._config.project,
             wal=wal,
             telemetry=telemetry,
             listeners=[self._settle, *listeners],
@@ -170,7 +172,7 @@ class Pipeline:
     def forget(self, records: AbstractSet[int]) -> None:
         """Forget the traces that are not stored yet and are in these log records."""
         traces = [each for each, of in list(self._given_out.items()) if not of.isdisjoint(records)]
-        self._inbox.put(lambda: self._assembler.forget(map(bytes.fromhex, traces)))
+        self._inbox.put(lambda: self._assembler.forget(traces))
 
     def drain(self, timeout_s: float) -> bool:
         """Store and evaluate everything that was put, then end; False when there was not enough time."""
@@ -243,13 +245,13 @@ class Pipeline:
         if self._redactor is not None and self._redactor.redact(request):
             self._write_redacted(record, request)
             return
-        index = index_request(request, request.SerializeToString())
+        index = index_request(request, request.SerializeToString(), self._config.project)
         self.put(Accepted(record.number, request, index, len(record.payload)))
 
     def _write_redacted(self, record: Record, request: ExportTraceServiceRequest) -> None:
         """Replace a record from before a rule was set: what must not be kept is not read from it again."""
         body = request.SerializeToString()
-        index = index_request(request, body)
+        index = index_request(request, body, self._config.project)
         number = self._wal.append(Encoding.PROTOBUF, body).result()
         self.put(Accepted(number, request, index, len(body)))
         self._wal.settle([record.number])
@@ -287,7 +289,7 @@ class Pipeline:
     def _submit(self, completes: Iterable[CompleteTrace]) -> None:
         for complete in completes:
             self._telemetry.traces_completed.labels(complete.why.value).inc()
-            self._given_out.setdefault(complete.trace_id, set()).update(complete.records)
+            self._given_out.setdefault(complete.key, set()).update(complete.records)
             self._evaluators.submit(complete)
 
     def _is_still_ours(self, evaluated: Evaluated) -> bool:
@@ -300,8 +302,8 @@ class Pipeline:
 
     def _settle(self, batch: Sequence[Evaluated]) -> None:
         for evaluated in batch:
-            self._given_out.pop(evaluated.complete.trace_id, None)
-            self._evaluators.settled(evaluated.complete.trace_id)
+            self._given_out.pop(evaluated.complete.key, None)
+            self._evaluators.settled(evaluated.complete.key)
 
     def _locate_records(self, records: tuple[int, ...]) -> tuple[tuple[Path, int], ...]:
         places = (self._wal.locate(number) for number in records)

@@ -52,7 +52,9 @@ class ReceiverNode(Collector):
 
     def _start(self) -> None:
         config, telemetry = self._config, self._telemetry
-        topic = TopicLog(config.kafka, telemetry, queue_bytes=config.limits.max_backlog_bytes)
+        topic = TopicLog(
+            config.kafka, telemetry, project=config.project, queue_bytes=config.limits.max_backlog_bytes
+        )
         self.on_stop("topic", topic.close)
         if "://" in config.store.location:
             store = self._store = open_store(config.store.location)
@@ -91,6 +93,7 @@ class WorkerNode(Collector):
         )
         consumer = SpanConsumer(
             config.kafka,
+            project=config.project,
             pipeline=pipeline,
             spool=spool,
             offsets=offsets,

@@ -100,6 +100,7 @@ def build_acceptor(
         hand_on=hand_on,
         relay=relay,
         redactor=Redactor(config.redaction) if config.redaction.any else None,
+        project=config.project,
     )
 
 

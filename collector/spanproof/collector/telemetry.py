@@ -172,7 +172,7 @@ class Telemetry:
         self.notifications = self._make_counter(
             "spanproof_notifications",
             "Attempts to deliver notifications, by kind of target and outcome:"
-            " delivered, retrying, superseded, given_up.",
+            " delivered, undelivered, superseded, given_up.",
             "kind",
             "outcome",
         )

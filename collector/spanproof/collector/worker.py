@@ -33,15 +33,12 @@ from spanproof.evaluators.model import TraceEvaluation
 from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.policy_file import load_policy
 from spanproof.sandbox.scanners.pipeline import Pipeline
-from spanproof.semconv.spanproof import COHORT_PREFIX
 from spanproof.trace import Span, Trace
 from spanproof.trace.codec import MalformedDocument, decode
 from spanproof.trace.dialects import rebuild_trace
-from spanproof.trace.otlp import any_value
 
 log = logging.getLogger(__name__)
 
-_PROJECT = f"{COHORT_PREFIX}project"
 # Decoded log records that are kept: traces that came in one request are mostly evaluated together.
 _RECENT_RECORDS = 16
 
@@ -66,11 +63,11 @@ class Worker:
             request = self._read_request(job)
             body = request.SerializeToString()
             stage = "normalise"
-            trace = rebuild_trace(job.trace_id, _decode_former_spans(job), [request])
+            trace = rebuild_trace(job.key.trace_id, _decode_former_spans(job), [request])
             stage = "evaluate"
             evaluation = self._evaluate(job, trace)
         except Exception as failure:
-            log.warning("trace %s: %s failed", job.trace_id, stage, exc_info=True)
+            log.warning("trace %s: %s failed", job.key.trace_id, stage, exc_info=True)
             return Result(None, stage, type(failure).__name__, str(failure), body, time.monotonic() - began)
         return Result(evaluation, body=body if job.wants_body else b"", seconds=time.monotonic() - began)
 
@@ -89,14 +86,11 @@ class Worker:
         return build_engine(self._config, Pipeline(policy), None, reason)
 
     def _read_request(self, job: Job) -> ExportTraceServiceRequest:
-        """Return the trace's spans out of the log; resources that name no project get the configured one."""
+        """Return the trace's spans out of the log; all of their resources name its project."""
         whole = ExportTraceServiceRequest()
-        trace_id = bytes.fromhex(job.trace_id)
         for place in job.places:
-            whole.MergeFrom(extract_trace_spans(self._load_record(place), trace_id))
-        for resource in whole.resource_spans:
-            if all(pair.key != _PROJECT for pair in resource.resource.attributes):
-                resource.resource.attributes.add(key=_PROJECT, value=any_value(self._config.project))
+            record = self._load_record(place)
+            whole.MergeFrom(extract_trace_spans(record, job.key, self._config.project))
         return whole
 
     def _load_record(self, place: tuple[Path, int]) -> ExportTraceServiceRequest:
@@ -123,7 +117,7 @@ def _decode_former_spans(job: Job) -> tuple[Span, ...]:
     try:
         return decode(TraceEvaluation, job.former).trace.spans
     except MalformedDocument as problem:
-        log.warning("trace %s: what was stored of it before cannot be read: %s", job.trace_id, problem)
+        log.warning("trace %s: what was stored of it before cannot be read: %s", job.key.trace_id, problem)
         return ()
 
 

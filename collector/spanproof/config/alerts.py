@@ -19,6 +19,14 @@ from spanproof.trace.dimensions import check_dimension, check_dimensions
 if TYPE_CHECKING:
     from spanproof.gate.assertion import Bound, ScoreRef
 
+# Shares of a window. Prometheus rules over 1 h mostly wait for 5 min. The four numbers were chosen with those
+# of `spanproof.alerts.evidence`, in the simulation of docs/alerts.md.
+_FOR_SHARE = 1 / 12
+_RESOLVE_SHARE = 1 / 4
+# A rate of the threshold is below it for five windows once in a hundred; a person waits no longer than a day.
+_SETTLING_WINDOWS = 5
+_LONGEST_SETTLING_S = 86_400.0
+
 _Dimension = Annotated[str, AfterValidator(check_dimension)]
 _Chosen = Annotated[Mapping[str, str], AfterValidator(check_dimensions)]
 
@@ -164,9 +172,11 @@ class AlertRule(Section):
         description="Fires when this share of the verdicts, or more, is fail, or of `open_rate` open; exact:"
         " 3 of 30 is 0.1.",
     )
-    lower_bound: bool = Field(
-        default=False,
-        description="Compare the lower end of the rate's 95 % interval, so that few verdicts fire nothing.",
+    lower_bound: bool | None = Field(
+        default=None,
+        description="Compare the rate's interval: the rule fires when its lower end reaches the threshold,"
+        " and ends when its upper end is below it. On for every rate but one whose threshold is 1; `false`"
+        " compares the rate itself.",
     )
     burn_rate: BurnRate | None = Field(
         default=None, description="Several windows in place of `window_s` and `threshold`."
@@ -174,18 +184,32 @@ class AlertRule(Section):
     baseline: Baseline | None = Field(
         default=None, description="Compare with an earlier rate instead of none: `threshold` is the rise."
     )
-    for_s: float = Field(
-        default=0.0, ge=0, description="How long the rate must stay that high before anything is sent."
+    for_s: float | None = Field(
+        default=None,
+        ge=0,
+        description="How long the rate must stay that high before anything is sent; none: a twelfth of the"
+        " window, 5 min of 1 h.",
     )
-    resolve_after_s: float = Field(
-        default=0.0, ge=0, description="How long it must be over before the end is sent."
+    resolve_after_s: float | None = Field(
+        default=None,
+        ge=0,
+        description="How long it must be over before the end is sent; none: a quarter of the window.",
     )
     no_data: NoData = Field(
         default=NoData.RESOLVE,
         description="Without anything to measure in the window: end the alert, keep it, or fire.",
     )
     cooldown_s: float = Field(
-        default=3600.0, ge=0, description="A rule that goes on firing is sent again after this time."
+        default=604800.0,
+        ge=0,
+        description="A rule that goes on firing is sent again after this time, where its bound is still"
+        " reached then.",
+    )
+    pages_per_day: int = Field(
+        default=6,
+        ge=1,
+        description="Firing notifications of this rule in 24 h, at most. What fires beyond it waits, and"
+        " comes in one notification.",
     )
     inhibited_by: tuple[str, ...] = Field(
         default=(),
@@ -276,6 +300,40 @@ class AlertRule(Section):
     def metric(self) -> str:
         """The score's name, as the gate writes it."""
         return str(self.watched)
+
+    @property
+    def needs_evidence(self) -> bool:
+        """Whether it compares the interval of a rate, and not the rate itself."""
+        if self.lower_bound is not None or not self.measure.is_rate:
+            return bool(self.lower_bound)
+        if self.burn_rate:
+            return all(pair.factor * self.burn_rate.budget < 1 for pair in self.burn_rate.windows)
+        return self.threshold < 1
+
+    @property
+    def fires_after_s(self) -> float:
+        """How long its condition holds before it fires."""
+        if self.for_s is not None:
+            return self.for_s
+        # A streak is counted already: its length is the evidence.
+        is_streak = not (self.measure.is_rate or self.measure.is_amount)
+        return 0.0 if is_streak else self.shortest_s * _FOR_SHARE
+
+    @property
+    def ends_after_s(self) -> float:
+        """How long its condition is over before it ends."""
+        return self.shortest_s * _RESOLVE_SHARE if self.resolve_after_s is None else self.resolve_after_s
+
+    @property
+    def settles_after_s(self) -> float:
+        """How long its rate is below the threshold before it ends, where verdicts are too few to be sure."""
+        most_s = max(_LONGEST_SETTLING_S, self.shortest_s)
+        return max(self.ends_after_s, min(_SETTLING_WINDOWS * self.shortest_s, most_s))
+
+    @property
+    def shortest_s(self) -> float:
+        """Length of the window that it fires and ends by: of burn rates the shortest long one."""
+        return min(pair.long_s for pair in self.burn_rate.windows) if self.burn_rate else self.window_s
 
     @property
     def longest_s(self) -> float:

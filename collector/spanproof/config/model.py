@@ -183,11 +183,12 @@ class Assembly(Section):
     quiet_s: Seconds = Field(
         default=6.0, description="Its root has ended, no parent is missing, and nothing came for this long."
     )
+    # docs/collector.md has the pauses of real agents that both are chosen from.
     orphan_quiet_s: Seconds = Field(
-        default=35.0, description="The root or a parent is missing, and nothing came for this long."
+        default=150.0, description="The root or a parent is missing, and nothing came for this long."
     )
     max_wait_s: Seconds = Field(
-        default=300.0,
+        default=900.0,
         description="Longest time from a trace's first span to its evaluation, whatever still comes.",
     )
     reopen_s: Seconds = Field(

@@ -2,7 +2,14 @@
 
 from spanproof.store.alerts import Acknowledgement, AlertEvent, AlertLog, Delivery, Silence
 from spanproof.store.dead_letters import DeadLetter
-from spanproof.store.errors import QueryRefused, SchemaTooNew, StoreBusy, StoreError, StoreUnavailable
+from spanproof.store.errors import (
+    AmbiguousTrace,
+    QueryRefused,
+    SchemaTooNew,
+    StoreBusy,
+    StoreError,
+    StoreUnavailable,
+)
 from spanproof.store.external import ExternalScore
 from spanproof.store.failures import CohortShare, FailingRun, FailureCluster, TriageAction
 from spanproof.store.feedback import Feedback, with_feedback
@@ -15,6 +22,7 @@ __all__ = [
     "Acknowledgement",
     "AlertEvent",
     "AlertLog",
+    "AmbiguousTrace",
     "CauseCount",
     "CohortShare",
     "DeadLetter",

@@ -61,10 +61,10 @@ class Delivery:
     """How far a notification got at one target.
 
     Attributes:
-        state: `trying` (or the process ended in the middle of it), `retrying`, `delivered`, `superseded` (a
-            later one says more) or `given_up`.
+        state: `trying` (or the process ended in the middle of it), `undelivered`, `delivered`, `superseded`
+            (a later one says more) or `given_up`.
         attempts: so far.
-        error: of the last attempt that failed.
+        error: of the last attempt that failed, with the time of the next one.
     """
 
     notification: str
@@ -78,7 +78,7 @@ class Delivery:
     @property
     def is_settled(self) -> bool:
         """Whether nothing more will be tried."""
-        return self.state not in ("trying", "retrying")
+        return self.state not in ("trying", "undelivered")
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +137,15 @@ class AlertLog:
     def history(self, limit: int) -> list[AlertEvent]:
         """Return the newest events, the newest first."""
         return self._select_events("1", {}, "at_ns DESC, rule, fingerprint LIMIT {limit:UInt32}", limit)
+
+    def firing_notifications(self, since_ns: int) -> list[AlertEvent]:
+        """Return the events with which alerts were notified as firing, of this time or later."""
+        return self._select_events(
+            "notification != '' AND status = 'firing' AND at_ns >= {since:UInt64}",
+            {"since": since_ns},
+            "at_ns, rule, fingerprint LIMIT {limit:UInt32}",
+            100_000,
+        )
 
     def undelivered(self, since_ns: int) -> list[tuple[AlertEvent, Mapping[str, int]]]:
         """Return events of notifications that some target did not get, with attempts by that target.

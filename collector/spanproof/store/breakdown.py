@@ -81,9 +81,9 @@ def break_down(
     cohorts, bound = _build_run_query(database, chosen, by)
     within, times = replace(chosen, cohort={}, every_version=True).where()
     rows = (
-        f"SELECT {keys}items FROM (SELECT trace_id, run_span_id, arrayDistinct({items}) AS items"  # noqa: S608
+        f"SELECT {keys}items FROM (SELECT project, trace_id, run_span_id, arrayDistinct({items}) AS items"  # noqa: S608
         f" FROM {database}.{table} FINAL WHERE {within} AND {could_have}) AS code"
-        f" INNER JOIN ({cohorts}) AS runs USING (trace_id, run_span_id)"
+        f" INNER JOIN ({cohorts}) AS runs USING (project, trace_id, run_span_id)"
     )
     grouped = f" GROUP BY {keys.removesuffix(', ')}" if by else ""
     parameters = {**bound, **times}
@@ -105,10 +105,11 @@ def _build_run_query(database: str, chosen: Filter, by: Sequence[str]) -> tuple[
     """Return each run with its dimensions: rows about code name their run and no cohort."""
     condition, bound = chosen.where()
     source, keys = chosen.source(database, by)
-    columns = "".join(f", any(scores.{column}) AS {column}" for column in map(resolve_column, by))
+    named = [column for column in map(resolve_column, by) if column != "project"]  # a key already
+    columns = "".join(f", any(scores.{column}) AS {column}" for column in named)
     runs = (
         # Chosen within: outside, the name of a dimension is that of its aggregate.
-        f"SELECT trace_id, run_span_id{columns} FROM (SELECT * FROM {source} WHERE {condition}"  # noqa: S608
-        " AND name = layer) AS scores GROUP BY trace_id, run_span_id"
+        f"SELECT project, trace_id, run_span_id{columns} FROM (SELECT * FROM {source} WHERE {condition}"  # noqa: S608
+        " AND name = layer) AS scores GROUP BY project, trace_id, run_span_id"
     )
     return runs, bound | keys

@@ -15,11 +15,12 @@ from spanproof.evaluators.run_state import EXTERNAL_PREFIX, PERSON_VERDICT
 from spanproof.store.connection import Connections
 from spanproof.store.dimensions import SUBJECT_KEYS, resolve_column
 from spanproof.store.filters import IS_OPEN, Filter
-from spanproof.store.queries import fetch_runs, list_score_columns
+from spanproof.store.queries import fetch_runs, get_row_key, list_score_columns
 from spanproof.store.rows import parse_score
 from spanproof.store.values import TraceRow
 from spanproof.trace import Label, Layer, Score
 from spanproof.trace.dimensions import Subject
+from spanproof.trace.project import TraceKey
 
 _SESSION_KEYS: Final = SUBJECT_KEYS[Subject.SESSION]
 _SESSION: Final = (
@@ -163,23 +164,25 @@ class Browse:
             {"ids": list(trace_ids)},
         )
         with self._connections.lease() as client:
-            runs = fetch_runs(client, self._connections.database, [row["trace_id"] for row in rows])
+            runs = fetch_runs(client, self._connections.database, [get_row_key(row) for row in rows])
         return [
-            TraceRow(**{**row, "defects": tuple(row["defects"])}, runs=tuple(runs.get(row["trace_id"], ())))
+            TraceRow(**{**row, "defects": tuple(row["defects"])}, runs=tuple(runs.get(get_row_key(row), ())))
             for row in rows
         ]
 
     def traces_since(self, evaluated_ns: int, limit: int) -> tuple[list[TraceRow], int]:
         """Return traces that were evaluated after a time, oldest first, and the time of the last of them."""
         rows = self._select(
-            "SELECT trace_id, max(evaluated_ns) AS at FROM {db}.traces WHERE evaluated_ns > {since:UInt64}"
-            " GROUP BY trace_id ORDER BY at LIMIT {limit:UInt32}",
+            "SELECT project, trace_id, max(evaluated_ns) AS at FROM {db}.traces"
+            " WHERE evaluated_ns > {since:UInt64} GROUP BY project, trace_id ORDER BY at"
+            " LIMIT {limit:UInt32}",
             {"since": evaluated_ns, "limit": limit},
         )
         if not rows:
             return [], evaluated_ns
-        found = {row.trace_id: row for row in self.trace_rows([row["trace_id"] for row in rows])}
-        ordered = [found[row["trace_id"]] for row in rows if row["trace_id"] in found]
+        listed = self.trace_rows([row["trace_id"] for row in rows])
+        found = {TraceKey(row.project, row.trace_id): row for row in listed}
+        ordered = [found[key] for row in rows if (key := get_row_key(row)) in found]
         return ordered, int(rows[-1]["at"])
 
     def newest_evaluation_ns(self) -> int:
@@ -214,7 +217,7 @@ class Browse:
         source, keys = chosen.source("{db}", table="failures")
         rows = self._select(
             "SELECT fingerprint, toUInt32(intDiv(toUnixTimestamp64Nano(span_time) - {from_ns:Int64},"
-            " {length:Int64})) AS part, uniqExact(trace_id, run_span_id) AS runs"
+            " {length:Int64})) AS part, uniqExact(project, trace_id, run_span_id) AS runs"
             f" FROM {source} WHERE {condition} GROUP BY fingerprint, part",
             {**bound, **keys, "length": length},
         )
@@ -283,14 +286,14 @@ class Browse:
         rows = self._select(
             "SELECT attempt_kind AS kind, attempt_target AS target, attempt_allowed AS allowed,"
             " run_agent AS agent, run_release AS release, count() AS times,"
-            " uniqExact(trace_id, run_span_id) AS runs,"
+            " uniqExact(project, trace_id, run_span_id) AS runs,"
             " max(at_ns) AS last_ns, argMax(trace_id, at_ns) AS latest FROM ("
-            "SELECT trace_id, run_span_id, toUnixTimestamp64Nano(span_time) AS at_ns, attempt_kind,"
+            "SELECT project, trace_id, run_span_id, toUnixTimestamp64Nano(span_time) AS at_ns, attempt_kind,"
             " attempt_target, attempt_allowed FROM {db}.replays FINAL"
             " ARRAY JOIN `Attempts.Kind` AS attempt_kind, `Attempts.Target` AS attempt_target,"
             " `Attempts.Allowed` AS attempt_allowed"
             f" WHERE span_time >= {_FROM} AND {kinds}) AS tried"
-            f" INNER JOIN ({runs}) AS runs USING (trace_id, run_span_id)"
+            f" INNER JOIN ({runs}) AS runs USING (project, trace_id, run_span_id)"
             " GROUP BY kind, target, allowed, agent, release"
             " ORDER BY allowed, times DESC, kind, target, agent, release LIMIT {limit:UInt32}",
             {**bound, "limit": limit},
@@ -313,13 +316,14 @@ class Browse:
         rows = self._select(
             "SELECT rule, found AS verdict, any(said) AS message, run_agent AS agent,"
             " run_release AS release, count() AS snippets,"
-            " uniqExact(trace_id, run_span_id) AS runs, max(at_ns) AS last_ns,"
+            " uniqExact(project, trace_id, run_span_id) AS runs, max(at_ns) AS last_ns,"
             " argMax(trace_id, at_ns) AS latest FROM ("
-            "SELECT trace_id, run_span_id, toUnixTimestamp64Nano(span_time) AS at_ns, rule, found, said"
+            "SELECT project, trace_id, run_span_id, toUnixTimestamp64Nano(span_time) AS at_ns, rule, found,"
+            " said"
             " FROM {db}.snippets FINAL ARRAY JOIN `Findings.Rule` AS rule, `Findings.Verdict` AS found,"
             " `Findings.Message` AS said"
             f" WHERE span_time >= {_FROM}) AS seen"
-            f" INNER JOIN ({runs}) AS runs USING (trace_id, run_span_id)"
+            f" INNER JOIN ({runs}) AS runs USING (project, trace_id, run_span_id)"
             " GROUP BY rule, verdict, agent, release"
             " ORDER BY indexOf(['deny', 'review', 'allow'], verdict), snippets DESC, rule, agent, release"
             " LIMIT {limit:UInt32}",
@@ -353,7 +357,7 @@ class Browse:
         rows = self._select(
             f"SELECT {_SESSION} AS id, min(toUnixTimestamp64Nano(Timestamp)) AS start_ns,"
             " max(toUnixTimestamp64Nano(Timestamp) + toInt64(Duration)) AS end_ns,"
-            " uniqExact(TraceId) AS traces, count() AS spans,"
+            " uniqExact(SpanproofProject, TraceId) AS traces, count() AS spans,"
             " countIf(StatusCode IN ('Error', 'STATUS_CODE_ERROR')) AS errors,"
             " groupUniqArray(5)(ServiceName) AS services FROM {db}.otel_traces FINAL"
             f" WHERE {_HAS_SESSION} AND Timestamp >= {_FROM}"
@@ -406,10 +410,12 @@ class Browse:
             "SELECT trace_id, ours.run_span_id AS run, span_id, layer, source, given.label AS label,"
             " given.explanation AS note, toUnixTimestamp64Nano(given.given) AS given_ns, ours.label AS ours,"
             " ours.agent AS agent FROM (SELECT * FROM {db}.external_scores FINAL) AS given"
-            " LEFT JOIN (SELECT trace_id, span_id, run_span_id, layer, label, agent FROM {db}.scores FINAL"
+            " LEFT JOIN (SELECT project, trace_id, span_id, run_span_id, layer, label, agent"
+            " FROM {db}.scores FINAL"
             " WHERE current = 1 AND name = layer"
             " AND trace_id IN (SELECT trace_id FROM {db}.external_scores)) AS ours"
-            " USING (trace_id, span_id, layer)"
+            " ON given.trace_id = ours.trace_id AND given.span_id = ours.span_id AND given.layer = ours.layer"
+            " AND (given.project = ours.project OR given.project = '')"
             f" WHERE {' AND '.join(terms)} ORDER BY given_ns DESC, {key} LIMIT {{limit:UInt32}}",
             bound,
         )
@@ -447,9 +453,9 @@ class Browse:
         rows = self._select(
             f"SELECT {', '.join(list_score_columns())} FROM {source} WHERE {condition}"
             f" AND name = layer AND ({IS_OPEN} OR label = 'fail' OR label = 'pass' AND {_IS_IN_SAMPLE})"
-            " AND (trace_id, run_span_id, layer) NOT IN ("
+            " AND (project, trace_id, run_span_id, layer) NOT IN ("
             # A step begins after its run, and so within the window as well.
-            "SELECT trace_id, run_span_id, layer FROM {db}.scores FINAL"
+            "SELECT project, trace_id, run_span_id, layer FROM {db}.scores FINAL"
             f" WHERE current = 1 AND span_time >= {_FROM}"
             " AND name = {label_name:String} AND startsWith(evaluator, {external:String}))"
             " ORDER BY indexOf(['', 'fail', 'pass'], label), scores.span_time DESC, layer, id"
@@ -471,8 +477,9 @@ class Browse:
         condition, bound = chosen.where()
         source, keys = chosen.source("{db}")
         runs = (
-            "SELECT trace_id, run_span_id, any(scores.agent) AS run_agent, any(scores.release) AS run_release"
-            f" FROM {source} WHERE {condition} GROUP BY trace_id, run_span_id"
+            "SELECT project, trace_id, run_span_id, any(scores.agent) AS run_agent,"
+            f" any(scores.release) AS run_release FROM {source} WHERE {condition}"
+            " GROUP BY project, trace_id, run_span_id"
         )
         return runs, bound | keys
 

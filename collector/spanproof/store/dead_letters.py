@@ -29,11 +29,13 @@ class DeadLetter:
     attempts: int
     body: bytes
     failed_ns: int
+    project: str = "default"
 
 
 def build_letter_row(letter: DeadLetter, *, removed: bool = False) -> Row:
     """Return a dead letter as a row, or the row that removes it."""
     return {
+        "project": clean_text(letter.project),
         "trace_id": letter.trace_id,
         "failed": letter.failed_ns,
         "stage": letter.stage,
@@ -52,11 +54,11 @@ def fetch_dead_letters(
     """Return dead letters, newest first; see `Store.fetch_dead_letters`."""
     chosen = "trace_id IN {ids:Array(String)}" if trace_ids else "1"
     rows = client.query(
-        "SELECT trace_id, stage, error_type, error, attempts, body, toUnixTimestamp64Nano(failed)"  # noqa: S608
+        "SELECT trace_id, stage, error_type, error, attempts, body, toUnixTimestamp64Nano(failed), project"  # noqa: S608
         f" FROM {database}.dead_letters FINAL WHERE {chosen} ORDER BY failed DESC LIMIT {{limit:UInt32}}",
         parameters={"ids": list(trace_ids), "limit": limit},
     ).result_rows
     return [
-        DeadLetter(row[0], row[1], row[2], row[3], int(row[4]), b64decode(row[5]), int(row[6]))
+        DeadLetter(row[0], row[1], row[2], row[3], int(row[4]), b64decode(row[5]), int(row[6]), row[7])
         for row in rows
     ]

@@ -84,13 +84,16 @@ def with_carried(
         for each in map(resolve_column, carried)
     )
     spans = (
-        f"SELECT TraceId AS carried_trace, {grouped} FROM (SELECT TraceId, SpanId, ParentSpanId, Timestamp,"  # noqa: S608
-        f" {', '.join(values)} FROM {database}.{OTEL_TRACES.name} FINAL WHERE TraceId IN"
-        f" (SELECT trace_id FROM {rows} WHERE {condition}) AND ({' OR '.join(wanted)})) GROUP BY TraceId"
+        f"SELECT SpanproofProject AS carried_project, TraceId AS carried_trace, {grouped}"  # noqa: S608
+        " FROM (SELECT SpanproofProject, TraceId, SpanId, ParentSpanId, Timestamp,"
+        f" {', '.join(values)} FROM {database}.{OTEL_TRACES.name} FINAL"
+        f" WHERE TraceId IN (SELECT trace_id FROM {rows} WHERE {condition}) AND ({' OR '.join(wanted)}))"
+        " GROUP BY SpanproofProject, TraceId"
     )
     wider = (
         f"(SELECT {alias}.*, {', '.join(columns)} FROM (SELECT * FROM {rows} WHERE {condition}) AS {alias}"  # noqa: S608
-        f" LEFT JOIN ({spans}) AS carried ON {alias}.trace_id = carried.carried_trace) AS {alias}"
+        f" LEFT JOIN ({spans}) AS carried ON {alias}.project = carried.carried_project"
+        f" AND {alias}.trace_id = carried.carried_trace) AS {alias}"
     )
     return wider, bound
 

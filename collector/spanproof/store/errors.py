@@ -3,6 +3,7 @@
     StoreError
     ├── StoreUnavailable    the server does not answer, or the directory cannot be used; worth a retry
     ├── StoreBusy           another process (or another store of this one) holds the embedded directory
+    ├── AmbiguousTrace      several projects have a trace with the id, and none is named
     ├── QueryRefused        a person's own SELECT is none, or the database does not take it
     └── SchemaTooNew        a newer Spanproof wrote this store
 
@@ -10,6 +11,8 @@ Each message names the store and the remedy. A trace that is not there is no err
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 
 class StoreError(Exception):
@@ -30,6 +33,18 @@ class StoreBusy(StoreError):  # noqa: N818 - a state of the directory
 
 class QueryRefused(StoreError):  # noqa: N818 - a state of the query
     """A SELECT of a person cannot be run."""
+
+
+class AmbiguousTrace(StoreError):  # noqa: N818 - a state of the id
+    """Several projects have a trace with this id.
+
+    Attributes:
+        projects: that have one, in order.
+    """
+
+    def __init__(self, trace_id: str, projects: Sequence[str]) -> None:
+        self.projects = tuple(sorted(projects))
+        super().__init__(f"trace {trace_id} is in several projects, name one: {', '.join(self.projects)}")
 
 
 class SchemaTooNew(StoreError):  # noqa: N818 - a state of the store

@@ -15,7 +15,9 @@ from clickhouse_connect.driver.client import Client
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
 from spanproof.evaluators.run_state import EXTERNAL_PREFIX
 from spanproof.store.cells import Row, clean_text
+from spanproof.store.keys import build_key_condition
 from spanproof.trace import Label, Layer, Score, Scored, digest, score_id
+from spanproof.trace.project import TraceKey
 
 _VERSION: Final = "1"
 
@@ -33,6 +35,8 @@ class ExternalScore:
         label: the verdict; None for advice.
         raw, unit: of a metric the amount behind the value.
         given_ns: Unix time in nanoseconds.
+        project: of the trace; empty is every one that has a trace with this id, which only those may name
+            who write for all projects.
     """
 
     trace_id: str
@@ -46,6 +50,12 @@ class ExternalScore:
     raw: float | None
     unit: str
     given_ns: int
+    project: str = ""
+
+    @property
+    def key(self) -> TraceKey:
+        """What identifies the trace; of no project where it is empty."""
+        return TraceKey(self.project, self.trace_id)
 
 
 def is_external(score: Score) -> bool:
@@ -56,6 +66,7 @@ def is_external(score: Score) -> bool:
 def build_external_row(given: ExternalScore, written_ns: int) -> Row:
     """Return a score from elsewhere as a row."""
     return {
+        "project": clean_text(given.project),
         "trace_id": given.trace_id,
         "span_id": given.span_id or "",
         "layer": given.layer.value,
@@ -73,35 +84,42 @@ def build_external_row(given: ExternalScore, written_ns: int) -> Row:
 
 
 def fetch_external_scores(
-    client: Client, database: str, trace_ids: Sequence[str]
-) -> Mapping[str, list[ExternalScore]]:
-    """Return the scores from elsewhere about these traces, by trace id; what was given last comes last."""
-    if not trace_ids:
+    client: Client, database: str, keys: Sequence[TraceKey]
+) -> Mapping[TraceKey, list[ExternalScore]]:
+    """Return the scores from elsewhere about these traces, by trace; what was given last comes last."""
+    if not keys:
         return {}
+    condition, bound = build_key_condition([*keys, *(TraceKey("", key.trace_id) for key in keys)])
     rows = client.query(
-        "SELECT trace_id, span_id, layer, name, source, value, label, explanation, raw, unit,"  # noqa: S608
+        "SELECT project, trace_id, span_id, layer, name, source, value, label, explanation, raw, unit,"  # noqa: S608
         f" toUnixTimestamp64Nano(given) FROM {database}.external_scores FINAL"
-        " WHERE trace_id IN {ids:Array(String)} ORDER BY trace_id, given, span_id, layer, name, source",
-        parameters={"ids": list(trace_ids)},
+        f" WHERE {condition} ORDER BY trace_id, given, span_id, layer, name, source, project",
+        parameters=bound,
     ).result_rows
-    found: dict[str, list[ExternalScore]] = {}
-    for row in rows:
-        found.setdefault(row[0], []).append(
-            ExternalScore(
-                trace_id=row[0],
-                span_id=row[1] or None,
-                layer=Layer(row[2]),
-                name=row[3],
-                source=row[4],
-                value=row[5],
-                label=Label(row[6]) if row[6] else None,
-                explanation=row[7],
-                raw=row[8],
-                unit=row[9],
-                given_ns=int(row[10]),
-            )
+    by_key: dict[TraceKey, list[ExternalScore]] = {}
+    for project, *row in rows:
+        score = ExternalScore(
+            trace_id=row[0],
+            span_id=row[1] or None,
+            layer=Layer(row[2]),
+            name=row[3],
+            source=row[4],
+            value=row[5],
+            label=Label(row[6]) if row[6] else None,
+            explanation=row[7],
+            raw=row[8],
+            unit=row[9],
+            given_ns=int(row[10]),
+            project=project,
         )
-    return found
+        by_key.setdefault(score.key, []).append(score)
+    return {key: found for key in keys if (found := _select_given(by_key, key))}
+
+
+def _select_given(by_key: Mapping[TraceKey, list[ExternalScore]], key: TraceKey) -> list[ExternalScore]:
+    """Return the scores of a trace, those of no project among them, in the order in which they were given."""
+    given = [*by_key.get(key, ()), *by_key.get(TraceKey("", key.trace_id), ())]
+    return sorted(given, key=lambda each: each.given_ns)
 
 
 def to_run_scores(evaluation: TraceEvaluation, given: Iterable[ExternalScore]) -> list[Score]:

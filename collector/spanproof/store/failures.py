@@ -21,8 +21,9 @@ from spanproof.store.dimensions import resolve_column
 from spanproof.store.filters import Filter
 from spanproof.store.schema import TRIAGE_INSERT
 from spanproof.trace import Layer
+from spanproof.trace.project import TraceKey
 
-_RUN = "(trace_id, run_span_id)"
+_RUN = "(project, trace_id, run_span_id)"
 # The columns of a signature, in the order of its fields.
 _SIGNATURE = (
     "layer",
@@ -100,6 +101,12 @@ class FailingRun:
     model: str
     release: str
     failed_ns: int
+    project: str = "default"
+
+    @property
+    def key(self) -> TraceKey:
+        """What identifies the trace."""
+        return TraceKey(self.project, self.trace_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,14 +196,14 @@ def fetch_failing_runs(
 ) -> list[FailingRun]:
     """Return runs that represent a cluster; see `Store`."""
     within, bound = _build_window_condition(start_ns, end_ns)
-    columns = "trace_id, run_span_id, span_id, fingerprint, sample, agent, model, release"
+    columns = "trace_id, run_span_id, span_id, fingerprint, sample, agent, model, release, project"
     rows = client.query(
         f"SELECT {columns}, toUnixTimestamp64Nano(span_time) FROM (SELECT *, row_number() OVER"  # noqa: S608
         " (PARTITION BY fingerprint, agent, model, release ORDER BY span_time DESC, trace_id, span_id)"
         f" AS nth FROM {database}.failures FINAL"
         f" WHERE {within} AND fingerprint IN {{fingerprints:Array(String)}})"
-        " ORDER BY nth, span_time DESC, trace_id, run_span_id, span_id LIMIT 1 BY trace_id, run_span_id"
-        " LIMIT {rows:UInt32}",
+        " ORDER BY nth, span_time DESC, trace_id, run_span_id, span_id"
+        " LIMIT 1 BY project, trace_id, run_span_id LIMIT {rows:UInt32}",
         parameters={**bound, "fingerprints": list(fingerprints), "rows": limit},
     ).result_rows
     names = columns.split(", ")

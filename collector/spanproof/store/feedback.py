@@ -14,6 +14,7 @@ from clickhouse_connect.driver.client import Client
 
 from spanproof.semconv import spanproof as ours
 from spanproof.trace import Label, Layer, Score, Scored, digest
+from spanproof.trace.project import TraceKey, get_score_key
 
 SCORE_NAME: Final = "feedback"
 _EVALUATOR: Final = "spanproof.feedback"
@@ -31,6 +32,7 @@ class Feedback:
         kind: `thumbs_up`, `thumbs_down`, `rerun`, `revert`, `escalation`.
         comment: the user's words, if any.
         given_ns: Unix time in nanoseconds.
+        project: of its sender; it is about a trace of that one alone.
     """
 
     trace_id: str
@@ -38,52 +40,61 @@ class Feedback:
     kind: str
     comment: str | None
     given_ns: int
+    project: str = "default"
+
+    @property
+    def key(self) -> TraceKey:
+        """What identifies the run's trace."""
+        return TraceKey(self.project, self.trace_id)
 
     def is_about(self, run_span_id: str) -> bool:
         """Whether it is about this run of its trace."""
         return self.span_id in (None, run_span_id)
 
 
-def feedback(client: Client, database: str, trace_id: str | None) -> list[Feedback]:
+def feedback(client: Client, database: str, key: TraceKey | None) -> list[Feedback]:
     """Return all feedback, or that about one trace, in order of time."""
     rows = client.query(
         "SELECT SpanAttributes[{trace:String}], SpanAttributes[{span:String}], SpanAttributes[{kind:String}],"  # noqa: S608
-        " SpanAttributes[{comment:String}], toUnixTimestamp64Nano(Timestamp)"
+        " SpanAttributes[{comment:String}], toUnixTimestamp64Nano(Timestamp), SpanproofProject"
         f" FROM {database}.otel_traces FINAL"
         " WHERE SpanName = 'feedback' AND mapContains(SpanAttributes, {kind:String})"
-        " AND ({id:String} = '' OR SpanAttributes[{trace:String}] = {id:String}) ORDER BY Timestamp, SpanId",
+        " AND ({id:String} = ''"
+        " OR SpanAttributes[{trace:String}] = {id:String} AND SpanproofProject = {project:String})"
+        " ORDER BY Timestamp, SpanId",
         parameters={
             "trace": ours.FEEDBACK_TRACE_ID,
             "span": ours.FEEDBACK_SPAN_ID,
             "kind": ours.FEEDBACK_KIND,
             "comment": ours.FEEDBACK_COMMENT,
-            "id": trace_id or "",
+            "id": key.trace_id if key else "",
+            "project": key.project if key else "",
         },
     ).result_rows
     return [
-        Feedback(about, span or None, kind, comment or None, int(given))
-        for about, span, kind, comment, given in rows
+        Feedback(about, span or None, kind, comment or None, int(given), project)
+        for about, span, kind, comment, given, project in rows
     ]
 
 
 def with_feedback(scores: Iterable[Score], given: Sequence[Feedback]) -> Iterator[Score]:
     """Yield the scores, then a sub-score `trajectory.feedback` for each rating of their runs."""
-    by_trace: dict[str, list[Feedback]] = {}
+    by_trace: dict[TraceKey, list[Feedback]] = {}
     for each in given:
-        by_trace.setdefault(each.trace_id, []).append(each)
-    runs: dict[tuple[str, str], Score] = {}
+        by_trace.setdefault(each.key, []).append(each)
+    runs: dict[tuple[TraceKey, str], Score] = {}
     for score in scores:
         yield score
-        if score.trace_id in by_trace:
-            runs.setdefault((score.trace_id, score.run_span_id), score)
+        if (key := get_score_key(score)) in by_trace:
+            runs.setdefault((key, score.run_span_id), score)
     yield from _derive_scores(runs, by_trace)
 
 
 def _derive_scores(
-    runs: Mapping[tuple[str, str], Score], by_trace: Mapping[str, Sequence[Feedback]]
+    runs: Mapping[tuple[TraceKey, str], Score], by_trace: Mapping[TraceKey, Sequence[Feedback]]
 ) -> Iterator[Score]:
-    for (trace_id, run_span_id), score in runs.items():
-        for each in by_trace[trace_id]:
+    for (key, run_span_id), score in runs.items():
+        for each in by_trace[key]:
             if each.is_about(run_span_id):
                 yield _build_score(each, score)
 

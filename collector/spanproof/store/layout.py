@@ -96,6 +96,15 @@ class Layout:
         names = (f"{table}_local", table)
         return tuple(f"ALTER TABLE {self.database}.{name}{self._on_cluster} {clause}" for name in names)
 
+    def drop(self, table: str) -> tuple[str, ...]:
+        """Return the statements that remove a table where it is there."""
+        names = (table, f"{table}_local") if self.cluster else (table,)
+        return tuple(f"DROP TABLE IF EXISTS {self.database}.{name}{self._on_cluster} SYNC" for name in names)
+
+    def rename(self, kept_in: str, name: str) -> str:
+        """Return the statement that gives a table with rows another name; it is that of `kept_in`."""
+        return f"RENAME TABLE {self.database}.{kept_in} TO {self.database}.{name}{self._on_cluster}"
+
     def mutate(self, table: str, clause: str) -> str:
         """Return the statement that changes the rows of a table, or how they are kept."""
         return f"ALTER TABLE {self.database}.{self.kept_in(table)}{self._on_cluster} {clause}"

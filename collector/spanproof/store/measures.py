@@ -57,10 +57,10 @@ _RATINGS = f"""(
   INNER JOIN (
     SELECT Timestamp AS at, SpanAttributes['{ours.FEEDBACK_TRACE_ID}'] AS about,
       SpanAttributes['{ours.FEEDBACK_SPAN_ID}'] AS of_span, SpanAttributes['{ours.FEEDBACK_KIND}'] AS kind,
-      SpanAttributes['{ours.FEEDBACK_COMMENT}'] AS comment
+      SpanAttributes['{ours.FEEDBACK_COMMENT}'] AS comment, SpanproofProject
     FROM {{database}}.otel_traces FINAL
     WHERE SpanName = 'feedback' AND mapContains(SpanAttributes, '{ours.FEEDBACK_KIND}')
-  ) AS given ON run.trace_id = given.about
+  ) AS given ON run.project = given.SpanproofProject AND run.trace_id = given.about
   WHERE given.of_span IN ('', run.run_span_id)
 ) AS scores"""  # noqa: S608
 
@@ -150,9 +150,9 @@ class Measures:
 
     def absences(self, chosen: Filter, by: Sequence[str]) -> dict[Values, Share]:
         """Return the runs of which the score has no judgement with a value, of all runs that were judged."""
-        run = "(trace_id, run_span_id)"
+        run = "(project, trace_id, run_span_id)"
         rows = self._query_groups(
-            f"uniqExact{run}, uniqExactIf(trace_id, run_span_id,"
+            f"uniqExact{run}, uniqExactIf(project, trace_id, run_span_id,"
             " layer = {of:String} AND name = {named:String} AND outcome = 'scored')",
             replace(chosen, layer=None, name=None),
             by,

@@ -25,6 +25,7 @@ from spanproof.store.schema import (
     FAILURES,
     LEASES,
     MIGRATED,
+    OTEL_TRACE_TIMES,
     OTEL_TRACES,
     ROLLUP_MARKS,
     SCORES,
@@ -35,7 +36,8 @@ from spanproof.store.schema import (
     VERDICT_HOURS,
     Table,
 )
-from spanproof.trace import OPEN_VALUE, Cause
+from spanproof.trace import OPEN_VALUE, Cause, Cohort
+from spanproof.trace.project import TraceKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,12 +190,12 @@ def _open_unsettled_answers(client: Client, database: str, day: object) -> None:
 
 def _settle_day(client: Client, database: str, day: object) -> None:
     rows = client.query(
-        f"SELECT trace_id FROM {database}.traces FINAL WHERE toDate(start) = {{day:Date}}",  # noqa: S608
+        f"SELECT project, trace_id FROM {database}.traces FINAL WHERE toDate(start) = {{day:Date}}",  # noqa: S608
         parameters={"day": day},
     ).result_rows
-    trace_ids = [str(row[0]) for row in rows]
-    for first in range(0, len(trace_ids), _SETTLED_AT_ONCE):
-        settle_traces(client, database, trace_ids[first : first + _SETTLED_AT_ONCE], 0)
+    traces = [TraceKey(str(row[0]), str(row[1])) for row in rows]
+    for first in range(0, len(traces), _SETTLED_AT_ONCE):
+        settle_traces(client, database, traces[first : first + _SETTLED_AT_ONCE], 0)
 
 
 def _list_days(client: Client, layout: Layout, table: Table) -> Sequence[Sequence[object]]:
@@ -201,6 +203,83 @@ def _list_days(client: Client, layout: Layout, table: Table) -> Sequence[Sequenc
     return client.query(
         f"SELECT DISTINCT toDate({table.time}) AS day FROM {layout.database}.{table.name} ORDER BY day"  # noqa: S608
     ).result_rows
+
+
+def _add_project_to_keys(client: Client, layout: Layout) -> None:
+    """Make the project a part of the identity of spans, dead letters and scores from elsewhere.
+
+    Scores from elsewhere get no project: they are of every trace with their id, as they were.
+    """
+    database = layout.database
+    _rebuild(client, layout, OTEL_TRACES, f"SELECT {{names}} FROM {database}.{{former}} FINAL")  # noqa: S608
+    times = (
+        "SELECT TraceId, toDateTime(min(Timestamp), 'UTC'),"  # noqa: S608
+        " toDateTime(max(addNanoseconds(Timestamp, Duration)), 'UTC'),"
+        f" SpanproofProject FROM {database}.{OTEL_TRACES.name} GROUP BY SpanproofProject, TraceId"
+    )
+    _rebuild(client, layout, OTEL_TRACE_TIMES, times)
+    letters = ", ".join(f"letters.{name}" for name in DEAD_LETTERS.names if name != "project")
+    _rebuild(
+        client,
+        layout,
+        DEAD_LETTERS,
+        f"SELECT if(spans.found = '', {{default:String}}, spans.found), {letters}"  # noqa: S608
+        f" FROM (SELECT * FROM {database}.{{former}} FINAL) AS letters LEFT JOIN"
+        f" (SELECT TraceId, any(SpanproofProject) AS found FROM {database}.{OTEL_TRACES.name}"
+        " GROUP BY TraceId) AS spans ON letters.trace_id = spans.TraceId",
+    )
+    given = ", ".join(name for name in EXTERNAL_SCORES.names if name != "project")
+    _rebuild(client, layout, EXTERNAL_SCORES, f"SELECT '', {given} FROM {database}.{{former}} FINAL")  # noqa: S608
+
+
+def _rebuild(client: Client, layout: Layout, table: Table, rows: str) -> None:
+    """Put a table with its present key in the place of one with a former key.
+
+    Args:
+        client: of the store.
+        layout: of the store.
+        table: as it is to be.
+        rows: selects its rows; `{former}` is the name of the former table, `{names}` are its columns.
+    """
+    database, fresh = layout.database, replace(table, name=f"{table.name}_by_project")
+    keys = _read_sorting_keys(client, database)
+    kept, copy = layout.kept_in(table.name), layout.kept_in(fresh.name)
+    if kept in keys and keys[kept] != ", ".join(table.key):
+        # A copy that was cut off is begun again: the former table is still whole.
+        _drop(client, layout, fresh.name)
+        for statement in layout.create(fresh):
+            client.command(statement)
+        names = ", ".join(f"`{name}`" for name in table.names)
+        selected = rows.replace("{former}", table.name).replace("{names}", names)
+        client.command(
+            f"INSERT INTO {database}.{fresh.name} ({names}) {selected}",
+            parameters={"default": Cohort().project},
+        )
+        _drop(client, layout, table.name)
+        keys = _read_sorting_keys(client, database)
+    if kept in keys:
+        _drop(client, layout, fresh.name)
+        return
+    # Cut off after the drop, the copy is whole, and only its name is left to change.
+    if copy in keys:
+        client.command(layout.rename(copy, kept))
+    for statement in layout.create(table):
+        client.command(statement)
+    _drop(client, layout, fresh.name)
+
+
+def _read_sorting_keys(client: Client, database: str) -> dict[str, str]:
+    """Return what each table is ordered by."""
+    rows = client.query(
+        "SELECT name, sorting_key FROM system.tables WHERE database = {database:String}",
+        parameters={"database": database},
+    ).result_rows
+    return {str(row[0]): str(row[1]) for row in rows}
+
+
+def _drop(client: Client, layout: Layout, name: str) -> None:
+    for statement in layout.drop(name):
+        client.command(statement)
 
 
 MIGRATIONS = (
@@ -217,6 +296,7 @@ MIGRATIONS = (
     Migration(11, _create(LEASES)),
     Migration(12, _add_weaknesses),
     Migration(13, _add_states),
+    Migration(14, _add_project_to_keys),
 )
 """In order. A released step never changes: a later one alters what it made."""
 

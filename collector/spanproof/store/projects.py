@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from spanproof.store.layout import Layout
-from spanproof.store.schema import LEASES, MIGRATED, ROLLUP_MARKS, TABLES, TRACES, Table
+from spanproof.store.schema import EXTERNAL_SCORES, LEASES, MIGRATED, ROLLUP_MARKS, TABLES, TRACES, Table
 
 # Tables without anything from a trace, which queries need.
 _OF_ALL = (ROLLUP_MARKS, LEASES, MIGRATED)
@@ -27,17 +25,14 @@ def build_project_settings(layout: Layout, project: str) -> dict[str, str]:
 
 
 def _build_condition(table: Table, database: str, project: str) -> str:
-    return "" if table in _OF_ALL else next(_build_conditions(table, database, project))
-
-
-def _build_conditions(table: Table, database: str, project: str) -> Iterator[str]:
-    for column in ("project", "SpanproofProject"):
-        if column in table.names:
-            yield f"{column} = {project}"
-    for column in ("trace_id", "TraceId"):
-        if column in table.names:
-            yield f"{column} IN (SELECT trace_id FROM {database}.{TRACES.name} WHERE project = {project})"  # noqa: S608
-    yield "0"
+    if table in _OF_ALL:
+        return ""
+    if table is EXTERNAL_SCORES:
+        # A score of no project is of every trace with its id.
+        own = f"SELECT trace_id FROM {database}.{TRACES.name} WHERE project = {project}"  # noqa: S608
+        return f"(project = {project} OR project = '' AND trace_id IN ({own}))"
+    column = next((each for each in ("project", "SpanproofProject") if each in table.names), None)
+    return f"{column} = {project}" if column is not None else "0"
 
 
 def _quote(text: str) -> str:

@@ -24,12 +24,14 @@ from spanproof.store.cells import clamp_time
 from spanproof.store.dimensions import OTHERS, resolve_column
 from spanproof.store.external import fetch_external_scores
 from spanproof.store.filters import IS_OPEN, Filter, build_verdict_conditions
+from spanproof.store.keys import build_key_condition
 from spanproof.store.rollups import SUMS, VERDICT_SUMS, build_verdict_source
 from spanproof.store.rows import list_failing_layers, parse_score
 from spanproof.store.schema import OTEL_TRACES, ROLLUP_SUMS, SCORES, VERDICT_COUNTS
 from spanproof.store.values import CauseCount, FailRate, FailsWhen, Group, RunRow, TraceRow
 from spanproof.trace import Cause, Layer, Score, State, fold_states
 from spanproof.trace.dimensions import is_carried
+from spanproof.trace.project import TraceKey, get_score_key
 
 MOST_VALUES = 100
 """Values of a dimension that spans carry; the scores of all others are one group."""
@@ -261,28 +263,48 @@ def parse_counts(row: Sequence[Any]) -> FailRate:
     return FailRate(passed, failed, errored, skipped, left_open, advice)
 
 
-def fetch_documents(client: Client, database: str, trace_ids: Sequence[str]) -> dict[str, tuple[str, int]]:
-    """Return the newest document of each of these traces, with its format, by trace id."""
+def fetch_documents(
+    client: Client, database: str, keys: Sequence[TraceKey]
+) -> dict[TraceKey, tuple[str, int]]:
+    """Return the newest document of each of these traces, with its format."""
+    condition, bound = build_key_condition(keys)
     rows = client.query(
-        f"SELECT trace_id, document, document_format FROM {database}.traces FINAL"  # noqa: S608
-        " WHERE trace_id IN {ids:Array(String)} ORDER BY evaluated_ns DESC LIMIT 1 BY trace_id",
-        parameters={"ids": list(trace_ids)},
+        f"SELECT project, trace_id, document, document_format FROM {database}.traces FINAL"  # noqa: S608
+        f" WHERE {condition} ORDER BY evaluated_ns DESC LIMIT 1 BY project, trace_id",
+        parameters=bound,
     ).result_rows
-    return {row[0]: (row[1], int(row[2])) for row in rows}
+    return {TraceKey(row[0], row[1]): (row[2], int(row[3])) for row in rows}
+
+
+def fetch_keys(
+    client: Client, database: str, trace_ids: Sequence[str], project: str | None = None
+) -> list[TraceKey]:
+    """Return the stored traces with these ids, in their order, of one project or of all."""
+    of_project = "" if project is None else " AND project = {project:String}"
+    rows = client.query(
+        f"SELECT DISTINCT project, trace_id FROM {database}.traces FINAL"  # noqa: S608
+        f" WHERE trace_id IN {{ids:Array(String)}}{of_project} ORDER BY project",
+        parameters={"ids": list(trace_ids), "project": project or ""},
+    ).result_rows
+    by_id: dict[str, list[TraceKey]] = {}
+    for row in rows:
+        by_id.setdefault(row[1], []).append(TraceKey(row[0], row[1]))
+    return [key for trace_id in dict.fromkeys(trace_ids) for key in by_id.get(trace_id, ())]
 
 
 def fetch_parents(
-    client: Client, database: str, trace_ids: Sequence[str]
-) -> dict[str, dict[str, str | None]]:
-    """Return the parent that each span of these traces came with, None of a root, by trace id and span id."""
+    client: Client, database: str, keys: Sequence[TraceKey]
+) -> dict[TraceKey, dict[str, str | None]]:
+    """Return the parent that each span of these traces came with, None of a root, by trace and span id."""
+    condition, bound = build_key_condition(keys, ("SpanproofProject", "TraceId"))
     rows = client.query(
-        f"SELECT TraceId, SpanId, ParentSpanId FROM {database}.{OTEL_TRACES.name} FINAL"  # noqa: S608
-        " WHERE TraceId IN {ids:Array(String)}",
-        parameters={"ids": list(trace_ids)},
+        "SELECT SpanproofProject, TraceId, SpanId, ParentSpanId"  # noqa: S608
+        f" FROM {database}.{OTEL_TRACES.name} FINAL WHERE {condition}",
+        parameters=bound,
     ).result_rows
-    parents: dict[str, dict[str, str | None]] = {}
-    for trace_id, span_id, parent_id in rows:
-        parents.setdefault(trace_id, {})[span_id] = parent_id or None
+    parents: dict[TraceKey, dict[str, str | None]] = {}
+    for project, trace_id, span_id, parent_id in rows:
+        parents.setdefault(TraceKey(project, trace_id), {})[span_id] = parent_id or None
     return parents
 
 
@@ -302,13 +324,13 @@ def find_traces_of_changed_code(
         bound["since"] = str(min(max(0, since_ns), 2**63 - 1))
     chosen = " AND ".join(where)
     rows = client.query(
-        "WITH endings AS (SELECT trace_id, executor, span_time, class, code"  # noqa: S608
-        " FROM (SELECT trace_id, span_id, snippet_id, executor, span_time,"
+        "WITH endings AS (SELECT project, trace_id, executor, span_time, class, code"  # noqa: S608
+        " FROM (SELECT project, trace_id, span_id, snippet_id, executor, span_time,"
         f" JSONExtractString(evidence, 1, 'recorded') AS class FROM {database}.scores FINAL"
         f" WHERE {chosen} AND layer = 'execution' AND name = 'outcome' AND current = 1) AS outcomes"
-        " INNER JOIN (SELECT trace_id, span_id, snippet_id, SHA256(trimBoth(source)) AS code"
+        " INNER JOIN (SELECT project, trace_id, span_id, snippet_id, SHA256(trimBoth(source)) AS code"
         f" FROM {database}.snippets FINAL WHERE {chosen} AND executed = 1) AS sources"
-        " USING (trace_id, span_id, snippet_id) WHERE class != '')"
+        " USING (project, trace_id, span_id, snippet_id) WHERE class != '')"
         " SELECT trace_id FROM endings WHERE code IN (SELECT code FROM endings GROUP BY code"
         " HAVING uniqExact(class) > 1 ORDER BY max(span_time) DESC LIMIT {limit:UInt32})"
         f" ORDER BY span_time DESC LIMIT {_NEWEST} BY code, class, executor",
@@ -334,7 +356,8 @@ def find_trace_ids(
         " ORDER BY start DESC, trace_id LIMIT {limit:UInt32}",
         parameters={**bound, "limit": limit},
     ).result_rows
-    return [row[0] for row in rows]
+    # Two projects may have a trace with one id.
+    return list(dict.fromkeys(row[0] for row in rows))
 
 
 def fetch_traces(
@@ -358,7 +381,7 @@ def fetch_traces(
         of_cohort = Filter(cohort=cohort, start_ns=since_ns)
         chosen, values = of_cohort.where()
         source, keys = of_cohort.source(database)
-        condition += f" AND trace_id IN (SELECT trace_id FROM {source} WHERE {chosen})"  # noqa: S608
+        condition += f" AND (project, trace_id) IN (SELECT project, trace_id FROM {source} WHERE {chosen})"  # noqa: S608
         bound |= values | keys
     if before is not None:
         # In the order of the rows: newer first, then by id.
@@ -371,7 +394,7 @@ def fetch_traces(
     runs = fetch_runs(
         client,
         database,
-        [row["trace_id"] for row in rows],
+        [get_row_key(row) for row in rows],
         # Scores are ordered by the hour of their span, which lies within its trace.
         within_ns=(
             min((row["start_ns"] for row in rows), default=0),
@@ -379,7 +402,7 @@ def fetch_traces(
         ),
     )
     return [
-        TraceRow(**{**row, "defects": tuple(row["defects"])}, runs=tuple(runs.get(row["trace_id"], ())))
+        TraceRow(**{**row, "defects": tuple(row["defects"])}, runs=tuple(runs.get(get_row_key(row), ())))
         for row in rows
     ]
 
@@ -403,7 +426,7 @@ def _fetch_newest_traces(
             client,
             "SELECT project, trace_id, start_ns, end_ns, spans, defects"  # noqa: S608
             f" FROM {database}.traces FINAL WHERE {condition} AND {within}"
-            " ORDER BY start DESC, trace_id LIMIT {limit:UInt32}",
+            " ORDER BY start DESC, trace_id, project LIMIT {limit:UInt32}",
             {**bound, "limit": limit, "oldest": max(0, newest_ns - (days or 0) * _DAY_NS)},
         )
         if len(rows) >= limit:
@@ -411,27 +434,28 @@ def _fetch_newest_traces(
     return rows
 
 
-def settle_traces(client: Client, database: str, trace_ids: Sequence[str], written_ns: int) -> None:
+def settle_traces(client: Client, database: str, keys: Sequence[TraceKey], written_ns: int) -> None:
     """Write the state and the failing layers of these traces anew, from the scores that count now.
 
     The rows get this version, or the one after theirs where that is later.
     """
-    by_verdict: dict[tuple[State, tuple[str, ...]], list[str]] = {}
-    runs = fetch_runs(client, database, trace_ids)
-    for trace_id in trace_ids:
-        of_trace = runs.get(trace_id, ())
+    by_verdict: dict[tuple[State, tuple[str, ...]], list[TraceKey]] = {}
+    runs = fetch_runs(client, database, keys)
+    for key in keys:
+        of_trace = runs.get(key, ())
         state = fold_states(run.state for run in of_trace)
         failing = tuple(list_failing_layers(run.layers for run in of_trace))
-        by_verdict.setdefault((state, failing), []).append(trace_id)
+        by_verdict.setdefault((state, failing), []).append(key)
     for (state, failing), of_verdict in by_verdict.items():
+        condition, bound = build_key_condition(of_verdict)
         client.command(
             f"INSERT INTO {database}.traces SELECT * REPLACE ("  # noqa: S608
             "{failing:Array(String)} AS failing, {state:String} AS state,"
             " greatest({written:UInt64}, evaluated_ns + 1) AS evaluated_ns)"
             # Within: outside, the columns are what takes their place.
-            f" FROM (SELECT * FROM {database}.traces FINAL WHERE trace_id IN {{ids:Array(String)}})",
+            f" FROM (SELECT * FROM {database}.traces FINAL WHERE {condition})",
             parameters={
-                "ids": of_verdict,
+                **bound,
                 "failing": list(failing),
                 "state": state.value,
                 "written": written_ns,
@@ -459,43 +483,44 @@ def _build_trace_condition(
 
 
 def fetch_runs(
-    client: Client, database: str, trace_ids: Sequence[str], within_ns: tuple[int, int] | None = None
-) -> dict[str, list[RunRow]]:
+    client: Client, database: str, keys: Sequence[TraceKey], within_ns: tuple[int, int] | None = None
+) -> dict[TraceKey, list[RunRow]]:
     """Return runs by trace, with the outcome of each layer: that of a person before ours.
 
     Args:
         client: of the store.
         database: of the store.
-        trace_ids: of these traces.
+        keys: of these traces.
         within_ns: the time that all of them lie in, Unix nanoseconds, where it is known.
     """
-    if not trace_ids:
+    if not keys:
         return {}
+    condition, bound = build_key_condition(keys)
     first_ns, last_ns = within_ns or (0, 2**63 - 1)
     rows = _query_rows(
         client,
         f"SELECT {_SCORE_COLUMNS} FROM {database}.scores FINAL"  # noqa: S608
-        " WHERE trace_id IN {ids:Array(String)} AND current = 1"
+        f" WHERE {condition} AND current = 1"
         " AND (name = layer OR name = {person:String} AND startsWith(evaluator, {external:String}))"
         " AND span_time >= fromUnixTimestamp64Nano({first:Int64}, 'UTC')"
         " AND span_time <= fromUnixTimestamp64Nano({last:Int64}, 'UTC')"
         " ORDER BY scores.span_time, run_span_id, layer",
         {
-            "ids": list(trace_ids),
+            **bound,
             "person": PERSON_VERDICT,
             "external": EXTERNAL_PREFIX,
             "first": clamp_time(first_ns),
             "last": clamp_time(last_ns),
         },
     )
-    by_run: dict[tuple[str, str], list[Score]] = {}
+    by_run: dict[tuple[TraceKey, str], list[Score]] = {}
     for score in _sort_by_giving(client, database, map(parse_score, rows)):
-        by_run.setdefault((score.trace_id, score.run_span_id), []).append(score)
-    by_trace: dict[str, list[RunRow]] = {}
-    for (trace_id, run_span_id), scores in by_run.items():
+        by_run.setdefault((get_score_key(score), score.run_span_id), []).append(score)
+    by_trace: dict[TraceKey, list[RunRow]] = {}
+    for (key, run_span_id), scores in by_run.items():
         layers = select_layer_outcomes(run_span_id, scores)
         cohort = scores[0].cohort
-        by_trace.setdefault(trace_id, []).append(RunRow(run_span_id, cohort.agent, cohort.model, layers))
+        by_trace.setdefault(key, []).append(RunRow(run_span_id, cohort.agent, cohort.model, layers))
     return by_trace
 
 
@@ -507,22 +532,27 @@ def _sort_by_giving(client: Client, database: str, scores: Iterable[Score]) -> l
         (people if is_person_verdict(score) else ours).append(score)
     if not people:
         return ours
-    given = fetch_external_scores(client, database, sorted({score.trace_id for score in people}))
+    given = fetch_external_scores(client, database, sorted({get_score_key(score) for score in people}))
     order = {
-        (each.trace_id, each.layer, f"{EXTERNAL_PREFIX}{each.source}", each.span_id or "", each.name): each
-        for of_trace in given.values()
+        (key, each.layer, f"{EXTERNAL_PREFIX}{each.source}", each.span_id or "", each.name): each
+        for key, of_trace in given.items()
         for each in of_trace
     }
 
     def get_given_ns(score: Score) -> int:
         # One that names no span is of the first run.
         for span_id in (score.span_id, ""):
-            found = order.get((score.trace_id, score.layer, score.evaluator, span_id, score.name))
+            found = order.get((get_score_key(score), score.layer, score.evaluator, span_id, score.name))
             if found is not None:
                 return found.given_ns
         return 0
 
     return ours + sorted(people, key=get_given_ns)
+
+
+def get_row_key(row: Mapping[str, Any]) -> TraceKey:
+    """Return what identifies the trace of a row."""
+    return TraceKey(row["project"], row["trace_id"])
 
 
 def _query_rows(client: Client, sql: str, bound: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -17,6 +17,7 @@ from clickhouse_connect.driver.client import Client
 
 from spanproof.store.dimensions import resolve_column
 from spanproof.store.filters import IS_OPEN, Filter, build_verdict_conditions
+from spanproof.store.keys import build_key_condition
 from spanproof.store.schema import (
     ROLLUP_MARKS,
     ROLLUP_SUMS,
@@ -28,6 +29,7 @@ from spanproof.store.schema import (
 )
 from spanproof.store.values import FailsWhen
 from spanproof.trace.dimensions import DIMENSIONS, is_carried
+from spanproof.trace.project import TraceKey
 
 HOUR_S = 3600
 _HOUR_NS = HOUR_S * 10**9
@@ -59,14 +61,15 @@ def mark_hours(client: Client, database: str, hours: Iterable[int]) -> None:
     _write_marks(client, database, [(hour * HOUR_S, mark) for hour in sorted(set(hours))], now_ns)
 
 
-def find_trace_hours(client: Client, database: str, trace_ids: Sequence[str]) -> set[int]:
+def find_trace_hours(client: Client, database: str, keys: Sequence[TraceKey]) -> set[int]:
     """Return the Unix hours in which these traces have scores."""
-    if not trace_ids:
+    if not keys:
         return set()
+    condition, bound = build_key_condition(keys)
     rows = client.query(
         f"SELECT DISTINCT toUnixTimestamp(toStartOfHour(span_time)) FROM {database}.{SCORES.name}"  # noqa: S608
-        " WHERE trace_id IN {ids:Array(String)}",
-        parameters={"ids": list(trace_ids)},
+        f" WHERE {condition}",
+        parameters=bound,
     ).result_rows
     return {int(row[0]) // HOUR_S for row in rows}
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 from spanproof.evaluators.model import NoReplay, Replay, RunEvaluation, TraceEvaluation
@@ -44,6 +45,7 @@ from spanproof.trace import (
 )
 from spanproof.trace.codec import decode, encode
 from spanproof.trace.dimensions import DIMENSIONS
+from spanproof.trace.project import TraceKey
 
 
 def build_rows(
@@ -68,13 +70,15 @@ def build_rows(
         rows[SCORES] += [build_score_row(score, written_ns) for score in run.scores]
         rows[SNIPPETS] += _build_snippet_rows(run, times, written_ns)
         rows[REPLAYS] += _build_replay_rows(run, times, written_ns)
+    project = get_stored_key(evaluation).project
+    for row in chain.from_iterable(rows.values()):
+        row["project"] = project
     return rows
 
 
-def project_of(evaluation: TraceEvaluation) -> str:
-    """Return the project of a trace: that of its first run."""
-    cohort = evaluation.runs[0].run.cohort if evaluation.runs else Cohort()
-    return clean_text(cohort.project)
+def get_stored_key(evaluation: TraceEvaluation) -> TraceKey:
+    """Return what identifies a trace, as rows have it."""
+    return TraceKey(clean_text(evaluation.key.project), evaluation.key.trace_id)
 
 
 def parse_score(row: Mapping[str, Any]) -> Score:
@@ -281,7 +285,6 @@ def _build_place_columns(
     run: RunEvaluation, snippet: Snippet, times: Mapping[str, int], written_ns: int
 ) -> Row:
     return {
-        "project": clean_text(run.run.cohort.project),
         "trace_id": snippet.trace_id,
         "run_span_id": run.run.span_id,
         "span_id": snippet.span_id,
@@ -306,7 +309,6 @@ def _build_trace_row(evaluation: TraceEvaluation, written_ns: int, more: Sequenc
         for run in evaluation.runs
     ]
     return {
-        "project": project_of(evaluation),
         "trace_id": evaluation.trace.trace_id,
         "start": clamp_time(start),
         "start_ns": clamp_unsigned(start),

@@ -113,8 +113,9 @@ OTEL_TRACES = Table(
         ("SpanproofWritten", "UInt64"),
     ),
     # Identity alone: a span that is sent again with another name or time takes the place of the former row,
-    # which no key or partition with the name or time in it allows.
-    key=("TraceId", "SpanId"),
+    # which no key or partition with the name or time in it allows. Ids are chosen by senders: the project is
+    # a part of the identity, and last, as spans are looked up by their trace.
+    key=("TraceId", "SpanId", "SpanproofProject"),
     partition="",
     version=("SpanproofWritten",),
     indexes=(
@@ -133,8 +134,9 @@ OTEL_TRACE_TIMES = Table(
         ("TraceId", "String CODEC(ZSTD(1))"),
         ("Start", "DateTime('UTC') CODEC(Delta(4), ZSTD(1))"),
         ("End", "DateTime('UTC') CODEC(Delta(4), ZSTD(1))"),
+        ("SpanproofProject", _WORD),
     ),
-    key=("TraceId", "Start", "End"),
+    key=("TraceId", "Start", "End", "SpanproofProject"),
     partition="toDate(Start)",
     version=(),
     time="Start",
@@ -272,6 +274,7 @@ DEAD_LETTERS = Table(
     # Traces that no attempt could evaluate, with their spans: what `spanproof retry` reads.
     "dead_letters",
     (
+        ("project", _WORD),
         ("trace_id", "String"),
         ("failed", f"{_TIME} CODEC(Delta(8), ZSTD(1))"),
         ("stage", _WORD),
@@ -282,7 +285,7 @@ DEAD_LETTERS = Table(
         ("body", _TEXT),
         *_VERSIONED,
     ),
-    key=("trace_id",),
+    key=("project", "trace_id"),
     partition="",
     time="failed",
 )
@@ -368,9 +371,11 @@ ALERT_ACKNOWLEDGEMENTS = Table(
 ALERT_TABLES = (ALERT_EVENTS, ALERT_DELIVERIES, ALERT_SILENCES, ALERT_ACKNOWLEDGEMENTS)
 
 EXTERNAL_SCORES = Table(
-    # Scores from elsewhere as they were given; `scores` has them too, once their trace is stored.
+    # Scores from elsewhere as they were given; `scores` has them too, once their trace is stored. The project
+    # is empty where the sender may write for all of them and named none.
     "external_scores",
     (
+        ("project", _WORD),
         ("trace_id", "String"),
         ("span_id", "String"),
         ("layer", _WORD),
@@ -384,7 +389,7 @@ EXTERNAL_SCORES = Table(
         ("given", f"{_TIME} CODEC(Delta(8), ZSTD(1))"),
         *_VERSIONED,
     ),
-    key=("trace_id", "span_id", "layer", "name", "source"),
+    key=("project", "trace_id", "span_id", "layer", "name", "source"),
     partition="",
     time="given",
 )

@@ -17,14 +17,14 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as OtlpSpan
 
 from spanproof.semconv import genai, openinference
-from spanproof.semconv.spanproof import COHORT_PREFIX
+from spanproof.semconv.spanproof import COHORT_PROJECT
 from spanproof.store.cells import clamp_time, clamp_unsigned
 from spanproof.trace.codec import dump_json, to_plain
 from spanproof.trace.otlp import attribute_value
+from spanproof.trace.project import TraceKey
 
 _KINDS = ("Unspecified", "Internal", "Server", "Client", "Producer", "Consumer")
 _STATUSES = ("Unset", "Ok", "Error")
-_PROJECT = f"{COHORT_PREFIX}project"
 _NO_SPAN_ID = bytes(8)
 _TEXT_MAP = pa.map_(pa.string(), pa.string())
 
@@ -44,7 +44,7 @@ class SpanColumns:
         self._maps = {name: _Maps() for name in ("ResourceAttributes", "SpanAttributes")}
         self._events = _Nested(("Timestamp", "Name"))
         self._links = _Nested(("TraceId", "SpanId", "TraceState"))
-        self._times: dict[str, tuple[int, int]] = {}
+        self._times: dict[TraceKey, tuple[int, int]] = {}
 
     def __len__(self) -> int:
         return len(self._columns["TraceId"])
@@ -55,7 +55,7 @@ class SpanColumns:
             resource = _format_attributes(resource_spans.resource.attributes)
             of_resource = dict(resource)
             service = of_resource.get("service.name", "")
-            project = of_resource.get(_PROJECT) or self._project
+            project = of_resource.get(COHORT_PROJECT) or self._project
             for scope_spans in resource_spans.scope_spans:
                 scope = (scope_spans.scope.name, scope_spans.scope.version)
                 for span in scope_spans.spans:
@@ -77,9 +77,10 @@ class SpanColumns:
         """Return the rows of `otel_traces_trace_id_ts`: first and last time of each trace of these spans."""
         return pa.table(
             {
-                "TraceId": pa.array(self._times, type=pa.string()),
+                "TraceId": pa.array([key.trace_id for key in self._times], type=pa.string()),
                 "Start": pa.array([start for start, _ in self._times.values()], type=pa.uint32()),
                 "End": pa.array([end for _, end in self._times.values()], type=pa.uint32()),
+                "SpanproofProject": pa.array([key.project for key in self._times], type=pa.string()),
             }
         )
 
@@ -87,6 +88,7 @@ class SpanColumns:
         start, end = clamp_time(span.start_time_unix_nano), clamp_time(span.end_time_unix_nano)
         trace_id, parent = span.trace_id.hex(), span.parent_span_id
         attributes = _format_attributes(span.attributes)
+        of_span = dict(attributes).get(COHORT_PROJECT) or project
         row = (
             start,
             trace_id,
@@ -101,7 +103,7 @@ class SpanColumns:
             _STATUSES[span.status.code] if 0 <= span.status.code < len(_STATUSES) else _STATUSES[0],
             span.status.message,
             _read_agent_kind(attributes),
-            project,
+            of_span,
         )
         for values, value in zip(self._columns.values(), row, strict=True):
             values.append(value)
@@ -116,8 +118,9 @@ class SpanColumns:
             (link.trace_id.hex(), link.span_id.hex(), link.trace_state, _format_attributes(link.attributes))
             for link in span.links
         )
-        first, last = self._times.get(trace_id, (1 << 62, 0))
-        self._times[trace_id] = min(first, start // 10**9), max(last, end // 10**9)
+        key = TraceKey(of_span, trace_id)
+        first, last = self._times.get(key, (1 << 62, 0))
+        self._times[key] = min(first, start // 10**9), max(last, end // 10**9)
 
 
 _SCALARS: dict[str, pa.DataType] = {

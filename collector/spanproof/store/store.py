@@ -30,6 +30,7 @@ from spanproof.store.connection import Connections, connect
 from spanproof.store.dead_letters import DeadLetter, build_letter_row, fetch_dead_letters
 from spanproof.store.documents import DOCUMENT_FORMAT, read_document
 from spanproof.store.erase import erase_traces, find_subject_traces
+from spanproof.store.errors import AmbiguousTrace
 from spanproof.store.external import (
     ExternalScore,
     build_external_row,
@@ -54,7 +55,7 @@ from spanproof.store.leases import Lease
 from spanproof.store.measures import Measures
 from spanproof.store.migrations import check_schema, migrate
 from spanproof.store.retention import apply_retention
-from spanproof.store.rows import build_rows, build_score_row, parse_score
+from spanproof.store.rows import build_rows, build_score_row, get_stored_key, parse_score
 from spanproof.store.schema import (
     DEAD_LETTERS,
     EXTERNAL_SCORES,
@@ -69,6 +70,7 @@ from spanproof.store.values import CauseCount, FailRate, FailsWhen, Group, Trace
 from spanproof.store.waiting import Waiting, fetch_waiting
 from spanproof.trace import Layer, Score, State
 from spanproof.trace.dimensions import Subject
+from spanproof.trace.project import TraceKey
 
 if TYPE_CHECKING:
     from spanproof.store.backup import Manifest
@@ -150,7 +152,7 @@ class Store:
             StoreError: the database refused.
         """
         # Of one trace given twice the last is the later evaluation.
-        latest = {evaluation.trace.trace_id: evaluation for evaluation in evaluations}
+        latest = {get_stored_key(evaluation): evaluation for evaluation in evaluations}
         if not latest:
             return
         with self._joining, self._connections.lease() as client:
@@ -159,12 +161,13 @@ class Store:
             # Later than what is there, also where the clock was set back in between.
             written_ns = max(time.time_ns(), known.written_ns + 1)
             batch: dict[Table, list[Row]] = {}
-            for evaluation in map(strip_external, latest.values()):
-                more = to_run_scores(evaluation, given.get(evaluation.trace.trace_id, ()))
+            for key, evaluation in latest.items():
+                evaluation = strip_external(evaluation)
+                more = to_run_scores(evaluation, given.get(key, ()))
                 for table, rows in build_rows(evaluation, written_ns, more).items():
                     batch.setdefault(table, []).extend(rows)
             hours = {row["span_time"] // _HOUR_NS for row in batch[SCORES]}
-            hours |= rollups.find_trace_hours(client, self._database, known.trace_ids)
+            hours |= rollups.find_trace_hours(client, self._database, known.keys)
             with self._changing(client, hours):
                 supersede(client, self._database, batch, known, written_ns)
                 # The trace's own row goes last: once it is there, everything about the trace is.
@@ -207,21 +210,24 @@ class Store:
             StoreError: the database refused.
         """
         with self._joining, self._connections.lease() as client:
-            trace_ids = sorted({score.trace_id for score in scores})
-            latest_ns = read_known(client, self._database, trace_ids).written_ns
+            keys = self._find_scored_keys(client, scores)
+            latest_ns = read_known(client, self._database, keys).written_ns
             written_ns = max(time.time_ns(), latest_ns + 1)
             self._insert(client, EXTERNAL_SCORES, [build_external_row(score, written_ns) for score in scores])
-            found = queries.fetch_documents(client, self._database, trace_ids)
+            found = queries.fetch_documents(client, self._database, keys)
             joined: list[Score] = []
-            for trace_id, document in found.items():
-                of_trace = [score for score in scores if score.trace_id == trace_id]
-                joined += to_run_scores(read_document(trace_id, *document), of_trace)
+            settled: list[TraceKey] = []
+            for key, document in found.items():
+                of_trace = [score for score in scores if score.key in (key, TraceKey("", key.trace_id))]
+                of_runs = to_run_scores(read_document(key.trace_id, *document), of_trace)
+                joined += of_runs
+                settled += [key] if of_runs else []
             rows = [build_score_row(score, written_ns) for score in joined]
             with self._changing(client, {row["span_time"] // _HOUR_NS for row in rows}):
                 self._insert(client, SCORES, rows)
-                trace_ids = sorted({score.trace_id for score in joined})
-                queries.settle_traces(client, self._database, trace_ids, written_ns)
-        return len(joined)
+                queries.settle_traces(client, self._database, settled, written_ns)
+        scored = {key.trace_id for key in settled}
+        return sum(score.trace_id in scored for score in scores)
 
     def write_dead_letters(self, letters: Sequence[DeadLetter]) -> None:
         """Keep traces that no attempt could evaluate; a later one of the same trace replaces the former.
@@ -243,10 +249,10 @@ class Store:
         with self._connections.lease() as client:
             self._insert(client, DEAD_LETTERS, [build_letter_row(letter, removed=True) for letter in letters])
 
-    def readable_documents(self, trace_ids: Sequence[str]) -> dict[str, str]:
-        """Return the documents of these traces that this Spanproof can read, by trace id."""
+    def readable_documents(self, keys: Sequence[TraceKey]) -> dict[TraceKey, str]:
+        """Return the documents of these traces that this Spanproof can read."""
         with self._connections.lease() as client:
-            found = queries.fetch_documents(client, self._database, trace_ids)
+            found = queries.fetch_documents(client, self._database, keys)
         return {each: text for each, (text, written_as) in found.items() if written_as <= DOCUMENT_FORMAT}
 
     def traces(
@@ -453,33 +459,42 @@ class Store:
                 client, self._database, project=project, since_ns=since_ns, limit=limit
             )
 
-    def evaluation(self, trace_id: str) -> TraceEvaluation | None:
+    def evaluation(self, trace_id: str, project: str | None = None) -> TraceEvaluation | None:
         """Return the latest evaluation of a trace, as written; None where there is no such trace.
 
         Raises:
+            AmbiguousTrace: several projects have a trace with this id, and none is named.
             StoreError: what is stored cannot be read by this Spanproof.
         """
-        return next(iter(self.evaluations([trace_id])), None)
+        found = self.evaluations([trace_id], project)
+        if len(found) > 1:
+            raise AmbiguousTrace(trace_id, [each.key.project for each in found])
+        return found[0] if found else None
 
-    def evaluations(self, trace_ids: Sequence[str]) -> list[TraceEvaluation]:
+    def evaluations(self, trace_ids: Sequence[str], project: str | None = None) -> list[TraceEvaluation]:
         """Return the latest evaluations of these traces, in this order; without those that are not stored.
+
+        Args:
+            trace_ids: of the traces.
+            project: only those of this one; None gives an evaluation for each project that has such a trace.
 
         Raises:
             StoreError: what is stored cannot be read by this Spanproof.
         """
         with self._connections.lease() as client:
-            found = queries.fetch_documents(client, self._database, trace_ids)
-            given = fetch_external_scores(client, self._database, trace_ids)
+            keys = queries.fetch_keys(client, self._database, trace_ids, project)
+            found = queries.fetch_documents(client, self._database, keys)
+            given = fetch_external_scores(client, self._database, keys)
         return [
-            join_external(read_document(each, *found[each]), given.get(each, ()))
-            for each in trace_ids
-            if each in found
+            join_external(read_document(key.trace_id, *found[key]), given.get(key, ()))
+            for key in keys
+            if key in found
         ]
 
-    def span_parents(self, trace_ids: Sequence[str]) -> dict[str, dict[str, str | None]]:
-        """Return the parents of spans as received, by trace id and span id; None of a root."""
+    def span_parents(self, keys: Sequence[TraceKey]) -> dict[TraceKey, dict[str, str | None]]:
+        """Return the parents of spans as received, by trace and span id; None of a root."""
         with self._connections.lease() as client:
-            return queries.fetch_parents(client, self._database, trace_ids)
+            return queries.fetch_parents(client, self._database, keys)
 
     def scores(
         self,
@@ -565,10 +580,10 @@ class Store:
         with self._connections.lease() as client:
             write_triage(client, self._database, subject, action, value, note)
 
-    def feedback(self, trace_id: str | None = None) -> list[Feedback]:
+    def feedback(self, key: TraceKey | None = None) -> list[Feedback]:
         """Return the ratings of runs by users, in order of time; of one trace, or of all."""
         with self._connections.lease() as client:
-            return feedback(client, self._database, trace_id)
+            return feedback(client, self._database, key)
 
     def fail_rate(
         self,
@@ -643,20 +658,24 @@ class Store:
         with self._connections.lease() as client:
             return rollups.refresh(client, self._database)
 
-    def traces_of(self, subject: Subject, value: str) -> list[str]:
-        """Return the ids of the traces with a span that names this session or user."""
+    def traces_of(self, subject: Subject, value: str, project: str | None = None) -> list[str]:
+        """Return the ids of traces with a span that names this session or user, of one project or of all."""
         with self._connections.lease() as client:
-            return find_subject_traces(client, self._database, subject, value)
+            return find_subject_traces(client, self._database, subject, value, project)
 
-    def erase_traces(self, trace_ids: Sequence[str]) -> int:
+    def erase_traces(self, trace_ids: Sequence[str], project: str | None = None) -> int:
         """Delete everything about these traces, for good; returns how many of them were there.
+
+        Args:
+            trace_ids: of the traces.
+            project: only those of this one; None is every project that has a trace with such an id.
 
         Raises:
             StoreUnavailable: the server does not answer; some may be deleted, and deleting again is safe.
             StoreError: the database refused.
         """
         with self._joining, self._connections.lease() as client:
-            return erase_traces(client, self._connections.layout, trace_ids)
+            return erase_traces(client, self._connections.layout, trace_ids, project)
 
     def apply_retention(self, days: Mapping[str, int | None]) -> list[str]:
         """Keep rows for so many days, by the names of `retention.KEPT`; returns the tables that changed."""
@@ -696,6 +715,12 @@ class Store:
         rollups.mark_hours(client, self._database, hours)
         yield
         rollups.mark_hours(client, self._database, hours)
+
+    def _find_scored_keys(self, client: Client, scores: Sequence[ExternalScore]) -> list[TraceKey]:
+        """Return the traces that scores are of; one of no project is of every trace with its id."""
+        keys = {score.key for score in scores if score.project}
+        shared = sorted({score.trace_id for score in scores if not score.project})
+        return sorted(keys | set(queries.fetch_keys(client, self._database, shared)))
 
     def _insert(self, client: Client, table: Table, rows: Sequence[Row]) -> None:
         from spanproof.store.inserting import insert_rows  # loads Arrow

@@ -14,30 +14,33 @@ from typing import Any
 from clickhouse_connect.driver.client import Client
 
 from spanproof.store.cells import Row
+from spanproof.store.keys import build_key_condition
 from spanproof.store.schema import FAILURES, REPLAYS, SCORES, SNIPPETS, TRACES, Table
+from spanproof.trace.project import TraceKey
 
 
 @dataclass(frozen=True, slots=True)
 class Before:
     """Which of the traces the store knows already, and when they were last written (0: never)."""
 
-    trace_ids: tuple[str, ...]
+    keys: tuple[TraceKey, ...]
     written_ns: int
 
 
-def read_known(client: Client, database: str, trace_ids: Sequence[str]) -> Before:
+def read_known(client: Client, database: str, keys: Sequence[TraceKey]) -> Before:
     """Return what the store knows of these traces."""
-    known: set[str] = set()
+    known: set[TraceKey] = set()
+    condition, bound = build_key_condition(keys)
     latest = 0
     # A write that was cut off has left scores without the trace's row: so scores are read too.
     for table in (TRACES, SCORES):
         rows = client.query(
-            f"SELECT trace_id, max(evaluated_ns) FROM {database}.{table.name}"  # noqa: S608
-            " WHERE trace_id IN {ids:Array(String)} GROUP BY trace_id",
-            parameters={"ids": list(trace_ids)},
+            f"SELECT project, trace_id, max(evaluated_ns) FROM {database}.{table.name}"  # noqa: S608
+            f" WHERE {condition} GROUP BY project, trace_id",
+            parameters=bound,
         ).result_rows
-        known.update(row[0] for row in rows)
-        latest = max([latest, *(int(row[1]) for row in rows)])
+        known.update(TraceKey(row[0], row[1]) for row in rows)
+        latest = max([latest, *(int(row[2]) for row in rows)])
     return Before(tuple(sorted(known)), latest)
 
 
@@ -49,9 +52,9 @@ def supersede(
     written_ns: int,
 ) -> None:
     """Withdraw what earlier evaluations of known traces hold and the batch does not."""
-    if known.trace_ids:
+    if known.keys:
         for table in (SCORES, SNIPPETS, REPLAYS, FAILURES, TRACES):
-            _withdraw(client, database, table, batch.get(table, ()), known.trace_ids, written_ns)
+            _withdraw(client, database, table, batch.get(table, ()), known.keys, written_ns)
 
 
 def _withdraw(
@@ -59,7 +62,7 @@ def _withdraw(
     database: str,
     table: Table,
     rows: Sequence[Row],
-    trace_ids: Sequence[str],
+    keys: Sequence[TraceKey],
     written_ns: int,
 ) -> None:
     time = "start" if table is TRACES else "span_time"
@@ -69,11 +72,12 @@ def _withdraw(
     if table is SCORES:
         for written in rows:
             versions.setdefault(written["evaluator"], set()).add(written["version"])
+    condition, bound = build_key_condition(keys)
     stored = client.query(
         f"SELECT {', '.join(identity)}, toUnixTimestamp64Nano({time}) AS time_ns"  # noqa: S608
-        f" FROM {database}.{table.name} FINAL WHERE trace_id IN {{ids:Array(String)}}"
+        f" FROM {database}.{table.name} FINAL WHERE {condition}"
         + (" AND current = 1" if table is SCORES else ""),
-        parameters={"ids": list(trace_ids)},
+        parameters=bound,
     ).result_rows
     dead: list[Sequence[Any]] = []
     old: list[Sequence[Any]] = []

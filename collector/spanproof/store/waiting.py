@@ -13,11 +13,13 @@ from typing import Any, Final
 
 from clickhouse_connect.driver.client import Client
 
+from spanproof.store.keys import build_key_condition
 from spanproof.store.schema import DEAD_LETTERS, OTEL_TRACE_TIMES, OTEL_TRACES, TRACES
+from spanproof.trace.project import TraceKey
 
 # Traces whose last span ended longer ago are not looked for: three times the default of
 # `assembly.max_wait_s`, after which a trace is evaluated whatever still comes.
-_LOOKED_BACK_S: Final = 900
+_LOOKED_BACK_S: Final = 2_700
 
 # Most of the newest traces that are looked at.
 _MOST_TRACES: Final = 10_000
@@ -36,10 +38,15 @@ class WaitingTrace:
         is_whole: its root has ended, and no parent is missing.
     """
 
-    trace_id: str
+    key: TraceKey
     start_ns: int
     stored_ns: int
     is_whole: bool
+
+    @property
+    def trace_id(self) -> str:
+        """In hexadecimal."""
+        return self.key.trace_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,64 +65,70 @@ class Waiting:
 
 def fetch_waiting(client: Client, database: str, now_ns: int, project: str | None = None) -> Waiting:
     """Return the traces that wait, of one project or of all."""
-    recent = _fetch_recent_ids(client, database, now_ns)
+    recent = _fetch_recent_keys(client, database, now_ns, project)
     evaluated_ns = _fetch_evaluated(client, database, recent)
     given_up = _fetch_given_up(client, database, recent) if len(evaluated_ns) < len(recent) else set()
-    open_ids = [each for each in recent if each not in evaluated_ns and each not in given_up]
-    if not open_ids:
+    open_keys = [each for each in recent if each not in evaluated_ns and each not in given_up]
+    if not open_keys:
         return Waiting()
-    traces = _fetch_shapes(client, database, open_ids, project)
+    traces = _fetch_shapes(client, database, open_keys)
     latest = sorted(evaluated_ns, key=lambda each: -evaluated_ns[each])[:_MEASURED]
     waits = [
-        (evaluated_ns[each.trace_id] - each.stored_ns) / 1e9
-        for each in _fetch_shapes(client, database, latest, None)
+        (evaluated_ns[each.key] - each.stored_ns) / 1e9
+        for each in _fetch_shapes(client, database, latest)
         if each.is_whole
     ]
     return Waiting(tuple(traces), median(waits) if waits else None)
 
 
-def _fetch_recent_ids(client: Client, database: str, now_ns: int) -> list[str]:
+def _fetch_recent_keys(client: Client, database: str, now_ns: int, project: str | None) -> list[TraceKey]:
+    of_project = "" if project is None else " AND SpanproofProject = {project:String}"
     rows = client.query(
-        f"SELECT TraceId FROM {database}.{OTEL_TRACE_TIMES.name}"  # noqa: S608 - names of the schema
-        " WHERE End >= toDateTime({since:UInt32}, 'UTC')"
-        " ORDER BY End DESC LIMIT 1 BY TraceId LIMIT {most:UInt32}",
-        parameters={"since": max(0, now_ns // 10**9 - _LOOKED_BACK_S), "most": _MOST_TRACES},
+        f"SELECT SpanproofProject, TraceId FROM {database}.{OTEL_TRACE_TIMES.name}"  # noqa: S608 - of the schema
+        f" WHERE End >= toDateTime({{since:UInt32}}, 'UTC'){of_project}"
+        " ORDER BY End DESC LIMIT 1 BY SpanproofProject, TraceId LIMIT {most:UInt32}",
+        parameters={
+            "since": max(0, now_ns // 10**9 - _LOOKED_BACK_S),
+            "most": _MOST_TRACES,
+            "project": project or "",
+        },
     ).result_rows
-    return [row[0] for row in rows]
+    return [TraceKey(row[0], row[1]) for row in rows]
 
 
-def _fetch_evaluated(client: Client, database: str, trace_ids: Sequence[str]) -> dict[str, int]:
-    """Return when these traces were evaluated, by id; those that were not are left out."""
+def _fetch_evaluated(client: Client, database: str, keys: Sequence[TraceKey]) -> dict[TraceKey, int]:
+    """Return when these traces were evaluated; those that were not are left out."""
+    condition, bound = build_key_condition(keys)
     rows = client.query(
-        f"SELECT trace_id, max(evaluated_ns) FROM {database}.{TRACES.name}"  # noqa: S608
-        " WHERE trace_id IN {ids:Array(String)} GROUP BY trace_id",
-        parameters={"ids": list(trace_ids)},
+        f"SELECT project, trace_id, max(evaluated_ns) FROM {database}.{TRACES.name}"  # noqa: S608
+        f" WHERE {condition} GROUP BY project, trace_id",
+        parameters=bound,
     ).result_rows
-    return {row[0]: int(row[1]) for row in rows}
+    return {TraceKey(row[0], row[1]): int(row[2]) for row in rows}
 
 
-def _fetch_given_up(client: Client, database: str, trace_ids: Sequence[str]) -> set[str]:
+def _fetch_given_up(client: Client, database: str, keys: Sequence[TraceKey]) -> set[TraceKey]:
     """Return those of the traces that no attempt could evaluate: `spanproof retry` has them."""
+    condition, bound = build_key_condition(keys)
     rows = client.query(
-        f"SELECT DISTINCT trace_id FROM {database}.{DEAD_LETTERS.name} FINAL"  # noqa: S608
-        " WHERE trace_id IN {ids:Array(String)}",
-        parameters={"ids": list(trace_ids)},
+        f"SELECT DISTINCT project, trace_id FROM {database}.{DEAD_LETTERS.name} FINAL"  # noqa: S608
+        f" WHERE {condition}",
+        parameters=bound,
     ).result_rows
-    return {row[0] for row in rows}
+    return {TraceKey(row[0], row[1]) for row in rows}
 
 
-def _fetch_shapes(
-    client: Client, database: str, trace_ids: Sequence[str], project: str | None
-) -> list[WaitingTrace]:
+def _fetch_shapes(client: Client, database: str, keys: Sequence[TraceKey]) -> list[WaitingTrace]:
     """Return when these traces began and were stored, and whether they are whole; newest first."""
-    of_project = "" if project is None else " HAVING has(groupUniqArray(SpanproofProject), {project:String})"
+    condition, bound = build_key_condition(keys, ("SpanproofProject", "TraceId"))
     rows: Sequence[Sequence[Any]] = client.query(
-        "SELECT TraceId, min(toUnixTimestamp64Nano(Timestamp)) AS start, max(SpanproofWritten),"  # noqa: S608
+        "SELECT SpanproofProject, TraceId, min(toUnixTimestamp64Nano(Timestamp)) AS start,"  # noqa: S608
+        " max(SpanproofWritten),"
         # Counted and not compared one by one: a trace may have a hundred thousand spans.
         " countIf(ParentSpanId = '') > 0 AND length(arrayIntersect(groupUniqArray(SpanId), parents))"
         " = length(groupUniqArrayIf(ParentSpanId, ParentSpanId != '') AS parents)"
-        f" FROM {database}.{OTEL_TRACES.name} WHERE TraceId IN {{ids:Array(String)}}"
-        f" GROUP BY TraceId{of_project} ORDER BY start DESC, TraceId",
-        parameters={"ids": list(trace_ids), "project": project or ""},
+        f" FROM {database}.{OTEL_TRACES.name} WHERE {condition}"
+        " GROUP BY SpanproofProject, TraceId ORDER BY start DESC, TraceId, SpanproofProject",
+        parameters=bound,
     ).result_rows
-    return [WaitingTrace(row[0], int(row[1]), int(row[2]), bool(row[3])) for row in rows]
+    return [WaitingTrace(TraceKey(row[0], row[1]), int(row[2]), int(row[3]), bool(row[4])) for row in rows]

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from difflib import SequenceMatcher
 from typing import Final
 
+from spanproof.reading.undone_reports import names_value
 from spanproof.trace import JsonValue, RecordedCall
 
 _NAMING_ARGUMENT = re.compile(
@@ -19,6 +20,13 @@ _NAMING_ARGUMENT = re.compile(
     r"|student|patient|employee|member|booking|seat|vessel|code|target|device|channel|repo|branch|case|claim)\Z",
     re.IGNORECASE,
 )
+_TAKEN = re.compile(
+    r"\b(?:taken|booked|reserved|occupied|busy|full|sold out|out of stock|not available|unavailable"
+    r"|conflict\w*|belegt|ausgebucht|reservad[oa]|ocupad[oa]|complete?t?|occupée?|réservée?)\b|已满|已被|満室|予約済",
+    re.IGNORECASE,
+)
+# Arguments that stay the same where only the choice changes.
+_FEWEST_KEPT: Final = 2
 _DIGITS = re.compile(r"\d+")
 _MAX_NAME_CHARS: Final = 60
 _MAX_NAME_WORDS: Final = 4
@@ -73,6 +81,18 @@ def shares_target(
     )
 
 
+def is_other_choice(failed: Mapping[str, JsonValue], later: Mapping[str, JsonValue], error: str) -> bool:
+    """Whether a later call takes another thing of a kind, where the error says that the first one is taken.
+
+    Of `room: North`, "North is already booked", and `room: South` at the same time for the same people.
+    """
+    changed = [name for name in failed.keys() & later.keys() if failed[name] != later[name]]
+    kept = (failed.keys() & later.keys()) - set(changed)
+    if len(changed) != 1 or len(kept) < _FEWEST_KEPT or _TAKEN.search(error) is None:
+        return False
+    return any(names_value(error, value) for value in _list_short_values(failed[changed[0]]))
+
+
 def _is_corrected(value: str, others: frozenset[str], task: str, *, is_doing: bool) -> bool:
     return value in others or any(_is_correction(value, other, task, is_doing=is_doing) for other in others)
 
@@ -89,8 +109,3 @@ def _is_correction(value: str, other: str, task: str, *, is_doing: bool) -> bool
     if not is_doing and not is_named:
         return True
     return same_digits and SequenceMatcher(None, value, other).ratio() >= _ALIKE
-
-
-def names_value(text: str, value: str) -> bool:
-    """Whether a text names a value, as a word of its own."""
-    return re.search(rf"(?<![\w-]){re.escape(value)}(?![\w-]|\.\d)", text, re.IGNORECASE) is not None

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 
-# The 97.5 % quantile of the normal distribution: intervals are of 95 %.
-_Z = 1.959963984540054
+NORMAL_975 = 1.959963984540054
+"""The 97.5 % quantile of the normal distribution: intervals are of 95 % where no other quantile is given."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A 95 % interval of a share; both ends from 0 to 1."""
+    """An interval of a share, of 95 % where nothing else is said; both ends from 0 to 1."""
 
     low: float
     high: float
@@ -21,16 +21,19 @@ class Interval:
         return f"95% interval {self.low:.1%} to {self.high:.1%}"
 
 
-def compute_wilson_interval(successes: float, total: float) -> Interval | None:
+def compute_wilson_interval(successes: float, total: float, quantile: float = NORMAL_975) -> Interval | None:
     """Return the Wilson score interval of a share (JASA 22, 1927); None of nothing.
 
-    Successes may be a sum of shares: the rates of several cases.
+    Args:
+        successes: may be a sum of shares: the rates of several cases.
+        total: how many there are.
+        quantile: of the normal distribution, which sets how sure the interval is.
     """
     if not total:
         return None
-    share, square = successes / total, _Z**2
+    share, square = successes / total, quantile**2
     centre = (share + square / (2 * total)) / (1 + square / total)
-    half = _Z / (1 + square / total) * sqrt(share * (1 - share) / total + square / (4 * total**2))
+    half = quantile / (1 + square / total) * sqrt(share * (1 - share) / total + square / (4 * total**2))
     # The ends are exact where all or none succeed; rounding would leave 1e-17 beside them.
     return Interval(
         0.0 if successes == 0 else max(0.0, centre - half),
@@ -54,14 +57,14 @@ def compute_clustered_interval(parts: Sequence[tuple[float, int]]) -> Interval |
     effective = float(min(count, whole))
     if count > 1 and squares > 0:
         variance = squares * count / (count - 1) / whole**2
-        widening = (_compute_t_quantile(count - 1) / _Z) ** 2
+        widening = (_compute_t_quantile(count - 1) / NORMAL_975) ** 2
         effective = min(float(whole), max(1.0, share * (1 - share) / variance / widening))
     return compute_wilson_interval(share * effective, effective)
 
 
 def _compute_t_quantile(freedom: int) -> float:
     """Return the 97.5 % quantile of Student's distribution, by its expansion (Cornish and Fisher 1938)."""
-    z = _Z
+    z = NORMAL_975
     return (
         z
         + (z**3 + z) / (4 * freedom)
@@ -70,13 +73,16 @@ def _compute_t_quantile(freedom: int) -> float:
     )
 
 
-def compute_difference_interval(before: tuple[int, int], after: tuple[int, int]) -> Interval | None:
+def compute_difference_interval(
+    before: tuple[int, int], after: tuple[int, int], quantile: float = NORMAL_975
+) -> Interval | None:
     """Return the interval of a difference of two shares, after less before; None where one is of nothing.
 
     Each share is successes of a total. Newcombe's hybrid of two Wilson intervals (Statistics in
     Medicine 17, 1998); its ends are from -1 to 1.
     """
-    first, second = compute_wilson_interval(*before), compute_wilson_interval(*after)
+    first = compute_wilson_interval(*before, quantile)
+    second = compute_wilson_interval(*after, quantile)
     if first is None or second is None:
         return None
     old, new = before[0] / before[1], after[0] / after[1]

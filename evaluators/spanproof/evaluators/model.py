@@ -15,7 +15,19 @@ from spanproof.evaluators.run_state import select_layer_outcomes
 from spanproof.sandbox import Execution, JsonValue
 from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.scanners.model import Scan
-from spanproof.trace import Layer, Outcome, Run, Score, Snippet, State, Trace, fold_outcomes, fold_states
+from spanproof.trace import (
+    Cohort,
+    Layer,
+    Outcome,
+    Run,
+    Score,
+    Snippet,
+    State,
+    Trace,
+    fold_outcomes,
+    fold_states,
+)
+from spanproof.trace.project import TraceKey, get_stored_project
 
 
 class DivergenceReason(StrEnum):
@@ -188,6 +200,7 @@ class UnrunCause(StrEnum):
     RECORD_INCOMPLETE = "RecordIncomplete"
     SANDBOX_UNAVAILABLE = "SandboxUnavailable"
     SANDBOX_BROKEN = "SandboxBroken"
+    NOT_APART = "TestsNotApart"
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +214,8 @@ class TestReport:
         unrun: why they could not be run, as a clause; `results` is empty then.
         unrun_cause: what kind of reason that is.
         why: of the first that did not pass, the inputs that falsify a property, or what stopped it.
+        skipped: names of tests that their author had skipped: they count neither way.
+        apart: whether the code under test had no part in any result; see `Execution.tests_apart`.
     """
 
     results: tuple[tuple[str, bool], ...] = ()
@@ -210,6 +225,8 @@ class TestReport:
     unrun_cause: UnrunCause = UnrunCause.SANDBOX_UNAVAILABLE
     budget: Budget | None = None
     why: str | None = None
+    skipped: tuple[str, ...] = ()
+    apart: bool = True
 
     __test__ = False
 
@@ -298,6 +315,14 @@ class TraceEvaluation:
     trace: Trace
     runs: tuple[RunEvaluation, ...]
     code_bearing_span_ids: tuple[str, ...]
+
+    @property
+    def key(self) -> TraceKey:
+        """What identifies the trace: its project, which is that of its first run, and its id."""
+        if self.runs:
+            return TraceKey(self.runs[0].run.cohort.project, self.trace.trace_id)
+        resource = self.trace.spans[0].resource if self.trace.spans else {}
+        return TraceKey(get_stored_project(resource, Cohort().project), self.trace.trace_id)
 
     @property
     def scores(self) -> tuple[Score, ...]:

@@ -6,14 +6,19 @@ In: a run, a step or a snippet. Out: facts of the record; nothing is replayed an
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from spanproof.evaluators.actions import is_answer
+from spanproof.evaluators.actions import ANSWER_TOOLS, is_answer
 from spanproof.evaluators.replay.record import read_record
-from spanproof.trace import Language, Run, Snippet, Step
+from spanproof.trace import Language, Run, Snippet, Span, SpanKind, Step
 
 PROGRAMS = frozenset({Language.PYTHON, Language.BASH, Language.SQL, Language.JAVASCRIPT, Language.TYPESCRIPT})
 """Languages whose snippets do something; the rest are documents."""
 
+_PICTURES = re.compile(
+    r'"type":\s*"(?:image|image_url|input_image|file|input_file|blob|uri|audio|input_audio)"', re.IGNORECASE
+)
+_MAX_TEXT = 200_000
 _LAST_OUTPUT = re.compile(r"\n?Last output from code snippet:\s*\n.*\Z", re.DOTALL)
 
 
@@ -39,3 +44,32 @@ def read_unseen_output(step: Step) -> str:
     if step.error is not None or worked or not step.observation:
         return ""
     return _LAST_OUTPUT.sub("", step.observation).partition("Execution logs:")[2].strip()
+
+
+def records_calls(spans: Sequence[Span], run: Run) -> bool:
+    """Whether calls of tools, had there been any, would be on this trace with their results.
+
+    A producer that records none leaves out the spans of its tools, and the turns of its model as well or the
+    results in them: then nothing can be said of what the run did.
+    """
+    if any(span.kind is SpanKind.TOOL for span in spans) or any(step.calls for step in run.steps):
+        return True
+    if any(snippet.executed for snippet in run.snippets):
+        return True
+    turns = [span for span in spans if span.kind is SpanKind.LLM]
+    if any(message.role == "tool" for span in turns for message in span.input_messages):
+        return True
+    if any(call.name not in ANSWER_TOOLS for step in run.steps for call in step.requested):
+        return False
+    return any(span.input_messages or span.output_messages for span in turns)
+
+
+def shows_pictures(spans: Sequence[Span]) -> bool:
+    """Whether the model was given what is not text: what it holds cannot be seen."""
+    return any(
+        isinstance(value, str) and _PICTURES.search(value[:_MAX_TEXT]) is not None
+        for span in spans
+        if span.kind in (SpanKind.LLM, SpanKind.AGENT)
+        for key, value in span.attributes.items()
+        if "message" in key or "input" in key
+    )

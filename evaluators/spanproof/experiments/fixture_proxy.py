@@ -26,6 +26,8 @@ from spanproof.sandbox.supervisor.tape import trust
 from spanproof.sandbox.supervisor.tape.http1 import HEAD_BYTES
 from spanproof.sandbox.supervisor.tape.recording import Recording
 from spanproof.sandbox.supervisor.tape.server import Server, build_tls_context
+from spanproof.sandbox.supervisor.tape.urls import Url
+from spanproof.suites.requests import HttpRequest
 
 _CONNECT = b"CONNECT "
 _ESTABLISHED = b"HTTP/1.1 200 Connection established\r\n\r\n"
@@ -34,6 +36,27 @@ _HEAD_S = 30.0
 _PART_S = 0.005  # Between two looks at a head of which a part has come
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _READ_BYTES = 65536
+# Of a request's body, as much as is compared.
+_BODY_BYTES = 64 * 1024
+
+
+class _NotedRecording(Recording):
+    """A recording that notes each call, whether it has an answer or not."""
+
+    def __init__(self, exchanges: Sequence[Exchange], requests: list[HttpRequest]) -> None:
+        super().__init__(exchanges)
+        self._requests = requests
+
+    def take(self, method: str, url: Url, body: bytes) -> Exchange | None:
+        """Use up the first call that is this one."""
+        found = super().take(method, url, body)
+        text = body[:_BODY_BYTES].decode("utf-8", "replace")
+        self._requests.append(HttpRequest(method, str(url), text, found is not None))
+        return found
+
+
+def _ignore_attempt(target: str, *, allowed: bool) -> None:
+    """Record nothing: the recording has."""
 
 
 class FixtureProxy:
@@ -42,7 +65,7 @@ class FixtureProxy:
     Attributes:
         environment: what the agent's process must have among its variables.
         authorities: the file of certificates that these variables name; None where nothing is encrypted.
-        refused: calls to recorded hosts that were not recorded, as `GET URL`.
+        requests: calls to recorded hosts, in order.
     """
 
     def __init__(self, exchanges: Sequence[Exchange], folder: Path) -> None:
@@ -51,13 +74,13 @@ class FixtureProxy:
         Raises:
             UnsupportedFixtures: no certificate can be made for a recorded host.
         """
-        recording = Recording(exchanges)
+        self.requests: list[HttpRequest] = []
+        recording = _NotedRecording(exchanges, self.requests)
         self._hosts = frozenset(url.host for url in recording.urls)
         encrypted = frozenset(url.host for url in recording.urls if url.scheme == "https")
         self.authorities = folder / "authorities.pem" if encrypted else None
         context = _make_tls_context(encrypted, self.authorities) if self.authorities else None
-        self.refused: list[str] = []
-        self._server = Server(recording, context, {}, self._record_refusal)
+        self._server = Server(recording, context, {}, _ignore_attempt)
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._wake, self._woken = socket.socketpair()
         self._arrived: deque[tuple[socket.socket, str]] = deque()
@@ -65,6 +88,11 @@ class FixtureProxy:
             threading.Thread(target=each, daemon=True) for each in (self._accept, self._serve_calls)
         ]
         self.environment = self._name_proxy()
+
+    @property
+    def refused(self) -> list[str]:
+        """Calls to recorded hosts that have no answer, as `GET URL`."""
+        return [str(each) for each in self.requests if not each.is_recorded]
 
     def __enter__(self) -> Self:
         """Begin to answer."""
@@ -89,10 +117,6 @@ class FixtureProxy:
         named = {"http_proxy": proxy, "https_proxy": proxy, "no_proxy": direct}
         named |= {name.upper(): value for name, value in named.items()}
         return named | (dict.fromkeys(trust.VARIABLES, str(self.authorities)) if self.authorities else {})
-
-    def _record_refusal(self, target: str, *, allowed: bool) -> None:
-        if not allowed:
-            self.refused.append(target)
 
     def _accept(self) -> None:
         while True:

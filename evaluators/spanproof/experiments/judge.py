@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from spanproof.evaluators.casetests import CaseTests, lay_work
 from spanproof.evaluators.detect import detect
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.model import TraceEvaluation
@@ -15,7 +16,8 @@ from spanproof.evaluators.score_rows import make_run_row
 from spanproof.experiments.launch import Ended
 from spanproof.experiments.trial import Trial, TrialVerdict
 from spanproof.suites import Case
-from spanproof.suites.requirements import Attempt, Finding
+from spanproof.suites.case import UnknownCalls
+from spanproof.suites.requirements import Attempt, Finding, require_known_endpoints
 from spanproof.trace import Cause, Layer, Run, Scored, SpanKind, Trace, get_state
 from spanproof.trace.dialects import read_traces
 from spanproof.trace.otlp import MalformedOtlp, read_file
@@ -44,10 +46,10 @@ def _judge(case: Case, number: int, ended: Ended, trace_file: Path, engine: Engi
     root = _find_root(trace) if trace is not None else None
     if trace is None or root is None:
         return _judge_without_run(case, number, ended)
-    tests = {root.span_id: case.tests} if case.tests is not None else None
+    tests = {root.span_id: _select_tests(case, ended)} if case.tests is not None else None
     evaluation = engine.evaluate(trace, tests, case.fixtures)
     run = next(each for each in evaluation.runs if each.run.span_id == root.span_id)
-    findings = _check(case, Attempt(run, ended.answer, ended.files))
+    findings = _check(case, Attempt(run, ended.answer, ended.files, ended.requests))
     verdict, reason, layer = _conclude(findings, ended)
     return Trial(
         case=case.id,
@@ -68,15 +70,22 @@ def _judge(case: Case, number: int, ended: Ended, trace_file: Path, engine: Engi
             sorted({span.model for span in trace.spans if span.kind is SpanKind.LLM and span.model})
         ),
         unknown_calls=ended.unknown_calls,
+        requests=tuple(each.to_json() for each in ended.requests),
         trace_id=trace.trace_id,
         trace_file=trace_file.name,
         row={"trace_id": trace.trace_id, "case": case.id, "trial": number, "runs": [make_run_row(run)]},
     )
 
 
+def _select_tests(case: Case, ended: Ended) -> CaseTests:
+    """Return the case's tests, over the files that the agent left where these are known."""
+    assert case.tests is not None
+    return case.tests if not ended.files else lay_work(case.tests, case.files, ended.files)
+
+
 def _judge_without_run(case: Case, number: int, ended: Ended) -> Trial:
     """Return the result where no run is on record: answers and files are judged all the same."""
-    findings = _check(case, Attempt(None, ended.answer, ended.files))
+    findings = _check(case, Attempt(None, ended.answer, ended.files, ended.requests))
     verdict, reason, layer = _conclude(findings, ended)
     # Without a run, only the tests of the case can fail a layer: they have no code to test.
     needs_trace = verdict is TrialVerdict.UNJUDGED or (layer is not None and ended.error is None)
@@ -91,11 +100,14 @@ def _judge_without_run(case: Case, number: int, ended: Ended) -> Trial:
         error=ended.error,
         wall_s=ended.wall_s,
         unknown_calls=ended.unknown_calls,
+        requests=tuple(each.to_json() for each in ended.requests),
     )
 
 
 def _check(case: Case, attempt: Attempt) -> tuple[Finding, ...]:
-    return tuple(requirement.check(attempt) for requirement in case.required)
+    is_bound = bool(attempt.requests) and case.unknown_calls is UnknownCalls.FAIL
+    required = (*require_known_endpoints(), *case.required) if is_bound else case.required
+    return tuple(requirement.check(attempt) for requirement in required)
 
 
 def read_trace(path: Path) -> Trace | None:

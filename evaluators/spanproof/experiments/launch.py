@@ -35,6 +35,7 @@ from spanproof.experiments.settings import Settings, Tools
 from spanproof.sandbox.errors import BadFixture, UnsupportedFixtures
 from spanproof.sandbox.untrusted_files import UnsafeFileError, read_beneath
 from spanproof.suites import Case
+from spanproof.suites.requests import HttpRequest
 from spanproof.suites.requirements import find_required_files
 from spanproof.trace import RecordedCall
 
@@ -42,6 +43,11 @@ if TYPE_CHECKING:
     from spanproof.experiments.fixture_proxy import FixtureProxy
 
 _OUTPUT_BYTES = 64 * 1024
+# Of a work directory: more than any case that is mined has.
+_MAX_FILES = 1_000
+_LEFT_OUT_FOLDERS = frozenset(
+    (".git", ".mypy_cache", ".pytest_cache", ".venv", "__pycache__", "node_modules")
+)
 _FILE_BYTES = 16 * 1024 * 1024
 # How long the agent's module may take to be imported.
 _IMPORT_S = 300.0
@@ -58,7 +64,9 @@ class Ended:
         error: why there is no answer, as a sentence; None where there is one.
         wall_s: from its start to its end.
         output: the end of what it printed.
-        files: those of its work directory that the case's requirements name; None of a service.
+        files: those of its work directory that the case's requirements name, all where the case has tests;
+            None of a service.
+        requests: calls over HTTP to the hosts that the case has records of.
     """
 
     answer: str | None
@@ -67,6 +75,7 @@ class Ended:
     output: str = ""
     unknown_calls: tuple[Mapping[str, Any], ...] = field(default=())
     files: Mapping[str, bytes] | None = None
+    requests: tuple[HttpRequest, ...] = ()
 
 
 class AgentRunner:
@@ -126,10 +135,13 @@ class AgentRunner:
                 own = stack.enter_context(OtlpListener())
                 ended = _run_program(self._agent, case, self._settings, seed, work, own, proxy)
                 own.write(trace_file)
-        unknown = (*ended.unknown_calls, *_list_refused_calls(proxy))
-        return replace(
-            ended, files=_read_files(work, find_required_files(case.required)), unknown_calls=unknown
-        )
+        requests = (*proxy.requests,) if proxy else ()
+        unknown = (*ended.unknown_calls, *_list_unknown_requests(requests))
+        names = {*find_required_files(case.required)}
+        if case.tests is not None:
+            names |= _list_files(work)
+        files = _read_files(work, sorted(names))
+        return replace(ended, files=files, unknown_calls=unknown, requests=requests)
 
     def close(self) -> None:
         """Give up the connection to the process that has the agent's module."""
@@ -224,10 +236,22 @@ def _open_proxy(fixtures: FixtureSet, folder: Path) -> FixtureProxy:
         raise ExperimentError(str(problem)) from problem
 
 
-def _list_refused_calls(proxy: FixtureProxy | None) -> Iterator[Mapping[str, Any]]:
-    for call in proxy.refused if proxy else ():
-        method, _, url = call.partition(" ")
-        yield {"tool": method, "args": [url], "kwargs": {}}
+def _list_unknown_requests(requests: Iterable[HttpRequest]) -> Iterator[Mapping[str, Any]]:
+    for each in requests:
+        if not each.is_recorded:
+            yield {"tool": each.method, "args": [each.url], "kwargs": {}}
+
+
+def _list_files(work: Path) -> set[str]:
+    """Return the names of the files in a work directory, without caches and version control."""
+    found: set[str] = set()
+    for folder, folders, names in os.walk(work):
+        folders[:] = [name for name in folders if name not in _LEFT_OUT_FOLDERS]
+        place = Path(folder).relative_to(work)
+        found.update((place / name).as_posix() for name in names)
+        if len(found) > _MAX_FILES:
+            break
+    return found
 
 
 def _read_files(work: Path, names: Iterable[str]) -> dict[str, bytes]:

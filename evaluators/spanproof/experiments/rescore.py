@@ -22,6 +22,7 @@ from spanproof.experiments.launch import Ended
 from spanproof.experiments.trial import Trial, TrialVerdict
 from spanproof.gate import OpenPolicy
 from spanproof.suites import load_suite
+from spanproof.suites.requests import HttpRequest
 
 
 def rescore_experiment(
@@ -75,7 +76,14 @@ def rescore_experiment(
         spans = results.trace_file(trial.case, trial.number)
         if source.trace_file(trial.case, trial.number).exists():
             shutil.copyfile(source.trace_file(trial.case, trial.number), spans)
-        ended = Ended(trial.answer, trial.error, trial.wall_s, unknown_calls=trial.unknown_calls, files=files)
+        ended = Ended(
+            trial.answer,
+            trial.error,
+            trial.wall_s,
+            unknown_calls=trial.unknown_calls,
+            files=files,
+            requests=tuple(map(HttpRequest.from_json, trial.requests)),
+        )
         judged = judge_trial(cases[trial.case], trial.number, ended, spans, engine)
         return replace(judged, basis=basis.compute_digest(trial.case))
 

@@ -49,6 +49,7 @@ class Trial:
         steps, ok_steps: of the run, and how many of them succeeded.
         models: of its model calls.
         unknown_calls: tool calls that the case has no result for.
+        requests: calls over HTTP to the hosts that the case has records of.
         trace_file: name of its file of OTLP.
         basis: digest of all that it rests on: agent, case, configuration, tools, image, packages.
         row: run and scores in the form of `spanproof eval --json`, None where there was no trace.
@@ -71,6 +72,7 @@ class Trial:
     ok_steps: int = 0
     models: tuple[str, ...] = ()
     unknown_calls: tuple[Mapping[str, Any], ...] = ()
+    requests: tuple[Mapping[str, Any], ...] = ()
     trace_id: str = ""
     trace_file: str = ""
     basis: str = ""
@@ -113,6 +115,7 @@ def read_trial(given: Mapping[str, Any]) -> Trial:
     }
     rest["models"] = tuple(rest["models"])
     rest["unknown_calls"] = tuple(rest["unknown_calls"])
+    rest["requests"] = tuple(rest.get("requests", ()))
     return Trial(
         **rest, verdict=TrialVerdict(given["verdict"]), layer=_parse_layer(given["layer"]), findings=findings
     )

@@ -1,15 +1,17 @@
 """The failures of a run, from what the layers found.
 
-In: a trace and one run's evaluation. Out: a `Failure` for each cause of a failed verdict. Explanations are
+In: a trace and one run's evaluation. Out: the `Failure` at the root of its failed verdicts. Explanations are
 never read: exceptions come from the recorded and replayed outcomes, boundary failures from findings and
-attempts, claims from their marks, the rest from the run's end and the names of failed scores. A cause that
-several layers fail for is one failure: code that raised is not listed again as incorrect or not recovered.
+attempts, claims from their marks, the rest from the run's end and the names of failed scores. A run has one
+root cause: the first mistake that nothing mended. A name that is undefined after it, circles and the limit of
+steps are its symptoms.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import IntEnum
 
 from spanproof.evaluators.actions import is_answer
 from spanproof.evaluators.model import NoReplay, RunEvaluation, TraceEvaluation
@@ -44,6 +46,9 @@ MAX_SAMPLE_CHARS = 300
 # Layers that fail because of code or a call that failed.
 _CODE_LAYERS = frozenset({Layer.EXECUTION, Layer.CORRECTNESS, Layer.TRAJECTORY})
 
+# Scores of the trajectory that fail for what the agent did, and for nothing that went wrong before.
+_ACTIONS = frozenset({"action_safety", "tool_selection"})
+
 # Scores of the trajectory that fail because of another failure, where one of these layers has one.
 _CONSEQUENCES = {
     "recovery": frozenset(Layer),
@@ -51,22 +56,34 @@ _CONSEQUENCES = {
 }
 
 
+class _Rank(IntEnum):
+    """What a failure is within its run, the likeliest root cause first."""
+
+    MISTAKE = 0
+    MENDED = 1
+    """Code or a call that failed, and that a later step mended."""
+    SYMPTOM = 2
+    """What follows from a mistake: circles, the step limit, no answer, no recovery."""
+    OWN_EVALUATOR = 3
+
+
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A failure before it has its place: where it is, and what was said."""
+    """A failure before it has its place: where it is, what was said, and what it is within its run."""
 
     signature: Signature
     span_id: str
     sample: str = ""
+    rank: _Rank = _Rank.MISTAKE
 
 
 def extract_failures(evaluation: TraceEvaluation) -> list[Failure]:
-    """Return the failures of every run of a trace; none of runs whose every layer passes."""
+    """Return the failure of every run of a trace; none of runs whose every layer passes."""
     return [failure for run in evaluation.runs for failure in extract_run_failures(evaluation.trace, run)]
 
 
 def extract_run_failures(trace: Trace, evaluated: RunEvaluation) -> list[Failure]:
-    """Return the failures of one run, each cause once, in the order of the layers."""
+    """Return the failure of one run, its root cause; none where it passes."""
     failed = [score for score in evaluated.scores if _fails(score)]
     if not failed:
         return []
@@ -81,24 +98,26 @@ def extract_run_failures(trace: Trace, evaluated: RunEvaluation) -> list[Failure
         found += _find_groundedness_failures(failed, account)
     if Layer.TRAJECTORY in layers:
         found += _find_trajectory_failures(run, failed, {each.signature.layer for each in found})
-    # What is left are evaluators of the user's own.
     found += [
-        _Found(sign(score.layer, score.name, failure_class="fail"), score.span_id)
+        _Found(sign(score.layer, score.name, failure_class="fail"), score.span_id, rank=_Rank.OWN_EVALUATOR)
         for score in failed
         if not _is_built_in(score)
     ]
+    if not found:
+        return []
+    # Of one rank and time the first layer counts: `min` keeps the order.
+    root = min(found, key=lambda each: (each.rank, _find_mistake_time(trace, run, each.span_id)))
     return [
         Failure(
-            signature=each.signature,
+            signature=root.signature,
             trace_id=run.trace_id,
             run_span_id=run.span_id,
-            span_id=each.span_id,
-            sample=_shorten_sample(each.sample),
-            time_ns=_find_time(trace, run, each.span_id),
+            span_id=root.span_id,
+            sample=_shorten_sample(root.sample),
+            time_ns=_find_time(trace, run, root.span_id),
             cohort=run.cohort,
         )
-        for each in {each.signature.fingerprint: each for each in reversed(found)}.values()
-    ][::-1]
+    ]
 
 
 def _fails(score: Score) -> bool:
@@ -110,14 +129,16 @@ def _is_built_in(score: Score) -> bool:
 
 
 def _find_outcome_failures(evaluated: RunEvaluation, account: Account) -> list[_Found]:
-    """Return the code and the calls that failed: those that nothing mended, else all."""
+    """Return the code and the calls that failed, with those that a later step mended."""
     mended = {
         recovery.failure.span_id
         for recovery in account.recoveries
         if recovery.status is not RecoveryStatus.UNRECOVERED
     }
-    every = [*_list_failed_parts(evaluated, account)]
-    return [each for each in every if each.span_id not in mended] or every
+    return [
+        replace(each, rank=_Rank.MENDED) if each.span_id in mended else each
+        for each in _list_failed_parts(evaluated, account)
+    ]
 
 
 def _list_failed_parts(evaluated: RunEvaluation, account: Account) -> Iterator[_Found]:
@@ -267,7 +288,8 @@ def _find_trajectory_failures(run: Run, scores: Iterable[Score], explained: set[
             error_type=raised.error_type,
             message=raised.message,
         )
-        yield _Found(signature, score.span_id, raised.message)
+        rank = _Rank.MISTAKE if score.name in _ACTIONS else _Rank.SYMPTOM
+        yield _Found(signature, score.span_id, raised.message, rank)
 
 
 def _classify_ending(run: Run) -> str:
@@ -280,6 +302,11 @@ def _classify_ending(run: Run) -> str:
 def _find_time(trace: Trace, run: Run, span_id: str) -> int:
     span = trace.by_id.get(span_id)
     return span.start_ns if span is not None else run.start_ns
+
+
+def _find_mistake_time(trace: Trace, run: Run, span_id: str) -> int:
+    """Return the time of a mistake; what is found in a run as a whole comes after its steps."""
+    return run.end_ns if span_id == run.span_id else _find_time(trace, run, span_id)
 
 
 def _shorten_sample(sample: str) -> str:

@@ -59,6 +59,22 @@ _IDENTIFIER = re.compile(
 # Names within a sentence: a capital after a word in lower case.
 _PROPER = re.compile(r"(?<=[a-z] )[A-Z][\w.]*(?: [A-Z][\w.]*)*")
 
+# The words of HTTP's statuses (RFC 9110, section 15), by which a number is a status and no value.
+_STATUS_PHRASE = (
+    r"[1-5]\d\d (?:Client Error|Server Error|Unauthorized|Payment Required|Forbidden|Not Found|Gone"
+    r"|Request Time-?out|Conflict|Precondition Failed|Unprocessable (?:Entity|Content)|Too Many Requests"
+    r"|Internal Server Error|Bad Request|Bad Gateway|Service Unavailable|Gateway Time-?out"
+    r"|Proxy Authentication Required)"
+)
+# A status in quotes, as httpx writes it: `Client error '403 Forbidden' for url`.
+_QUOTED_STATUS = re.compile(rf"['\"](?P<status>{_STATUS_PHRASE})['\"]")
+_STATUS_WORDS = re.compile(rf"\b{_STATUS_PHRASE}")
+# Codes of errors that are written as identifiers: `insufficient_quota`, `RATE_LIMIT_EXCEEDED`.
+_CODE_WORDS = re.compile(
+    r"(?i)(?:error|denied|refused|limit|quota|time(?:d_)?_?out|invalid|not_?found|exceeded|unavailable|forbidden"
+    r"|unauthori[sz]ed|expired|failed|reset|conflict|unreachable|locked|missing|exhausted|unsupported)"
+)
+
 _REPEATED = re.compile(r"<value>(?:[ ,]*<value>)+")
 _TOKEN = re.compile(r"<\w+>|\[Errno -?\d+\]|\w+|[^\w\s]")
 
@@ -102,12 +118,16 @@ def read_raised(text: str, error_type: str | None = None) -> Raised:
 
 def mask(message: str) -> str:
     """Return a message with its values replaced by placeholders: equal for every occurrence of one cause."""
-    text = _OWNER.sub(r"\g<owner>", _keep_types(_HINT.sub("", message[:MAX_MESSAGE_CHARS])))
+    text = _QUOTED_STATUS.sub(r"\g<status>", _HINT.sub("", message[:MAX_MESSAGE_CHARS]))
+    text = _OWNER.sub(r"\g<owner>", _keep_types(text))
     for pattern in _VALUES:
         text = pattern.sub(VALUE, text)
     text = _CALLED.sub(lambda found: found[0] if found["path"] in _BUILTIN else VALUE, text)
+    # The words of a status are no names: `403 Forbidden`.
+    text = _STATUS_WORDS.sub(lambda found: f"status {found[0].lower()}", text)
     text = _NUMBER.sub(lambda found: found["kept"] or VALUE, text)
-    text = _PROPER.sub(VALUE, _IDENTIFIER.sub(VALUE, text))
+    text = _IDENTIFIER.sub(lambda found: found[0] if _CODE_WORDS.search(found[0]) else VALUE, text)
+    text = _PROPER.sub(lambda found: found[0] if _CODE_WORDS.search(found[0]) else VALUE, text)
     return " ".join(_TOKEN.findall(_REPEATED.sub(VALUE, text))[:MAX_TOKENS])
 
 

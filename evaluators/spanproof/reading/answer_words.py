@@ -55,7 +55,10 @@ _MADE_UP = re.compile(
     re.IGNORECASE,
 )
 _DISCLOSED = re.compile(
-    r"\bassum|hypoth|illustrat|\bmock|\bdummy|placeholder|fi[ck]ti[eoc]|made.up|simulated|synthetic"
+    r"\b(?:us(?:ed|e|ing)|taking|took|based on) (?:an? |the |its )?(?:usual|standard|typical|customary"
+    r"|common\w*(?: used)?|generally? accepted|textbook|well.known|published|industry)\b|rule of thumb"
+    r"|üblich|faustregel|habituel|habitual|通常|一般的|標準的"
+    r"|\bassum|hypoth|illustrat|\bmock|\bdummy|placeholder|fi[ck]ti[eoc]|made.up|simulated|synthetic"
     r"|(?:example|sample) (?:data|values?|figures|numbers)|not real|demonstration|from memory|by heart"
     r"|(?:general|own) knowledge|training data|not (?:actual|live) data"
     r"|\bannahme|angenommen|erfunden|beispiel(?:daten|werte)|ged[äa]chtnis|allgemeinwissen"

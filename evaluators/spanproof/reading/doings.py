@@ -12,7 +12,9 @@ import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from spanproof.reading.tool_kinds import WORD
 from spanproof.trace import JsonValue
@@ -29,16 +31,41 @@ _VERBS_OF_RECORDS = frozenset(
         " approve close open escalate acknowledge register edit change modify"
     )
 )
+# `cancel_and_refund_order`
+_JOINING = frozenset(("and", "or"))
+# `"refunded": false`, `paid = no`
+_DENIED_FIELD = re.compile(
+    r"""["']?[\w-]+["']?\s*[:=]\s*["']?(?:false|null|none|no|not|nein|non|0)\b["']?""", re.IGNORECASE
+)
+_ALREADY = re.compile(r"\b(?:already|bereits|d[ée]j[àa]|ya|gi[àa])\b|已经?|既に|すでに", re.IGNORECASE)
 _NAMESPACE = re.compile(r"__|[./:]")
 
 
 @dataclass(frozen=True, slots=True)
 class LanguageForms:
-    """How one language says that something was done, that it was not, and that all of it was."""
+    """How one language says that something was done.
+
+    Attributes:
+        done: a verb in a form that says so.
+        denied: words of its sentence that deny it or put it off.
+        earlier: words by which it was so before.
+        all: words by which it is said of all that there is.
+        verbs: the English verbs, each with its forms.
+    """
 
     done: re.Pattern[str]
     denied: re.Pattern[str]
+    earlier: re.Pattern[str]
     all: re.Pattern[str]
+    verbs: tuple[tuple[str, re.Pattern[str]], ...]
+
+    def get_verb(self, words: str) -> str:
+        """Return the English verb of words that `done` found: of several, the one that comes last."""
+        ends = {
+            verb: max((found.end() for found in forms.finditer(words)), default=0)
+            for verb, forms in self.verbs
+        }
+        return max(ends, key=lambda verb: ends[verb])
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +80,10 @@ class Lexicon:
         lookups: first words of tools that look something up.
         relatives: by verb, the verbs that may say the same doing.
         participles: by participle or past form, its verb.
+        nominals: by noun of a doing, its verb: `payment`, `booking`.
+        making: those whose object says the doing as well: `place_order` orders.
+        lasting: those whose state stays, whichever run brought it about.
+        anything: words for what any doing is.
         languages: the forms of other languages.
     """
 
@@ -63,6 +94,10 @@ class Lexicon:
     lookups: frozenset[str]
     relatives: Mapping[str, frozenset[str]]
     participles: Mapping[str, str]
+    nominals: Mapping[str, str]
+    making: frozenset[str]
+    lasting: frozenset[str]
+    anything: frozenset[str]
     languages: Mapping[str, LanguageForms]
 
     def are_related(self, verb: str, others: Collection[str]) -> bool:
@@ -93,12 +128,32 @@ def load_lexicon() -> Lexicon:
         relatives,
         participles,
         {
-            language: LanguageForms(
-                *(re.compile(forms[name], re.IGNORECASE) for name in ("done", "denied", "all"))
-            )
-            for language, forms in data["languages"].items()
+            **{noun: verb for verb in verbs for noun in _derive_nominals(verb)},
+            **{noun: verb for verb, nouns in data["nominals"].items() for noun in nouns.split()},
         },
+        frozenset(data["making"].split()),
+        frozenset(data["lasting"].split()),
+        frozenset(data["anything"].split()),
+        {language: _compile_forms(forms) for language, forms in data["languages"].items()},
     )
+
+
+def _compile_forms(forms: Mapping[str, Any]) -> LanguageForms:
+    verbs: Mapping[str, str] = forms["verbs"]
+    done = forms["frame"].replace("{}", "|".join(verbs.values()))
+    return LanguageForms(
+        re.compile(done, re.IGNORECASE),
+        re.compile(forms["denied"], re.IGNORECASE),
+        re.compile(forms["earlier"], re.IGNORECASE),
+        re.compile(forms["all"], re.IGNORECASE),
+        tuple((verb, re.compile(form, re.IGNORECASE)) for verb, form in verbs.items()),
+    )
+
+
+def _derive_nominals(verb: str) -> tuple[str, ...]:
+    """Return the nouns of a verb's doing that end in -ment, -ing and -al, and the verb as a noun."""
+    stem = verb.removesuffix("e")
+    return verb, f"{verb}ment", f"{stem}ing", f"{stem}al"
 
 
 def _derive_participles(verb: str) -> tuple[str, ...]:
@@ -114,21 +169,29 @@ def _derive_participles(verb: str) -> tuple[str, ...]:
 def find_tool_verb(tool: str) -> str:
     """Return the verb of doing in a tool's name: its first word, or its last; empty where there is none."""
     lexicon = load_lexicon()
-    words = [word.lower() for word in WORD.findall(_NAMESPACE.split(tool)[-1]) if word.isalpha()]
+    words: list[str] = [word.lower() for word in WORD.findall(_NAMESPACE.split(tool)[-1]) if word.isalpha()]
     if not words or words[0] in lexicon.lookups:
         return ""
-    if words[0] in lexicon.tool_verbs:
-        return words[0] if len(words) > 1 or words[0] not in lexicon.nouns else ""
     is_last = len(words) > 1 and words[-1] in lexicon.tool_verbs - lexicon.nouns
-    return words[-1] if is_last and words[0] not in lexicon.verbs else ""
+    if is_last and words[0] not in lexicon.verbs - lexicon.nouns:
+        return words[-1]
+    is_first = words[0] in lexicon.tool_verbs and (len(words) > 1 or words[0] not in lexicon.nouns)
+    return words[0] if is_first else ""
 
 
 @lru_cache(maxsize=512)
 def list_tool_verbs(tool: str) -> frozenset[str]:
-    """Return the verbs by which the doing of a tool may be said: `post_order` posts, and orders."""
-    verbs = load_lexicon().verbs
-    words = {word.lower() for word in WORD.findall(_NAMESPACE.split(tool)[-1])}
-    return frozenset(words & verbs) if find_tool_verb(tool) else frozenset()
+    """Return the verbs by which the doing of a tool may be said: `post_order` posts, and orders.
+
+    What else is done to an object is not said by it: `refund_charge` charges nothing.
+    """
+    verb, lexicon = find_tool_verb(tool), load_lexicon()
+    if not verb:
+        return frozenset()
+    words = [word.lower() for word in WORD.findall(_NAMESPACE.split(tool)[-1])]
+    makes = words[0] in lexicon.making | lexicon.general
+    others = [word for before, word in pairwise(words) if makes or before in _JOINING]
+    return frozenset({verb, *(lexicon.nominals[word] for word in others if word in lexicon.nominals)})
 
 
 def changes_something(tool: str) -> bool:
@@ -160,4 +223,38 @@ def is_refused(tool: str, result: Mapping[str, JsonValue], arguments: Collection
     return any(
         name.lower() in _STATE_FIELDS and isinstance(item, str) and item.lower() in _REFUSED_STATES - wanted
         for name, item in result.items()
+    )
+
+
+def reports_done(text: str, verb: str) -> bool:
+    """Whether a result says that a doing is done: `{"status": "refunded"}`, `reminder_sent: 3 May`."""
+    return verb in _list_done_verbs(_DENIED_FIELD.sub(" ", text))
+
+
+def reports_already_done(text: str, verbs: Collection[str]) -> bool:
+    """Whether an error says that what was to be done is so already, and stays so: `already cancelled`."""
+    lexicon = load_lexicon()
+    lasting = lexicon.lasting.intersection(verbs)
+    if not lasting or _ALREADY.search(text) is None:
+        return False
+    words = {word.lower() for word in WORD.findall(text)}
+    nouns = {lexicon.nominals[word] for word in words if word in lexicon.nominals}
+    return not lasting.isdisjoint(nouns | _list_done_verbs(text))
+
+
+def _list_done_verbs(text: str) -> frozenset[str]:
+    """Return the verbs of the forms in a text that say that something was done, in any of the languages."""
+    lexicon = load_lexicon()
+    words = {word.lower() for word in WORD.findall(text)}
+    english = {lexicon.participles[word] for word in words if word in lexicon.participles}
+    others = {verb for each in lexicon.languages.values() for verb, forms in each.verbs if forms.search(text)}
+    return frozenset(english | others)
+
+
+def list_named_verbs(text: str) -> frozenset[str]:
+    """Return the verbs of the doings that an English text names: `cancel`, `refunded`, `booking`."""
+    lexicon = load_lexicon()
+    words = re.findall(r"[a-z]+", text.casefold())
+    return frozenset(
+        verb for word in words if (verb := lexicon.nominals.get(word) or lexicon.participles.get(word))
     )

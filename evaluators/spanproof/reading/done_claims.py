@@ -9,7 +9,7 @@ French, Spanish, Italian, Chinese and Japanese a small lexicon is known; of othe
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
@@ -25,7 +25,11 @@ _MAX_ANCESTORS: Final = 4
 # So short an answer may have no word by which its language is known.
 _MAX_FRAGMENT_WORDS: Final = 8
 _SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
+# Where a sentence ends beyond doubt: `… is done. The next …`.
+_SENTENCE_ENDS = re.compile(r"(?<=[a-z\d)*_][.!?])\s+(?=[A-Z])")
 _WORD = re.compile(r"[^\W\d_]+")
+# What parts the clauses of a sentence, without a parser.
+_PARTS = re.compile(r"[,;:，；：]|\s(?:y|e|et|und|sowie|mais|pero|aber|ma)\s")
 _MARKDOWN = re.compile(r"[*_`#>|]|^\s*[-+•]\s|^\s*\d+[.)]\s", re.MULTILINE)
 _ENGLISH = re.compile(
     r"\b(?:the|is|are|was|were|has|have|been|and|your|you|i|of|to|it|all|for)\b", re.IGNORECASE
@@ -42,6 +46,11 @@ _MODALS = frozenset(
 _CONDITIONS = frozenset(str.split("if once when unless until before whether as till"))
 _FAILING_VERBS = frozenset(str.split("fail unable try attempt need want plan refuse hope wait intend expect"))
 _SELF = frozenset(str.split("i we it system"))
+# Words by which something was done before the run.
+_EARLIER = frozenset(
+    str.split("already yesterday earlier previously ago before twice once originally recently")
+)
+_TIME_PREPOSITIONS = frozenset(("on", "in", "at", "since"))
 _PLURALS = frozenset(("NNS", "NNPS"))
 _SUBJECTS = frozenset(("nsubj", "nsubjpass", "csubj"))
 _NO_CLAIM_ROLES = frozenset(("amod", "relcl", "acl", "nsubj", "dobj", "pobj", "compound"))
@@ -73,6 +82,7 @@ class DoneClaim:
         covers_all: it is said of all that there is.
         count: of how many it is said, None where no number is given.
         by_agent: the agent says that it did it itself.
+        is_earlier: it may say what was so before the run: `was refunded on 3 May`, `is already closed`.
         is_plural: it is said of several things, or of no thing in particular.
     """
 
@@ -82,6 +92,7 @@ class DoneClaim:
     covers_all: bool = False
     count: int | None = None
     by_agent: bool = False
+    is_earlier: bool = False
     is_plural: bool = False
 
 
@@ -90,13 +101,39 @@ def list_done_claims(answer: str) -> tuple[DoneClaim, ...]:
     """Return what an answer says was done, in order."""
     text = answer[:_MAX_ANSWER]
     lexicon = load_lexicon()
-    forms = {word.lower() for word in _WORD.findall(text)}
-    has_candidate = any(form in lexicon.participles or form in _OTHER_WORDS for form in forms)
-    has_candidate = has_candidate or _PHRASES.search(text) is not None
-    is_short = len(text.split()) <= _MAX_FRAGMENT_WORDS
-    if has_candidate and (is_short or _ENGLISH.search(text)):
+    if _has_form(text, lexicon) and _may_be_english(text):
         return tuple(_parse_english(text, lexicon))
     return tuple(_match_other_languages(text, lexicon))
+
+
+@lru_cache(maxsize=128)
+def list_possible_verbs(answer: str) -> frozenset[str]:
+    """Return the verbs of which an answer may say that they were done; nothing is parsed for it.
+
+    `list_done_claims` gives claims of these verbs, of the nouns of their doings, and of no others.
+    """
+    text = answer[:_MAX_ANSWER]
+    lexicon = load_lexicon()
+    if not _may_be_english(text) or not _has_form(text, lexicon):
+        return frozenset(claim.verb for claim in list_done_claims(answer))
+    words = {word.lower() for word in _WORD.findall(text)}
+    verbs = {lexicon.participles.get(word) or _OTHER_WORDS.get(word, "") for word in words} - {""}
+    return frozenset(verbs | ({"do"} if _PHRASES.search(text) else set()))
+
+
+def names_agent(answer: str) -> bool:
+    """Whether an answer has the agent speak of itself: `I`, `we`."""
+    return _BY_AGENT.search(answer[:_MAX_ANSWER]) is not None
+
+
+def _may_be_english(text: str) -> bool:
+    return len(text.split()) <= _MAX_FRAGMENT_WORDS or _ENGLISH.search(text) is not None
+
+
+def _has_form(text: str, lexicon: Lexicon) -> bool:
+    """Whether a text holds a word or a phrase that may say that something was done."""
+    words = (word.lower() for word in _WORD.findall(text))
+    return any(w in lexicon.participles or w in _OTHER_WORDS for w in words) or bool(_PHRASES.search(text))
 
 
 def _parse_english(text: str, lexicon: Lexicon) -> Iterator[DoneClaim]:
@@ -107,8 +144,8 @@ def _parse_english(text: str, lexicon: Lexicon) -> Iterator[DoneClaim]:
         yield from _match_english(plain, lexicon)
         return
     # A line is a sentence at least: a parser reads a list without points as one.
-    lines = [line.strip() for line in plain.splitlines() if line.strip()]
-    for document in parser.pipe(lines):
+    lines = [line.strip() for text in plain.splitlines() for line in _SENTENCE_ENDS.split(text)]
+    for document in parser.pipe(line for line in lines if _has_form(line, lexicon)):
         for sentence in document.sents:
             if not sentence.text.rstrip().endswith("?"):
                 yield from _iter_sentence_claims(sentence, lexicon)
@@ -119,7 +156,10 @@ def _iter_sentence_claims(sentence: Span, lexicon: Lexicon) -> Iterator[DoneClai
     if phrase is not None and not _DENIED_IN_ENGLISH.search(sentence.text[: phrase.start()]):
         covers_all = any(word.text.lower() in _QUANTIFIERS - {"all"} for word in sentence)
         count = _find_count(sentence.root, sentence)
-        yield DoneClaim(phrase[0], "do", sentence.text.strip(), covers_all, count, is_plural=True)
+        head = next(token for token in sentence if token.idx >= sentence.start_char + phrase.start())
+        verb = _find_general_verb("do", list(_iter_subjects(head)), lexicon)
+        if verb is not None:
+            yield DoneClaim(phrase[0], verb, sentence.text.strip(), covers_all, count, is_plural=True)
     for token in sentence:
         word = token.text.lower()
         verb = lexicon.participles.get(word)
@@ -128,6 +168,11 @@ def _iter_sentence_claims(sentence: Span, lexicon: Lexicon) -> Iterator[DoneClai
         is_form = token.tag_ in {"VBN", "VBD", "JJ", "RB", "NNP", "NN", "VB", "VBP"}
         if verb is None or not is_form or not _is_asserted(token):
             continue
+        if verb in lexicon.general:
+            verb = _find_general_verb(verb, _list_things_done(token, sentence), lexicon)
+        if verb is None:
+            continue
+        by_agent = _BY_AGENT.search(sentence.text[: token.idx - sentence.start_char]) is not None
         yield DoneClaim(
             token.text,
             verb,
@@ -135,9 +180,43 @@ def _iter_sentence_claims(sentence: Span, lexicon: Lexicon) -> Iterator[DoneClai
             any(other.text.lower() in _QUANTIFIERS for other in sentence)
             and not _has_partial_quantifier(sentence),
             _find_count(token, sentence),
-            _BY_AGENT.search(sentence.text[: token.idx - sentence.start_char]) is not None,
+            by_agent,
+            not by_agent and _is_earlier_state(token),
             len(sentence) <= _MAX_FRAGMENT_WORDS // 2 or any(other.tag_ in _PLURALS for other in sentence),
         )
+
+
+def _list_things_done(token: Token, sentence: Span) -> list[Token]:
+    """Return what a verb is said of: its objects, else its subjects, else what a short line has before it."""
+    things = [child for child in token.children if child.dep_ == "dobj"] or list(_iter_subjects(token))
+    if not things and len(sentence) <= _MAX_FRAGMENT_WORDS:
+        return [other for other in sentence if other.i < token.i]  # `Registration: complete`
+    return things
+
+
+def _find_general_verb(verb: str, things: Sequence[Token], lexicon: Lexicon) -> str | None:
+    """Return what a verb such as `done` says by what it is said of, None where that is no doing.
+
+    `The payment is complete` pays, `your request is complete` does anything, `the report is complete` none.
+    """
+    names = [thing.lemma_.lower() for thing in things]
+    said = next((lexicon.nominals[name] for name in names if name in lexicon.nominals), None)
+    nouns = [name for thing, name in zip(things, names, strict=True) if thing.pos_ == "NOUN"]
+    if said is None and (not nouns or lexicon.anything.intersection(nouns)):
+        return verb
+    return said
+
+
+def _is_earlier_state(token: Token) -> bool:
+    """Whether a doing is said with its time, its doer, or as done before: `was refunded by Ana on 3 May`."""
+    is_past = token.tag_ == "VBD" or any(child.text.lower() in {"was", "were"} for child in token.children)
+    for child in token.children:
+        word = child.text.lower()
+        if word in _EARLIER or child.dep_ == "agent":
+            return True
+        if is_past and word in _TIME_PREPOSITIONS and any(each.like_num for each in child.subtree):
+            return True
+    return False
 
 
 def _is_asserted(token: Token) -> bool:
@@ -255,14 +334,29 @@ def _match_other_languages(text: str, lexicon: Lexicon) -> Iterator[DoneClaim]:
         if sentence.rstrip().endswith(("?", "？")) or "¿" in sentence:
             continue
         for forms in lexicon.languages.values():
-            found = forms.done.search(sentence)
-            if found is None:
-                continue
-            around = sentence if found[0].isascii() or _WORD.match(found[0]) else sentence[: found.start()]
-            if forms.denied.search(_blank(around, found)) is None:
-                covers_all = forms.all.search(sentence) is not None
-                yield DoneClaim(found[0], "", sentence.strip(), covers_all, is_plural=True)
-            break
+            claims = list(forms.done.finditer(sentence))
+            for found in claims:
+                is_whole = found[0].isascii() or _WORD.match(found[0])
+                around = sentence if is_whole else sentence[: found.start()]
+                if forms.denied.search(_blank(around, found)) is None:
+                    yield DoneClaim(
+                        found[0],
+                        forms.get_verb(found[0]),
+                        sentence.strip(),
+                        forms.all.search(sentence) is not None,
+                        is_earlier=forms.earlier.search(_find_clause(sentence, found)) is not None,
+                        is_plural=True,
+                    )
+            if claims:
+                break
+
+
+def _find_clause(sentence: str, found: re.Match[str]) -> str:
+    """Return the clause of a sentence that holds what was found."""
+    parts = list(_PARTS.finditer(sentence))
+    start = max((part.end() for part in parts if part.end() <= found.start()), default=0)
+    end = min((part.start() for part in parts if part.start() >= found.end()), default=len(sentence))
+    return sentence[start:end]
 
 
 def _blank(text: str, found: re.Match[str]) -> str:

@@ -22,6 +22,7 @@ class PythonNames:
     text_parsers: frozenset[str]
     elements: frozenset[str]
     settings: frozenset[str]
+    borders: frozenset[str]
     problem_numbers: tuple[float, ...]
     unit_factors: tuple[float, ...]
 

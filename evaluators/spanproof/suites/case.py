@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import InitVar, dataclass, field
+from enum import StrEnum
 
 from spanproof.evaluators.casetests import CaseTests
 from spanproof.evaluators.replay import FixtureBook
@@ -37,6 +38,7 @@ class Origin:
 
     trace_id: str
     run_span_id: str
+    project: str = "default"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,13 @@ class Expectation:
         return State(self.label.value) if self.label else State.OPEN
 
 
+class UnknownCalls(StrEnum):
+    """What a call over HTTP is that a case has no answer to."""
+
+    FAIL = "fail"
+    ALLOW = "allow"
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
     """One case of a suite.
@@ -102,6 +111,7 @@ class Case:
         source: where a case that was imported is from: the form, its id there, its metadata.
         fixtures: what its replay finds, in place of the configuration's; None where the case holds none.
         requires: the layers that must not fail; None where the case leaves that out, which is all of them.
+        unknown_calls: whether an agent may call endpoints of recorded hosts that the case has no answer to.
         expected: of one that is made in Python, the answer: a text that it contains, a number that is in it,
             or other JSON that it equals. It becomes a requirement.
     """
@@ -124,6 +134,7 @@ class Case:
     tests: CaseTests | None = None
     fixtures: FixtureBook | None = None
     requires: tuple[Layer, ...] | None = None
+    unknown_calls: UnknownCalls = UnknownCalls.FAIL
     expected: InitVar[JsonValue] = None
 
     def __post_init__(self, expected: JsonValue) -> None:
@@ -161,7 +172,9 @@ class Case:
 def make_case_id(agent: str, origin: Origin) -> str:
     """Return a readable id that follows from the run alone: `pricing-agent-1f0c2a9be417`."""
     slug = re.sub(r"[^a-z0-9]+", "-", agent.lower()).strip("-")[:40].strip("-") or "run"
-    return f"{slug}-{digest('case', origin.trace_id, origin.run_span_id)[:12]}"
+    # Without the default project, so that ids of before, which had none, stay what they are.
+    project = () if origin.project == Cohort().project else (origin.project,)
+    return f"{slug}-{digest('case', origin.trace_id, origin.run_span_id, *project)[:12]}"
 
 
 def to_expectation(score: Score, snippets: tuple[Snippet, ...]) -> Expectation:

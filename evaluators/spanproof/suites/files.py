@@ -43,7 +43,7 @@ from spanproof.sandbox.untrusted_files import (
 from spanproof.suites.case import Case, Expectation, Origin
 from spanproof.suites.errors import SuiteError
 from spanproof.suites.records import OF_PEOPLE, read_cohort, read_people, write_people
-from spanproof.trace import Cause, Label, Layer, Snippet, State, Trace
+from spanproof.trace import Cause, Cohort, Label, Layer, Snippet, State, Trace
 from spanproof.trace.codec import MalformedDocument, dump_json, from_plain, load_json, to_plain
 
 T = TypeVar("T")
@@ -251,7 +251,7 @@ def _build_frozen_files(case: Case) -> dict[str, bytes]:
 def _encode_case(case: Case, frozen: Mapping[str, bytes]) -> bytes:
     cohort = {name: value for name, value in asdict(case.cohort).items() if value}
     head: dict[str, object] = {"format": FORMAT, "id": case.id, "agent": case.agent, "task": case.task}
-    head |= {"origin": asdict(case.origin)} if case.origin else {}
+    head |= {"origin": _to_origin_row(case.origin)} if case.origin else {}
     head |= {"cohort": cohort, "notes": case.notes, **write_people(case)}
     if case.origin is not None:
         run = case.origin.run_span_id
@@ -282,13 +282,20 @@ def _encode_expectation(expectation: Expectation, run_span_id: str) -> dict[str,
     return entry
 
 
+def _to_origin_row(origin: Origin) -> dict[str, str]:
+    """Return the entry of an origin; the default project is not written."""
+    return {name: value for name, value in asdict(origin).items() if value != Cohort().project}
+
+
 def _build_case(
     name: str, path: Path, head: Mapping[str, Any], snippets: tuple[Snippet, ...], trace: Trace | None
 ) -> Case:
     origin: Origin | None = None
     expectations: tuple[Expectation, ...] = ()
     if trace is not None:
-        origin = Origin(str(head["origin"]["trace_id"]), str(head["origin"]["run_span_id"]))
+        named = head["origin"]
+        project = str(named.get("project") or Cohort().project)
+        origin = Origin(str(named["trace_id"]), str(named["run_span_id"]), project)
         entries = [*head["expectation"], *(head.get("details") or [])]
         expectations = tuple(_parse_expectation(each, origin.run_span_id, snippets) for each in entries)
     return Case(

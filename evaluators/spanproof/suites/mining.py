@@ -18,9 +18,8 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from spanproof.evaluators.casetests import CaseTests
+from spanproof.evaluators.casetests import FIND_MODULES, CaseTests
 from spanproof.sandbox import FailureClass, Limits, Program, Sandbox
-from spanproof.sandbox.guest.uncollected import is_left_out
 from spanproof.suites.case import Case
 from spanproof.suites.errors import SuiteError
 
@@ -90,7 +89,7 @@ def _mine_commit(
         if (part := select_tests(_show(repository, commit, name), _show(repository, parent, name)))
     ]
     if not brought:
-        return Mined(commit, subject, reason="it brings no test function without parameters")
+        return Mined(commit, subject, reason="it brings no test")
     unit = "\n\n".join(brought)
     before = _read_tree(repository, parent)
     if before is None:
@@ -124,10 +123,8 @@ def _mine_commit(
 
 
 def select_tests(now: str, before: str) -> str:
-    """Return the imports and helpers of a test file, and of its test functions those that are new or changed.
+    """Return the imports and helpers of a test file, and of its tests those that are new or changed.
 
-    Functions that take parameters, async ones, classes, fixtures and hooks need a runner of their own and are
-    left out.
     Without any test the text is empty.
     """
     try:
@@ -143,17 +140,11 @@ def select_tests(now: str, before: str) -> str:
             and node.name[:4].lower() == "test"
         )
         if not is_test:
-            # A fixture or a hook would leave the whole file without a result.
-            kept += [] if is_left_out(node) else [node]
-        elif isinstance(node, ast.FunctionDef) and not _takes_any(node) and ast.dump(node) not in known:
+            kept.append(node)
+        elif ast.dump(node) not in known:
             kept.append(node)
             found = True
     return "\n".join(ast.unparse(node) for node in kept) if found else ""
-
-
-def _takes_any(node: ast.FunctionDef) -> bool:
-    arguments = node.args
-    return bool(arguments.args or arguments.posonlyargs or arguments.kwonlyargs or node.decorator_list)
 
 
 def _passes(sandbox: Sandbox, files: Mapping[str, str], unit: str) -> bool | None:
@@ -161,7 +152,7 @@ def _passes(sandbox: Sandbox, files: Mapping[str, str], unit: str) -> bool | Non
     ran = sandbox.run(
         Program(
             "python",
-            "import sys; sys.path[:0] = ['.', 'src']\n",
+            FIND_MODULES,
             tests=unit,
             files={name: text.encode() for name, text in files.items()},
             limits=Limits(wall_s=30.0, cpu_s=30.0),

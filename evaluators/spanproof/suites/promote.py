@@ -149,7 +149,7 @@ def case_of(evaluation: TraceEvaluation, run_span_id: str) -> Case:
     if run is None:
         there = ", ".join(f"{each.run.span_id} ({each.run.name})" for each in evaluation.runs) or "none"
         raise SuiteError(f"trace {evaluation.trace.trace_id} has no run {run_span_id}; its runs are: {there}")
-    origin = Origin(run.run.trace_id, run.run.span_id)
+    origin = Origin(run.run.trace_id, run.run.span_id, run.run.cohort.project)
     snippets = run.run.snippets
     agent = run.run.cohort.agent or run.run.name
     return Case(

@@ -13,13 +13,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
-from spanproof.suites.case import Case
+from spanproof.suites.case import Case, UnknownCalls
 from spanproof.suites.errors import SuiteError
 from spanproof.suites.requirements import check_relative, read_requirements, write_requirements
 from spanproof.trace import Cohort, Layer, Payload, RecordedCall, SpanError, digest
 
 OF_PEOPLE = (
-    *("task", "notes", "must", "must_not", "requires", "inputs", "files", "recorded", "tags", "source"),
+    "task",
+    "notes",
+    "must",
+    "must_not",
+    "requires",
+    "inputs",
+    "files",
+    "recorded",
+    "tags",
+    "source",
+    "unknown_calls",
 )
 """The keys of `case.yaml` that people write."""
 
@@ -31,7 +41,7 @@ def write_record(case: Case) -> dict[str, Any]:
     """Return a case as JSON data without its frozen run; what is empty is left out."""
     cohort = {k: value for k, value in asdict(case.cohort).items() if value != getattr(Cohort(), k)}
     record = {"id": case.id, "agent": case.agent, "task": case.task, "cohort": cohort, "notes": case.notes}
-    return {key: value for key, value in (record | write_people(case)).items() if value}
+    return {key: value for key, value in (record | write_people(case)).items() if value or key == "requires"}
 
 
 def read_record(place: str, record: object) -> Case:
@@ -86,6 +96,7 @@ def write_people(case: Case) -> dict[str, Any]:
         "recorded": recorded,
         "tags": list(case.tags),
         "source": dict(case.source),
+        "unknown_calls": "" if case.unknown_calls is UnknownCalls.FAIL else case.unknown_calls.value,
     }
     return found | {key: value for key, value in more.items() if value}
 
@@ -106,6 +117,7 @@ def read_people(place: str, head: Mapping[str, Any]) -> dict[str, Any]:
         "recorded": tuple(_parse_call(each) for each in _read_list(head, "recorded")),
         "tags": tuple(str(tag) for tag in _read_list(head, "tags")),
         "source": _read_mapping(head, "source"),
+        "unknown_calls": UnknownCalls(str(head.get("unknown_calls") or UnknownCalls.FAIL)),
     }
 
 

@@ -4,6 +4,7 @@
     - groundedness.score == pass                  # an assertion of the gate, over this run
     - answer: {contains: "45.00"}                 # or equals, matches, number with tolerance, json_schema
     - call: {tool: refund_lines, args: {order_id: A-17}}
+    - call: {tool: GET https://api.example.com/orders, query: {id: A-17}, count: 1}
     - file: {path: refunds.csv, contains: "A-17"}  # in the agent's work directory; conditions as of an answer
     must_not:
     - call: {tool: delete_order}
@@ -29,6 +30,7 @@ from spanproof.evaluators.scores import find_state
 from spanproof.gate import CaseAssertion, GateError, Verdict, check, parse
 from spanproof.suites.conditions import Condition, read_condition, shorten
 from spanproof.suites.errors import SuiteError
+from spanproof.suites.requests import HttpRequest, RequestPattern, find_request, parse_pattern
 from spanproof.trace import (
     LEFT_UNJUDGED,
     Cause,
@@ -43,6 +45,7 @@ from spanproof.trace import (
     get_state,
 )
 
+_SHOWN_CALLS: Final = 3
 _NO_RUN: Final = "it left no trace of an agent's run"
 
 
@@ -80,11 +83,13 @@ class Attempt:
         returned: what the agent returned, used where the trace has no answer.
         files: the content of those files of its work directory that requirements name; None where there is no
             work directory to look at.
+        requests: calls over HTTP to the hosts that the case has records of.
     """
 
     run: RunEvaluation | None
     returned: str | None = None
     files: Mapping[str, bytes] | None = None
+    requests: Sequence[HttpRequest] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,14 +206,21 @@ class FileRequirement(Requirement):
 
 @dataclass(frozen=True, slots=True)
 class CallRequirement(Requirement):
-    """A tool call of the run; `args` names the arguments that are compared, others may be anything."""
+    """A tool call of the run; `args` names the arguments that are compared, others may be anything.
+
+    Attributes:
+        count: how many such calls there must be; None where one will do.
+    """
 
     tool: str
     args: Mapping[str, JsonValue]
+    count: int | None = None
 
     def _find(self, attempt: Attempt) -> tuple[bool | None, str]:
         if attempt.run is None:
             return None, _NO_RUN
+        if self.count is not None:
+            return self._count_calls(attempt.run)
         calls = [call for step in attempt.run.run.steps for call in step.calls if call.tool == self.tool]
         if not calls:
             return False, f"{self.tool} was not called"
@@ -218,12 +230,61 @@ class CallRequirement(Requirement):
         last = calls[-1]
         return False, f"{self.tool} was called with {shorten(_format_call(last.args, last.kwargs))}"
 
+    def _count_calls(self, run: RunEvaluation) -> tuple[bool, str]:
+        calls = [call for step in run.run.steps for call in step.calls if call.tool == self.tool]
+        fitting = sum(self._fits(call.args, call.kwargs) for call in calls)
+        return fitting == self.count, f"{self.tool} was called so {fitting} times, not {self.count}"
+
     def _fits(self, args: Sequence[JsonValue], kwargs: Mapping[str, JsonValue]) -> bool:
         values = list(args)
         # What is passed by position has no name on record: its value must be among them.
         return all(
             kwargs[name] == value if name in kwargs else value in values for name, value in self.args.items()
         )
+
+
+@dataclass(frozen=True, slots=True)
+class RequestRequirement(Requirement):
+    """A call over HTTP, through the proxy of the case's recorded HTTP or by a tool.
+
+    Attributes:
+        count: how many such calls there must be; None where one will do.
+    """
+
+    pattern: RequestPattern
+    count: int | None = None
+
+    def _find(self, attempt: Attempt) -> tuple[bool | None, str]:
+        of_tools = [
+            request
+            for step in (attempt.run.run.steps if attempt.run is not None else ())
+            for call in step.calls
+            if (request := find_request(call.tool, call.kwargs)) is not None
+        ]
+        # A tool that goes through the proxy is one call, recorded twice.
+        requests = [*attempt.requests] or of_tools
+        fitting = sum(map(self.pattern.matches, requests))
+        name = f"{self.pattern.method} {self.pattern.url}"
+        if self.count is not None:
+            return fitting == self.count, f"{name} was called so {fitting} times, not {self.count}"
+        if fitting:
+            return True, f"{name} was called"
+        others = ", ".join(shorten(str(each)) for each in requests[-_SHOWN_CALLS:])
+        return False, f"{name} was not called so" + (f"; the calls were {others}" if others else "")
+
+
+@dataclass(frozen=True, slots=True)
+class KnownEndpoints(Requirement):
+    """No call to an endpoint of a recorded host that the case has no answer to."""
+
+    def _find(self, attempt: Attempt) -> tuple[bool | None, str]:
+        unknown = [each for each in attempt.requests if not each.is_recorded]
+        if not unknown:
+            return True, "every call over HTTP is on record"
+        return False, f"the case has no answer to {shorten(str(unknown[0]))}"
+
+    def __str__(self) -> str:
+        return "calls over HTTP are those that the case has answers to"
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,6 +383,11 @@ class TestsPass(Requirement):
         return None, "the case's tests were not run"
 
 
+def require_known_endpoints() -> tuple[Requirement, ...]:
+    """Return what a case with recorded HTTP requires: that nothing else is called at its hosts."""
+    return (KnownEndpoints("", negated=False),)
+
+
 def require_tests() -> tuple[Requirement, ...]:
     """Return the requirement that all tests of a case ran and passed."""
     return (TestsPass("all tests of the case pass", negated=False),)
@@ -416,6 +482,8 @@ def _read_entry(entry: object, *, negated: bool) -> Requirement:
         ((kind, about),) = entry.items()
         if kind == "answer" and isinstance(about, dict):
             return _read_answer(entry, about, negated=negated)
+        if kind == "call" and isinstance(about, str):
+            about = {"tool": about}
         if kind == "call" and isinstance(about, dict):
             return _read_call(entry, about, negated=negated)
         if kind == "file" and isinstance(about, dict):
@@ -452,9 +520,17 @@ def check_relative(path: str) -> None:
 
 def _read_call(entry: Any, about: Mapping[str, Any], *, negated: bool) -> Requirement:
     tool, args = about.get("tool"), about.get("args", {})
-    if not isinstance(tool, str) or not isinstance(args, dict) or set(about) - {"tool", "args"}:
-        raise ValueError("call takes tool, a name, and args, a mapping of argument names to values")
-    return CallRequirement(entry, negated, tool, args)
+    count, query, body = about.get("count"), about.get("query", {}), about.get("body")
+    is_count = count is None or (type(count) is int and count >= 0)
+    pattern = parse_pattern(tool, query, body) if isinstance(tool, str) and isinstance(query, dict) else None
+    own_keys = {"query", "body"} if pattern is not None else {"args"}
+    if not isinstance(tool, str) or not isinstance(args, dict) or not is_count:
+        raise ValueError("call takes tool, a name, args, a mapping of argument names to values, and count")
+    if set(about) - {"tool", "count"} - own_keys:
+        raise ValueError("call takes tool, args and count; over HTTP (GET https://…) query, body and count")
+    if pattern is not None:
+        return RequestRequirement(entry, negated, pattern, count)
+    return CallRequirement(entry, negated, tool, args, count)
 
 
 def _explain_own(run: RunEvaluation, assertion: CaseAssertion) -> str:

@@ -35,8 +35,8 @@ from spanproof.semconv import openinference
 
 FRAMEWORKS: Final = ("smolagents", "langchain", "openai-agents", "mcp")
 """Names of all frameworks, each also the name of the extra that installs it."""
-# Not the OpenAI Agents SDK, which uploads its own traces, nor MCP, whose calls frameworks record.
-_DEFAULT_FRAMEWORKS: Final = ("smolagents", "langchain")
+AUTO: Final = "auto"
+"""Means every framework that is installed."""
 
 _logger = logging.getLogger(__name__)
 _lock = make_lock()
@@ -59,7 +59,7 @@ def register(
     project: str | None = None,
     endpoint: str | None = None,
     protocol: str | None = None,
-    instrument: Sequence[str] = _DEFAULT_FRAMEWORKS,
+    instrument: str | Sequence[str] = AUTO,
     batch: bool = True,
     headers: dict[str, str] | None = None,
     content: ContentPolicy | None = None,
@@ -77,7 +77,8 @@ def register(
             provider is already there, its exporters are kept, and one is added only for an endpoint given
             here that they do not export to.
         protocol: `http/protobuf` or `grpc`; else `OTEL_EXPORTER_OTLP_PROTOCOL`, else `http/protobuf`.
-        instrument: frameworks to instrument; those not installed are left out.
+        instrument: frameworks to instrument, by name; `auto` for each that is installed. One log line says
+            which were found; a warning says that none was, or which of those named is not installed.
         batch: export in the background; False exports each span as it ends.
         headers: sent with each export; else `OTEL_EXPORTER_OTLP_HEADERS`.
         content: what may be recorded, from now on, by all frameworks; else the policy of the call before, or
@@ -91,7 +92,9 @@ def register(
         ValueError: an argument names an unknown framework or protocol, or an endpoint that is not a URL.
         ImportError: `protocol` is `grpc` and its exporter is not installed.
     """
-    _validate(endpoint, instrument)
+    wanted = (instrument,) if isinstance(instrument, str) and instrument != AUTO else tuple(instrument)
+    wanted = FRAMEWORKS if instrument == AUTO else wanted
+    _validate(endpoint, wanted)
     with _lock:
         _set_policy(content)
         with readable_environment():
@@ -114,10 +117,30 @@ def register(
             if ours or endpoint is not None:
                 add_exporters(provider, registration.exports, endpoint, chosen, batch=batch, headers=headers)
         configure(provider, _content)
-        for framework in instrument:
-            if not _is_switched_off(framework):
-                instrument_if_installed(framework, provider)
+        allowed = [framework for framework in wanted if not _is_switched_off(framework)]
+        for framework in allowed:
+            instrument_if_installed(framework, provider)
+        _report_found(allowed, named=instrument != AUTO)
     return provider
+
+
+def _report_found(wanted: Sequence[str], *, named: bool) -> None:
+    """Report in one log line what is instrumented, and warn of what is not there."""
+    found = [framework for framework in wanted if framework in _instrumented]
+    missing = [framework for framework in wanted if framework not in _instrumented]
+    if found:
+        _logger.info("spanproof instruments %s", ", ".join(found))
+    if named and missing:
+        _logger.warning(
+            "spanproof does not instrument %s: not installed here, or in a release that it does not know",
+            ", ".join(missing),
+        )
+    elif missing and not found:
+        _logger.warning(
+            "spanproof found no framework to instrument, and records only spans that the program makes"
+            " itself; it knows %s",
+            ", ".join(FRAMEWORKS),
+        )
 
 
 def instrument_smolagents(
@@ -189,13 +212,11 @@ def instrumented() -> tuple[str, ...]:
 
 
 def _validate(endpoint: str | None, instrument: Sequence[str]) -> None:
-    if isinstance(instrument, str):
-        message = f"instrument={instrument!r}: give a sequence of names, ({instrument!r},)"
-        raise ValueError(message)  # noqa: TRY004
     for framework in instrument:
         if framework not in FRAMEWORKS:
             raise ValueError(
-                f"instrument: no framework {framework!r} is known; choose from {', '.join(FRAMEWORKS)}"
+                f"instrument: no framework {framework!r} is known; choose {AUTO!r},"
+                f" or from {', '.join(FRAMEWORKS)}"
             )
     if endpoint is not None and (not urlsplit(endpoint).netloc or "://" not in endpoint):
         raise ValueError(f"endpoint={endpoint!r} is not a URL; write it like http://127.0.0.1:4318")

@@ -225,10 +225,10 @@ class Program:
         language: `python`, `bash`, `sql`, `javascript`, `typescript`, or one of `toolchains`; a backend names
             those it knows.
         source: the code; any text, NUL bytes and lone surrogates included.
-        tests: Python code run after the source in the same namespace; each `assert` statement at its top
-            level, or each `test_…` function and each assert in a `check(candidate)`, counts as a test. Tests
-            in another form (classes, fixtures, doctests) are not run; then the failure class is
-            `tests_not_run` where it would be `ok`, as where there is no test at all.
+        tests: Python code that sees the source's names; each `assert` statement at its top level, or each
+            `test_…` function and each assert in a `check(candidate)`, counts as a test. What unittest,
+            doctest or pytest collect besides is run by these, pytest where the environment has it; where it
+            does not, the failure class is `tests_not_run` where it would be `ok`, as where there is no test.
         entry_point: with tests in HumanEval's form, the function handed to `check`.
         files: laid into the work directory first, by relative path.
         stdin: what the program reads.
@@ -280,7 +280,11 @@ class Execution:
         result_characters: of `str()` of the value where that takes more than 384 KiB as JSON: then
             `result_text` is its start, with a mark behind it.
         tests_passed, tests_total: None where the program had no tests.
-        tests_failed: numbers, from 0 in the order of their text, of the first tests that did not pass.
+        tests_failed: numbers, from 0 in the order of their names, of the first tests that did not pass.
+        tests_skipped: numbers of tests that their author had skipped: they count neither way.
+        tests_names: of the first 1,000 tests, in the order of their numbers.
+        tests_apart: whether the program had no part in a result: the tests ran in an interpreter that it
+            never had, and no method of its own decided a comparison. None without tests.
         reason: for `sandbox_unavailable`, what is missing and how to get it; for `tests_not_run`, what the
             tests have that is not run, and how to write it.
         tier: the wall it ran behind.
@@ -307,6 +311,9 @@ class Execution:
     tests_passed: int | None = None
     tests_total: int | None = None
     tests_failed: tuple[int, ...] = ()
+    tests_skipped: tuple[int, ...] = ()
+    tests_names: tuple[str, ...] = ()
+    tests_apart: bool | None = None
     reason: str | None = None
     tier: Tier = Tier.FULL
 

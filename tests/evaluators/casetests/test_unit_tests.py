@@ -24,24 +24,62 @@ def test_what_a_failed_assertion_says_is_never_reported(build, jail):
 @pytest.mark.parametrize(
     ("unit", "named"),
     [
-        ("def test_x(xs): assert xs", "function test_x with parameters (line 1)"),
-        ("async def test_x(): assert True", "async function test_x (line 1)"),
-        ("class TestX:\n    def test_x(self): assert True", "class TestX (line 1)"),
-        ("import unittest\nclass T(unittest.TestCase):\n    def test_x(self): ...", "class T (line 2)"),
-        ("import pytest\n@pytest.fixture\ndef order(): ...", "fixture order (line 3)"),
         ("print(tidy([]) == [])", "no test that this runner collects"),
         ("", "no test that this runner collects"),
+        ("def load_tests(loader, tests, pattern): return tests", "function load_tests (line 1)"),
         ("def check(candidate):\n    assert candidate([]) == []", "no entry_point"),
     ],
 )
-def test_a_test_that_would_never_run_makes_the_tests_unrun_even_beside_one_that_passes(
-    build, jail, unit, named
-):
-    collected = "" if "no " in named else "\ndef test_collected():\n    assert True\n"
-    found = report(build, jail, SORT, unit=unit + collected)
+def test_tests_of_which_none_is_collected_are_unrun(build, jail, unit, named):
+    found = report(build, jail, SORT, unit=unit)
     assert (found.results, found.unrun_cause) == ((), UnrunCause.NOT_COLLECTED)
-    assert f"{named}" in (found.unrun or "")
-    assert "tests.yaml" in (found.unrun or "")
+    assert named in (found.unrun or "")
+
+
+@pytest.mark.parametrize(
+    ("unit", "names"),
+    [
+        (
+            "import pytest\n@pytest.mark.parametrize('xs', [[], [1]])\ndef test_x(xs): assert tidy(xs) == xs",
+            ("test_x[xs0]", "test_x[xs1]"),
+        ),
+        ("async def test_x(): assert tidy([1]) == [1]", ("test_x",)),
+        ("class TestX:\n    def test_x(self): assert tidy([]) == []", ("TestX::test_x",)),
+        (
+            "import unittest\nclass T(unittest.TestCase):\n    def test_x(self): assert tidy([]) == []",
+            ("T::test_x",),
+        ),
+        (
+            "import pytest\n@pytest.fixture\ndef xs(tmp_path): return [1]\ndef test_x(xs): assert tidy(xs)",
+            ("test_x",),
+        ),
+        (
+            'def test_x():\n    """\n    >>> tidy([2, 1])\n    [1, 2]\n    """',
+            ("test_x", "doctest of test_x"),
+        ),
+    ],
+)
+def test_tests_are_collected_as_people_write_them(build, jail, unit, names):
+    found = report(build, jail, SORT, unit=unit + "\ndef test_last():\n    assert tidy([3]) == [4]\n")
+    assert dict(found.results) == {"test_last": False, **dict.fromkeys(names, True)}, found
+    assert found.apart
+
+
+def test_a_skipped_test_is_reported_and_decides_nothing(build, jail):
+    unit = (
+        "import pytest\n@pytest.mark.skip('no such machine')\ndef test_x(): assert tidy([]) == [1]\n"
+        "def test_y(): assert tidy([]) == []\n"
+    )
+    found = report(build, jail, SORT, unit=unit)
+    assert (found.results, found.skipped) == ((("test_y", True),), ("test_x",))
+
+
+def test_a_case_can_refuse_tests_that_share_the_interpreter(build, jail):
+    unit = "class Fake(list): pass\ndef test_x():\n    assert tidy(Fake()) == []\n"
+    shared = report(build, jail, SORT, unit=unit)
+    assert (shared.results, shared.apart) == ((("test_x", True),), False)
+    refused = report(build, jail, SORT, unit=unit, require_apart=True)
+    assert (refused.results, refused.unrun_cause) == ((), UnrunCause.NOT_APART)
 
 
 def test_the_examples_in_docstrings_are_tests(build, jail):

@@ -13,13 +13,18 @@ from __future__ import annotations
 
 from . import (
     blind_spots,
+    disguised_tools,
     disguises,
     disk,
     endings,
     evasions,
+    exits,
     files,
     generated,
+    judges,
     kernel_memory,
+    leftovers,
+    machine_view,
     network,
     origins,
     privileges,
@@ -51,6 +56,11 @@ HOSTILE = (
     *strangers.SNIPPETS,
     *generated.SNIPPETS,
     *endings.SNIPPETS,
+    *machine_view.SNIPPETS,
+    *exits.SNIPPETS,
+    *leftovers.SNIPPETS,
+    *judges.SNIPPETS,
+    *disguised_tools.SNIPPETS,
 )
 """In the order they run: one may leave what a later one looks for."""
 WITHOUT_NODE = tuple(one for one in HOSTILE if one.language not in ("javascript", "typescript"))

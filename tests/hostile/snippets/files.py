@@ -172,7 +172,10 @@ SNIPPETS = [
         import socket
         s = socket.socket(socket.AF_UNIX); s.connect("/var/run/docker.sock"); print("BREACH")
         """,
-        None,  # a look, as `docker ps` has it too: an attempt where the machine has one, a note where it has not
+        (
+            "file",
+            "/run/docker.sock",
+        ),  # `docker` looks for it too: a policy that allows the program allows that
         _WHEREVER_IT_LIES,
     ),
     hostile(

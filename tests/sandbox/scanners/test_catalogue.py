@@ -9,6 +9,7 @@ from spanproof.sandbox.scanners.javascript.effects import CHECKS as SCRIPT_CHECK
 from spanproof.sandbox.scanners.javascript.script import SINKS as SCRIPT_SINKS
 from spanproof.sandbox.scanners.python.effects import CHECKS
 from spanproof.sandbox.scanners.python.names import METHOD_SINKS, SINKS
+from spanproof.sandbox.scanners.reader.effects import check_effects, read_effects
 from spanproof.sandbox.scanners.rules import explain_call, find_rule
 from spanproof.sandbox.scanners.shell.catalogue import DENIED, FETCH_OPTIONS, OPERANDS
 
@@ -62,3 +63,25 @@ def test_a_malformed_data_file_is_refused_by_its_line(
 
     with pytest.raises(ValueError, match=r"broken\.txt, line \d: 'key'"):
         catalogue.read_sections("broken")
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        ("raed 0 path", r"libraries\.txt, line 2: numpy\.load has the kind 'raed'.*did you mean 'read'"),
+        (
+            "review deserialise",
+            r"libraries\.txt, line 2: numpy\.load has the rule 'deserialise'.*'deserialize",
+        ),
+        ("frobnicate 0", r"the kind 'frobnicate', which is not known; known are: address"),
+    ],
+)
+def test_an_effect_that_nothing_judges_is_refused_when_the_file_is_loaded(
+    entry: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "libraries.txt").write_text(f"[calls]\nnumpy.load {entry}\n")
+    monkeypatch.setattr(catalogue, "_DIRECTORY", tmp_path)
+    effects = read_effects(catalogue.read_sections("libraries")["calls"])
+
+    with pytest.raises(ValueError, match=expected):
+        check_effects(effects, CHECKS, "libraries")

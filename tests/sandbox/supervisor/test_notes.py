@@ -212,3 +212,53 @@ def test_a_program_ends_as_the_interpreter_ends_it(
     execution = jail.run(Program("python", source))
     assert (execution.stdout, execution.exit_code) == (plain.stdout, plain.returncode)
     assert execution.files == {path.name: path.stat().st_size for path in directory.iterdir()}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/run/docker.sock",
+        "/var/run/docker.sock",
+        "/run/podman/podman.sock",
+        "/run/containerd/containerd.sock",
+        "/run/user/1000/bus",
+        "/run/systemd/private",
+    ],
+)
+def test_asking_for_a_service_that_starts_things_is_an_attempt(jail: Sandbox, path: str) -> None:
+    source = f"import socket\ntry: socket.socket(socket.AF_UNIX).connect({path!r})\nexcept OSError: pass"
+    refused = [(each.kind, each.target) for each in jail.run(Program("python", source)).attempts]
+    assert refused == [(AttemptKind.FILE, path)]
+
+
+def test_a_secret_that_an_orchestrator_mounts_is_an_attempt(jail: Sandbox) -> None:
+    execution = jail.run(Program("python", "try: open('/run/secrets/token')\nexcept OSError: pass"))
+    assert [each.target for each in execution.attempts] == ["/run/secrets/token"]
+
+
+def test_what_a_program_puts_below_run_is_its_own(jail: Sandbox) -> None:
+    source = """
+import os, socket
+open("/run/app.pid", "w").write("7"); print(open("/run/app.pid").read())
+os.makedirs("/run/user/1000")
+server = socket.socket(socket.AF_UNIX); server.bind("/run/user/1000/bus"); server.listen()
+socket.socket(socket.AF_UNIX).connect("/run/user/1000/bus"); print(sorted(os.listdir("/run")))
+"""
+    execution = jail.run(Program("python", source))
+    assert (execution.stdout, execution.attempts) == ("7\n['app.pid', 'user']\n", ())
+
+
+def test_a_search_along_a_path_of_the_program_s_own_is_no_attempt(jail: Sandbox) -> None:
+    source = """
+mkdir -p bin tools && printf '#!/bin/sh\\necho found\\n' > tools/greet && chmod +x tools/greet
+PATH=$PWD/bin:$PWD/tools:/node_modules/.bin:$PATH env greet
+"""
+    execution = jail.run(Program("bash", source))
+    assert execution.stdout == "found\n"
+    assert [each for each in execution.attempts if not each.allowed] == []
+
+
+def test_starting_a_program_that_lies_nowhere_is_an_attempt(jail: Sandbox) -> None:
+    source = "import subprocess\ntry: subprocess.run(['/opt/evil'])\nexcept OSError: pass"
+    attempts = jail.run(Program("python", source)).attempts
+    assert attempts == (Attempt(AttemptKind.PROCESS, "/opt/evil", allowed=False),)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from spanproof.sandbox.guest.wire import Frame, encode
+from spanproof.sandbox.supervisor.run import steps
 from spanproof.sandbox.supervisor.run.steps import SessionRun
 
 from .begun import begun_in
@@ -73,3 +74,20 @@ def test_a_supervisor_whose_host_is_long_in_reading_looks_after_its_guest_meanwh
         heard += host.recv(1 << 16)
     rest.join()
     assert heard == sent
+
+
+def test_time_in_which_what_is_left_has_no_processor_is_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr(steps.time, "monotonic", lambda: now)
+    settling = steps._Settling(0.4)
+    settling.give_back(5.0)  # of before
+    for _ in range(20):
+        now += 0.01
+        left_s = settling.count_down()
+    assert left_s == pytest.approx(0.2)
+    settling.give_back(5.15)
+    assert settling.count_down() == pytest.approx(0.35)
+    settling.give_back(9.0)  # no more than was counted
+    assert settling.count_down() == pytest.approx(0.4)
+    now += 60
+    assert settling.count_down() == 0.0

@@ -3,6 +3,7 @@
 from fastapi import APIRouter, Depends
 
 from spanproof.api.access import authorise_reader, refuse_limited
+from spanproof.api.known_parameters import PREFIX, refuse_unknown_parameters
 from spanproof.api.problems import describe_problem
 from spanproof.api.routes import (
     alerts,
@@ -22,11 +23,12 @@ from spanproof.api.routes import (
 )
 
 router = APIRouter(
-    prefix="/api/v1",
-    dependencies=[Depends(authorise_reader)],
+    prefix=PREFIX,
+    dependencies=[Depends(authorise_reader), Depends(refuse_unknown_parameters)],
     responses={
+        400: describe_problem("a parameter is unknown or cannot be read"),
         401: describe_problem("no valid token"),
-        422: describe_problem("a parameter is not valid"),
+        422: describe_problem("the body is not valid, or parameters do not fit together"),
         503: describe_problem("the store cannot be read"),
     },
 )

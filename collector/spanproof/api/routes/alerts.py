@@ -14,6 +14,7 @@ from pydantic import Field
 
 from spanproof.alerts import Alert
 from spanproof.alerts.engine import FIRING, PENDING
+from spanproof.alerts.messages import describe_bound, describe_span
 from spanproof.api import pages
 from spanproof.api.access import WRITER, Opened
 from spanproof.api.models import Answer, Nanoseconds
@@ -55,10 +56,12 @@ class AlertRow(Answer):
     status: str = Field(description="`pending`, `firing`, `resolved` or `inactive`.")
     severity: str
     metric: str
-    summary: str
-    threshold: str
+    summary: str = Field(description="As it was at `read_ns`.")
+    first_summary: str = Field(description="The sentence with which it began to fire.")
+    threshold: str = Field(description="The bound in the unit of its rule: `bound > 20 steps`.")
     since_ns: Nanoseconds
-    at_ns: Nanoseconds
+    at_ns: Nanoseconds = Field(description="Of the state.")
+    read_ns: Nanoseconds = Field(description="Of the value and the counts.")
     value: float | None
     low: float | None
     part: int | None
@@ -82,7 +85,9 @@ class AlertRule(Answer):
     severity: str
     measure: str
     threshold: float
+    bound: str = Field(description="The bound in the unit of the rule: `bound > 20 steps`, `threshold 10 %`.")
     window_s: float
+    window: str = Field(description="The window in one unit: `24 h`.")
     min_count: int
     group_by: list[str]
     cohort: dict[str, str]
@@ -146,7 +151,7 @@ def alerts(
     taken = {(each.rule, each.fingerprint, each.episode_ns): each.author for each in log.acknowledgements()}
     waiting: dict[str, list[str]] = {}
     for delivery in log.deliveries(limit=1000):
-        if delivery.state in ("trying", "retrying", "given_up"):
+        if delivery.state in ("trying", "undelivered", "given_up"):
             waiting.setdefault(delivery.notification, []).append(
                 pages.clean_text(f"{delivery.target}: {delivery.state} {delivery.error}".strip())
             )
@@ -220,7 +225,9 @@ def _build_rule(rule: Any) -> AlertRule:
         severity=rule.severity.value,
         measure=rule.measure.value,
         threshold=rule.threshold,
+        bound=pages.clean_text(describe_bound(rule)),
         window_s=rule.window_s,
+        window=describe_span(rule.longest_s),
         min_count=rule.min_count,
         group_by=list(rule.group_by),
         cohort=_clean_texts(rule.cohort),
@@ -237,9 +244,11 @@ def _build_row(event: AlertEvent, acknowledged_by: str, undelivered: list[str]) 
         severity=alert.severity,
         metric=pages.clean_text(alert.metric),
         summary=pages.clean_text(alert.summary),
+        first_summary=pages.clean_text(alert.first_summary),
         threshold=pages.clean_text(alert.threshold),
         since_ns=alert.since_ns,
         at_ns=event.at_ns,
+        read_ns=alert.at_ns,
         value=alert.value,
         low=alert.low,
         part=alert.part,

@@ -80,7 +80,7 @@ def compare(
         before, after = f"the {hours:g} h before", f"the last {hours:g} h"
     elif not before or not after:
         raise HTTPException(
-            HTTPStatus.UNPROCESSABLE_ENTITY, f"before, after: give two values of {dimension} to compare"
+            HTTPStatus.BAD_REQUEST, f"before, after: give two values of {dimension} to compare"
         )
     else:
         sides = [({**cohort, dimension: each}, start, end) for each in (before, after)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Annotated, Any, Literal
 
@@ -12,7 +13,7 @@ from fastapi import APIRouter, HTTPException, Query
 from pydantic import Field
 
 from spanproof.api import models, pages
-from spanproof.api.access import WRITER, Opened
+from spanproof.api.access import PROJECT_WRITER, Opened
 from spanproof.api.models import Answer, Nanoseconds
 from spanproof.api.parameters import (
     Cohort,
@@ -32,11 +33,13 @@ from spanproof.evaluators.run_state import PERSON_VERDICT
 from spanproof.store import ExternalScore
 from spanproof.store.browse import CORRECTION_NAME, LabelRow
 from spanproof.trace import CAUSE_WORDS, Cause, Label, Layer, Run, Score, Scored, State, get_state
+from spanproof.trace.project import get_score_key
 
 router = APIRouter()
 _REFUSED: dict[int | str, dict[str, Any]] = {
     403: describe_problem("this request may not write"),
     404: describe_problem("there is none"),
+    409: describe_problem("several projects have a trace with this id"),
     415: describe_problem("the body is not JSON"),
 }
 _MOST_LABELS = 20_000
@@ -82,6 +85,10 @@ class NewLabel(Answer):
         str | None, Field(max_length=20_000, description="The right answer, where the run's is wrong.")
     ] = None
     author: Annotated[str, Field(pattern=r"^[a-z0-9_]{1,50}$", description="Who says so.")] = "human"
+    project: Annotated[
+        str | None,
+        Field(max_length=500, description="Of the trace, where several projects have one with this id."),
+    ] = None
 
 
 class PersonsLabel(Answer):
@@ -149,10 +156,12 @@ def queue(
     """Return verdicts that wait for a person: open ones first, then fails, then a tenth of the passes."""
     found = store.browse.unlabelled(layer, start_ns=compute_window(hours)[0], cohort=cohort, limit=limit)
     evaluations = store.evaluations(list(dict.fromkeys(score.trace_id for score in found)))
-    runs = {(each.run.trace_id, each.run.span_id): each.run for one in evaluations for each in one.runs}
+    runs = {(one.key, each.run.span_id): each.run for one in evaluations for each in one.runs}
     return Queue(
         layer=layer,
-        waiting=[_build_waiting(score, runs.get((score.trace_id, score.run_span_id))) for score in found],
+        waiting=[
+            _build_waiting(score, runs.get((get_score_key(score), score.run_span_id))) for score in found
+        ],
     )
 
 
@@ -173,25 +182,36 @@ def labels(
     )
 
 
-@router.post("/labels", status_code=201, responses=_REFUSED, dependencies=[WRITER])
+@router.post("/labels", status_code=201, responses=_REFUSED, dependencies=[PROJECT_WRITER])
 def write_label(given: NewLabel, store: Opened) -> PersonsLabel:
     """Write a person's verdict, and the right answer where one is given."""
-    trace_id = find_trace_id(store, given.trace_id)
-    evaluation = store.evaluation(trace_id)
+    trace_id = find_trace_id(store, given.trace_id, given.project)
+    evaluation = store.evaluation(trace_id, given.project)
     if evaluation is None:
         raise make_not_found_error(given.trace_id)
     run = next((each for each in evaluation.runs if each.run.span_id == given.run_span_id), None)
     if run is None:
         raise HTTPException(HTTPStatus.NOT_FOUND, f"trace {trace_id} has no run {given.run_span_id[:16]!r}")
     now, label = time.time_ns(), Label(given.verdict)
-    place = (trace_id, given.run_span_id, given.layer)
     value = 1.0 if label is Label.PASS else 0.0
-    written = [ExternalScore(*place, PERSON_VERDICT, given.author, value, label, given.note, None, "", now)]
+    verdict = ExternalScore(
+        trace_id=trace_id,
+        span_id=given.run_span_id,
+        layer=given.layer,
+        name=PERSON_VERDICT,
+        source=given.author,
+        value=value,
+        label=label,
+        explanation=given.note,
+        raw=None,
+        unit="",
+        given_ns=now,
+        project=evaluation.key.project,
+    )
+    written = [verdict]
     if given.correction is not None:
         # Advice: it counts in no rate.
-        written.append(
-            ExternalScore(*place, CORRECTION_NAME, given.author, value, None, given.correction, None, "", now)
-        )
+        written.append(replace(verdict, name=CORRECTION_NAME, label=None, explanation=given.correction))
     store.write_external(written)
     ours = next(
         (

@@ -16,6 +16,7 @@ from spanproof.api.parameters import (
     Hours,
     Limit,
     MaybeHours,
+    Project,
     compute_window,
     decode_cursor,
     encode_cursor,
@@ -28,7 +29,10 @@ from spanproof.store.browse import Page
 from spanproof.trace import Layer, State, get_state
 
 router = APIRouter()
-_MISSING: dict[int | str, dict[str, Any]] = {404: describe_problem("there is none")}
+_MISSING: dict[int | str, dict[str, Any]] = {
+    404: describe_problem("there is none"),
+    409: describe_problem("several projects have a trace with this id"),
+}
 # Rows that one request looks through for those in a state, and how many it reads at once.
 _MOST_LOOKED_AT: Final = 20_000
 _LOOKED_AT_ONCE: Final = 500
@@ -114,18 +118,18 @@ def _has_layer_in(row: TraceRow, layer: Layer, state: State) -> bool:
 
 
 @router.get("/traces/{trace_id}", responses=_MISSING)
-def trace(trace_id: str, store: Opened) -> models.TracePage:
+def trace(trace_id: str, store: Opened, project: Project = None) -> models.TracePage:
     """Return one trace whole: its spans, and each run with steps, verdicts, evidence and claims."""
-    evaluation = store.evaluation(find_trace_id(store, trace_id))
+    evaluation = store.evaluation(find_trace_id(store, trace_id, project), project)
     if evaluation is None:
         raise make_not_found_error(trace_id)
-    return pages.build_trace_page(evaluation, store.feedback(evaluation.trace.trace_id))
+    return pages.build_trace_page(evaluation, store.feedback(evaluation.key))
 
 
 @router.get("/traces/{trace_id}/spans/{span_id}", responses=_MISSING)
-def span(trace_id: str, span_id: str, store: Opened) -> models.SpanPage:
+def span(trace_id: str, span_id: str, store: Opened, project: Project = None) -> models.SpanPage:
     """Return one span with its attributes, as they were received."""
-    evaluation = store.evaluation(find_trace_id(store, trace_id))
+    evaluation = store.evaluation(find_trace_id(store, trace_id, project), project)
     spans = evaluation.trace.spans if evaluation else ()
     found = next((each for each in spans if each.span_id == span_id), None)
     if found is None:
@@ -134,9 +138,9 @@ def span(trace_id: str, span_id: str, store: Opened) -> models.SpanPage:
 
 
 @router.get("/traces/{trace_id}/snippets/{snippet_id}", responses=_MISSING)
-def snippet(trace_id: str, snippet_id: str, store: Opened) -> models.Snippet:
+def snippet(trace_id: str, snippet_id: str, store: Opened, project: Project = None) -> models.Snippet:
     """Return one snippet: its code, what scanners say of it, the record and the replay."""
-    evaluation = store.evaluation(find_trace_id(store, trace_id))
+    evaluation = store.evaluation(find_trace_id(store, trace_id, project), project)
     found = pages.find_snippet(evaluation, snippet_id) if evaluation else None
     if found is None:
         raise HTTPException(
@@ -149,13 +153,17 @@ def snippet(trace_id: str, snippet_id: str, store: Opened) -> models.Snippet:
 def scores(
     trace_id: str,
     store: Opened,
+    project: Project = None,
     history: Annotated[
         bool, Query(description="Also scores that a newer version of an evaluator has replaced.")
     ] = False,
     limit: Annotated[int, Query(ge=1, le=5000)] = 1000,
 ) -> models.ScoreList:
     """Return the scores of one trace, with the versions of their evaluators."""
-    found = store.scores(trace_id=find_trace_id(store, trace_id), every_version=history)
+    cohort = {} if project is None else {"project": project}
+    found = store.scores(
+        trace_id=find_trace_id(store, trace_id, project), cohort=cohort, every_version=history
+    )
     rows = [pages.build_versioned_score(score) for score, _ in zip(found, range(limit), strict=False)]
     return models.ScoreList(scores=rows)
 

@@ -1,4 +1,4 @@
-"""`spanproof alerts`: what fires, silences, acknowledgements. All of it works while a server runs."""
+"""`spanproof alerts`: what fires, silences, acknowledgements, trials. All of it works while a server runs."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from uuid import uuid4
 import click
 from rich.table import Table
 
-from spanproof.alerts import Alert
+from spanproof.alerts import Alert, AlertRule, Status
 from spanproof.alerts.engine import FIRING, PENDING
 from spanproof.cli.exit_codes import EXIT_PASS
+from spanproof.cli.options.config import with_config_options
 from spanproof.cli.options.store import opened_store, parse_span, store_option, with_limit_option
 from spanproof.cli.output.console import console, inform, pick, print_json
 from spanproof.cli.output.hostile import clean_line
 from spanproof.cli.output.words import format_count, format_time
 from spanproof.cli.problems import UsageProblem
+from spanproof.config.model import Config
 from spanproof.store import Acknowledgement, AlertEvent, Delivery, Silence, Store
 from spanproof.trace.codec import decode
 
@@ -27,7 +29,7 @@ _SHOWN_ID = 12
 
 @click.group("alerts")
 def command() -> None:
-    """List alerts, silence and acknowledge them."""
+    """List alerts, silence and acknowledge them, try a rule on the past."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +148,108 @@ def acknowledge(alert: str, comment: str, author: str | None, location: str, as_
     return EXIT_PASS
 
 
+@command.command("test")
+@click.argument("rule")
+@click.option("--since", default="7d", show_default=True, help="How far back: 24h, 7d.")
+@with_config_options
+@store_option
+@click.option("--json", "as_json", is_flag=True, help="A JSON line per notification, then their number.")
+def try_rule(rule: str, since: str, config: Config, location: str, as_json: bool) -> int:
+    """Say how often a rule of the configuration would have fired lately.
+
+    RULE is its name. It is read over the scores that the store has now, from the past on, in steps of a
+    twelfth of its window. Nothing is sent, and nothing is written.
+    """
+    from spanproof.alerts.replay import choose_step_s, iter_notifications
+
+    watched = next((each for each in config.alerts if each.name == rule), None)
+    if watched is None:
+        names = ", ".join(each.name for each in config.alerts) or "none"
+        raise UsageProblem(f"alerts test: there is no rule {rule!r}", f"The configuration has: {names}.")
+    end_ns = time.time_ns()
+    start_ns = end_ns - parse_span("--since", since)
+    with opened_store(location) as store:
+        made = [*iter_notifications(watched, store.measures, start_ns, end_ns, choose_step_s(watched))]
+    fired = [each for each in made if each.status is Status.FIRING and not each.repeated]
+    if as_json:
+        for notification in made:
+            print_json({"kind": "notification", **pick(notification, "at_ns status repeated summary")})
+        print_json(
+            {"kind": "trial", "rule": rule, "start_ns": start_ns, "end_ns": end_ns, "fired": len(fired)}
+        )
+        return EXIT_PASS
+    for notification in made:
+        line = f"{format_time(notification.at_ns)} UTC  {notification.status.value}: {notification.summary}"
+        console.print(clean_line(line, 300))
+    console.print(
+        clean_line(f"{rule} would have fired {format_count(len(fired), 'time')} in the last {since}")
+    )
+    return EXIT_PASS
+
+
+@command.command("simulate")
+@click.option("--window", default="1h", show_default=True, help="The rule's window: 10m, 1h, 24h.")
+@click.option(
+    "--threshold",
+    default=0.1,
+    show_default=True,
+    type=click.FloatRange(0.001, 0.5),
+    help="The rule's threshold.",
+)
+@click.option(
+    "--verdicts",
+    "volumes",
+    multiple=True,
+    type=click.IntRange(1, 100_000),
+    help="Verdicts per window; repeatable. By default 40, 200 and 1000.",
+)
+@click.option(
+    "--weeks", default=4, show_default=True, type=click.IntRange(1, 520), help="Of each steady rate."
+)
+@click.option(
+    "--steps", default=25, show_default=True, type=click.IntRange(0, 10_000), help="Doublings of the rate."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON line per rule and volume on stdout.")
+def simulate(
+    window: str, threshold: float, volumes: Sequence[int], weeks: int, steps: int, as_json: bool
+) -> int:
+    """Simulate how often a rule pages.
+
+    At steady rates, and how soon it detects a doubling. Beside it are two rules as they are written for
+    Prometheus. The numbers are reproducible.
+    """
+    from spanproof.alerts.simulation import FACTORS, simulate_rule
+
+    window_s = parse_span("--window", window) / 1e9
+    settings = {"name": "simulated", "layer": "groundedness", "window_s": window_s, "threshold": threshold}
+    rule = AlertRule.model_validate(settings)
+    found = [
+        each
+        for volume in volumes or (40, 200, 1000)
+        for each in simulate_rule(rule, volume, weeks=weeks, steps=steps)
+    ]
+    if as_json:
+        for each in found:
+            print_json(
+                pick(each, "name verdicts_per_window pages_a_week detected_within_window windows_to_detect")
+            )
+        return EXIT_PASS
+    table = Table(
+        "rule", "verdicts a window", *(f"{factor:g} x" for factor in FACTORS), "detected within", "median"
+    )
+    for each in found:
+        wait = "-" if each.windows_to_detect is None else f"{each.windows_to_detect:.2f} windows"
+        pages = (f"{pages:.2g}" for pages in each.pages_a_week)
+        table.add_row(
+            each.name, str(each.verdicts_per_window), *pages, f"{each.detected_within_window:.0%}", wait
+        )
+    console.print(
+        "Pages a week at steady rates, by multiple of the threshold; doublings detected within the window."
+    )
+    console.print(table)
+    return EXIT_PASS
+
+
 def _read_rows(store: Store, *, every: bool, limit: int) -> list[_Row]:
     events = [event for event in store.alerts.states() if every or event.status in (PENDING, FIRING)]
     acknowledged = {
@@ -153,7 +257,7 @@ def _read_rows(store: Store, *, every: bool, limit: int) -> list[_Row]:
     }
     waiting: dict[str, list[Delivery]] = {}
     for delivery in store.alerts.deliveries():
-        if delivery.state in ("trying", "retrying", "given_up"):
+        if delivery.state in ("trying", "undelivered", "given_up"):
             waiting.setdefault(delivery.notification, []).append(delivery)
     return [
         _Row(

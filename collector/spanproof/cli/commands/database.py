@@ -75,11 +75,18 @@ def restore(directory: Path, location: str, as_json: bool) -> int:
 @click.option("--trace", "traces", multiple=True, help="Id of a trace; may be given several times.")
 @click.option("--session", help="Id of a session: all of its traces.")
 @click.option("--user", help="Id of a user: all of their traces.")
+@click.option("--project", help="Only what is of this project; every project without it.")
 @click.option("--yes", is_flag=True, help="Delete; without it the traces are only counted.")
 @store_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
 def delete(
-    traces: tuple[str, ...], session: str | None, user: str | None, yes: bool, location: str, as_json: bool
+    traces: tuple[str, ...],
+    session: str | None,
+    user: str | None,
+    project: str | None,
+    yes: bool,
+    location: str,
+    as_json: bool,
 ) -> int:
     """Delete traces for good, with everything about them.
 
@@ -90,8 +97,8 @@ def delete(
     if not traces and session is None and user is None:
         raise UsageProblem("nothing to delete is named", "Give --trace, --session or --user.")
     with opened_store(location, writing=yes) as store:
-        ids = _find_trace_ids(store, traces, session, user)
-        deleted = store.erase_traces(ids) if yes else 0
+        ids = _find_trace_ids(store, traces, session, user, project)
+        deleted = store.erase_traces(ids, project) if yes else 0
     if as_json:
         print_json({"traces": ids, "deleted": deleted})
     elif yes:
@@ -102,14 +109,14 @@ def delete(
 
 
 def _find_trace_ids(
-    store: Store, traces: tuple[str, ...], session: str | None, user: str | None
+    store: Store, traces: tuple[str, ...], session: str | None, user: str | None, project: str | None
 ) -> list[str]:
     from spanproof.trace.dimensions import Subject
 
     found = dict.fromkeys(each.strip().lower() for each in traces)
     for subject, value in ((Subject.SESSION, session), (Subject.USER, user)):
         if value is not None:
-            found |= dict.fromkeys(store.traces_of(subject, value))
+            found |= dict.fromkeys(store.traces_of(subject, value, project))
     return list(found)
 
 

@@ -54,8 +54,11 @@ def command(
 ) -> int:
     """Evaluate files of traces offline.
 
-    FILES are OTLP trace data: .pb (protobuf), .json, or .jsonl (one request a line); or exports of Jaeger,
-    Langfuse, LangSmith, MLflow, Phoenix or Weave: .json, .jsonl or .parquet. Exit code 2 where one of them
+    FILES are OTLP trace data: .pb (protobuf), .json, or .jsonl (one request a line); exports of Jaeger,
+    Langfuse, LangSmith, MLflow, Phoenix or Weave: .json, .jsonl or .parquet; spans as OpenTelemetry's SDKs
+    print them; or transcripts: chats and responses of OpenAI's API, logs of inspect_ai (.eval, .json),
+    trajectories of SWE-agent (.traj), events of OpenHands, the memory of smolagents, results of τ-bench. Exit
+    code 2 where one of them
     could not be read in full; the others are evaluated all the same. It is 0 whatever the verdicts are:
     `spanproof gate` makes an exit code of them.
 

@@ -199,7 +199,7 @@ def _read_failing(query: StoreQuery, report: GateReport) -> list[TraceEvaluation
     failing = [case for each in report.assertions for case in each.failing]
     traces = list(dict.fromkeys(case.trace_id for case in failing))[:_MAX_TRACES]
     with opened_store(query.location) as store:
-        return list(store.evaluations(traces))
+        return list(store.evaluations(traces, query.project))
 
 
 def _format_page(report: GateReport, table: ResultTable, failing: Sequence[TraceEvaluation]) -> str:

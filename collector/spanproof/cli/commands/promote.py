@@ -27,6 +27,7 @@ from spanproof.evaluators.model import TraceEvaluation
 from spanproof.gate import ScoreQuery, parse_query
 from spanproof.store import Store
 from spanproof.suites import Case, Change, Promoting, Promotion, promote_runs
+from spanproof.trace.project import TraceKey, get_score_key
 
 _Run = tuple[TraceEvaluation, str]
 
@@ -130,20 +131,20 @@ def _find_named_run(store: Store, trace: str, run: str | None) -> _Run:
 def _find_cluster_runs(store: Store, cluster: str, limit: int) -> list[_Run]:
     """Return runs that represent a cluster of failures; those whose trace is gone are left out."""
     runs = store.failing_runs(find_cluster(store, cluster), limit=limit)
-    evaluations = {each.trace.trace_id: each for each in store.evaluations([run.trace_id for run in runs])}
-    return [(evaluations[run.trace_id], run.run_span_id) for run in runs if run.trace_id in evaluations]
+    evaluations = {each.key: each for each in store.evaluations([run.trace_id for run in runs])}
+    return [(evaluations[run.key], run.run_span_id) for run in runs if run.key in evaluations]
 
 
 def _find_matching_runs(store: Store, wanted: ScoreQuery, query: StoreQuery) -> Iterator[_Run]:
     """Yield the runs that a query means, newest first; of equal time in the order of their ids."""
     cohort = {"project": query.project} if query.project else {}
-    times: dict[tuple[str, str], int] = {}
+    times: dict[tuple[TraceKey, str], int] = {}
     for score in store.scores(layer=wanted.layer, cohort=cohort, start_ns=query.since_ns):
         if wanted.takes(score):
-            key = (score.trace_id, score.run_span_id)
+            key = (get_score_key(score), score.run_span_id)
             times[key] = max(score.span_time_ns, times.get(key, 0))
-    for trace_id, run_span_id in sorted(times, key=lambda key: (-times[key], key)):
-        evaluation = store.evaluation(trace_id)
+    for trace, run_span_id in sorted(times, key=lambda key: (-times[key], key)):
+        evaluation = store.evaluation(trace.trace_id, trace.project)
         if evaluation is not None:
             yield evaluation, run_span_id
 

@@ -105,7 +105,7 @@ class _Read:
 
 
 def _read_runs(store: Store, ids: list[str], wanted: ScoreRef, cohort: dict[str, str], read: _Read) -> None:
-    for evaluation in store.evaluations(ids):
+    for evaluation in store.evaluations(ids, cohort.get("project")):
         for each in evaluation.runs:
             fits = all(getattr(each.run.cohort, name, value) == value for name, value in cohort.items())
             state = _find_state(each, wanted)

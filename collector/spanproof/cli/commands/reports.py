@@ -60,7 +60,7 @@ def drift(query: StoreQuery, limit: int, check: bool, as_json: bool) -> int:
         task = bar.add_task("looking for changed code", total=None)
         ids = store.traces_of_changed_code(project=query.project, since_ns=query.since_ns, limit=limit)
         bar.update(task, description="reading traces", total=len(ids))
-        found = find_drifts(_read_runs(store, ids, lambda: bar.advance(task)))
+        found = find_drifts(_read_runs(store, ids, query.project, lambda: bar.advance(task)))
     if as_json:
         print_json({"drifts": [_to_drift_row(each) for each in found]})
     for each in [] if as_json else found:
@@ -70,9 +70,11 @@ def drift(query: StoreQuery, limit: int, check: bool, as_json: bool) -> int:
     return EXIT_GATE_FAILED if check and found else EXIT_PASS
 
 
-def _read_runs(store: Store, ids: Sequence[str], advance: Callable[[], None]) -> Iterator[Run]:
+def _read_runs(
+    store: Store, ids: Sequence[str], project: str | None, advance: Callable[[], None]
+) -> Iterator[Run]:
     for first in range(0, len(ids), _BATCH):
-        for evaluation in store.evaluations(ids[first : first + _BATCH]):
+        for evaluation in store.evaluations(ids[first : first + _BATCH], project):
             yield from (run.run for run in evaluation.runs)
             advance()
 

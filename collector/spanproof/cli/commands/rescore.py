@@ -85,7 +85,7 @@ def command(query: StoreQuery, layers: tuple[str, ...], config: Config, as_json:
     ):
         ids = store.trace_ids(limit=_MOST, project=query.project, since_ns=query.since_ns)
         task = bar.add_task("scoring again", total=len(ids))
-        for before, after in _rescore_traces(store, engine, ids, chosen, config):
+        for before, after in _rescore_traces(store, engine, ids, query.project, chosen, config):
             traces += 1
             given |= {score.name for score in after.scores}
             changed = _find_changes(before, after)
@@ -122,14 +122,19 @@ def _print_changes(changes: Counter[_Change]) -> None:
 
 
 def _rescore_traces(
-    store: Store, engine: Engine, ids: Sequence[str], layers: Sequence[Layer], config: Config
+    store: Store,
+    engine: Engine,
+    ids: Sequence[str],
+    project: str | None,
+    layers: Sequence[Layer],
+    config: Config,
 ) -> Iterator[tuple[TraceEvaluation, TraceEvaluation]]:
     """Yield each trace as it was and as it is now, once it is stored."""
     with ThreadPoolExecutor(config.evaluation.workers) as pool:
         for first in range(0, len(ids), _BATCH):
-            stored = store.evaluations(ids[first : first + _BATCH])
-            parents = store.span_parents([each.trace.trace_id for each in stored])
-            of_each = [parents.get(each.trace.trace_id, {}) for each in stored]
+            stored = store.evaluations(ids[first : first + _BATCH], project)
+            parents = store.span_parents([each.key for each in stored])
+            of_each = [parents.get(each.key, {}) for each in stored]
             fresh = list(pool.map(rescore_trace, repeat(engine), stored, repeat(layers), of_each))
             store.write(fresh)
             yield from zip(stored, fresh, strict=True)

@@ -67,7 +67,7 @@ def _retry(letter: DeadLetter, engine: Engine, store: Store) -> str | None:
     The letter may be of a trace whose other spans were evaluated before: they belong to it.
     """
     try:
-        stored = store.evaluation(letter.trace_id)
+        stored = store.evaluation(letter.trace_id, letter.project)
         former = stored.trace.spans if stored is not None else ()
         trace = rebuild_trace(letter.trace_id, former, [decode_protobuf(letter.body)])
         evaluation = engine.evaluate(trace)

@@ -221,6 +221,7 @@ def _to_row(row_id: object, program: Program, execution: Execution) -> dict[str,
         "peak_memory_bytes": execution.peak_memory_bytes,
         "attempts": [pick(attempt, "kind target allowed") for attempt in execution.attempts],
         **pick(execution, "tests_passed tests_total"),
+        **(pick(execution, "tests_names tests_skipped tests_apart") if program.tests is not None else {}),
         **({"limit": limit} if (limit := describe_reached_limit(execution, program.limits)) else {}),
         **({"error": execution.reason} if execution.reason is not None else {}),
         **({"result": execution.result} if program.language == "sql" else {}),
@@ -241,6 +242,10 @@ def _show(execution: Execution, limits: Limits) -> None:
     facts.add_row("exit", _format_exit(execution))
     if execution.tests_total is not None:
         facts.add_row("tests", f"{execution.tests_passed} of {execution.tests_total} passed")
+        if execution.tests_skipped:
+            facts.add_row("", f"{len(execution.tests_skipped)} skipped by their author")
+        if execution.tests_apart is False:
+            facts.add_row("", "not apart from the program: hostile code may forge them")
     facts.add_row("time", f"{execution.wall_s * 1000:.1f} ms wall, {execution.cpu_s * 1000:.1f} ms CPU")
     facts.add_row("memory", f"{execution.peak_memory_bytes / 2**20:.1f} MiB at most")
     for attempt in execution.attempts:

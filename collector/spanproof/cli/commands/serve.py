@@ -169,6 +169,11 @@ def make_collector(config: Config, role: Role = Role.ALL) -> Collector:
         collector.telemetry.gauge(
             "spanproof_notifications_waiting", "Notifications that wait for a target.", alerts.waiting
         )
+        collector.telemetry.gauge(
+            "spanproof_alert_targets_dead",
+            "Targets that got no notification for 10 min.",
+            lambda: len(alerts.dead_targets),
+        )
         collector.on_stop("alerts", alerts.close)
         return lambda: alerts.tick(time.time_ns())
 

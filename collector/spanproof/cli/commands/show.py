@@ -31,6 +31,7 @@ from spanproof.trace.codec import to_plain
 @click.argument("trace", required=False)
 @click.option("--last", is_flag=True, help="The newest trace that is evaluated.")
 @store_option
+@click.option("--project", help="Only this project.")
 @click.option("--run", "run", help="Only this run: the start of its span id, or its name.")
 @click.option("--full", is_flag=True, help="Show the evidence of layers that pass too.")
 @click.option(
@@ -42,6 +43,7 @@ from spanproof.trace.codec import to_plain
 def command(
     trace: str | None,
     last: bool,
+    project: str | None,
     location: str,
     run: str | None,
     full: bool,
@@ -56,8 +58,11 @@ def command(
     if (trace is None) is not last:
         raise UsageProblem("show takes a trace or --last", "Give the start of an id, or --last.")
     with opened_store(location) as store:
-        evaluation, newer = _find_newest(store) if trace is None else (_find(store, trace), Waiting())
-        feedback = store.feedback(evaluation.trace.trace_id)
+        if trace is None:
+            evaluation, newer = _find_newest(store, project)
+        else:
+            evaluation, newer = _find(store, trace, project), Waiting()
+        feedback = store.feedback(evaluation.key)
         name = store.name
     runs = (find_run(evaluation, run),) if run else evaluation.runs
     if html is not None:
@@ -100,30 +105,30 @@ def _print_json(
     )
 
 
-def _find(store: Store, given: str) -> TraceEvaluation:
+def _find(store: Store, given: str, project: str | None) -> TraceEvaluation:
     """Return the trace whose id starts so.
 
     Raises:
         UsageProblem: none or several do, or it is not evaluated yet.
     """
     try:
-        return find_trace(store, given)
+        return find_trace(store, given, project)
     except UsageProblem:
         prefix = given.strip().lower()
-        waiting = store.waiting_traces() if prefix else Waiting()
+        waiting = store.waiting_traces(project) if prefix else Waiting()
         named = tuple(each for each in waiting.traces if each.trace_id.startswith(prefix))
         if not named:
             raise
         raise _make_waiting_problem(replace(waiting, traces=named)) from None
 
 
-def _find_newest(store: Store) -> tuple[TraceEvaluation, Waiting]:
+def _find_newest(store: Store, project: str | None) -> tuple[TraceEvaluation, Waiting]:
     """Return the newest trace that is evaluated, and what waits and began after it.
 
     Raises:
         UsageProblem: none is evaluated.
     """
-    evaluation, waiting = find_newest_trace(store), store.waiting_traces()
+    evaluation, waiting = find_newest_trace(store, project), store.waiting_traces(project)
     if evaluation is None:
         if waiting.traces:
             raise _make_waiting_problem(waiting)

@@ -22,6 +22,7 @@ from spanproof.cli.problems import UsageProblem
 from spanproof.cli.waiting import warn_of_waiting
 from spanproof.store import Feedback, RunRow, TraceRow
 from spanproof.trace import Layer, State
+from spanproof.trace.project import TraceKey
 
 
 @click.command("traces")
@@ -107,7 +108,7 @@ def _describe_feedback(row: TraceRow, run: RunRow, feedback: Sequence[Feedback])
     kinds = [
         said.kind.replace("_", " ")
         for said in feedback
-        if said.trace_id == row.trace_id and said.is_about(run.run_span_id)
+        if said.key == TraceKey(row.project, row.trace_id) and said.is_about(run.run_span_id)
     ]
     return ", ".join(dict.fromkeys(reversed(kinds)))
 

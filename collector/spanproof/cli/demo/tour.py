@@ -140,6 +140,9 @@ def _make_settings(directory: Path, webhook: str) -> tuple[str, ...]:
         "cohort": _COHORT,
         "min_count": 2,
         "threshold": 0.3,
+        # Six runs are no evidence of a rate, and the demo shows what an alert is.
+        "lower_bound": False,
+        "for_s": 0,
         "notify": [{"kind": "webhook", "url": webhook}],
     }
     return (

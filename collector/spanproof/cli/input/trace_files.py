@@ -10,8 +10,9 @@ from spanproof.trace.exports import read_file
 from spanproof.trace.otlp import MalformedOtlp
 
 _REMEDY = (
-    "Give OTLP trace data (.pb, .json, .jsonl), or an export of Jaeger, Langfuse, LangSmith, MLflow, Phoenix"
-    " or Weave (.json, .jsonl, .parquet)."
+    "Give OTLP trace data (.pb, .json, .jsonl), an export of Jaeger, Langfuse, LangSmith, MLflow, Phoenix or"
+    " Weave (.json, .jsonl, .parquet), printed spans (.json, .log, .txt), or a transcript (.json, .jsonl,"
+    " .eval, .traj)."
 )
 
 

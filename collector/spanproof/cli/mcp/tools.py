@@ -83,7 +83,7 @@ class Tools:
         """Show one trace as text: each run's verdict, why, and its steps with code, output and replay."""
         with opened_store(self.location) as store:
             evaluation = find_trace(store, trace)
-            feedback = store.feedback(evaluation.trace.trace_id)
+            feedback = store.feedback(evaluation.key)
         runs = (find_run(evaluation, run),) if run else evaluation.runs
         page = io.StringIO()
         console = Console(file=page, width=_WIDTH, highlight=False, no_color=True, force_terminal=False)

@@ -18,7 +18,7 @@ from click.core import ParameterSource
 
 from spanproof.cli.problems import UsageProblem
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
-from spanproof.store import Store, TraceRow, open_store
+from spanproof.store import AmbiguousTrace, Store, TraceRow, open_store
 from spanproof.trace import Layer, State, get_state
 
 # The driver logs what it then raises; without a handler its line would appear on stderr beside our message.
@@ -157,17 +157,20 @@ def _has_layer_in(row: TraceRow, layer: Layer, states: Collection[State]) -> boo
 def find_newest_trace(store: Store, project: str | None = None) -> TraceEvaluation | None:
     """Return the evaluated trace that began last, None where there is none."""
     ids = store.trace_ids(limit=1, project=project)
-    return store.evaluation(ids[0]) if ids else None
+    return store.evaluations(ids[:1], project)[0] if ids else None
 
 
-def find_trace(store: Store, given: str) -> TraceEvaluation:
+def find_trace(store: Store, given: str, project: str | None = None) -> TraceEvaluation:
     """Return the stored evaluation whose id starts so; raises UsageProblem where none or several do."""
     prefix = given.strip().lower()
-    found = store.trace_ids(prefix, limit=6) if prefix else []
+    found = store.trace_ids(prefix, limit=6, project=project) if prefix else []
     if len(found) > 1 and prefix not in found:
         shown = ", ".join(found[:5]) + (", …" if len(found) > 5 else "")
         raise UsageProblem(f"trace {given!r} is not one trace: {shown}", "Give more of the id.")
-    evaluation = store.evaluation(prefix if prefix in found else found[0]) if found else None
+    try:
+        evaluation = store.evaluation(prefix if prefix in found else found[0], project) if found else None
+    except AmbiguousTrace as several:
+        raise UsageProblem(str(several), "Give --project, where the command takes it.") from several
     if evaluation is None:
         latest = ", ".join(row.trace_id for row in store.traces(limit=3)) or "none"
         near = _find_near(store, prefix)

@@ -46,6 +46,7 @@ class SpanConsumer:
         self,
         rules: Kafka,
         *,
+        project: str,
         pipeline: Pipeline,
         spool: Spool,
         offsets: Offsets,
@@ -53,6 +54,7 @@ class SpanConsumer:
         telemetry: Telemetry,
     ) -> None:
         self._rules = rules
+        self._project = project
         self._pipeline = pipeline
         self._spool = spool
         self._offsets = offsets
@@ -136,7 +138,7 @@ class SpanConsumer:
             self._telemetry.kafka_messages.labels("unreadable").inc()
             self._offsets.finish(partition, offset)
             return
-        index = index_request(request, value)
+        index = index_request(request, value, self._project)
         if not index.spans:
             self._offsets.finish(partition, offset)
             return

@@ -1,7 +1,8 @@
-"""An export request to messages of the topic: each holds spans of one trace, and its key is the trace's id.
+"""An export request to messages of the topic: each holds spans of one trace, and its key is the trace's.
 
 The form is `otlp_proto` with `partition_traces_by_id` of the OpenTelemetry Collector's Kafka exporter: the
-value is an export request, the key the id in hexadecimal.
+value is an export request, the key the id in hexadecimal. Of a trace whose project is not the configured one
+the key has the project before the id.
 """
 
 from __future__ import annotations
@@ -11,26 +12,43 @@ from collections.abc import Iterator
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span
 
+from spanproof.collector.stages.fragments import DEFAULT_PROJECT
+from spanproof.trace.project import TraceKey, find_named_project, get_span_project
+
 MESSAGE_BYTES = 512 * 1024
 """About the largest message, well below what brokers take by default; a span that is larger has its own."""
 
 
-def split_by_trace(request: ExportTraceServiceRequest) -> Iterator[tuple[bytes, bytes]]:
-    """Yield key and value of each message."""
-    parts: dict[bytes, _Part] = {}
+def split_by_trace(
+    request: ExportTraceServiceRequest, project: str = DEFAULT_PROJECT
+) -> Iterator[tuple[bytes, bytes]]:
+    """Yield key and value of each message.
+
+    Args:
+        request: to split.
+        project: of spans that name none, and whose resource names none.
+    """
+    parts: dict[TraceKey, _Part] = {}
     for resource in request.resource_spans:
+        of_resource = find_named_project(resource.resource.attributes) or project
         for scope in resource.scope_spans:
             for span in scope.spans:
                 size = span.ByteSize()
-                part = parts.get(span.trace_id)
+                key = TraceKey(get_span_project(span, of_resource), span.trace_id.hex())
+                part = parts.get(key)
                 if part is not None and part.size + size > MESSAGE_BYTES:
-                    yield span.trace_id.hex().encode(), part.request.SerializeToString()
+                    yield _format_key(key, project), part.request.SerializeToString()
                     part = None
                 if part is None:
-                    part = parts[span.trace_id] = _Part()
+                    part = parts[key] = _Part()
                 part.add(resource, scope, span, size)
-    for trace_id, part in parts.items():
-        yield trace_id.hex().encode(), part.request.SerializeToString()
+    for key, part in parts.items():
+        yield _format_key(key, project), part.request.SerializeToString()
+
+
+def _format_key(key: TraceKey, project: str) -> bytes:
+    # As the OpenTelemetry Collector writes it where there is one project: both may fill one topic.
+    return (key.trace_id if key.project == project else f"{key.project}/{key.trace_id}").encode()
 
 
 class _Part:

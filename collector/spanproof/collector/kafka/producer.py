@@ -25,13 +25,17 @@ _LARGEST_MESSAGE = 64 * 1024 * 1024
 class TopicLog:
     """Appends to the topic. Thread-safe.
 
+    Args:
+        project: of spans that name none, and whose resource names none.
+
     Raises:
         OSError: the topic cannot be made.
     """
 
-    def __init__(self, rules: Kafka, telemetry: Telemetry, *, queue_bytes: int) -> None:
+    def __init__(self, rules: Kafka, telemetry: Telemetry, *, project: str, queue_bytes: int) -> None:
         create_topic(rules)
         self._topic = rules.topic
+        self._project = project
         self._telemetry = telemetry
         self._producer = Producer(
             {
@@ -74,7 +78,8 @@ class TopicLog:
         if self._closed.is_set():
             raise WalClosed("the receiver is stopping")
         number = next(self._numbers)
-        messages = list(split_by_trace(decode_record(Record(number, encoding, payload, number, 0))))
+        record = Record(number, encoding, payload, number, 0)
+        messages = list(split_by_trace(decode_record(record), self._project))
         delivery = _Delivery(number, len(messages))
         for key, value in messages:
             try:

@@ -27,12 +27,13 @@ from spanproof.collector.receive.refused import Reason, Refused
 from spanproof.collector.receive.signals import Signal, build_export_response
 from spanproof.collector.receive.tenant import project_of, set_project
 from spanproof.collector.receive.times import clamp_times
-from spanproof.collector.stages.fragments import Index, index_request
+from spanproof.collector.stages.fragments import DEFAULT_PROJECT, Index, index_request
 from spanproof.collector.telemetry import Sparingly, Telemetry
 from spanproof.collector.wal.file import Encoding
 from spanproof.collector.wal.log import WalClosed, WalFull
 from spanproof.config.model import Limits, Role
 from spanproof.store import ExternalScore, StoreError
+from spanproof.trace.otlp import Changes
 
 log = logging.getLogger(__name__)
 
@@ -90,6 +91,7 @@ class _Decoded:
     evidence: Evidence
     clamped: int = 0
     redacted: int = 0
+    mended: tuple[str, ...] = ()
 
 
 class Relay(Protocol):
@@ -138,6 +140,7 @@ class Acceptor:
         hand_on: given each durable request, in the log's thread; must not block.
         relay: takes what is no span.
         redactor: replaces what must not be kept; None where there is no rule.
+        project: of spans that name none.
     """
 
     def __init__(
@@ -151,6 +154,7 @@ class Acceptor:
         hand_on: Callable[[Accepted], None],
         relay: Relay | None = None,
         redactor: Redactor | None = None,
+        project: str = DEFAULT_PROJECT,
     ) -> None:
         self._authoriser = authoriser
         self._wal = wal
@@ -158,6 +162,7 @@ class Acceptor:
         self._hand_on = hand_on
         self._relay = relay or NoRelay()
         self._redactor = redactor
+        self._project = project
         self._sparingly = Sparingly()
         self.limits = limits
         self.admission = admission
@@ -236,16 +241,17 @@ class Acceptor:
         return self._build_response(sent, decoded)
 
     def _decode(self, sent: Sent, entry: Entry) -> _Decoded:
-        unpacked, request = self._unpack(sent, entry)
+        mended = Changes()
+        unpacked, request = self._unpack(sent, entry, mended)
         redacted = self._redactor.redact(request) if self._redactor is not None else 0
-        changed = redacted > 0
+        changed = redacted > 0 or bool(mended.describe())
         if sent.project is not None:
-            changed |= set_project(request, Signal.TRACES, sent.project)
+            changed |= set_project(request, Signal.TRACES, sent.project, unpacked)
         clamped = clamp_times(request, time.time_ns(), self.limits.max_span_age_days)
         changed |= clamped > 0
         as_sent = sent.form is Encoding.PROTOBUF and not changed and self._redactor is None
         plain = unpacked if as_sent else request.SerializeToString()
-        index = index_request(request, plain)
+        index = index_request(request, plain, sent.project or self._project)
         if index.changed:
             plain, as_sent = request.SerializeToString(), False
         stored = _COMPRESSED.get(sent.content_encoding.strip().lower()) if as_sent else None
@@ -255,21 +261,23 @@ class Acceptor:
             stored=stored or Encoding.PROTOBUF,
             payload=plain if stored is None else sent.body,
             size=len(unpacked),
-            evidence=extract_span_evidence(request, plain),
+            evidence=extract_span_evidence(request, plain, sent.project or self._project),
             clamped=clamped,
             redacted=redacted,
+            mended=tuple(mended.describe()),
         )
 
-    def _unpack(self, sent: Sent, entry: Entry) -> tuple[bytes, Any]:
+    def _unpack(self, sent: Sent, entry: Entry, mended: Changes) -> tuple[bytes, Any]:
         unpacked = bodies.unpack(sent.body, sent.content_encoding, self.limits.max_body_bytes, entry.grow)
-        return unpacked, bodies.decode(sent.form, unpacked, sent.signal)
+        return unpacked, bodies.decode(sent.form, unpacked, sent.signal, mended)
 
     def _accept_other(self, sent: Sent, entry: Entry) -> tuple[int, str]:
         """Take logs or metrics; returns how many records were refused, and why."""
-        unpacked, request = self._unpack(sent, entry)
+        mended = Changes()
+        unpacked, request = self._unpack(sent, entry, mended)
         redacted = self._redactor.redact(request) if self._redactor is not None else 0
         if sent.project is not None:
-            set_project(request, sent.signal, sent.project)
+            set_project(request, sent.signal, sent.project, unpacked)
         evidence = extract_log_evidence(request) if sent.signal is Signal.LOGS else Evidence()
         self._telemetry.bytes_received.inc(len(unpacked))
         if evidence.scores:
@@ -281,7 +289,7 @@ class Acceptor:
         except OSError as failure:
             raise Refused(Reason.UNAVAILABLE, f"the queue takes nothing now: {failure}") from failure
         self._telemetry.values_redacted.inc(redacted)
-        return len(evidence.refused), evidence.refused[0] if evidence.refused else ""
+        return len(evidence.refused), "; ".join([*evidence.refused[:1], *mended.describe()])
 
     def _keep_scores(self, scores: Sequence[ExternalScore]) -> None:
         try:
@@ -291,7 +299,7 @@ class Acceptor:
 
     def _keep_feedback(self, request: ExportTraceServiceRequest) -> None:
         plain = request.SerializeToString()
-        index = index_request(request, plain)
+        index = index_request(request, plain, self._project)
         decoded = _Decoded(request, index, Encoding.PROTOBUF, plain, len(plain), Evidence())
         try:
             self._append(decoded).result()
@@ -331,6 +339,7 @@ class Acceptor:
                 "at which they came"
             )
         words += decoded.evidence.refused[:1]
+        words += decoded.mended
         return build_export_response(Signal.TRACES, rejected, "; ".join(words))
 
     def _count(self, sent: Sent, rejected: int) -> None:

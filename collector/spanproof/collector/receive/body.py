@@ -17,7 +17,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from spanproof.collector.receive.refused import Reason, Refused
 from spanproof.collector.receive.signals import SHAPES, Signal
 from spanproof.collector.wal.file import Encoding, Record
-from spanproof.trace.otlp import MalformedOtlp, decode_json, decode_protobuf
+from spanproof.trace.otlp import Changes, MalformedOtlp, decode_json, decode_protobuf
 
 # What isal raises; its stubs call the class an instance.
 _DAMAGED: tuple[type[Exception], ...] = (isal_zlib.error, EOFError)  # type: ignore[assignment]
@@ -80,15 +80,18 @@ def unpack(
     )
 
 
-def decode(form: Encoding, body: bytes, signal: Signal = Signal.TRACES) -> Any:
-    """Return the request of an unpacked body, of the signal's class.
+def decode(
+    form: Encoding, body: bytes, signal: Signal = Signal.TRACES, changes: Changes | None = None
+) -> Any:
+    """Return the request of an unpacked body, of the signal's class; `changes` is given what was mended.
 
     Raises:
         Refused: it is not one; the message names the place.
     """
     kind = SHAPES[signal].request
     try:
-        return decode_json(body, kind) if form is Encoding.JSON else decode_protobuf(body, kind)
+        decoder = decode_json if form is Encoding.JSON else decode_protobuf
+        return decoder(body, kind, changes)
     except (MalformedOtlp, DecodeError) as malformed:
         raise Refused(Reason.MALFORMED, str(malformed)) from malformed
 

@@ -12,6 +12,7 @@ import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
@@ -26,6 +27,7 @@ from spanproof.semconv import spanproof as ours
 from spanproof.store import ExternalScore
 from spanproof.trace import AttributeValue, Label, Layer, digest
 from spanproof.trace.otlp import any_value, attributes_of
+from spanproof.trace.project import find_named_project, get_span_project
 
 _EVENT_NAME = "event.name"  # Where the name of an event was before OTLP 1.5 had a field for it
 _SOURCE = "otlp"
@@ -49,6 +51,14 @@ class Evidence:
     refused: list[str] = field(default_factory=list)
 
 
+class _Place(NamedTuple):
+    """What an evaluation result is about; ids in hexadecimal."""
+
+    project: str
+    trace_id: str
+    span_id: str
+
+
 def extract_log_evidence(request: ExportLogsServiceRequest) -> Evidence:
     """Return the evidence in log records; removes from the request what our own evaluators wrote."""
     found = Evidence()
@@ -62,12 +72,13 @@ def extract_log_evidence(request: ExportLogsServiceRequest) -> Evidence:
     return found
 
 
-def extract_span_evidence(request: ExportTraceServiceRequest, body: bytes) -> Evidence:
+def extract_span_evidence(request: ExportTraceServiceRequest, body: bytes, project: str) -> Evidence:
     """Return the evidence in events of spans.
 
     Args:
         request: the decoded body.
         body: the request's bytes, which say fast whether there is any.
+        project: of spans that name none, and whose resource names none.
     """
     found = Evidence()
     if _MARKER not in body:
@@ -77,8 +88,9 @@ def extract_span_evidence(request: ExportTraceServiceRequest, body: bytes) -> Ev
             for span in scope.spans:
                 for event in span.events:
                     if event.name == genai.EVALUATION_RESULT_EVENT:
-                        ids = span.trace_id.hex(), span.span_id.hex()
-                        _add_score(attributes_of(event.attributes), ids, event.time_unix_nano, found)
+                        named = find_named_project(resource.resource.attributes) or project
+                        place = _Place(get_span_project(span, named), span.trace_id.hex(), span.span_id.hex())
+                        _add_score(attributes_of(event.attributes), place, event.time_unix_nano, found)
     return found
 
 
@@ -89,19 +101,21 @@ def _read_record(record: LogRecord, resource: Resource, found: Evidence) -> None
     attributes = attributes_of(record.attributes)
     given_ns = record.time_unix_nano or record.observed_time_unix_nano
     if (name or attributes.get(_EVENT_NAME)) == genai.EVALUATION_RESULT_EVENT:
-        _add_score(attributes, (record.trace_id.hex(), record.span_id.hex()), given_ns, found)
+        project = find_named_project(record.attributes) or find_named_project(resource.attributes) or ""
+        place = _Place(project, record.trace_id.hex(), record.span_id.hex())
+        _add_score(attributes, place, given_ns, found)
     elif ours.FEEDBACK_KIND in attributes:
         _add_feedback(record, attributes, resource, found)
 
 
 def _add_score(
-    attributes: Mapping[str, AttributeValue], ids: tuple[str, str], given_ns: int, found: Evidence
+    attributes: Mapping[str, AttributeValue], place: _Place, given_ns: int, found: Evidence
 ) -> None:
     full = attributes.get(genai.EVALUATION_NAME)
     if not isinstance(full, str) or not (name := _normalise_name(full)):
         found.refused.append(f"an evaluation result has no {genai.EVALUATION_NAME}")
         return
-    trace_id, span_id = ids
+    trace_id, span_id = place.trace_id, place.span_id
     if len(trace_id) != 2 * 16 or not int(trace_id, 16):
         found.refused.append(f"the evaluation result {full[:100]!r} names no trace")
         return
@@ -130,6 +144,7 @@ def _add_score(
             raw=number if number is not None and number != value else None,
             unit="",
             given_ns=given_ns or time.time_ns(),
+            project=place.project,
         )
     )
 

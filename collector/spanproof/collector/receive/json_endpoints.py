@@ -23,6 +23,7 @@ from spanproof.collector.receive.accept import Acceptor
 from spanproof.collector.receive.admission import Entry
 from spanproof.collector.receive.read_body import read_body
 from spanproof.collector.receive.refused import Reason, Refused
+from spanproof.collector.receive.tenant import PROJECT_HEADER
 from spanproof.collector.telemetry import Telemetry, log
 from spanproof.collector.wal.file import Encoding
 from spanproof.config.model import Role
@@ -48,13 +49,17 @@ class JsonEndpoints:
     on_loopback: bool
 
     def post(
-        self, path: str, answer: Callable[[bytes], Awaitable[bytes]], max_bytes: int, role: Role = Role.SEND
+        self,
+        path: str,
+        answer: Callable[[bytes, str | None], Awaitable[bytes]],
+        max_bytes: int,
+        role: Role = Role.SEND,
     ) -> Route:
         """Return the endpoint that answers a document with a document.
 
         Args:
             path: of the endpoint; its last part is the `kind` of the metrics.
-            answer: given the body; may raise `Refused`.
+            answer: given the body, and the project of the token or of the header; may raise `Refused`.
             max_bytes: of the body, after decompression.
             role: that a token must have.
         """
@@ -64,11 +69,11 @@ class JsonEndpoints:
             began = time.perf_counter()
             outcome = "answered"
             try:
-                self._admit(request, role)
+                project = self._admit(request, role)
                 peer = request.client.host if request.client else ""
                 with self.acceptor.admission.received(peer) as entry:
                     body = await self._read(request, max_bytes, entry)
-                    return Response(await answer(body), media_type=_JSON)
+                    return Response(await answer(body, project), media_type=_JSON)
             except Refused as refusal:
                 outcome = refusal.reason.value
                 return _refuse(refusal)
@@ -85,13 +90,15 @@ class JsonEndpoints:
 
         return Route(path, endpoint, methods=["POST"])
 
-    def _admit(self, request: Request, role: Role) -> None:
+    def _admit(self, request: Request, role: Role) -> str | None:
+        """Return the project that the request is limited to."""
         if not self.on_loopback and not self.acceptor.has_tokens:
             raise Refused(
                 Reason.UNAUTHENTICATED,
                 "the port can be reached by others: set `tokens`, or listen on loopback",
             )
-        self.acceptor.authorise(request.headers.get("authorization"), role)
+        headers = request.headers
+        project = self.acceptor.authorise(headers.get("authorization"), role, headers.get(PROJECT_HEADER))
         host = request.headers.get("host", "")
         name = host if host.endswith("]") else host.rpartition(":")[0] or host
         if not self.acceptor.has_tokens and name not in _LOOPBACK:
@@ -99,6 +106,7 @@ class JsonEndpoints:
             raise Refused(
                 Reason.UNAUTHENTICATED, f"without `tokens` the host is {', '.join(sorted(_LOOPBACK))}"
             )
+        return project
 
     async def _read(self, request: Request, most: int, entry: Entry) -> bytes:
         if bodies.parse_content_type(request.headers.get("content-type", "")) is not Encoding.JSON:

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Final
 
 from google.protobuf.message import Message
 
 from spanproof.collector.receive.auth import Grant
 from spanproof.collector.receive.refused import Reason, Refused
 from spanproof.collector.receive.signals import SHAPES, Signal
-from spanproof.semconv.spanproof import COHORT_PREFIX
+from spanproof.collector.stages.fragments import remove_project
+from spanproof.semconv.spanproof import COHORT_PROJECT
+from spanproof.trace.project import PROJECT_MARK
 
 PROJECT_HEADER = "x-spanproof-project"
-_PROJECT = f"{COHORT_PREFIX}project"
 _NAME = re.compile(r"[^\x00-\x1f\x7f]{1,200}")
+# Where the records of each signal are below a resource; metrics have no attributes of their own here.
+_RECORDS: Final = {
+    Signal.TRACES: ("scope_spans", "spans"),
+    Signal.LOGS: ("scope_logs", "log_records"),
+}
 
 
 def project_of(grant: Grant, named: str | None) -> str | None:
@@ -30,17 +37,37 @@ def project_of(grant: Grant, named: str | None) -> str | None:
     return grant.project if grant.project is not None else named
 
 
-def set_project(request: Message, signal: Signal, project: str) -> bool:
-    """Put every resource of a request into a project; returns whether that changed anything."""
+def set_project(request: Message, signal: Signal, project: str, body: bytes) -> bool:
+    """Put everything of a request into a project; returns whether that changed anything.
+
+    What resources and spans name themselves is removed: a sender has no other project than its token's.
+
+    Args:
+        request: is changed in place.
+        signal: what the request holds.
+        project: of the token, or of the header.
+        body: the request's bytes, which say fast whether any project is named.
+    """
     changed = False
     resources: Any = getattr(request, SHAPES[signal].resources)
+    is_named = PROJECT_MARK in body
     for each in resources:
         pairs = each.resource.attributes
-        found = [pair for pair in pairs if pair.key == _PROJECT]
-        if [pair.value.string_value for pair in found] == [project]:
-            continue
-        for pair in found:
-            pairs.remove(pair)
-        pairs.add(key=_PROJECT).value.string_value = project
-        changed = True
+        found = [pair for pair in pairs if pair.key == COHORT_PROJECT] if is_named else []
+        if [pair.value.string_value for pair in found] != [project]:
+            for pair in found:
+                pairs.remove(pair)
+            pairs.add(key=COHORT_PROJECT).value.string_value = project
+            changed = True
+        if is_named:
+            for record in _iter_records(each, signal):
+                changed |= remove_project(record)
     return changed
+
+
+def _iter_records(resource: Any, signal: Signal) -> Iterator[Any]:
+    if signal not in _RECORDS:
+        return
+    scopes, records = _RECORDS[signal]
+    for scope in getattr(resource, scopes):
+        yield from getattr(scope, records)

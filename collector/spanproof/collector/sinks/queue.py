@@ -18,6 +18,7 @@ from spanproof.collector.sinks.database import open_queue_file
 from spanproof.collector.sinks.score import WITHDRAWN, Item, compute_mark, make_item
 from spanproof.trace import Score, Skipped
 from spanproof.trace.codec import decode, encode
+from spanproof.trace.project import TraceKey
 
 _REMEMBERED = 200_000
 _SCHEMA = """
@@ -66,11 +67,11 @@ class SinkQueue:
         self._guard = threading.Lock()
         self._db = open_queue_file(path, _SCHEMA)
 
-    def keep(self, trace_id: str, scores: Sequence[Score]) -> int:
+    def keep(self, trace: TraceKey, scores: Sequence[Score]) -> int:
         """Queue what is new about a trace, durably; returns how many were dropped as there was no room.
 
         Args:
-            trace_id: of the trace.
+            trace: what identifies it.
             scores: all that this sink is to have of it; what it had before beside them is withdrawn.
         """
         dropped = 0
@@ -80,8 +81,9 @@ class SinkQueue:
             before = {
                 row[0]: row[1:]
                 for row in self._db.execute(
-                    "SELECT key, mark, state, body FROM items WHERE trace_id = ?", (trace_id,)
+                    "SELECT key, mark, state, body FROM items WHERE trace_id = ?", (trace.trace_id,)
                 )
+                if decode(Score, row[3]).cohort.project == trace.project
             }
             items = {item.key: item for item in map(make_item, scores)}
             for key, (_, _, body) in before.items():

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from spanproof.collector.stages.attach import find_amount, find_label, format_evaluation_name
 from spanproof.evaluators.scores import is_open
-from spanproof.trace import Cause, Errored, Score, Scored, Skipped, digest
+from spanproof.trace import Cause, Cohort, Errored, Score, Scored, Skipped, digest
 from spanproof.trace.codec import encode
 
 WITHDRAWN = Skipped("a later evaluation of the trace no longer has this score", Cause.WITHDRAWN)
@@ -105,8 +105,11 @@ class Item:
 
 def make_item(score: Score) -> Item:
     """Return a score as it is sent."""
+    # Without the default project, so that keys of before, which had none, stay what they are.
+    project = () if score.cohort.project == Cohort().project else (score.cohort.project,)
     key = digest(
         "sink",
+        *project,
         score.trace_id,
         score.span_id,
         score.snippet_id or "",

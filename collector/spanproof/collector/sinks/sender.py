@@ -90,7 +90,7 @@ class _Lane:
 
     def keep(self, evaluation: TraceEvaluation) -> None:
         dropped = self._queue.keep(
-            evaluation.trace.trace_id, [score for score in evaluation.scores if self._accepts_score(score)]
+            evaluation.key, [score for score in evaluation.scores if self._accepts_score(score)]
         )
         if dropped:
             self._count("dropped", dropped)

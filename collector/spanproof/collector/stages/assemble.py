@@ -20,6 +20,7 @@ from enum import StrEnum
 
 from spanproof.collector.stages.fragments import ENTRY_BYTES, NO_SPAN_ID, Fragment
 from spanproof.config.model import Assembly
+from spanproof.trace.project import TraceKey
 
 # An agent that pauses for longer than the quiet period at every step would have its whole run evaluated at
 # every step: so each time a trace is opened again its quiet period doubles, up to this multiple.
@@ -41,6 +42,8 @@ assert _ENTRY.size == _RECORD.size == ENTRY_BYTES
 
 # Rough cost in memory of a trace beside its entries: the key, the slots in dictionaries, the array.
 _TRACE_BYTES = 250
+
+_TRACE_ID_BYTES = 16
 
 _LARGE_SPANS = 1024
 # A trace of more spans has its keys in so many buckets too, or each of them would search through all.
@@ -70,12 +73,17 @@ class CompleteTrace:
         whole: the root has ended and no parent is missing.
     """
 
-    trace_id: str
+    key: TraceKey
     bodies: tuple[int, ...]
     records: tuple[int, ...]
     generation: int
     whole: bool
     why: Why
+
+    @property
+    def trace_id(self) -> str:
+        """In hexadecimal; another project may have a trace with the same one."""
+        return self.key.trace_id
 
 
 class _Trace:
@@ -142,6 +150,15 @@ class _Trace:
         return _ENTRY.iter_unpack(memoryview(self.packed)[_HEADER.size :])
 
 
+def _pack_key(key: TraceKey) -> bytes:
+    """Return what identifies a trace in half of the memory that its tuple takes."""
+    return bytes.fromhex(key.trace_id) + key.project.encode()
+
+
+def _unpack_key(packed: bytes) -> TraceKey:
+    return TraceKey(packed[_TRACE_ID_BYTES:].decode(), packed[:_TRACE_ID_BYTES].hex())
+
+
 class Assembler:
     """Collects the fragments of many traces at once.
 
@@ -172,48 +189,48 @@ class Assembler:
 
     def add(self, fragment: Fragment, record: int, now_s: float) -> bool:
         """Take a fragment; False where the log record is not needed, as all its spans were known."""
-        trace_id = fragment.trace_id
-        packed = self._open.get(trace_id, self._closed.get(trace_id))
+        trace_key = _pack_key(fragment.key)
+        packed = self._open.get(trace_key, self._closed.get(trace_key))
         entries = fragment.entries
         known = _Trace(packed) if packed is not None else None
         fresh = [
             entries[at : at + ENTRY_BYTES]
             for at in range(0, len(entries), ENTRY_BYTES)
-            if known is None or not self._is_known_span(trace_id, known, entries[at : at + _KEY_BYTES])
+            if known is None or not self._is_known_span(trace_key, known, entries[at : at + _KEY_BYTES])
         ]
         self._on_repeated(len(entries) // ENTRY_BYTES - len(fresh))
         if not fresh:
-            if known is None or trace_id not in self._open:
+            if known is None or trace_key not in self._open:
                 return False
             # An exporter that repeats itself did not get our answer; what it holds is not stored yet.
             known.add_record(record, needed=False)
             self._size += ENTRY_BYTES
             return True
-        trace = self._open_trace(trace_id, now_s)
+        trace = self._open_trace(trace_key, now_s)
         first, _, generation = trace.times
         trace.times = first, now_s, generation
         trace.packed += b"".join(fresh)
         trace.add_record(record, needed=True)
         self._size += ENTRY_BYTES * (len(fresh) + 1)
-        self._index_large(trace_id, trace, fresh)
+        self._index_large(trace_key, trace, fresh)
         return True
 
     def due(self, now_s: float) -> Iterator[CompleteTrace]:
         """Give out the traces whose time has come, then as many more as memory requires."""
         self._forget(now_s)
         while self._ticks and self._ticks[0] <= now_s * _TICKS_PER_S:
-            for trace_id in self._due.pop(heapq.heappop(self._ticks)):
-                packed = self._open.get(trace_id)
+            for trace_key in self._due.pop(heapq.heappop(self._ticks)):
+                packed = self._open.get(trace_key)
                 if packed is None:
                     continue
                 trace = _Trace(packed)
                 whole = trace.whole
                 deadline = self._compute_deadline(trace, whole=whole)
                 if deadline > now_s:
-                    self._wake_at(trace_id, deadline)
+                    self._wake_at(trace_key, deadline)
                 else:
                     yield self._give_out(
-                        trace_id, self._choose_reason(trace, now_s, whole=whole), now_s, whole=whole
+                        trace_key, self._choose_reason(trace, now_s, whole=whole), now_s, whole=whole
                     )
         if self._size > self._rules.max_bytes:
             yield from self._make_room(now_s)
@@ -224,9 +241,9 @@ class Assembler:
         Where something is missing it may still come after a restart, so the records of such a trace are not
         among those that are done with it: it is assembled again then.
         """
-        for trace_id in list(self._open):
-            whole = _Trace(self._open[trace_id]).whole
-            complete = self._give_out(trace_id, Why.SHUTDOWN, now_s, whole=whole)
+        for trace_key in list(self._open):
+            whole = _Trace(self._open[trace_key]).whole
+            complete = self._give_out(trace_key, Why.SHUTDOWN, now_s, whole=whole)
             yield complete if complete.whole else replace(complete, records=())
 
     def drop(self, records: AbstractSet[int]) -> list[int]:
@@ -236,21 +253,21 @@ class Assembler:
             Their log records, each as often as a trace needs it.
         """
         dropped: list[int] = []
-        for trace_id, packed in list(self._open.items()):
+        for trace_key, packed in list(self._open.items()):
             _, needed = _Trace(bytearray(packed)).take_records()
             if not records.isdisjoint(needed):
                 dropped += needed
-                self._drop(trace_id, self._open)
+                self._drop(trace_key, self._open)
         return dropped
 
-    def forget(self, trace_ids: Iterable[bytes]) -> None:
+    def forget(self, keys: Iterable[TraceKey]) -> None:
         """Forget traces that were given out: all of their spans will come again."""
-        for trace_id in trace_ids:
-            if trace_id in self._closed:
-                self._drop(trace_id, self._closed)
+        for trace_key in map(_pack_key, keys):
+            if trace_key in self._closed:
+                self._drop(trace_key, self._closed)
 
-    def _is_known_span(self, trace_id: bytes, trace: _Trace, key: bytes) -> bool:
-        buckets = self._keys.get(trace_id)
+    def _is_known_span(self, trace_key: bytes, trace: _Trace, key: bytes) -> bool:
+        buckets = self._keys.get(trace_key)
         if buckets is None:
             return trace.knows(key)
         bucket = buckets[key[7]]
@@ -259,49 +276,49 @@ class Assembler:
             at = bucket.find(key, at + 1)
         return at >= 0
 
-    def _index_large(self, trace_id: bytes, trace: _Trace, fresh: list[bytes]) -> None:
+    def _index_large(self, trace_key: bytes, trace: _Trace, fresh: list[bytes]) -> None:
         """Keep the keys of a trace of many spans in buckets, so that adding to it takes constant time."""
-        buckets = self._keys.get(trace_id)
+        buckets = self._keys.get(trace_key)
         if buckets is None:
             if trace.span_count < _LARGE_SPANS:
                 return
-            buckets = self._keys[trace_id] = [bytearray() for _ in range(_BUCKETS)]
+            buckets = self._keys[trace_key] = [bytearray() for _ in range(_BUCKETS)]
             body = memoryview(trace.packed)[_HEADER.size :]
             fresh = [bytes(body[at : at + ENTRY_BYTES]) for at in range(0, len(body), ENTRY_BYTES)]
         for entry in fresh:
             buckets[entry[7]] += entry[:_KEY_BYTES]
         self._size += len(fresh) * _KEY_BYTES
 
-    def _open_trace(self, trace_id: bytes, now_s: float) -> _Trace:
-        packed = self._open.get(trace_id)
+    def _open_trace(self, trace_key: bytes, now_s: float) -> _Trace:
+        packed = self._open.get(trace_key)
         if packed is not None:
             return _Trace(packed)
-        packed = self._closed.pop(trace_id, None)
+        packed = self._closed.pop(trace_key, None)
         if packed is None:
             packed = bytearray(_HEADER.size)
             self._size += _TRACE_BYTES
         trace = _Trace(packed)
         trace.times = now_s, now_s, trace.times[2]
-        self._open[trace_id] = packed
-        self._wake_at(trace_id, now_s + self._rules.quiet_s)
+        self._open[trace_key] = packed
+        self._wake_at(trace_key, now_s + self._rules.quiet_s)
         return trace
 
-    def _wake_at(self, trace_id: bytes, at_s: float) -> None:
+    def _wake_at(self, trace_key: bytes, at_s: float) -> None:
         tick = math.ceil(at_s * _TICKS_PER_S)
         if tick not in self._due:
             self._due[tick] = []
             heapq.heappush(self._ticks, tick)
-        self._due[tick].append(trace_id)
+        self._due[tick].append(trace_key)
 
     def _make_room(self, now_s: float) -> Iterator[CompleteTrace]:
         """Give out the quietest traces; more than needed, so that not every span has to make room."""
         enough = self._rules.max_bytes * _ROOM_LEFT_FULL
-        for trace_id in sorted(self._open, key=lambda trace_id: _Trace(self._open[trace_id]).times[1]):
+        for trace_key in sorted(self._open, key=lambda trace_key: _Trace(self._open[trace_key]).times[1]):
             if self._size <= enough:
                 return
-            whole = _Trace(self._open[trace_id]).whole
-            yield self._give_out(trace_id, Why.MEMORY, now_s, whole=whole)
-            self._drop(trace_id, self._closed)
+            whole = _Trace(self._open[trace_key]).whole
+            yield self._give_out(trace_key, Why.MEMORY, now_s, whole=whole)
+            self._drop(trace_key, self._closed)
 
     def _compute_deadline(self, trace: _Trace, *, whole: bool) -> float:
         first_s, last_s, generation = trace.times
@@ -314,27 +331,27 @@ class Assembler:
             return Why.MAX_WAIT
         return Why.QUIET if whole else Why.ORPHANS
 
-    def _give_out(self, trace_id: bytes, why: Why, now_s: float, *, whole: bool) -> CompleteTrace:
-        packed = self._open.pop(trace_id)
+    def _give_out(self, trace_key: bytes, why: Why, now_s: float, *, whole: bool) -> CompleteTrace:
+        packed = self._open.pop(trace_key)
         trace = _Trace(packed)
         before = len(packed)
         bodies, records = trace.take_records()
         self._size -= before - len(packed)
         first, _, generation = trace.times
         trace.times = first, now_s, min(generation + 1, 0xFFFF)
-        self._closed[trace_id] = packed
-        return CompleteTrace(trace_id.hex(), bodies, records, generation, whole, why)
+        self._closed[trace_key] = packed
+        return CompleteTrace(_unpack_key(trace_key), bodies, records, generation, whole, why)
 
     def _forget(self, now_s: float) -> None:
         """Drop evaluated traces that are too old, or whose memory is needed."""
         while self._closed:
-            trace_id = next(iter(self._closed))
-            last = _Trace(self._closed[trace_id]).times[1]
+            trace_key = next(iter(self._closed))
+            last = _Trace(self._closed[trace_key]).times[1]
             if last + self._rules.reopen_s > now_s and self._size <= self._rules.max_bytes:
                 return
-            self._drop(trace_id, self._closed)
+            self._drop(trace_key, self._closed)
 
-    def _drop(self, trace_id: bytes, traces: dict[bytes, bytearray]) -> None:
-        packed = traces.pop(trace_id)
+    def _drop(self, trace_key: bytes, traces: dict[bytes, bytearray]) -> None:
+        packed = traces.pop(trace_key)
         self._size -= _TRACE_BYTES + len(packed) - _HEADER.size
-        self._size -= sum(map(len, self._keys.pop(trace_id, ())))
+        self._size -= sum(map(len, self._keys.pop(trace_key, ())))

@@ -28,6 +28,7 @@ from spanproof.collector.stages.jobs import Job, LogLine, Result, Start, Started
 from spanproof.collector.telemetry import Telemetry
 from spanproof.evaluators.model import NoReplay, NoReplayCause, TraceEvaluation
 from spanproof.store import DeadLetter, StoreUnavailable
+from spanproof.trace.project import TraceKey
 
 log = logging.getLogger(__name__)
 
@@ -104,7 +105,7 @@ class Evaluators:
         start: Start,
         telemetry: Telemetry,
         places: Callable[[tuple[int, ...]], tuple[tuple[Path, int], ...]],
-        documents: Callable[[list[str]], dict[str, str]],
+        documents: Callable[[list[TraceKey]], dict[TraceKey, str]],
         hand_on: Callable[[Evaluated], None],
         wants_bodies: bool,
     ) -> None:
@@ -112,8 +113,8 @@ class Evaluators:
         self._guard = threading.Condition()
         self._draining = threading.Event()
         self._closing = threading.Event()
-        self._under_way: set[str] = set()
-        self._waiting: dict[str, CompleteTrace] = {}
+        self._under_way: set[TraceKey] = set()
+        self._waiting: dict[TraceKey, CompleteTrace] = {}
         self._inbox: queue.SimpleQueue[CompleteTrace | None] = queue.SimpleQueue()
         self._dispatch = threading.Thread(target=self._dispatch_all, name="spanproof-dispatch", daemon=True)
         self._lanes = [
@@ -155,19 +156,19 @@ class Evaluators:
     def submit(self, complete: CompleteTrace) -> None:
         """Evaluate this trace as soon as its process is free and its former state is stored."""
         with self._guard:
-            if complete.trace_id in self._under_way:
-                former = self._waiting.get(complete.trace_id)
-                self._waiting[complete.trace_id] = merge_states(former, complete) if former else complete
+            if complete.key in self._under_way:
+                former = self._waiting.get(complete.key)
+                self._waiting[complete.key] = merge_states(former, complete) if former else complete
                 return
-            self._under_way.add(complete.trace_id)
+            self._under_way.add(complete.key)
         self._inbox.put(complete)
 
-    def settled(self, trace_id: str) -> None:
+    def settled(self, key: TraceKey) -> None:
         """Note that the state of this trace that was handed on is stored: a later one may follow."""
         with self._guard:
-            following = self._waiting.pop(trace_id, None)
+            following = self._waiting.pop(key, None)
             if following is None:
-                self._under_way.discard(trace_id)
+                self._under_way.discard(key)
                 self._guard.notify_all()
         if following is not None:
             self._inbox.put(following)
@@ -198,34 +199,34 @@ class Evaluators:
             while not self._inbox.empty():
                 batch.append(self._inbox.get())
             traces = [complete for complete in batch if complete is not None]
-            former = self._fetch_former([complete.trace_id for complete in traces])
+            former = self._fetch_former([complete.key for complete in traces])
             for complete in traces:
                 if former is None:
                     self._leave_in_log(complete)
                     continue
                 shard = int(complete.trace_id[-8:], 16) % len(self._lanes)
-                self._lanes[shard].put(_Attempt(complete, former.get(complete.trace_id)))
+                self._lanes[shard].put(_Attempt(complete, former.get(complete.key)))
             if len(traces) < len(batch):
                 return
 
-    def _fetch_former(self, trace_ids: list[str]) -> dict[str, str] | None:
+    def _fetch_former(self, keys: list[TraceKey]) -> dict[TraceKey, str] | None:
         """Return the stored documents; waits for a store that is down, None where the collector stops.
 
         Without its answer a part would be taken for the whole trace.
         """
-        while trace_ids:
+        while keys:
             try:
-                return self._documents(trace_ids)
+                return self._documents(keys)
             except StoreUnavailable as unavailable:
-                log.warning("%d traces wait for the store: %s", len(trace_ids), unavailable)
+                log.warning("%d traces wait for the store: %s", len(keys), unavailable)
                 if self._draining.wait(_STORE_PAUSE_S):
                     return None
         return {}
 
     def _leave_in_log(self, complete: CompleteTrace) -> None:
         with self._guard:
-            self._under_way.discard(complete.trace_id)
-            self._waiting.pop(complete.trace_id, None)
+            self._under_way.discard(complete.key)
+            self._waiting.pop(complete.key, None)
             self._guard.notify_all()
 
 
@@ -393,13 +394,14 @@ class _Lane:
             attempt.number,
             errored.body or failed.body,
             time.time_ns(),
+            complete.key.project,
         )
         self._hand_on(Evaluated(complete, errored.evaluation, letter, letter.body, work))
 
     def _try(self, attempt: _Attempt, failure: tuple[str, str] | None = None) -> Result:
         try:
             job = Job(
-                attempt.complete.trace_id,
+                attempt.complete.key,
                 self._places(attempt.complete.bodies),
                 attempt.former,
                 attempt.without_replay,

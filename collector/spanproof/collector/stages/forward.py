@@ -26,6 +26,7 @@ from spanproof.collector.stages.request_queue import RequestQueue
 from spanproof.collector.telemetry import Sparingly, Telemetry, log
 from spanproof.config.model import Forward
 from spanproof.trace import Score
+from spanproof.trace.project import TraceKey
 
 # Traces whose sent scores are remembered; one that comes again after that has its scores sent again, under
 # the same ids.
@@ -46,7 +47,7 @@ class Forwarder:
             _TargetLane(target, directory / f"{target.label}.sqlite3", telemetry) for target in targets
         ]
         self._sends_own = any(target.own_traces for target in targets)
-        self._sent: OrderedDict[str, frozenset[int]] = OrderedDict()
+        self._sent: OrderedDict[TraceKey, frozenset[int]] = OrderedDict()
 
     def start(self) -> None:
         """Begin to send, what former runs left in the queues too."""
@@ -89,16 +90,16 @@ class Forwarder:
         if evaluation is None:
             return [(Signal.TRACES, fresh.SerializeToString())]
         annotate(fresh, evaluation.scores)
-        scores = self._select_unsent(complete.trace_id, evaluation.scores)
+        scores = self._select_unsent(complete.key, evaluation.scores)
         fresh.MergeFrom(build_evaluator_spans(evaluation, scores))
         events = build_evaluation_events(evaluation, scores, time.time_ns())
         return [(Signal.TRACES, fresh.SerializeToString()), (Signal.LOGS, events.SerializeToString())]
 
-    def _select_unsent(self, trace_id: str, scores: Sequence[Score]) -> list[Score]:
+    def _select_unsent(self, key: TraceKey, scores: Sequence[Score]) -> list[Score]:
         """Return the scores that are not as they were when this trace was forwarded before."""
-        before = self._sent.pop(trace_id, frozenset())
+        before = self._sent.pop(key, frozenset())
         marks = {hash((score.id, score.outcome)): score for score in scores}
-        self._sent[trace_id] = frozenset(marks)
+        self._sent[key] = frozenset(marks)
         while len(self._sent) > _REMEMBERED_TRACES:
             self._sent.popitem(last=False)
         return [score for mark, score in marks.items() if mark not in before]

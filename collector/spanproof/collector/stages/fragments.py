@@ -16,6 +16,9 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as OtlpSpan
 
 from spanproof.collector.stages.attach import ANNOTATION_PREFIX, OWN_SCOPES, remove_annotations
+from spanproof.semconv.spanproof import COHORT_PROJECT
+from spanproof.trace import Cohort
+from spanproof.trace.project import PROJECT_MARK, TraceKey, find_named_project, get_span_project
 
 NO_SPAN_ID = bytes(8)
 _NO_TRACE_ID = bytes(16)
@@ -30,7 +33,7 @@ ENTRY_BYTES = 20
 class Fragment:
     """The spans of one trace that came in one request, as entries laid end to end."""
 
-    trace_id: bytes
+    key: TraceKey
     entries: bytes
 
 
@@ -53,7 +56,11 @@ class Index:
     changed: bool = False
 
 
-def index_request(request: ExportTraceServiceRequest, body: bytes) -> Index:
+DEFAULT_PROJECT = Cohort().project
+"""Of spans that name none, where the configuration names no other."""
+
+
+def index_request(request: ExportTraceServiceRequest, body: bytes, project: str = DEFAULT_PROJECT) -> Index:
     """Index the spans of a request, which is cleaned in place of what is not to be stored.
 
     Removed are spans with invalid ids, our own spans, and scores that an earlier pass through
@@ -62,6 +69,7 @@ def index_request(request: ExportTraceServiceRequest, body: bytes) -> Index:
     Args:
         request: the decoded body.
         body: the request's bytes, from which the checksums are made.
+        project: of spans that name none, and whose resource names none.
     """
     own = _remove_own(request)
     annotated = _ANNOTATED in body and _remove_annotations(request)
@@ -69,38 +77,75 @@ def index_request(request: ExportTraceServiceRequest, body: bytes) -> Index:
     changed = bool(own or annotated or rejected)
     if changed:
         body = request.SerializeToString()
-    growing: dict[bytes, list[bytes]] = {}
+    growing: dict[tuple[str, bytes], list[bytes]] = {}
+    names_projects = PROJECT_MARK in body
     spans = 0
     for resource, raw_resource in zip(
         request.resource_spans, _Shallow.FromString(body).resources, strict=True
     ):
+        of_resource = project
+        if names_projects:
+            of_resource = find_named_project(resource.resource.attributes) or project
         for scope, raw_scope in zip(resource.scope_spans, raw_resource.scopes, strict=True):
             for span, raw in zip(scope.spans, raw_scope.spans, strict=True):
+                of_span = get_span_project(span, of_resource) if names_projects else project
                 entry = span.span_id, isal_zlib.crc32(raw).to_bytes(4, "little"), _get_parent_id(span)
-                growing.setdefault(span.trace_id, []).extend(entry)
+                growing.setdefault((of_span, span.trace_id), []).extend(entry)
                 spans += 1
-    fragments = tuple(Fragment(trace_id, b"".join(parts)) for trace_id, parts in growing.items())
+    fragments = tuple(
+        Fragment(TraceKey(of_span, trace_id.hex()), b"".join(parts))
+        for (of_span, trace_id), parts in growing.items()
+    )
     return Index(fragments, spans, rejected, own, changed)
 
 
-def extract_trace_spans(request: ExportTraceServiceRequest, trace_id: bytes) -> ExportTraceServiceRequest:
-    """Return the spans of one trace out of a request, cleaned as `index_request` cleans them."""
+def extract_trace_spans(
+    request: ExportTraceServiceRequest, key: TraceKey, project: str = DEFAULT_PROJECT
+) -> ExportTraceServiceRequest:
+    """Return the spans of one trace out of a request, cleaned as `index_request` cleans them.
+
+    Its project is that of each resource then, and no span names another.
+
+    Args:
+        request: is not changed.
+        key: of the trace.
+        project: of spans that name none, and whose resource names none.
+    """
     chosen = ExportTraceServiceRequest()
+    trace_id = bytes.fromhex(key.trace_id)
     for resource in request.resource_spans:
         of_resource = None
+        named = find_named_project(resource.resource.attributes) or project
         for scope in resource.scope_spans:
-            spans = [span for span in scope.spans if span.trace_id == trace_id and _has_ids(span)]
+            spans = [
+                span
+                for span in scope.spans
+                if span.trace_id == trace_id
+                and _has_ids(span)
+                and get_span_project(span, named) == key.project
+            ]
             if not spans or scope.scope.name in OWN_SCOPES:
                 continue
             if of_resource is None:
                 of_resource = chosen.resource_spans.add(schema_url=resource.schema_url)
                 of_resource.resource.CopyFrom(resource.resource)
+                remove_project(of_resource.resource)
+                of_resource.resource.attributes.add(key=COHORT_PROJECT).value.string_value = key.project
             of_scope = of_resource.scope_spans.add(schema_url=scope.schema_url)
             of_scope.scope.CopyFrom(scope.scope)
             of_scope.spans.extend(spans)
             for span in of_scope.spans:
                 remove_annotations(span)
+                remove_project(span)
     return chosen
+
+
+def remove_project(record: Any) -> bool:
+    """Remove the project that a resource, a span or a log record names; returns whether it named one."""
+    found = [pair for pair in record.attributes if pair.key == COHORT_PROJECT]
+    for pair in found:
+        record.attributes.remove(pair)
+    return bool(found)
 
 
 def _remove_own(request: ExportTraceServiceRequest) -> int:

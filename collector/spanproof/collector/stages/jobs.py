@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from spanproof.config.model import Config
 from spanproof.evaluators.model import TraceEvaluation
+from spanproof.trace.project import TraceKey
 
 if TYPE_CHECKING:
     from spanproof.config.engine import OpenEngine
@@ -68,7 +69,7 @@ class Job:
         wants_body: whether the spans are returned.
     """
 
-    trace_id: str
+    key: TraceKey
     places: tuple[tuple[Path, int], ...]
     former: str | None = None
     without_replay: str = ""

@@ -23,6 +23,7 @@ from spanproof.config.model import Evaluation
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.store import DeadLetter, Store
 from spanproof.trace import Errored, Scored
+from spanproof.trace.project import TraceKey
 
 log = logging.getLogger(__name__)
 
@@ -33,6 +34,7 @@ class Writer:
     """One thread that writes to the store.
 
     Args:
+        project: of spans that name none.
         listeners: called, in this thread, with each batch once it is stored; evaluations and dead letters.
         keep: called with what was stored before its log records are settled: what it raises leaves them in
             the log.
@@ -44,6 +46,7 @@ class Writer:
         *,
         store: Store,
         rules: Evaluation,
+        project: str,
         wal: Wal,
         telemetry: Telemetry,
         listeners: Sequence[Callable[[Sequence[Evaluated]], None]],
@@ -54,6 +57,7 @@ class Writer:
         self._keep = keep
         self._store = store
         self._rules = rules
+        self._project = project
         self._wal = wal
         self._telemetry = telemetry
         self._listeners = listeners
@@ -118,18 +122,18 @@ class Writer:
         letters += [self._make_dead_letter(evaluated, why) for evaluated, why in refused.values()]
         if letters and not self._write_patiently(lambda: self._store.write_dead_letters(letters)):
             return
-        self._keep([evaluated for evaluated in batch if evaluated.complete.trace_id not in refused])
+        self._keep([evaluated for evaluated in batch if evaluated.complete.key not in refused])
         for evaluated in batch:
             self._wal.settle(evaluated.complete.records)
         self._telemetry.traces_failed.labels("store").inc(len(refused))
-        self._count([evaluated for evaluated in batch if evaluated.complete.trace_id not in refused])
+        self._count([evaluated for evaluated in batch if evaluated.complete.key not in refused])
         for listener in self._listeners:
             try:
                 listener(batch)
             except Exception:
                 log.exception("a listener failed on a batch of %d traces", len(batch))
 
-    def _store_all(self, batch: Sequence[Evaluated]) -> dict[str, tuple[Evaluated, Exception]] | None:
+    def _store_all(self, batch: Sequence[Evaluated]) -> dict[TraceKey, tuple[Evaluated, Exception]] | None:
         """Return the traces the store refused; None where it could not be reached to the end."""
         try:
             return {} if self._store_patiently(batch) else None
@@ -143,7 +147,7 @@ class Writer:
                     return None
             except Exception as failure:
                 log.exception("the store refused trace %s", evaluated.complete.trace_id)
-                refused[evaluated.complete.trace_id] = evaluated, failure
+                refused[evaluated.complete.key] = evaluated, failure
         return refused
 
     def _store_patiently(self, batch: Sequence[Evaluated]) -> bool:
@@ -165,10 +169,19 @@ class Writer:
         body = evaluated.body
         if not body:
             requests = (decode_record(self._wal.read(number)) for number in complete.bodies)
-            trace_id = bytes.fromhex(complete.trace_id)
-            body = b"".join(extract_trace_spans(each, trace_id).SerializeToString() for each in requests)
+            body = b"".join(
+                extract_trace_spans(each, complete.key, self._project).SerializeToString()
+                for each in requests
+            )
         return DeadLetter(
-            complete.trace_id, "store", type(refusal).__name__, str(refusal), 1, body, time.time_ns()
+            complete.trace_id,
+            "store",
+            type(refusal).__name__,
+            str(refusal),
+            1,
+            body,
+            time.time_ns(),
+            complete.key.project,
         )
 
     def _count(self, batch: Sequence[Evaluated]) -> None:

@@ -55,7 +55,7 @@ class VerdictService:
             endpoints.post("/v1/route", self._answer_route, self._max_bytes),
         ]
 
-    async def _answer_verdict(self, body: bytes) -> bytes:
+    async def _answer_verdict(self, body: bytes, _: str | None) -> bytes:
         began = time.perf_counter()
         try:
             scanned = await self._pool.scan(_build_job(parse_document(VerdictRequest, body)))
@@ -64,8 +64,10 @@ class VerdictService:
         self._telemetry.verdicts_given.labels(scanned.verdict).inc()
         return orjson.dumps(_as_row(scanned, int((time.perf_counter() - began) * 1e6)))
 
-    async def _answer_route(self, body: bytes) -> bytes:
+    async def _answer_route(self, body: bytes, project: str | None) -> bytes:
         request = parse_document(RouteRequest, body)
+        if project is not None:
+            request = request.model_copy(update={"project": project})
         try:
             route = await asyncio.to_thread(self._router.route, request)
         except StoreError as unreadable:

@@ -80,7 +80,12 @@ class Router:
     def _count_trace(self, rule: RouteRule, request: RouteRequest) -> FailRate:
         if request.trace_id is None:
             return FailRate(0, 0, 0, 0, 0)
-        scores = self._open_store().scores(layer=rule.layer, name=rule.score_name, trace_id=request.trace_id)
+        scores = self._open_store().scores(
+            layer=rule.layer,
+            name=rule.score_name,
+            cohort={"project": request.project} if request.project else {},
+            trace_id=request.trace_id,
+        )
         states = Counter(find_state(each.layer, each.name, each.outcome) for each in scores)
         return FailRate(
             passed=states[State.PASS],

@@ -10,8 +10,10 @@ from spanproof.evaluators.casetests.model import (
 )
 from spanproof.evaluators.casetests.reading import load_tests, read_tests
 from spanproof.evaluators.casetests.running import build_unrun_report, run_tests
+from spanproof.evaluators.casetests.work import FIND_MODULES, lay_work
 
 __all__ = [
+    "FIND_MODULES",
     "Artifact",
     "Budget",
     "CaseTests",
@@ -19,6 +21,7 @@ __all__ = [
     "Property",
     "TestsError",
     "build_unrun_report",
+    "lay_work",
     "load_tests",
     "read_tests",
     "run_tests",

@@ -6,10 +6,11 @@ Frozen pydantic models: a file's keys and types are checked here, and an unknown
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, PrivateAttr, model_validator
 
 from spanproof.evaluators.casetests.inputs import Shape
 from spanproof.sandbox.guest.testing import plan_tests
@@ -162,6 +163,8 @@ class CaseTests(_Part):
         unit: Python with `assert`, `test_…` functions or `check(candidate)`.
         doctests: whether the examples in the code's own docstrings are tests.
         inputs_unchanged: whether a pair or a property fails, too, where the code changes what it is given.
+        require_apart: whether tests that must share the program's interpreter are refused: what a program
+            has a part in, it may forge.
         timeout_s: for each program of tests.
     """
 
@@ -175,7 +178,20 @@ class CaseTests(_Part):
     properties: tuple[Property, ...] = ()
     inputs_unchanged: bool = False
     budget: Budget | None = None
+    require_apart: bool = False
     timeout_s: float = Field(10.0, gt=0, le=300)
+    _has_work: bool = PrivateAttr(default=False)
+
+    @property
+    def has_work(self) -> bool:
+        """Whether `files` are those that an agent left."""
+        return self._has_work
+
+    def over_files(self, files: Mapping[str, str]) -> CaseTests:
+        """Return the same tests over the files that an agent left."""
+        made = self.model_copy(update={"files": dict(files)})
+        made._has_work = True  # noqa: SLF001 - its own
+        return made
 
     @property
     def has_any(self) -> bool:

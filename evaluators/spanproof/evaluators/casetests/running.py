@@ -26,6 +26,7 @@ from spanproof.evaluators.casetests.text import (
     render_property_test,
     render_unit_tests,
 )
+from spanproof.evaluators.casetests.work import FIND_MODULES, tests_modules
 from spanproof.evaluators.model import Budget, TestReport, UnrunCause
 from spanproof.evaluators.replay.fixtures import NO_FIXTURES, FixtureSet
 from spanproof.evaluators.replay.limits import DEFAULT_LIMITS, ReplayLimits
@@ -33,7 +34,7 @@ from spanproof.evaluators.replay.plan import plan_replay
 from spanproof.evaluators.replay.tape import DIVERGED
 from spanproof.sandbox import Execution, FailureClass, Program, Sandbox, SessionSpec
 from spanproof.sandbox.guest.testing import plan_tests
-from spanproof.sandbox.guest.uncollected import HOW_TO_WRITE_TESTS, format_uncollected, list_uncollected
+from spanproof.sandbox.guest.uncollected import HOW_TO_WRITE_TESTS, list_uncollected
 from spanproof.trace import Run
 
 TESTS_FILE = "tests.yaml"
@@ -50,6 +51,10 @@ _ENDED_BY_EXCEPTION = frozenset(
 _SKIPS = frozenset({"SkipTest", "Skipped"})
 
 _MAX_WHY = 200
+_NOT_APART = (
+    "the case requires tests that run apart from the code, and these share its interpreter or let it decide a"
+    " comparison"
+)
 
 _MAX_ARTIFACT = 4 * 1024 * 1024
 
@@ -94,7 +99,7 @@ def run_tests(
     if not tests.demands_tests:
         return _build_report(tests)
     try:
-        subject = build_subject(run, tests.snippet)
+        subject = _build_subject(tests, run)
         testing = _Testing(tests, subject, sandbox, plan_replay(run, given, limits=limits).spec)
         testing.run_all()
     except CannotRun as problem:
@@ -104,7 +109,22 @@ def run_tests(
         results=tuple(testing.results),
         changed_inputs=tuple(testing.changed),
         why=testing.why,
+        skipped=tuple(testing.skipped),
+        apart=testing.are_apart,
     )
+
+
+def _build_subject(tests: CaseTests, run: Run) -> Subject:
+    """Return what is tested: the files that the agent left where tests import them, else its code.
+
+    Raises:
+        CannotRun: there is none, or the record does not hold all of it.
+    """
+    imports_files = tests_modules(tests.unit or "", tests.files)
+    if imports_files and tests.has_work and tests.snippet is None:
+        return Subject(FIND_MODULES, ())
+    subject = build_subject(run, tests.snippet)
+    return replace(subject, source=FIND_MODULES + subject.source) if imports_files else subject
 
 
 def build_unrun_report(tests: CaseTests, reason: str, cause: UnrunCause) -> TestReport:
@@ -130,6 +150,8 @@ class _Testing:
     results: list[tuple[str, bool]] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
     why: str | None = None
+    skipped: list[str] = field(default_factory=list)
+    are_apart: bool = True
 
     def run_all(self) -> None:
         """Run all tests.
@@ -148,6 +170,8 @@ class _Testing:
             self._check_artifacts()
         for tested in self.tests.properties:
             self._run_text(render_property_test(tested))
+        if self.tests.require_apart and not self.are_apart:
+            raise CannotRun(UnrunCause.NOT_APART, _NOT_APART)
         if not self.results and self.tests.doctests:
             raise CannotRun(UnrunCause.WORK_MISSING, "no docstring of the code has an example")
         if not self.results:
@@ -208,16 +232,19 @@ class _Testing:
             raise CannotRun(UnrunCause.NOT_COLLECTED, execution.reason or "the sandbox ran no test")
         if total is None and execution.failure_class is FailureClass.SYNTAX_ERROR:
             raise CannotRun(UnrunCause.NOT_COLLECTED, "the sandbox's Python does not parse the tests")
-        if total != len(text.names):
+        names = text.names if text.names else execution.tests_names
+        if total is None or total != len(names):
             count = "none" if total is None else str(total)
-            raise CannotRun(
-                UnrunCause.NOT_REPORTED, f"of {len(text.names)} tests the sandbox reports {count}"
-            )
-        if passed + len(execution.tests_failed) != total:
+            raise CannotRun(UnrunCause.NOT_REPORTED, f"of {len(names)} tests the sandbox reports {count}")
+        if passed + len(execution.tests_failed) + len(execution.tests_skipped) != total:
             raise CannotRun(UnrunCause.NOT_REPORTED, "the sandbox does not report which tests failed")
-        failed = set(execution.tests_failed)
+        self.are_apart = self.are_apart and execution.tests_apart is not False
+        failed, skipped = set(execution.tests_failed), set(execution.tests_skipped)
         first = all(passed for _, passed in self.results)
-        for number, name in enumerate(text.names):
+        for number, name in enumerate(names):
+            if number in skipped:
+                self.skipped.append(str(name))
+                continue
             if name is not None:
                 self.results.append((name, number not in failed))
             elif number in failed and (number - 1 not in failed or _is_assertion_failure(execution)):
@@ -303,12 +330,11 @@ def _read_unit_tests(unit: str, entry_point: str | None) -> TestText:
         plan = plan_tests(unit, entry_point, "_")
     except (SyntaxError, ValueError) as problem:
         raise CannotRun(UnrunCause.NOT_COLLECTED, f"{where} is no Python: {problem}") from problem
-    left_out = list_uncollected(unit)
-    if left_out:
-        raise CannotRun(UnrunCause.NOT_COLLECTED, f"{where} has {format_uncollected(left_out)}")
     if plan.lacks_entry_point:
         reason = f"{where} defines check(candidate), and {TESTS_FILE} has no entry_point to hand to it"
         raise CannotRun(UnrunCause.NOT_COLLECTED, reason)
+    if list_uncollected(unit):
+        return render_unit_tests(unit, ())  # who collects them names them
     if not plan.names:
         raise CannotRun(
             UnrunCause.NOT_COLLECTED, f"{where} has no test that this runner collects: {HOW_TO_WRITE_TESTS}"

@@ -155,7 +155,7 @@ class TestText:
 
     Attributes:
         names: of its tests, in order; None for one that only looks whether the inputs of the test before it
-            were changed.
+            were changed. Empty where what collects them names them.
     """
 
     text: str

@@ -26,10 +26,13 @@ def find_calls_below(trace: Trace, span_id: str) -> Iterator[Span]:
 
 
 def to_recorded_call(trace: Trace, span: Span) -> RecordedCall:
-    """Return the call that a TOOL span records, or that a called agent's span represents."""
+    """Return the call that a TOOL or RETRIEVER span records, or that a called agent's span represents."""
     if span.kind is SpanKind.AGENT:
         return _make_agent_call(span)
-    args, kwargs = split_arguments(span.tool.arguments if span.tool is not None else None)
+    given = span.tool.arguments if span.tool is not None else None
+    if span.kind is SpanKind.RETRIEVER and span.input is not None:
+        given = span.input.value
+    args, kwargs = split_arguments(given)
     reason = None
     if span.hidden:
         reason = "the producer kept the arguments and the result of this call back"

@@ -11,9 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from textwrap import dedent
 
+from spanproof.evaluators.actions import ANSWER_TOOLS
+from spanproof.evaluators.detect.answers import iter_answer_texts
 from spanproof.evaluators.detect.arguments import extract_code
 from spanproof.evaluators.detect.blocks import MARKS
 from spanproof.evaluators.detect.calls import collect_tape
+from spanproof.evaluators.detect.exchanges import iter_exchanges
 from spanproof.evaluators.detect.language import identify
 from spanproof.evaluators.detect.observation import split_observation
 from spanproof.evaluators.detect.steps import find_step_code
@@ -60,9 +63,8 @@ class _Candidate:
 
 def detect(trace: Trace) -> list[Snippet]:
     """Return every snippet of this trace, in order of its spans."""
-    ran = _keep_strongest(
-        trace, [*_gather_recorded(trace), *_gather_steps(trace), *_gather_tool_calls(trace)]
-    )
+    recorded = [*_gather_recorded(trace), *_gather_steps(trace), *_gather_tool_calls(trace)]
+    ran = _keep_strongest(trace, [*recorded, *_gather_exchanges(trace, recorded)])
     requested = list(_gather_requested(trace, ran))
     ran += [candidate for candidate in requested if candidate.executed]
     said = [candidate for candidate in requested if not candidate.executed]
@@ -161,14 +163,37 @@ def _gather_steps(trace: Trace) -> Iterator[_Candidate]:
         )
 
 
+def _gather_exchanges(trace: Trace, recorded: Sequence[_Candidate]) -> Iterator[_Candidate]:
+    """Yield code that a conversation shows to have run, of agents whose code is recorded nowhere else."""
+    coding = {_find_agent(trace, each.span) for each in recorded if each.executed}
+    for agent, calls in _group_calls(trace).items():
+        if agent in coding:
+            continue
+        for found in iter_exchanges(calls):
+            parts = split_observation(found.observation)
+            yield _Candidate(
+                found.call,
+                found.path,
+                found.language,
+                found.source,
+                executed=True,
+                observation=found.observation,
+                logs=parts.logs,
+                output=parts.output,
+                error=found.error,
+            )
+
+
+def _find_agent(trace: Trace, span: Span) -> str | None:
+    return next((each.span_id for each in trace.ancestors(span.span_id) if each.kind is SpanKind.AGENT), None)
+
+
 def _group_calls(trace: Trace) -> Mapping[str | None, Sequence[Span]]:
     """Return model calls in order of their start, by the agent nearest above them."""
     found: dict[str | None, list[Span]] = {}
     for span in trace.spans:
         if span.kind is SpanKind.LLM:
-            above = trace.ancestors(span.span_id)
-            agent = next((one.span_id for one in above if one.kind is SpanKind.AGENT), None)
-            found.setdefault(agent, []).append(span)
+            found.setdefault(_find_agent(trace, span), []).append(span)
     return found
 
 
@@ -262,7 +287,7 @@ def _iterate_texts(trace: Trace) -> Iterator[tuple[Span, str, str]]:
 
 
 def _find_unrepeated_answers(trace: Trace) -> Iterator[tuple[Span, str, str]]:
-    """Yield answers of agents and topmost chains; a text that a model call below said is not repeated."""
+    """Yield answers of runs; a text that a model call below said is not repeated."""
     below: dict[str, list[str]] = {}
     for span in reversed(trace.spans):
         own = _read_answer(trace, span)
@@ -278,16 +303,26 @@ def _find_unrepeated_answers(trace: Trace) -> Iterator[tuple[Span, str, str]]:
 
 
 def _read_answer(trace: Trace, span: Span) -> str:
-    """Return the words an agent or a topmost chain ended with; empty where its output is a document."""
-    if span.kind not in _ANSWERING or span.step is not None or span.code is not None:
-        return ""
-    if span.kind is SpanKind.CHAIN and any(each.kind in _ANSWERING for each in trace.ancestors(span.span_id)):
+    """Return what an agent, a topmost chain, an application's root or an answering tool ended with."""
+    if not _gives_answer(trace, span):
         return ""
     spoken = [message.text for message in span.output_messages if message.role == "assistant"]
     if spoken:
         return spoken[-1]
-    value = span.output.value if span.output is not None else None
-    return value if isinstance(value, str) else ""
+    return "\n\n".join(iter_answer_texts(span.output)) if span.output is not None else ""
+
+
+def _gives_answer(trace: Trace, span: Span) -> bool:
+    """Whether what a span gave is an answer: of a run, or of a chain that has no run around it."""
+    if span.step is not None or span.code is not None:
+        return False
+    if span.kind is SpanKind.TOOL:
+        return span.tool is not None and span.tool.name in ANSWER_TOOLS
+    if span.kind is SpanKind.CHAIN:
+        above = (each for each in trace.ancestors(span.span_id) if each.kind in _ANSWERING)
+        return not any(each.output is not None or each.output_messages for each in above)
+    is_application = span.kind is SpanKind.OTHER and trace.parents[span.span_id] is None
+    return span.kind is SpanKind.AGENT or is_application
 
 
 def _iterate_messages(trace: Trace) -> Iterator[tuple[Span, int, Message]]:

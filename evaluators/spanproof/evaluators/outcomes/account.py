@@ -19,7 +19,7 @@ from dataclasses import replace
 from spanproof.evaluators.model import NoReplay, Replay
 from spanproof.evaluators.outcomes.broadened import find_broader_numbers, find_swapped_numbers
 from spanproof.evaluators.outcomes.calls import CallOutcomes, MadeCall, iter_made_calls
-from spanproof.evaluators.outcomes.context import RunContext, build_context, shows_pictures
+from spanproof.evaluators.outcomes.context import RunContext, build_context
 from spanproof.evaluators.outcomes.model import (
     NOT_DONE,
     Account,
@@ -32,11 +32,11 @@ from spanproof.evaluators.outcomes.origins import ValueTrace, trace_back
 from spanproof.evaluators.outcomes.reaching import weigh_effects
 from spanproof.evaluators.outcomes.recovery import Recovery, RecoveryStatus, list_recoveries
 from spanproof.evaluators.outcomes.run_actions import collect_actions
-from spanproof.evaluators.outcomes.source_values import SourceValues
 from spanproof.evaluators.outcomes.sources import (
     derive_schema,
     hands_over,
     iter_code_steps,
+    iter_earlier_texts,
     iter_given_texts,
     iter_queries,
     iter_result_texts,
@@ -49,7 +49,7 @@ from spanproof.evaluators.outcomes.step_outcomes import (
     reports_absence,
 )
 from spanproof.evaluators.outcomes.undone import find_undone_claims
-from spanproof.evaluators.recorded import PROGRAMS
+from spanproof.evaluators.recorded import PROGRAMS, shows_pictures
 from spanproof.evaluators.runs import spans_of
 from spanproof.reading.answer_words import (
     discloses,
@@ -60,6 +60,7 @@ from spanproof.reading.answer_words import (
     reports_nothing,
 )
 from spanproof.reading.doings import changes_something
+from spanproof.reading.source_values import SourceValues
 from spanproof.sandbox.scanners.model import Scan
 from spanproof.trace import Run, Span, Trace
 
@@ -71,11 +72,12 @@ def build_account(trace: Trace, run: Run, scans: Mapping[str, Scan], replay: Rep
     outcomes, spans = CallOutcomes(), spans_of(trace, run)
     calls = tuple(iter_made_calls(run, outcomes))
     account = _decide_outcomes(run, scans, replay, calls, outcomes, ())
-    traced, context = _trace_origins(spans, run, account, calls, outcomes)
+    earlier = tuple(iter_earlier_texts(trace, run, spans))
+    traced, context = _trace_origins(spans, run, account, calls, outcomes, earlier)
     defaulting = _find_defaulting_spans(run, account, traced.origins, outcomes)
     if defaulting:
         account = _decide_outcomes(run, scans, replay, calls, outcomes, defaulting)
-        traced, context = _trace_origins(spans, run, account, calls, outcomes)
+        traced, context = _trace_origins(spans, run, account, calls, outcomes, earlier)
     return _complete_account(spans, run, account, calls, traced, context)
 
 
@@ -122,7 +124,12 @@ def _find_defaulting_spans(
 
 
 def _trace_origins(
-    spans: Sequence[Span], run: Run, account: Account, calls: Sequence[MadeCall], outcomes: CallOutcomes
+    spans: Sequence[Span],
+    run: Run,
+    account: Account,
+    calls: Sequence[MadeCall],
+    outcomes: CallOutcomes,
+    earlier: Sequence[str],
 ) -> tuple[ValueTrace, RunContext]:
     """Return where the answer's values come from, and what the run had for its task."""
     task, answer = run.task or "", run.answer.text if run.answer is not None else ""
@@ -132,7 +139,7 @@ def _trace_origins(
     if run.hidden or not context.records_calls or shows_pictures(spans):
         return ValueTrace(), context
     known = SourceValues(task)
-    for text in dict.fromkeys(iter_given_texts(spans, run, account)):
+    for text in dict.fromkeys((*iter_given_texts(spans, run, account), *earlier)):
         known.add(text)
     for text in dict.fromkeys(iter_result_texts(run)):
         known.add_result(text)

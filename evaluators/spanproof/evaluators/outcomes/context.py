@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from spanproof.evaluators.actions import ANSWER_TOOLS, is_answer
 from spanproof.evaluators.outcomes.calls import MadeCall
 from spanproof.evaluators.outcomes.model import NOT_DONE, Account, State, StepOutcome
-from spanproof.evaluators.recorded import PROGRAMS, read_unseen_output
+from spanproof.evaluators.recorded import PROGRAMS, read_unseen_output, records_calls
 from spanproof.evaluators.replay import tools_in
 from spanproof.reading.answer_words import (
     PRIVATE,
@@ -21,15 +21,14 @@ from spanproof.reading.answer_words import (
     extract_topics,
     reports_failure,
 )
+from spanproof.reading.doings import changes_something
 from spanproof.reading.numerals import find_numbers
-from spanproof.trace import RecordedCall, Run, Snippet, Span, SpanKind, Step
+from spanproof.trace import Language, RecordedCall, Run, Snippet, Span, SpanKind, Step
 
 _SIGNATURE = re.compile(r"(?m)^\s*def ([a-z]\w*)\(")
 _RUNS_CODE = re.compile(r"python|interpreter|jupyter|execute_code|run_code|bash|shell|terminal")
 _OWN_MATTER = re.compile(r"\b(?:our|ours|we|unsere?[rnms]?|wir|notre|nos|nuestr[oa]s?)\b", re.IGNORECASE)
-_PICTURES = re.compile(
-    r'"type":\s*"(?:image|image_url|input_image|file|input_file|blob|uri|audio|input_audio)"', re.IGNORECASE
-)
+_QUERYING = frozenset({Language.SQL, Language.BASH})
 _MAX_TEXT = 200_000
 # Numbers of the task that the code uses from which the task gives its data itself.
 _FEWEST_GIVEN = 2
@@ -47,12 +46,14 @@ class RunContext:
         failed_topics: topics of the tools all of whose calls failed.
         answered_topics: topics of the tools that gave something.
         first_lack: the first step whose failure was not recovered, or that brought nothing.
+        first_source: the first step after it in which a look-up gave something.
         has_prompt: what the model was given is on the trace.
         allows_invention: the task wants values to be made up.
         gives_numbers: the task itself gives the numbers to work with.
         answer_reports_failure: the answer says that something failed.
         is_own_matter: the task speaks of what is ours.
         records_calls: calls of tools, had there been any, would be on this trace with their results.
+        continues_talk: turns before it are not on the trace as steps; what they did is not known.
         runs_programs: the agent wrote code or ran a shell, which may do what no call shows.
         nothing_worked: it did something beside answering, and nothing of it gave anything.
         all_failed: of this, nothing came back empty either.
@@ -67,12 +68,14 @@ class RunContext:
     failed_topics: frozenset[str] = frozenset()
     answered_topics: frozenset[str] = frozenset()
     first_lack: int | None = None
+    first_source: int | None = None
     has_prompt: bool = True
     allows_invention: bool = False
     gives_numbers: bool = False
     answer_reports_failure: bool = False
     is_own_matter: bool = False
     records_calls: bool = True
+    continues_talk: bool = False
     runs_programs: bool = False
     nothing_worked: bool = False
     all_failed: bool = False
@@ -92,8 +95,9 @@ class RunContext:
         return bool(self.task_topics & unused) and not self.gives_numbers
 
     def lacked_data(self, step: int) -> bool:
-        """Whether, at this step, the run had failed to get its data."""
-        return self.first_lack is not None and step > self.first_lack
+        """Whether, at this step, the run had failed to get its data, and had got none since."""
+        got_since = self.first_source is not None and step > self.first_source
+        return self.first_lack is not None and step > self.first_lack and not got_since
 
     @property
     def should_look_up(self) -> bool:
@@ -139,6 +143,7 @@ def build_context(
         failed_topics=frozenset[str]().union(*map(extract_topics, failed - worked)),
         answered_topics=frozenset[str]().union(*map(extract_topics, worked)),
         first_lack=first_lack,
+        first_source=_find_source_step(run, account, calls, first_lack),
         has_prompt=any(
             message.role in {"user", "system", "developer"}
             for span in spans
@@ -149,6 +154,11 @@ def build_context(
         answer_reports_failure=run.answer is not None and reports_failure(run.answer.text, task),
         is_own_matter=_OWN_MATTER.search(task) is not None,
         records_calls=records_calls(spans, run),
+        continues_talk=any(
+            message.role == "assistant"
+            for span in [span for span in spans if span.kind is SpanKind.LLM][:1]
+            for message in span.input_messages
+        ),
         runs_programs=bool(programs) or any(call.command for call in calls),
         nothing_worked=bool(works) and all(each.state in {*NOT_DONE, State.EMPTY} for each in works),
         all_failed=bool(works) and all(each.state in NOT_DONE for each in works),
@@ -161,33 +171,25 @@ def build_context(
     )
 
 
-def records_calls(spans: Sequence[Span], run: Run) -> bool:
-    """Whether calls of tools, had there been any, would be on this trace with their results.
-
-    A producer that records none leaves out the spans of its tools, and the turns of its model as well or the
-    results in them: then nothing can be said of what the run did.
-    """
-    if any(span.kind is SpanKind.TOOL for span in spans) or any(step.calls for step in run.steps):
-        return True
-    if any(snippet.executed for snippet in run.snippets):
-        return True
-    turns = [span for span in spans if span.kind is SpanKind.LLM]
-    if any(message.role == "tool" for span in turns for message in span.input_messages):
-        return True
-    if any(call.name not in ANSWER_TOOLS for step in run.steps for call in step.requested):
-        return False
-    return any(span.input_messages or span.output_messages for span in turns)
-
-
-def shows_pictures(spans: Sequence[Span]) -> bool:
-    """Whether the model was given what is not text: what it holds cannot be seen."""
-    return any(
-        isinstance(value, str) and _PICTURES.search(value[:_MAX_TEXT]) is not None
-        for span in spans
-        if span.kind in (SpanKind.LLM, SpanKind.AGENT)
-        for key, value in span.attributes.items()
-        if "message" in key or "input" in key
-    )
+def _find_source_step(
+    run: Run, account: Account, calls: Sequence[MadeCall], first_lack: int | None
+) -> int | None:
+    """Return the first step after a lack in which a tool, a query or a command gave something."""
+    if first_lack is None:
+        return None
+    given = [
+        call.step
+        for call in calls
+        if account.calls[call.step, call.position].state is State.OK
+        and not (call.is_answer or call.snippet is not None or changes_something(call.call.tool))
+    ]
+    given += [
+        step.number
+        for step in run.steps
+        for snippet in step.snippets
+        if snippet.language in _QUERYING and account.of(snippet).state is State.OK
+    ]
+    return min((step for step in given if step > first_lack), default=None)
 
 
 def _iter_offered_tools(spans: Sequence[Span], run: Run) -> Iterator[str]:

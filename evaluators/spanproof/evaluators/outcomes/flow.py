@@ -25,7 +25,6 @@ from spanproof.evaluators.outcomes.literals import (
     find_text_data,
 )
 from spanproof.evaluators.outcomes.model import OriginKind
-from spanproof.evaluators.outcomes.source_values import SourceValues
 from spanproof.reading.answer_words import calls_made_up, extract_topics
 from spanproof.reading.numerals import find_numbers
 from spanproof.reading.python_facts import (
@@ -36,6 +35,7 @@ from spanproof.reading.python_facts import (
     read_python,
 )
 from spanproof.reading.python_names import NAMES
+from spanproof.reading.source_values import SourceValues
 from spanproof.reading.sql_queries import is_constant
 
 Roots = frozenset[ValueRoot]
@@ -344,7 +344,7 @@ class DataFlow:
         if name in self.names:
             found = self.names[name]
             return _mark_as_defaults(found) if self.in_handler and self.code.swallows_failure else found
-        is_own = name in self.functions or name in self.modules or name in BUILTIN_NAMES
+        is_own = name in self.functions or name in self.modules or name in BUILTIN_NAMES | NAMES.pure_modules
         return _NONE if is_own else _SOURCED  # given from outside the code: a variable of the task
 
     def _find_constant_roots(self, node: ast.Constant) -> Roots:
@@ -362,7 +362,7 @@ class DataFlow:
         return self._place_mark(find_number_data(value, self.naming, self.known), node)
 
     def _find_collection_roots(self, node: ast.List | ast.Tuple | ast.Set | ast.Dict) -> Roots:
-        written = find_collection_data(node, self.known)
+        written = find_collection_data(node, self.naming, self.known)
         moving = [part for part in ast.walk(node) if isinstance(part, ast.Name | ast.Call)]
         roots = _join_roots(self._find_roots(part) for part in moving) if moving else _NONE
         if written is not None:
@@ -462,9 +462,10 @@ class DataFlow:
         """Return the module a function is of, None where it is of none."""
         while isinstance(func, ast.Attribute):
             func = func.value
-        if isinstance(func, ast.Name) and func.id in self.modules and func.id not in self.names:
-            return self.modules[func.id]
-        return None
+        if not isinstance(func, ast.Name) or func.id in self.names:
+            return None
+        # An import may be in code that is not on the trace: `json.loads` is json's all the same.
+        return self.modules.get(func.id) or (func.id if func.id in NAMES.pure_modules else None)
 
     def _is_in_memory(self, node: ast.Call, module: str) -> bool:
         """Whether this opens a database that holds only what the code puts into it."""

@@ -17,10 +17,10 @@ from enum import StrEnum
 from typing import TypeGuard
 
 from spanproof.evaluators.outcomes.model import OriginKind
-from spanproof.evaluators.outcomes.source_values import SourceValues
 from spanproof.reading.answer_words import extract_topics, reports_failure
 from spanproof.reading.numerals import find_numbers, iter_numbers, normalise_number
 from spanproof.reading.python_names import NAMES
+from spanproof.reading.source_values import SourceValues
 from spanproof.reading.sql_queries import find_aliases
 
 SMALL = 12
@@ -120,8 +120,13 @@ def is_specific(number: float) -> bool:
     return len(digits) > 2 or (len(digits) == 2 and digits[1] != "5")
 
 
-def find_collection_data(node: ast.expr, known: SourceValues) -> LiteralData | None:
-    """Return the data of a list, tuple, set or dict display; None where it holds none of its own."""
+def find_collection_data(node: ast.expr, name: str, known: SourceValues) -> LiteralData | None:
+    """Return the data of a list, tuple, set or dict display; None where it holds none of its own.
+
+    The borders by which values are sorted are none: `bins = [0, 14, 28]`.
+    """
+    if NAMES.borders.intersection(name.lower().split("_")):
+        return None
     constants = [each for each in ast.walk(node) if isinstance(each, ast.Constant)][:_MAX_CONSTANTS]
     keys = [
         key.value
@@ -174,8 +179,7 @@ def find_query_data(query: str, known: SourceValues) -> LiteralData | None:
 
 def find_number_data(value: float, name: str, known: SourceValues) -> LiteralData | None:
     """Return a number that code writes down under a name; None where it is no data."""
-    words = name.lower().split("_")
-    if not is_specific(value) or any(word in NAMES.settings for word in words):
+    if not is_specific(value) or NAMES.settings.intersection(name.lower().split("_")):
         return None
     number = normalise_number(abs(value))
     if known.holds(number):

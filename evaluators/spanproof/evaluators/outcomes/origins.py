@@ -18,7 +18,6 @@ from spanproof.evaluators.outcomes.flow import CodeStep, DataFlow, Roots, ShownV
 from spanproof.evaluators.outcomes.inventing import is_invented, is_made_up, replaces_source
 from spanproof.evaluators.outcomes.literals import FROM_SOURCE, SMALL, Role, ValueRoot
 from spanproof.evaluators.outcomes.model import Origin, OriginKind
-from spanproof.evaluators.outcomes.source_values import SourceValues
 from spanproof.reading.answer_words import (
     QUOTED,
     discloses,
@@ -27,6 +26,7 @@ from spanproof.reading.answer_words import (
     reports_nothing,
 )
 from spanproof.reading.numerals import find_numbers, iter_numbers, rounds_to
+from spanproof.reading.source_values import SourceValues
 
 _MAX_ANSWER = 20_000
 # A small number and the two words behind it.

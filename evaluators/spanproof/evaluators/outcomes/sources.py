@@ -18,9 +18,11 @@ from spanproof.reading.described_tables import Result
 from spanproof.reading.python_facts import has_only_literals, read_python
 from spanproof.reading.sql_queries import is_constant
 from spanproof.reading.sql_schema import Schema, build_schema
-from spanproof.trace import Language, Run, Snippet, Span, SpanKind
+from spanproof.trace import Language, Run, Snippet, Span, SpanKind, Trace
 
 _PRINTERS = ANSWER_TOOLS | {"print"}
+# So many spans of the turns before a run are read, the latest ones.
+_MAX_EARLIER_SPANS = 40
 _ALTERS_TABLES = re.compile(r"\b(?:ALTER|CREATE|DROP|RENAME)\b", re.IGNORECASE)
 
 
@@ -43,6 +45,15 @@ def iter_given_texts(spans: Sequence[Span], run: Run, account: Account) -> Itera
         # What a refused call returned is the refusal.
         yield from (call.result.text for call in step.calls if call.refusal is not None and call.result)
         yield from (call.error.message for call in step.calls if call.error is not None)
+
+
+def iter_earlier_texts(trace: Trace, run: Run, spans: Sequence[Span]) -> Iterator[str]:
+    """Yield what was said and returned on the trace before the run began: the turns before it."""
+    own = {span.span_id for span in spans}
+    # What still goes on holds the run's own answer.
+    before = [each for each in trace.spans if each.end_ns <= run.start_ns and each.span_id not in own]
+    for span in before[-_MAX_EARLIER_SPANS:]:
+        yield from (payload.text for payload in (span.input, span.output) if payload is not None)
 
 
 def iter_result_texts(run: Run) -> Iterator[str]:

@@ -8,29 +8,25 @@ item that it was not done there is no such claim.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from spanproof.evaluators.call_targets import find_target, names_value, shares_target
+from spanproof.evaluators.call_targets import find_target, is_other_choice, shares_target
 from spanproof.evaluators.outcomes.calls import MadeCall
 from spanproof.evaluators.outcomes.context import RunContext
 from spanproof.evaluators.outcomes.model import NOT_DONE, Account, Origin, OriginKind, State, StepOutcome
 from spanproof.reading.answer_words import reports_failure
-from spanproof.reading.doings import list_tool_verbs, load_lexicon
-from spanproof.reading.done_claims import DoneClaim, list_done_claims
-from spanproof.reading.shell_commands import read_command
-
-_SENTENCE = re.compile(r"[^.!?。！？\n;]+")
-# Words by which a sentence says of what it names that it was not done.
-_DENIES = re.compile(
-    r"\b(?:not|except|unless|excluding|pending|remain\w*|still|skipped|outstanding|unsuccessful\w*|fail\w*"
-    r"|rejected|declined|refused|denied|cannot|only|bounced|unable|nicht|kein\w*|pas|aucun\w*)\b"
-    r"|n['’]t\b|(?:未|没有|无法|失败|ませんでした|できません)",
-    re.IGNORECASE,
+from spanproof.reading.doings import (
+    list_named_verbs,
+    list_tool_verbs,
+    load_lexicon,
+    reports_already_done,
+    reports_done,
 )
-_IDENTIFIER = re.compile(r"[\w.+-]+@[\w.-]+\w|\b(?=[\w-]*\d)[A-Za-z\d][\w-]*\b")
-_LISTED_NAMES = re.compile(r"\b[A-Z]\w+(?:(?:, (?:and )?| and )[A-Z]\w+)+")
+from spanproof.reading.done_claims import DoneClaim, list_done_claims, list_possible_verbs, names_agent
+from spanproof.reading.shell_commands import read_command
+from spanproof.reading.undone_reports import denies_doing, list_named_groups, names_value, reports_undone
+
 _MAX_TASK = 20_000
 _FEWEST_ALIKE = 2
 
@@ -43,6 +39,7 @@ class UndoneItem:
         verbs: of the tool that was to do it; none where the tool is a shell.
         names: the values that name it; none where nothing does.
         clause: why it is not done, as the end of a sentence.
+        error: what the tool said; empty where it said nothing.
         is_wanted: the task names it, or no other was done in its place.
         done_count: how many others were done.
         done_names: the values that name these.
@@ -56,18 +53,25 @@ class UndoneItem:
     is_wanted: bool
     done_count: int
     done_names: frozenset[str]
+    error: str = ""
 
 
 def find_undone_claims(
     calls: Sequence[MadeCall], account: Account, context: RunContext, task: str, answer: str
 ) -> Iterator[Origin]:
     """Yield the first claim of an answer that something was done which was not."""
+    possible, lexicon = list_possible_verbs(answer), load_lexicon()
+    if not possible:
+        return
     items = [*_iter_failed_items(calls, account, context, task), *_iter_untried_items(calls, account, task)]
-    if items:
+    if any(lexicon.are_related(verb, item.verbs) for item in items for verb in possible):
         claims = list_done_claims(answer)
         for item in items:
-            claim = next((each for each in claims if _covers(each, item)), None)
-            if claim is not None and not _is_reported(item, answer, task):
+            saying = (each for each in claims if _covers(each, item) and _is_requested(each, item, task))
+            claim = next((each for each in saying if not _is_earlier_state(each, item, calls, account)), None)
+            if claim is not None and not reports_undone(
+                answer, task, item.names, item.done_names, item.verbs
+            ):
                 yield _make_origin(claim, item)
                 return
     yield from _find_claims_without_call(calls, context, task, answer)
@@ -120,7 +124,10 @@ def _iter_failed_items(
             continue
         is_undone = outcome.state in NOT_DONE or outcome.state is State.EMPTY
         retries = [
-            each for each in later if shares_target(call.arguments, each.arguments, task, is_doing=True)
+            each
+            for each in later
+            if shares_target(call.arguments, each.arguments, task, is_doing=True)
+            or is_other_choice(call.arguments, each.arguments, outcome.quote)
         ]
         if is_undone and not retries:
             yield _make_failed_item(call, outcome, verbs, done, task)
@@ -150,6 +157,7 @@ def _make_failed_item(
         not done or any(names_value(task, name) for name in own),
         sum(_count_done(each) for each in done),
         done_names - names,
+        call.result or outcome.quote,
     )
 
 
@@ -197,7 +205,7 @@ def _iter_untried_items(calls: Sequence[MadeCall], account: Account, task: str) 
 
     Of `Cancel A-14, A-15 and A-16` two calls cancelled the first two.
     """
-    named = [each for each in _list_named_groups(task[:_MAX_TASK]) if len(each) > _FEWEST_ALIKE]
+    named = [each for each in list_named_groups(task[:_MAX_TASK]) if len(each) > _FEWEST_ALIKE]
     if not named:
         return
     tried = "\n".join(f"{call.call.args} {call.call.kwargs}".casefold() for call in calls)
@@ -218,17 +226,6 @@ def _iter_untried_items(calls: Sequence[MadeCall], account: Account, task: str) 
                 )
 
 
-def _list_named_groups(task: str) -> list[tuple[str, ...]]:
-    """Return the names in a task that are written alike: identifiers of one form, and names in a list."""
-    groups: dict[str, dict[str, None]] = {}
-    for name in _IDENTIFIER.findall(task):
-        form = "address" if "@" in name else re.sub(r"[A-Za-z]+", "A", re.sub(r"\d+", "9", name))
-        if form != "9":
-            groups.setdefault(form, {})[name.casefold()] = None
-    lists = [re.findall(r"[A-Z]\w+", found[0]) for found in _LISTED_NAMES.finditer(task)]
-    return [*map(tuple, groups.values()), *(tuple(name.casefold() for name in names) for names in lists)]
-
-
 # What the answer says of it.
 
 
@@ -237,7 +234,7 @@ def _covers(claim: DoneClaim, item: UndoneItem) -> bool:
     if not load_lexicon().are_related(claim.verb, item.verbs):
         return False
     if any(names_value(claim.sentence, name) for name in item.names):
-        return _DENIES.search(claim.sentence) is None
+        return not denies_doing(claim.sentence)
     if claim.count is not None:
         return claim.count > item.done_count
     if claim.covers_all:
@@ -249,27 +246,36 @@ def _covers(claim: DoneClaim, item: UndoneItem) -> bool:
     return item.is_wanted and claim.is_plural
 
 
-def _is_reported(item: UndoneItem, answer: str, task: str) -> bool:
-    """Whether an answer says of an item that it was not done, or of no item in particular."""
-    for sentence in _SENTENCE.findall(answer):
-        names_item = any(names_value(sentence, name) for name in item.names)
-        names_other = any(names_value(sentence, name) for name in item.done_names)
-        denies = _DENIES.search(sentence) is not None
-        if names_item and denies:
-            return True
-        speaks_of_it = reports_failure(sentence, task) or (denies and _is_about_doing(sentence, item.verbs))
-        if speaks_of_it and not (names_other and item.names):
+def _is_requested(claim: DoneClaim, item: UndoneItem, task: str) -> bool:
+    """Whether the task requires an item, where a claim such as `Done` says of no doing in particular."""
+    lexicon = load_lexicon()
+    requested = list_named_verbs(task[:_MAX_TASK])
+    if not requested or not item.verbs or claim.verb not in lexicon.general:
+        return True
+    names_item = any(names_value(task, name) for name in item.names)
+    return names_item or any(lexicon.are_related(verb, requested) for verb in item.verbs)
+
+
+def _is_earlier_state(
+    claim: DoneClaim, item: UndoneItem, calls: Sequence[MadeCall], account: Account
+) -> bool:
+    """Whether a claim may say of the item what was so before, by a look-up or the error itself."""
+    if claim.by_agent:
+        return False
+    if claim.is_earlier or reports_already_done(item.error, item.verbs):
+        return True
+    for call in calls:
+        verbs = _get_verbs(call)
+        is_same_doing = verbs is not None and load_lexicon().are_related(claim.verb, verbs)
+        # What code prints and the answer itself are the agent's own words.
+        is_own = call.is_answer or call.snippet is not None
+        if is_same_doing or is_own or account.calls[call.step, call.position].state is not State.OK:
+            continue
+        about = f"{call.result} {call.call.args} {call.call.kwargs}"
+        names_item = any(names_value(about, name) for name in item.names) or not item.names
+        if names_item and reports_done(call.result, claim.verb):
             return True
     return False
-
-
-def _is_about_doing(sentence: str, verbs: frozenset[str]) -> bool:
-    """Whether a sentence holds a word for a doing, in any form of the lexicon, or one of another language."""
-    lexicon = load_lexicon()
-    words = re.findall(r"[a-z]+", sentence.casefold())
-    said = [lexicon.participles.get(word, word) for word in words]
-    is_english = any(each in lexicon.verbs and lexicon.are_related(each, verbs) for each in said)
-    return is_english or any(forms.denied.search(sentence) for forms in lexicon.languages.values())
 
 
 def _find_claims_without_call(
@@ -278,14 +284,19 @@ def _find_claims_without_call(
     """Yield the claim of an agent to have done what it had a tool for, where it called none for it."""
     lexicon = load_lexicon()
     offered = frozenset[str]().union(*map(list_tool_verbs, context.offered_tools))
-    if not offered or not context.records_calls or context.runs_programs:
+    if not (offered and context.records_calls) or context.runs_programs or context.continues_talk:
         return
     made = frozenset[str]().union(*filter(None, map(_get_verbs, calls)))
-    for claim in list_done_claims(answer) if not reports_failure(answer, task) else ():
-        is_specific = bool(claim.verb) and claim.verb not in lexicon.general
-        had_tool = lexicon.are_related(claim.verb, offered)
-        called = bool(made) and lexicon.are_related(claim.verb, made)
-        if claim.by_agent and is_specific and had_tool and not called:
+    missing = frozenset(
+        verb
+        for verb in list_possible_verbs(answer)
+        if verb in lexicon.general
+        or (lexicon.are_related(verb, offered) and not (made and lexicon.are_related(verb, made)))
+    )
+    if not missing - lexicon.general or not names_agent(answer) or reports_failure(answer, task):
+        return
+    for claim in list_done_claims(answer):
+        if claim.by_agent and claim.verb in missing - lexicon.general:
             clause = "no call of the run was to do it"
             yield Origin(claim.words, OriginKind.UNDONE, fabricated=True, source=clause)
             return

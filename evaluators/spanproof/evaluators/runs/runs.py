@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from spanproof.evaluators.refusals import find_ending_refusal, find_refusal
+from spanproof.evaluators.runs.answers import extract_answer
 from spanproof.evaluators.runs.scope import RunScope, awaits_tools, find_model_calls, find_scopes, sum_usage
 from spanproof.evaluators.runs.steps import build_steps
 from spanproof.semconv import spanproof as ours
@@ -52,9 +53,12 @@ def _build_run(trace: Trace, scope: RunScope, snippets: Sequence[Snippet]) -> Ru
     steps = build_steps(trace, scope, [snippet for snippet in snippets if snippet.span_id in own])
     calls = find_model_calls(trace, spans)
     hidden = any(span.hidden for span in spans)
-    answer = _find_answer(root, calls, steps)
+    output = _find_output(root, calls, steps)
+    answer = extract_answer(output)
     steps = _with_final_step(steps, answer, stopped=bool(calls) and awaits_tools(calls[-1]))
     ending = _determine_ending(root, steps, answer)
+    if ending is Ending.ANSWERED and answer is None and output is not None:
+        ending = Ending.UNKNOWN  # it ended with nothing, which its producer calls an answer
     if ending is Ending.MAX_STEPS:
         steps = _with_refused_end(steps)
     return Run(
@@ -93,8 +97,8 @@ def _find_task(root: Span, calls: Sequence[Span]) -> str | None:
     return root.input.text or None
 
 
-def _find_answer(root: Span, calls: Sequence[Span], steps: Sequence[Step]) -> Payload | None:
-    """Return the agent's answer: its last step's final one, its output, or its model's last words."""
+def _find_output(root: Span, calls: Sequence[Span], steps: Sequence[Step]) -> Payload | None:
+    """Return what the agent ended with: its last step's final one, its output, or its model's last words."""
     for step in steps[-1:]:
         # First, as a streamed run's output may be the stream printed, not its end.
         final = next(
@@ -103,11 +107,11 @@ def _find_answer(root: Span, calls: Sequence[Span], steps: Sequence[Step]) -> Pa
         if final is not None and final.result is not None and step.error is None:
             return final.result
     said = _find_last_text(root.output_messages, "assistant")
-    if said is not None:
+    if said is not None and not _ends_in_calls(root.output_messages):
         return Payload(said, said)
     if root.output is not None and root.kind is not SpanKind.TOOL and not root.output_messages:
         return root.output
-    if not calls or awaits_tools(calls[-1]):
+    if not calls or awaits_tools(calls[-1]) or _ends_in_calls(root.output_messages):
         return None
     last = _find_last_text(calls[-1].output_messages, "assistant")
     return Payload(last, last) if last is not None else None
@@ -115,6 +119,12 @@ def _find_answer(root: Span, calls: Sequence[Span], steps: Sequence[Step]) -> Pa
 
 def _find_last_text(spoken: Sequence[Message], role: str) -> str | None:
     return next((message.text for message in reversed(spoken) if message.role == role and message.text), None)
+
+
+def _ends_in_calls(spoken: Sequence[Message]) -> bool:
+    """Whether the last that was said are calls to be made, with no word beside them."""
+    last = next((message for message in reversed(spoken) if message.role == "assistant"), None)
+    return last is not None and bool(last.tool_calls) and not last.text and spoken[-1] is last
 
 
 def _with_final_step(steps: tuple[Step, ...], answer: Payload | None, *, stopped: bool) -> tuple[Step, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from spanproof.evaluators.detect.calls import split_arguments, to_recorded_call
 from spanproof.evaluators.refusals import find_refusal
@@ -33,10 +34,28 @@ def build_steps(trace: Trace, scope: RunScope, snippets: Sequence[Snippet]) -> t
         by_span.setdefault(snippet.span_id, []).append(snippet)
     calls = find_model_calls(trace, scope.members)
     answers = _map_answers(calls) if not any(span.kind is SpanKind.TOOL for span in scope.members) else {}
-    return tuple(
+    turns = find_turns(trace, scope)
+    steps = tuple(
         _build_step(trace, turn, number, by_span, _find_shown_next(turn, calls), answers)
-        for number, turn in enumerate(find_turns(trace, scope), start=1)
+        for number, turn in enumerate(turns, start=1)
     )
+    held = {span.span_id for turn in turns for span in turn.spans}
+    left = [snippet for snippet in snippets if snippet.span_id not in held]
+    return _with_answered_code(scope, steps, left)
+
+
+def _with_answered_code(
+    scope: RunScope, steps: tuple[Step, ...], snippets: Sequence[Snippet]
+) -> tuple[Step, ...]:
+    """Return the steps with code that only the run's answer holds, on the last of them."""
+    if not snippets:
+        return steps
+    if steps:
+        last = steps[-1]
+        return (*steps[:-1], replace(last, snippets=(*last.snippets, *snippets)))
+    root = scope.root
+    answer = Step(1, root.span_id, "final_answer", snippets=tuple(snippets), is_final=True)
+    return (replace(answer, start_ns=root.start_ns, end_ns=root.end_ns),)
 
 
 def _map_answers(calls: Sequence[Span]) -> dict[str, Message]:

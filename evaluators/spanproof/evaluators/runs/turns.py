@@ -115,7 +115,8 @@ class _Run:
         return tuple(sorted(known, key=lambda one: self._order[one.span_id]))
 
     def _find_outermost_tools(self, spans: Sequence[Span]) -> list[Span]:
-        tools = {span.span_id for span in spans if span.kind is SpanKind.TOOL}
+        # A retrieval is a look-up like a tool's: a query goes out, documents come back.
+        tools = {span.span_id for span in spans if span.kind in (SpanKind.TOOL, SpanKind.RETRIEVER)}
         return [
             span
             for span in spans

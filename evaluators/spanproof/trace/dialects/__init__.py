@@ -12,6 +12,7 @@ import logging
 from collections.abc import Iterable
 
 from spanproof.trace import Span, Trace, link_spans, order_spans
+from spanproof.trace.dialects.contents import unwrap_contents
 from spanproof.trace.dialects.generic import DIALECT as GENERIC
 from spanproof.trace.dialects.mixed import fill_from_others
 from spanproof.trace.dialects.raw import RawSpan, read_raw_spans, restore_raw_span
@@ -68,7 +69,7 @@ def _normalise_span(raw: RawSpan) -> Span:
     for reader in (dialect, GENERIC):
         try:
             reading = fill_from_others(raw, reader.read(raw), dialect.name)
-            return build_span(raw, add_code(raw, reading), dialect.name)
+            return build_span(raw, unwrap_contents(raw, add_code(raw, reading)), dialect.name)
         except Exception:  # noqa: BLE001 - attributes may be anything: one span must not cost the others
             _log.warning("span %s could not be read as %s", raw.span_id, reader.name, exc_info=True)
     return build_span(raw, Reading(), dialect.name)

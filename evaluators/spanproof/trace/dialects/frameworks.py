@@ -20,7 +20,7 @@ from spanproof.trace import (
     ToolCall,
 )
 from spanproof.trace.dialects.decode import as_text, decode_document, to_payload
-from spanproof.trace.dialects.messages import read_messages
+from spanproof.trace.dialects.messages import is_bare_call, read_messages
 from spanproof.trace.dialects.printed import parse_printed_fields
 from spanproof.trace.dialects.raw import RawSpan
 from spanproof.trace.dialects.reading import Reading
@@ -93,7 +93,7 @@ def unwrap_result(given: Payload | None) -> tuple[Payload | None, SpanError | No
     match given.value:
         case [{"text": str(text), **others}] if others.keys() <= {"type"}:
             return Payload(text, text), None  # the one block that Bedrock and MCP put a text into
-    message = _find_tool_message(given.value)
+    message = find_tool_message(given.value)
     if message is None:
         return given, None
     content = message.get("content")
@@ -102,7 +102,8 @@ def unwrap_result(given: Payload | None) -> tuple[Payload | None, SpanError | No
     return result, error
 
 
-def _find_tool_message(value: JsonValue) -> dict[str, JsonValue] | None:
+def find_tool_message(value: JsonValue) -> dict[str, JsonValue] | None:
+    """Return the fields of LangChain's ToolMessage that a value is, however it is wrapped or printed."""
     if isinstance(value, str):
         fields = parse_printed_fields(value)
         return fields if fields is not None and "tool_call_id" in fields else None
@@ -111,7 +112,7 @@ def _find_tool_message(value: JsonValue) -> dict[str, JsonValue] | None:
     for envelope in ("output", "kwargs", "data"):
         inner = value.get(envelope)
         if isinstance(inner, dict | str):
-            found = _find_tool_message(inner)
+            found = find_tool_message(inner)
             if found is not None:
                 return found
     is_message = value.get("type") == "tool" and "content" in value and "tool_call_id" in value
@@ -150,6 +151,8 @@ def _is_dumped_message(value: dict[str, JsonValue]) -> bool:
 
 
 def _is_message(value: JsonValue) -> bool:
+    if is_bare_call(value):
+        return True
     return isinstance(value, dict) and ("role" in value or value.get("type") in ("message", "function_call"))
 
 

@@ -9,9 +9,10 @@ What is no message is passed over; nothing raises.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from spanproof.trace import JsonValue, Message, ToolCall
-from spanproof.trace.dialects.decode import NotDecoded, as_text, decode_document, parse_literal
+from spanproof.trace.dialects.decode import NotDecoded, as_text, decode_document, parse_json, parse_literal
 from spanproof.trace.dialects.printed import parse_printed_fields
 
 HOSTED_INTERPRETER = "code_interpreter"
@@ -81,6 +82,9 @@ def _from_object(value: dict[str, JsonValue], role: str, depth: int) -> Iterator
         # AutoGen's results of tools, as OpenInference has them beside the message that holds nothing else.
         yield from _Collected.from_results(results).as_messages("tool", None)
         return
+    if is_bare_call(value):
+        yield from _Collected.from_calls([value]).as_messages("assistant", None)
+        return
     message = value.get("message")
     if isinstance(message, dict):
         yield from _walk_messages(message, role, depth + 1)
@@ -105,7 +109,7 @@ def _read_message(value: dict[str, JsonValue], role: str) -> Iterator[Message]:
     spoken = _ROLES.get(named, named) if isinstance(named, str) and named not in _PART_TYPES else role
     if not any(key in value for key in ("content", "parts", "text", "tool_calls", "function_call")):
         return
-    collected = _Collected()
+    collected = _Collected(str(spoken))
     for key in ("parts", "content", "text"):
         if value.get(key) is not None:
             collected.add(value[key])
@@ -120,7 +124,8 @@ def _read_message(value: dict[str, JsonValue], role: str) -> Iterator[Message]:
 class _Collected:
     """The texts, calls and tool results of one message, gathered part by part."""
 
-    def __init__(self) -> None:
+    def __init__(self, role: str = "assistant") -> None:
+        self.role = role
         self.texts: list[str] = []
         self.calls: list[ToolCall] = []
         self.results: list[Message] = []
@@ -132,6 +137,13 @@ class _Collected:
         for result in map(decode_document, results):
             if isinstance(result, dict):
                 collected._add_result(result)
+        return collected
+
+    @classmethod
+    def from_calls(cls, calls: list[JsonValue]) -> _Collected:
+        """Return a message that requests calls and says nothing."""
+        collected = cls()
+        collected.add_calls(calls)
         return collected
 
     def as_messages(self, role: str, answers: str | None) -> Iterator[Message]:
@@ -161,17 +173,27 @@ class _Collected:
 
     def add(self, content: JsonValue) -> None:
         if isinstance(content, str):
-            self.texts.append(content)
+            written = _parse_written_parts(content, self.role)
+            if written is None:
+                self.texts.append(content)
+            else:
+                self.add(written)
         elif isinstance(content, list):
             for part in content:
                 self.add(part)
         elif isinstance(content, dict):
-            self._add_part(content)
+            parts = content.get("parts")
+            if isinstance(parts, list) and "type" not in content:
+                self.add(parts)  # Gemini's content, within a message or an event
+            else:
+                self._add_part(content)
 
     def _add_part(self, part: dict[str, JsonValue]) -> None:
         kind = part.get("type") or part.get("part_kind")
         kind = kind.replace("-", "_") if isinstance(kind, str) else ""
-        if kind in _CALL_PARTS or not part.keys().isdisjoint(_CALL_KEYS):
+        if kind in _SERVER_PARTS or not part.keys().isdisjoint(_SERVER_PARTS):
+            self._add_server_part(part, kind)
+        elif kind in _CALL_PARTS or not part.keys().isdisjoint(_CALL_KEYS):
             self._add_call_part(part)
         elif _is_result(part, kind):
             self._add_result(part)
@@ -184,12 +206,33 @@ class _Collected:
         else:
             text = part.get("text", part.get("content"))
             if isinstance(text, str):
-                self.texts.append(text)
+                self.add(text)
 
     def _add_call_part(self, part: dict[str, JsonValue]) -> None:
         source = _unfold(part, *_CALL_KEYS)
         name = source.get("name") or source.get("toolName") or source.get("tool_name")
         self.calls.append(decode_call(name, _find_arguments(source), _find_call_id(source)))
+
+    def _add_server_part(self, part: dict[str, JsonValue], kind: str) -> None:
+        """Add a call that the provider ran, or its response: members are those of the tool's own."""
+        is_response = kind == _SERVER_RESPONSE or isinstance(part.get(_SERVER_RESPONSE), dict)
+        source = _unfold(part, _SERVER_RESPONSE if is_response else _SERVER_CALL)
+        tool = part.get("name") or source.get("name") or source.get("type")
+        members = _read_members(source)
+        call_id = part.get("id") or _find_call_id(source)
+        answers = call_id if isinstance(call_id, str) else f"{_SERVER_CALL}_{len(self.calls)}"
+        if is_response:
+            if call_id is None and self.calls:
+                answers = self.calls[-1].call_id or answers
+            self.results.append(Message("tool", extract_result_text(_select_result(members)), (), answers))
+            return
+        given = _find_arguments(members)
+        if given is None:
+            given = {name: value for name, value in members.items() if name not in _RESULT_NAMES}
+        self.calls.append(decode_call(tool, given, answers))
+        if not members.keys().isdisjoint(_OWN_RESULT_NAMES):
+            # The provider answers in the object of the call itself.
+            self.results.append(Message("tool", extract_result_text(_select_result(members)), (), answers))
 
     def _add_result(self, part: dict[str, JsonValue]) -> None:
         source = _unfold(part, *_RESULT_KEYS)
@@ -222,31 +265,123 @@ class _Collected:
         return f"executable_code_{len(self.calls)}"
 
 
-_CALL_KEYS = ("function_call", "functionCall", "server_tool_call", "toolUse")
-# Names under which Gemini and Bedrock put a call or a result, in place of a `type`.
-_RESULT_KEYS = ("function_response", "functionResponse", "server_tool_call_response", "toolResult")
+_SERVER_CALL: Final = "server_tool_call"
+_SERVER_RESPONSE: Final = "server_tool_call_response"
+_SERVER_PARTS: Final = frozenset({_SERVER_CALL, _SERVER_RESPONSE})
+# What a call at the provider says of itself beside its members: the conventions name `type` alone.
+_SERVER_FACTS: Final = frozenset({"type", "id", "name", "status", "call_id", "container_id", *_SERVER_PARTS})
+_ARGUMENT_NAMES: Final = ("arguments", "args", "input", "parameters")
+_OWN_RESULT_NAMES: Final = ("response", "result", "results", "output", "outputs")
+_RESULT_NAMES: Final = (*_OWN_RESULT_NAMES, "content")
 
-_CALL_PARTS = frozenset({"tool_call", "tool_use", "server_tool_use", "server_tool_call", "mcp_tool_use"})
-_RESULT_PARTS = frozenset(
-    {"tool_call_response", "tool_result", "tool_return", "server_tool_call_response", "retry_prompt"}
-)
+_CALL_KEYS = ("function_call", "functionCall", "toolUse")
+# Names under which Gemini and Bedrock put a call or a result, in place of a `type`.
+_RESULT_KEYS = ("function_response", "functionResponse", "toolResult")
+
+_CALL_PARTS = frozenset({"tool_call", "tool_use", "server_tool_use", "mcp_tool_use"})
+_RESULT_PARTS = frozenset({"tool_call_response", "tool_result", "tool_return", "retry_prompt"})
 _SILENT_PARTS = frozenset({"reasoning", "thinking", "redacted_thinking", "blob", "file", "uri", "image"})
-_PART_TYPES = _CALL_PARTS | _RESULT_PARTS | _SILENT_PARTS | {"text", "message", "input_text", "output_text"}
+_PART_TYPES = (
+    _SERVER_PARTS
+    | _CALL_PARTS
+    | _RESULT_PARTS
+    | _SILENT_PARTS
+    | {"text", "message", "input_text", "output_text"}
+)
 
 
 def extract_result_text(value: JsonValue) -> str:
     """Return a tool's result as its text, taken out of the blocks providers wrap it in."""
     if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
-        texts = [item.get("text") for item in value if isinstance(item, dict)]
-        if all(isinstance(text, str) for text in texts):
-            return "\n".join(str(text) for text in texts)
+        shown = [_read_block(item) for item in value if isinstance(item, dict) and not _is_picture(item)]
+        texts = [text for text in shown if text is not None]
+        if texts and len(texts) == len(shown):
+            return "\n".join(texts)
     if isinstance(value, dict):
         if "stdout" in value or "stderr" in value:
-            shown = (value.get("stdout"), value.get("stderr"))
-            return "\n".join(text for text in shown if isinstance(text, str) and text)
-        if isinstance(value.get("value"), str) and isinstance(value.get("type"), str):
-            return str(value["value"])
+            streams = (value.get("stdout"), value.get("stderr"))
+            return "\n".join(text for text in streams if isinstance(text, str) and text)
+        if "value" in value and isinstance(value.get("type"), str):
+            return extract_result_text(value["value"])  # as the AI SDK types outputs
     return "" if value is None else as_text(value)
+
+
+def _read_block(block: dict[str, JsonValue]) -> str | None:
+    """Return the text of a block of a result: words, or what a hosted interpreter printed."""
+    text = block.get("text", block.get("logs"))
+    return text if isinstance(text, str) else None
+
+
+def _is_picture(block: JsonValue) -> bool:
+    return isinstance(block, dict) and "image" in str(block.get("type"))
+
+
+def is_bare_call(value: JsonValue) -> bool:
+    """Whether an object is a request for a tool call outside any message."""
+    if not isinstance(value, dict) or "role" in value:
+        return False
+    function = value.get("function")
+    if isinstance(function, dict):
+        return "arguments" in function and isinstance(function.get("name"), str)
+    kind = str(value.get("type") or "").replace("-", "_")
+    named = any(isinstance(value.get(name), str) for name in ("toolName", "tool_name", "name"))
+    with_arguments = not value.keys().isdisjoint(_ARGUMENT_NAMES)
+    has_id = not value.keys().isdisjoint({"toolCallId", "tool_call_id", "id"})
+    is_result = not value.keys().isdisjoint(_RESULT_NAMES)
+    return (
+        named
+        and with_arguments
+        and not is_result
+        and (kind in _CALL_PARTS or (has_id and kind in ("", "function")))
+    )
+
+
+def _parse_written_parts(text: str, role: str) -> list[JsonValue] | None:
+    """Return the parts that a text is the JSON of; None where it is none of calls or results.
+
+    A text counts as a result only where a tool or, as at Anthropic, the user answers a call.
+    """
+    if not text.startswith(("[{", "{")) or not any(mark in text[:_MARK_WITHIN] for mark in _WRITTEN_MARKS):
+        return None
+    try:
+        found = parse_json(text)
+    except NotDecoded:
+        return None
+    parts: list[JsonValue] = found if isinstance(found, list) else [found]
+    kinds = [_get_part_kind(part) for part in parts]
+    is_answer = role in ("tool", "user") and all(kind in _RESULT_PARTS for kind in kinds)
+    is_request = role == "assistant" and any(kind in _CALL_PARTS for kind in kinds)
+    known = all(kind in _PART_TYPES for kind in kinds)
+    return parts if known and (is_answer or is_request) else None
+
+
+def _get_part_kind(part: JsonValue) -> str:
+    kind = part.get("type") if isinstance(part, dict) else None
+    return kind.replace("-", "_") if isinstance(kind, str) else ""
+
+
+# The types of parts that are looked for in a text, and how far into it the first of them may stand.
+_WRITTEN_MARKS: Final = ("tool-result", "tool_result", "tool-call", "tool_call", "tool_use")
+_MARK_WITHIN: Final = 400
+
+
+def _read_members(source: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    """Return the tool's own members; where all of them stand in one object named as the tool, those of it."""
+    members = {name: value for name, value in source.items() if name not in _SERVER_FACTS}
+    inner = next(iter(members.values())) if len(members) == 1 else None
+    if isinstance(inner, dict) and next(iter(members)) == source.get("type"):
+        return inner
+    return members
+
+
+def _select_result(members: dict[str, JsonValue]) -> JsonValue:
+    """Return what a tool at the provider gave: under a usual name, else all of its members."""
+    found = next((members[name] for name in _RESULT_NAMES if members.get(name) is not None), None)
+    if found is not None and "stdout" not in members:
+        return found
+    if len(members) == 1:
+        return next(iter(members.values()))
+    return dict(members) if members else None
 
 
 def _read_response_item(value: dict[str, JsonValue]) -> Iterator[Message] | None:
@@ -289,7 +424,7 @@ def _unfold(part: dict[str, JsonValue], *names: str) -> dict[str, JsonValue]:
 
 
 def _find_arguments(source: dict[str, JsonValue]) -> JsonValue:
-    for name in ("arguments", "args", "input", "parameters"):
+    for name in _ARGUMENT_NAMES:
         if source.get(name) is not None:
             return source[name]
     return None

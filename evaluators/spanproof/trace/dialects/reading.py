@@ -22,7 +22,11 @@ from spanproof.trace.dialects.raw import RawSpan
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The content of a span; each field as in `spanproof.trace.Span`."""
+    """The content of a span; each field as in `spanproof.trace.Span`.
+
+    Attributes:
+        unrecorded: its producer records no content of such spans: that there is none says nothing.
+    """
 
     kind: SpanKind = SpanKind.OTHER
     input: Payload | None = None
@@ -40,6 +44,7 @@ class Reading:
     truncated: bool = False
     hidden: bool = False
     environment: Environment | None = None
+    unrecorded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +109,7 @@ def build_span(raw: RawSpan, reading: Reading, dialect: str) -> Span:
 
 def _is_withheld(reading: Reading) -> bool:
     """Whether a model or tool call has neither input nor output: only a silenced producer writes one."""
-    if reading.kind not in (SpanKind.LLM, SpanKind.TOOL) or reading.error is not None:
+    if reading.unrecorded or reading.kind not in (SpanKind.LLM, SpanKind.TOOL) or reading.error is not None:
         return False
     called_with_nothing = reading.tool is None or reading.tool.arguments is None
     silent = not (reading.input or reading.output or reading.input_messages or reading.output_messages)

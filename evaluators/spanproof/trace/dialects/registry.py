@@ -8,6 +8,7 @@ names come first, `gen_ai.*`, which many write beside their own, last.
 from __future__ import annotations
 
 from spanproof.trace.dialects import (
+    claude_code,
     genai,
     generic,
     google_adk,
@@ -33,6 +34,7 @@ DIALECTS: tuple[Dialect, ...] = (
     mlflow.DIALECT,
     google_adk.DIALECT,
     pydantic_ai.DIALECT,
+    claude_code.DIALECT,
     genai.DIALECT,
 )
 

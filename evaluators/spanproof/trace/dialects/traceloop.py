@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from spanproof.semconv import genai
 from spanproof.trace import Payload, SpanKind
-from spanproof.trace.dialects.decode import to_payload
+from spanproof.trace.dialects.decode import decode_document, to_payload
 from spanproof.trace.dialects.failures import read_error
 from spanproof.trace.dialects.flattened import read_flattened_messages
 from spanproof.trace.dialects.frameworks import (
@@ -61,6 +61,9 @@ def _infer_kind(raw: RawSpan) -> SpanKind:
 def _read_entity(raw: RawSpan, key: str, inner: str) -> Payload | None:
     """Return an entity's payload, out of the arguments of the callback that recorded it."""
     whole = to_payload(raw.first(key))
+    if whole is not None and whole.text.startswith('"'):
+        said = decode_document(whole.text)  # a function's own text, which it serialises as any other value
+        return Payload(said, said, typed=True) if isinstance(said, str) else whole
     if whole is None or not isinstance(whole.value, dict) or inner not in whole.value:
         return whole
     value = whole.value[inner]

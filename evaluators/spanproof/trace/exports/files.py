@@ -1,8 +1,10 @@
-"""OTLP requests from a file, whatever wrote it: OTLP itself, or a product that exports traces."""
+"""OTLP requests from a file: OTLP itself, printed spans, exports of products, transcripts of harnesses."""
 
 from __future__ import annotations
 
 import json
+import re
+import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +12,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from spanproof.trace.codec import load_json
 from spanproof.trace.otlp.errors import MalformedOtlp
-from spanproof.trace.otlp.files import check_file, read_content, read_what_is_good
+from spanproof.trace.otlp.files import MAX_FILE_BYTES, check_file, read_content, read_what_is_good
 from spanproof.trace.otlp.jsonformat import decode_json
 
 if TYPE_CHECKING:
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
     from spanproof.trace.exports.rows import Row
 
 _OTLP_KEYS = frozenset({"resourceSpans", "resource_spans"})
+
+_PRINTED = frozenset({".traj", ".log", ".txt", ".out"})
+_DOCUMENTS = _PRINTED | {".json", ".jsonl", ".ndjson"}
 
 # In place of the document of a line that is no JSON.
 _BROKEN = object()
@@ -35,9 +40,13 @@ def read_file(path: Path) -> Read:
     suffix = path.suffix.lower()
     if suffix == ".parquet":
         return _read_documents(path, [(0, _read_parquet_rows(path))])
-    if suffix not in (".json", ".jsonl", ".ndjson"):
+    if suffix == ".eval":
+        return _read_documents(path, [(0, sample) for sample in _read_samples(path)])
+    if suffix not in _DOCUMENTS:
         return read_what_is_good(path)
     documents = _parse_documents(read_content(path))
+    if suffix in _PRINTED:
+        return _read_documents(path, documents or [(0, _BROKEN)])
     if not documents or any(_is_otlp(document) for _, document in documents):
         return read_what_is_good(path)
     return _read_documents(path, documents)
@@ -49,7 +58,9 @@ def _parse_documents(body: bytes) -> list[tuple[int, Any]]:
         return [(0, load_json(body))]
     except (ValueError, RecursionError):
         pass
-    found = []
+    found = _parse_printed(body)
+    if found:
+        return found
     for number, line in enumerate(body.splitlines(), start=1):
         if line.strip():
             try:
@@ -59,6 +70,59 @@ def _parse_documents(body: bytes) -> list[tuple[int, Any]]:
     return found
 
 
+def _parse_printed(body: bytes) -> list[tuple[int, Any]]:
+    """Return documents of several lines each, one behind the other, as exporters to the console print them.
+
+    Lines between them are those of other programs. None where each line is a document of its own.
+    """
+    text = body.decode("utf-8", "replace")
+    decoder = json.JSONDecoder()
+    found: list[tuple[int, Any]] = []
+    at, several_lines = 0, False
+    for start in re.finditer(r"^[ \t]*[\[{]", text, re.MULTILINE):
+        if start.start() < at:
+            continue
+        try:
+            document, at = decoder.raw_decode(text, start.end() - 1)
+        except (ValueError, RecursionError):
+            continue
+        several_lines = several_lines or "\n" in text[start.start() : at].strip()
+        found.append((text.count("\n", 0, start.end()) + 1, document))
+    return found if several_lines else []
+
+
+def _read_samples(path: Path) -> list[Any]:
+    """Return the samples in inspect_ai's log, an archive of JSON documents, each with what the run was.
+
+    Raises:
+        MalformedOtlp: it is no such archive.
+        OSError: the file cannot be read.
+    """
+    check_file(path)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            held = {name: archive.read(name) for name in _select_members(path, archive)}
+        documents = {name: load_json(content) for name, content in held.items()}
+    except (zipfile.BadZipFile, ValueError, RecursionError, NotImplementedError) as problem:
+        raise MalformedOtlp(f"{path}: not a log of inspect_ai: {problem}") from problem
+    run = documents.get("header.json") or documents.get("_journal/start.json") or {}
+    about = run.get("eval") if isinstance(run, dict) else None
+    samples = [document for name, document in documents.items() if name.startswith("samples/")]
+    return [{"eval": about or {}, "samples": samples}] if samples else [_BROKEN]
+
+
+def _select_members(path: Path, archive: zipfile.ZipFile) -> list[str]:
+    wanted = [
+        member
+        for member in archive.infolist()
+        if member.filename.endswith(".json")
+        and member.filename.startswith(("samples/", "header", "_journal/start"))
+    ]
+    if sum(member.file_size for member in wanted) > MAX_FILE_BYTES:
+        raise MalformedOtlp(f"{path}: more than {MAX_FILE_BYTES >> 30} GiB; split the log")
+    return [member.filename for member in wanted]
+
+
 def _is_otlp(document: object) -> bool:
     # An empty object is an empty request.
     return isinstance(document, dict) and (not document or not _OTLP_KEYS.isdisjoint(document))
@@ -66,11 +130,15 @@ def _is_otlp(document: object) -> bool:
 
 def _read_documents(path: Path, documents: list[tuple[int, Any]]) -> Read:
     """Read a product's documents: their rows together, as the rows of a trace stand on several lines."""
-    from spanproof.trace.exports.products import UnknownExport, find_rows, read_rows
+    from spanproof.trace.exports.harnesses import find_transcripts
+    from spanproof.trace.exports.products import UnknownExport, build_request, find_rows, read_rows
 
     rows: list[tuple[Product, Row]] = []
     requests: list[ExportTraceServiceRequest] = []
     malformed: list[MalformedOtlp] = []
+    messages = [document for _, document in documents]
+    if len(messages) > 1 and (spoken := find_transcripts(messages)) and _is_one_chat(messages):
+        return [build_request(spoken)], []
     for number, document in documents:
         place = f"{path}:{number}" if number else str(path)
         if isinstance(document, dict) and _is_otlp(document.get("result")):
@@ -82,12 +150,24 @@ def _read_documents(path: Path, documents: list[tuple[int, Any]]) -> Read:
         try:
             rows += find_rows(document)
         except UnknownExport as unknown:
+            transcripts = find_transcripts(document)
+            if transcripts:
+                requests.append(build_request(transcripts))
+                continue
             malformed.append(MalformedOtlp(f"{place}: {'not JSON' if document is _BROKEN else unknown}"))
     if rows:
         request, problems = read_rows(rows)
         requests.append(request)
         malformed += [MalformedOtlp(f"{path}: {problem}") for problem in problems]
     return requests, malformed
+
+
+def _is_one_chat(documents: list[Any]) -> bool:
+    """Whether each line of a file is a message, or an event, of one conversation."""
+    return all(
+        isinstance(each, dict) and not each.keys().isdisjoint({"role", "action", "observation"})
+        for each in documents
+    )
 
 
 def _read_parquet_rows(path: Path) -> list[dict[str, Any]]:

@@ -9,8 +9,9 @@ from itertools import groupby
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from spanproof.trace.exports import jaeger, langfuse, langsmith, mlflow, phoenix, weave
-from spanproof.trace.exports.rows import UNREADABLE, Row, UnreadableRow
+from spanproof.trace.exports import jaeger, langfuse, langsmith, mlflow, phoenix, spandicts, weave
+from spanproof.trace.exports.rows import UNREADABLE, Row, UnreadableRow, add_attributes
+from spanproof.trace.exports.transcripts import Transcript, build_spans
 
 # Attributes in which products keep the name of a span's scope.
 _SCOPES = ("otel.scope.name", "otel.library.name")
@@ -25,21 +26,35 @@ class Product:
     Attributes:
         is_row: whether an object is one of its rows.
         read_rows: the spans of rows; raises `UnreadableRow`, or what a missing or odd field raises.
+        read_resource: of a row, where each row is one span and names its resource.
     """
 
     name: str
     is_row: Callable[[Row], bool]
     read_rows: Callable[[Sequence[Row]], Iterator[Span]]
+    read_resource: Callable[[Row], dict[str, object]] | None = None
 
+
+SPANS = "OpenTelemetry's SDKs"
 
 PRODUCTS = (
     Product("Jaeger", jaeger.is_row, jaeger.read_rows),
     Product("MLflow", mlflow.is_row, mlflow.read_rows),
     Product("Phoenix", phoenix.is_row, phoenix.read_rows),
+    Product(SPANS, spandicts.is_row, spandicts.read_rows, spandicts.read_resource),
     Product("LangSmith", langsmith.is_row, langsmith.read_rows),
     Product("Weave", weave.is_row, weave.read_rows),
     Product("Langfuse", langfuse.is_row, langfuse.read_rows),
 )
+
+
+def build_request(transcripts: Sequence[Transcript]) -> ExportTraceServiceRequest:
+    """Return the spans of runs that are recorded as transcripts."""
+    request = ExportTraceServiceRequest()
+    scope_spans = request.resource_spans.add().scope_spans.add()
+    for transcript in transcripts:
+        scope_spans.spans.extend(build_spans(transcript))
+    return request
 
 
 class UnknownExport(ValueError):  # noqa: N818 - names the input
@@ -57,8 +72,12 @@ def read_rows(found: Sequence[tuple[Product, Row]]) -> tuple[ExportTraceServiceR
         rows = [row for _, row in pairs]
         wrong = {index: problem for index, row in enumerate(rows) if (problem := _find_problem(product, row))}
         problems += [f"row {index + 1} of {product.name}: {problem}" for index, problem in wrong.items()]
-        for span in product.read_rows([row for index, row in enumerate(rows) if index not in wrong]):
-            scope_spans = request.resource_spans.add().scope_spans.add()
+        good = [row for index, row in enumerate(rows) if index not in wrong]
+        for number, span in enumerate(product.read_rows(good)):
+            resource_spans = request.resource_spans.add()
+            if product.read_resource is not None:
+                add_attributes(resource_spans.resource, product.read_resource(good[number]))
+            scope_spans = resource_spans.scope_spans.add()
             scope_spans.scope.name = _find_scope(span)
             scope_spans.spans.append(span)
     return request, problems
@@ -82,8 +101,8 @@ def find_rows(document: object) -> list[tuple[Product, Row]]:
     """
     found = list(_walk_rows(document, 0))
     if not found:
-        names = ", ".join(sorted(product.name for product in PRODUCTS))
-        raise UnknownExport(f"neither OTLP nor an export of {names}")
+        names = ", ".join(sorted(product.name for product in PRODUCTS if product.name != SPANS))
+        raise UnknownExport(f"neither OTLP, nor printed spans, nor an export of {names}, nor a transcript")
     return found
 
 

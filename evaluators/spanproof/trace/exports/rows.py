@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, Final, TypeAlias
 
+from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from spanproof.trace.model import AttributeValue
@@ -75,7 +76,7 @@ def make_span(fields: Fields) -> Span:
     return span
 
 
-def add_attributes(span: Span, attributes: Mapping[str, object]) -> None:
+def add_attributes(span: Span | Resource, attributes: Mapping[str, object]) -> None:
     """Add the attributes that are not None; documents are written as JSON."""
     for key, value in attributes.items():
         if value is not None:
@@ -102,6 +103,7 @@ def make_id(value: object, length: int) -> bytes:
     Raises:
         UnreadableRow: it is none.
     """
+    value = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
     if not isinstance(value, str) or not value:
         raise UnreadableRow(f"a span has the id {value!r}")
     for plain in (value.replace("-", "").removeprefix("0x"), value.rpartition("-")[2]):

@@ -10,10 +10,12 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from spanproof.trace.otlp.errors import MalformedOtlp
 from spanproof.trace.otlp.files import read_file, read_what_is_good
 from spanproof.trace.otlp.jsonformat import decode_json, encode_json
+from spanproof.trace.otlp.mending import Changes
 from spanproof.trace.otlp.protobuf import decode_protobuf, encode_protobuf
 from spanproof.trace.otlp.values import any_value, attribute_value, attributes_of
 
 __all__ = [
+    "Changes",
     "ExportTraceServiceRequest",
     "MalformedOtlp",
     "any_value",

@@ -21,6 +21,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from spanproof.trace.otlp import unknown
 from spanproof.trace.otlp.errors import MalformedOtlp
+from spanproof.trace.otlp.mending import Changes, cut_json
 from spanproof.trace.otlp.protobuf import name_signal
 
 _Document = dict[str, Any]  # Decoded JSON of unknown shape: checked step by step below
@@ -63,16 +64,44 @@ _HEX = re.compile(r"[0-9a-fA-F]*")
 _LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
-def decode_json(body: bytes, kind: Any = ExportTraceServiceRequest) -> Any:
+def decode_json(body: bytes, kind: Any = ExportTraceServiceRequest, changes: Changes | None = None) -> Any:
     """Return the request that this JSON document holds; `{}` is the empty request.
 
     Args:
         body: the document.
         kind: the class of the request.
+        changes: is informed of text that was not UTF-8, and of values that were nested too deeply.
 
     Raises:
         MalformedOtlp: it is no JSON, or no such message; names the place.
     """
+    try:
+        return _decode_document(body, kind)
+    except MalformedOtlp:
+        found = Changes()
+        mended = cut_json(_replace_invalid(body, found), found)
+        if not found.describe():
+            raise
+        request = _decode_document(mended, kind)
+        if changes is not None:
+            changes.not_utf8 += found.not_utf8
+            changes.cut += found.cut
+        return request
+
+
+def _replace_invalid(body: bytes, changes: Changes) -> bytes:
+    """Return the document in UTF-8, U+FFFD where it breaks; as it is where it is none of JSON's encodings."""
+    try:
+        body.decode()
+    except UnicodeDecodeError as bad:
+        if not body.lstrip().startswith(b"{"):
+            return body
+        changes.not_utf8.append(f"the document at byte {bad.start}")
+        return body.decode("utf-8", "replace").encode()
+    return body
+
+
+def _decode_document(body: bytes, kind: Any) -> Any:
     document = _expect_object(_parse_json(body), "the request")
     for holder, place in _find_id_holders(document):
         _turn_ids(holder, place, _convert_hex_to_base64)

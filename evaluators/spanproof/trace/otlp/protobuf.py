@@ -14,6 +14,7 @@ from google.protobuf.message import DecodeError
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from spanproof.trace.otlp.errors import MalformedOtlp
+from spanproof.trace.otlp.mending import Changes, repair_protobuf
 
 _VARINT, _FIXED64, _LENGTH, _START_GROUP, _END_GROUP, _FIXED32 = range(6)
 _MAX_DEPTH = 100  # The recursion limit of protobuf's own decoders
@@ -21,12 +22,15 @@ _MOST_FIELDS = 20_000
 _MOST_TEXT_BYTES = 16 * 1024 * 1024
 
 
-def decode_protobuf(body: bytes, kind: Any = ExportTraceServiceRequest) -> Any:
+def decode_protobuf(
+    body: bytes, kind: Any = ExportTraceServiceRequest, changes: Changes | None = None
+) -> Any:
     """Return the request that these bytes hold; an empty body is the empty request.
 
     Args:
         body: the bytes.
         kind: the class of the request.
+        changes: is informed of text that was not UTF-8, and of values that were nested too deeply.
 
     Raises:
         MalformedOtlp: the bytes are no such message; names the field and the offset.
@@ -34,6 +38,10 @@ def decode_protobuf(body: bytes, kind: Any = ExportTraceServiceRequest) -> Any:
     try:
         return kind.FromString(body)
     except DecodeError as refused:
+        try:
+            return kind.FromString(repair_protobuf(body, kind, changes if changes is not None else Changes()))
+        except (DecodeError, ValueError, RecursionError):
+            pass
         raise MalformedOtlp(
             f"not an OTLP {name_signal(kind)} request in protobuf: {_explain_refusal(body, refused, kind)}"
         ) from refused

@@ -6,17 +6,71 @@ expected value and no verdict: code that takes this process over can answer wron
 
 from __future__ import annotations
 
+import builtins
 import json
 import operator
 import socket
 import struct
+import types
 from collections.abc import Callable
 from typing import Any
 
-from spanproof.sandbox.guest.crossing import decode, encode, encode_exception, to_plain_value
+from spanproof.sandbox.guest.crossing import (
+    decode,
+    encode,
+    encode_exception,
+    encode_exception_class,
+    to_plain_value,
+)
 
 LENGTH = struct.Struct("!I")
 LONGEST_BYTES = 64 * 1024 * 1024
+
+_LISTED_ITEMS = 100_000
+
+
+def _import_name(name: str, names: list[str]) -> Any:
+    return builtins.__import__(name, {}, {}, names, 0)
+
+
+def _list_items(value: Any) -> list[Any] | None:
+    """Return what a value yields, where it can yield that again; None of others, and of very many."""
+    if not hasattr(type(value), "__iter__") or iter(value) is value:
+        return None
+    items: list[Any] = []
+    for item in value:
+        items.append(item)
+        if len(items) > _LISTED_ITEMS:
+            return None
+    return items
+
+
+def _to_number(value: Any) -> Any:
+    """Return the number that a value converts to; None where it converts to none."""
+    if hasattr(type(value), "__index__"):
+        return operator.index(value)
+    return float(value) if hasattr(type(value), "__float__") else None
+
+
+class _Loop:
+    """The one event loop that all of the program's coroutines run in."""
+
+    def __init__(self) -> None:
+        self._runner: Any = None
+
+    def run(self, awaitable: Any) -> Any:
+        if self._runner is None:
+            import asyncio  # 30 ms, which few programs need
+
+            self._runner = asyncio.Runner()
+        return self._runner.run(_wait(awaitable))
+
+
+async def _wait(awaitable: Any) -> Any:
+    return await awaitable
+
+
+_run_async = _Loop().run
 
 DEEDS: dict[str, Callable[..., Any]] = {
     **{
@@ -52,10 +106,24 @@ DEEDS: dict[str, Callable[..., Any]] = {
         ]
     },
     **{kind.__name__: kind for kind in (bool, str, float, int, bytes)},
-    **{deed.__name__: deed for deed in (len, iter, next, repr, hash, abs, isinstance, issubclass, round)},
+    **{
+        deed.__name__: deed
+        for deed in (len, iter, next, repr, hash, abs, callable, complex, isinstance, issubclass, round, type)
+    },
     "plain": to_plain_value,
+    "number": _to_number,
+    "items": _list_items,
+    "import": _import_name,
     "getattr": getattr,
     "setattr": setattr,
+    "delattr": delattr,
+    "enter": lambda manager: manager.__enter__(),
+    "exit": lambda manager, *details: manager.__exit__(*details),
+    "await": _run_async,
+    "aenter": lambda manager: _run_async(manager.__aenter__()),
+    "aexit": lambda manager, *details: _run_async(manager.__aexit__(*details)),
+    "aiter": lambda iterable: iterable.__aiter__(),
+    "anext": lambda iterator: _run_async(iterator.__anext__()),
     "call": lambda function, args, kwargs: function(*args, **kwargs),
 }
 _dumps, _loads = json.JSONEncoder().encode, json.loads
@@ -90,6 +158,14 @@ def _receive_exactly(stream: socket.socket, size: int) -> bytes:
     return bytes(data)
 
 
+class MovedInside(BaseException):
+    """The tests are handed over, to share the interpreter."""
+
+    def __init__(self, tests: str) -> None:
+        super().__init__()
+        self.tests = tests
+
+
 class Candidate:
     """A program that has run, open to questions."""
 
@@ -98,14 +174,24 @@ class Candidate:
         self._stream = stream
         self._kept: list[Any] = []
         self._numbers: dict[int, int] = {}
+        self._moved: MovedInside | None = None
 
     def serve(self) -> int:
-        """Answer until the tests are done; returns the exit code they request."""
+        """Answer until the tests are done; returns the exit code they request.
+
+        Raises:
+            MovedInside: the tests hold an object that the program must have itself.
+        """
         while True:
             question = receive(self._stream)
             if question[0] == "done":
                 return int(question[1])
-            send(self._stream, self._answer_question(question))
+            if question[0] == "inside":
+                raise MovedInside(question[1])
+            answer = self._answer_question(question)
+            if self._moved is not None:
+                raise self._moved
+            send(self._stream, answer)
 
     def _answer_question(self, question: list[Any]) -> list[Any]:
         args: list[Any] = []
@@ -113,7 +199,8 @@ class Candidate:
             if question[0] == "name":
                 if question[1] not in self._namespace:
                     return ["missing"]
-                return ["value", encode(self._namespace[question[1]], self._keep), []]
+                value = self._namespace[question[1]]
+                return ["value", encode(value, self._keep), _find_origin(value)]
             args += [decode(form, self._resolve_handle) for form in question[2]]
             value = DEEDS[question[1]](*args)
             return ["value", encode(value, self._keep), self._encode_arguments(question[1], args)]
@@ -136,14 +223,19 @@ class Candidate:
             self._kept.append(value)
         kind = "kind" if isinstance(value, type) else "object"
         if kind == "kind" and issubclass(value, BaseException):
-            base = next(name.__name__ for name in value.__mro__ if name.__module__ == "builtins")
-            return ["error", [value.__name__, base]]
+            return ["error", encode_exception_class(value)]
         return [kind, number]
 
     def _resolve_handle(self, tag: str, number: Any) -> Any:
         if tag == "back":
             return lambda *args, **kwargs: self._call_test_function(number, args, kwargs)
+        if tag == "error":
+            return self._find_exception_class(number)
         return self._kept[number]
+
+    def _find_exception_class(self, name: str) -> type[BaseException]:
+        own = self._namespace.get(name, getattr(builtins, name, Exception))
+        return own if isinstance(own, type) and issubclass(own, BaseException) else Exception
 
     def _call_test_function(self, number: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call a function of the tests, which waits for our answer meanwhile."""
@@ -153,5 +245,18 @@ class Candidate:
             if message[0] == "value":
                 return decode(message[1], self._resolve_handle)
             if message[0] == "raised":
-                raise RuntimeError(message[1])
+                raise self._find_exception_class(message[1])(message[2])
+            if message[0] == "inside":
+                self._moved = MovedInside(message[1])
+                raise self._moved
             send(self._stream, self._answer_question(message))
+
+
+def _find_origin(value: Any) -> list[str] | None:
+    """Return the module, and the name in it, of a library's module or function; None of other values."""
+    if isinstance(value, types.ModuleType):
+        return [value.__name__, ""]
+    module = getattr(value, "__module__", None)
+    if not isinstance(value, types.FunctionType | types.BuiltinFunctionType | type) or not module:
+        return None
+    return [str(module), str(getattr(value, "__name__", ""))]

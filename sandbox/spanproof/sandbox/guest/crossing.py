@@ -1,8 +1,9 @@
 """Values between the process of the tests and the process of the program: plain data, or a handle.
 
-In: any value. Out: JSON, and back. A value whose type derives from a plain one crosses as that plain one, by
-the plain type's own methods, so that nothing a program's class overrides has a say. Whatever has no plain
-form stays where it is and crosses as a number. Decoding makes nothing but plain data: it is safe on anything.
+In: any value. Out: JSON, and back. A value whose class derives from a plain one crosses as a handle, and
+compares by its plain value. Arrays and tables cross as bytes of a numeric type, or as lists: nothing is
+pickled. Whatever has no plain form stays where it is and crosses as a number. Decoding makes nothing but
+plain data: it is safe on anything.
 """
 
 from __future__ import annotations
@@ -12,7 +13,12 @@ import collections
 import datetime
 import decimal
 import fractions
-from collections.abc import Callable
+import io
+import pathlib
+import re
+import sys
+import uuid
+from collections.abc import Callable, Iterator
 from typing import Any
 
 _DEPTH = 64
@@ -20,13 +26,25 @@ _PLAIN_TYPES: dict[str, type] = {
     kind.__name__: kind
     for kind in (bool, int, float, complex, str, bytes, list, tuple, set, frozenset, dict, object, type(None))
 }
-_ISO: dict[str, Any] = {"date": datetime.date, "datetime": datetime.datetime}
-
+_ISO: dict[str, Any] = {
+    "date": datetime.date,
+    "datetime": datetime.datetime,
+    "time": datetime.time,
+}
+_PATHS: dict[str, Any] = {
+    kind.__name__: kind for kind in (pathlib.PosixPath, pathlib.PurePosixPath, pathlib.PureWindowsPath)
+}
+_VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 
 _EXTENDED = (int, float, str, bytes, bytearray, list, tuple, set, frozenset, dict)
 _SAME_AS_PLAIN = frozenset(
     (*_EXTENDED, bool, collections.Counter, collections.OrderedDict, collections.defaultdict)
 )
+# Types of numpy whose bytes are all there is to a value: no objects.
+_ARRAY_TYPE = re.compile(r"[<>|=][biufcSUmM]\d+(\[\w+\])?")
+_RANGE_END = 1 << 50
+# Of the bases of an exception's class.
+_CLASS_DEPTH = 8
 
 
 class NoPlainForm(TypeError):  # noqa: N818 - says what the value lacks
@@ -49,6 +67,8 @@ def encode(value: Any, handle: Callable[[Any], list[Any]], depth: int = _DEPTH) 
     if isinstance(value, bool):
         return bool(value)
     if kind not in _SAME_AS_PLAIN and issubclass(kind, _EXTENDED) and not hasattr(kind, "_fields"):
+        if kind.__module__ == "numpy" and hasattr(kind, "item"):
+            return encode(value.item(), handle, depth)
         return handle(value)
     if issubclass(kind, int):
         return ["i", int.__format__(value, "x")]
@@ -72,30 +92,65 @@ def _encode_compound(value: Any, kind: type, handle: Callable[[Any], list[Any]],
     if issubclass(kind, dict):
         pairs = dict.items(value)
         return ["d", [[encode(key, handle, depth), encode(item, handle, depth)] for key, item in pairs]]
-    if kind is range:
-        return (
-            ["R", value.start, value.stop, value.step]
-            if abs(value.start) + abs(value.stop) < 1 << 50
-            else handle(value)
-        )
+    if kind is collections.deque:
+        return ["q", [encode(item, handle, depth) for item in value], value.maxlen]
+    if isinstance(value, type) and _PLAIN_TYPES.get(value.__name__) is value:
+        return ["type", value.__name__]
+    return _encode_scalar(value, kind, handle, depth)
+
+
+def _encode_scalar(value: Any, kind: type, handle: Callable[[Any], list[Any]], depth: int) -> Any:
+    if kind is range and abs(value.start) + abs(value.stop) < _RANGE_END:
+        return ["R", value.start, value.stop, value.step]
     if kind is complex:
         return ["c", value.real, value.imag]
     if kind is decimal.Decimal:
         return ["D", str(value)]
     if kind is fractions.Fraction:
         return ["F", encode(value.numerator, handle), encode(value.denominator, handle)]
-    if kind in (datetime.date, datetime.datetime):
+    if kind in _ISO.values():
         return ["iso", kind.__name__, value.isoformat()]
-    if isinstance(value, type) and _PLAIN_TYPES.get(value.__name__) is value:
-        return ["type", value.__name__]
-    if (
-        kind.__module__ == "numpy"
-        and not issubclass(kind, _EXTENDED)
-        and getattr(value, "ndim", 1) == 0
-        and hasattr(kind, "item")
-    ):
-        return encode(value.item(), handle, depth)
+    if kind is datetime.timedelta:
+        return ["delta", value.days, value.seconds, value.microseconds]
+    if kind in _PATHS.values():
+        return ["path", kind.__name__, str(value)]
+    if kind is uuid.UUID:
+        return ["uuid", value.hex]
+    return _encode_array(value, kind, handle, depth)
+
+
+def _encode_array(value: Any, kind: type, handle: Callable[[Any], list[Any]], depth: int) -> Any:
+    """Return the form of an array or a table; by the class itself, as a subclass may do anything."""
+    numpy, pandas = sys.modules.get("numpy"), sys.modules.get("pandas")
+    if numpy is not None and kind.__module__ == "numpy":
+        if getattr(value, "ndim", 1) == 0 and hasattr(kind, "item") and kind is not numpy.ndarray:
+            return encode(value.item(), handle, depth)
+        if kind is numpy.ndarray:
+            if _ARRAY_TYPE.fullmatch(value.dtype.str):
+                return ["array", value.dtype.str, [*value.shape], value.tobytes().hex()]
+            if value.dtype.str == "|O":
+                items = [encode(item, handle, depth) for item in value.ravel()]
+                return ["objects", [*value.shape], items]
+    if pandas is not None and kind in (pandas.Series, pandas.DataFrame, pandas.Index, pandas.RangeIndex):
+        return _encode_table(value, kind, handle, depth)
+    if pandas is not None and kind is pandas.Timestamp:
+        return ["stamp", value.isoformat()]
     return handle(value)
+
+
+def _encode_table(value: Any, kind: type, handle: Callable[[Any], list[Any]], depth: int) -> Any:
+    if kind.__name__ == "DataFrame":
+        columns = [encode(value.iloc[:, number], handle, depth) for number in range(value.shape[1])]
+        return ["frame", encode(value.columns, handle, depth), encode(value.index, handle, depth), columns]
+    items = [None if _is_missing(item) else encode(item, handle, depth) for item in value.tolist()]
+    name = encode(value.name, handle, depth)
+    if kind.__name__ == "Series":
+        return ["series", str(value.dtype), name, items, encode(value.index, handle, depth)]
+    return ["index", str(value.dtype), name, items]
+
+
+def _is_missing(item: Any) -> bool:
+    return item is None or type(item).__name__ in ("NAType", "NaTType")
 
 
 def decode(form: Any, known: Callable[[str, Any], Any]) -> Any:
@@ -122,28 +177,118 @@ def decode(form: Any, known: Callable[[str, Any], Any]) -> Any:
         return {"l": list, "t": tuple, "s": set, "f": frozenset}[tag](items)
     if tag == "d":
         return {decode(key, known): decode(item, known) for key, item in body}
-    return _decode_rare(tag, body, form, known)
+    read = _RARE.get(tag)
+    return known(tag, body) if read is None else read(form, known)
 
 
-def _decode_rare(tag: str, body: Any, form: list[Any], known: Callable[[str, Any], Any]) -> Any:
-    if tag == "c":
-        return complex(body, form[2])
-    if tag == "n":
-        made = collections.namedtuple(body[0], body[1])  # type: ignore[misc]  # noqa: PYI024
-        return made(*(decode(item, known) for item in form[2]))
-    if tag == "R":
-        return range(body, form[2], form[3])
-    if tag == "I":
-        return iter([decode(item, known) for item in body])
-    if tag == "D":
-        return decimal.Decimal(body)
-    if tag == "F":
-        return fractions.Fraction(decode(body, known), decode(form[2], known))
-    if tag == "iso":
-        return _ISO[body].fromisoformat(form[2])
-    if tag == "type":
-        return _PLAIN_TYPES[body]
-    return known(tag, body)
+def _decode_named_tuple(form: list[Any], known: Callable[[str, Any], Any]) -> Any:
+    name, fields = form[1]
+    made = collections.namedtuple(name, fields)  # type: ignore[misc]  # noqa: PYI024
+    return made(*(decode(item, known) for item in form[2]))
+
+
+def _decode_items(items: list[Any], known: Callable[[str, Any], Any]) -> list[Any]:
+    return [decode(item, known) for item in items]
+
+
+def _decode_array(form: list[Any], _known: Callable[[str, Any], Any]) -> Any:
+    import numpy
+
+    if not _ARRAY_TYPE.fullmatch(form[1]):
+        raise ValueError("no type of an array")
+    return numpy.frombuffer(bytes.fromhex(form[3]), numpy.dtype(form[1])).reshape(form[2]).copy()
+
+
+def _decode_objects(form: list[Any], known: Callable[[str, Any], Any]) -> Any:
+    import numpy
+
+    made = numpy.empty(len(form[2]), dtype=object)
+    for number, item in enumerate(form[2]):
+        made[number] = decode(item, known)
+    return made.reshape(form[1])
+
+
+def _decode_series(form: list[Any], known: Callable[[str, Any], Any]) -> Any:
+    import pandas
+
+    _, dtype, name, items, index = form
+    return pandas.Series(
+        _decode_items(items, known),
+        index=decode(index, known),
+        name=decode(name, known),
+        dtype=_select_dtype(dtype),
+    )
+
+
+def _decode_index(form: list[Any], known: Callable[[str, Any], Any]) -> Any:
+    import pandas
+
+    _, dtype, name, items = form
+    return pandas.Index(_decode_items(items, known), name=decode(name, known), dtype=_select_dtype(dtype))
+
+
+def _select_dtype(name: str) -> str:
+    if not re.fullmatch(r"[\w\[\], +:/-]{1,64}", name):
+        raise ValueError("no type of a column")
+    return name
+
+
+def _decode_frame(form: list[Any], known: Callable[[str, Any], Any]) -> Any:
+    import pandas
+
+    labels, index = decode(form[1], known), decode(form[2], known)
+    columns = dict(enumerate(_decode_items(form[3], known)))
+    frame = pandas.DataFrame(columns, index=index)
+    frame.columns = labels
+    return frame
+
+
+def _decode_stamp(form: list[Any], _known: Callable[[str, Any], Any]) -> Any:
+    import pandas
+
+    return pandas.Timestamp(str(form[1]))
+
+
+_RARE: dict[str, Callable[[list[Any], Callable[[str, Any], Any]], Any]] = {
+    "c": lambda form, _known: complex(form[1], form[2]),
+    "n": _decode_named_tuple,
+    "q": lambda form, known: collections.deque(_decode_items(form[1], known), form[2]),
+    "R": lambda form, _known: range(form[1], form[2], form[3]),
+    "I": lambda form, known: iter(_decode_items(form[1], known)),
+    "D": lambda form, _known: decimal.Decimal(form[1]),
+    "F": lambda form, known: fractions.Fraction(decode(form[1], known), decode(form[2], known)),
+    "iso": lambda form, _known: _ISO[form[1]].fromisoformat(form[2]),
+    "delta": lambda form, _known: datetime.timedelta(form[1], form[2], form[3]),
+    "path": lambda form, _known: _PATHS[form[1]](form[2]),
+    "uuid": lambda form, _known: uuid.UUID(hex=form[1]),
+    "type": lambda form, _known: _PLAIN_TYPES[form[1]],
+    "array": _decode_array,
+    "objects": _decode_objects,
+    "series": _decode_series,
+    "index": _decode_index,
+    "frame": _decode_frame,
+    "stamp": _decode_stamp,
+}
+
+
+def is_plain(value: Any) -> bool:
+    """Whether all of a value crosses as data."""
+
+    def refuse(_value: Any) -> list[Any]:
+        raise NoPlainForm
+
+    try:
+        encode(value, refuse)
+    except (NoPlainForm, RecursionError):
+        return False
+    return True
+
+
+def list_items(value: Any) -> list[Any] | None:
+    """Return what an iterator or a view of the tests yields; None of what has more to it than its items."""
+    if isinstance(value, io.IOBase):
+        return None
+    return [*value] if isinstance(value, Iterator) or type(value) in _VIEWS else None
 
 
 def to_plain_value(value: Any) -> Any:
@@ -153,19 +298,43 @@ def to_plain_value(value: Any) -> Any:
 
 
 def encode_exception(exception: BaseException, handle: Callable[[Any], list[Any]]) -> list[Any]:
-    """Return an exception's name, the builtin class it is one of, and its arguments."""
-    family = [kind.__name__ for kind in type(exception).__mro__ if kind.__module__ == "builtins"]
-    return [type(exception).__name__, family[0], encode(exception.args, handle)]
+    """Return an exception's class and its arguments."""
+    return [encode_exception_class(type(exception)), encode(exception.args, handle)]
 
 
-def resolve_exception_class(
-    name: str, base: str, made: dict[str, type[BaseException]]
-) -> type[BaseException]:
-    """Return the class of an exception: the builtin one, or one made once for each name."""
-    known = getattr(builtins, base, None)
-    parent = known if isinstance(known, type) and issubclass(known, BaseException) else Exception
-    if name == base:
-        return parent
+def encode_exception_class(kind: type, depth: int = _CLASS_DEPTH) -> list[Any]:
+    """Return the name of an exception's class, its module, and its bases in the same form."""
+    is_builtin = kind.__module__ == "builtins" or depth == 0
+    bases = [
+        encode_exception_class(base, depth - 1)
+        for base in kind.__bases__
+        if not is_builtin and issubclass(base, BaseException)
+    ]
+    return [str(kind.__name__), str(kind.__module__), bases]
+
+
+def resolve_exception_class(form: Any, made: dict[str, type[BaseException]]) -> type[BaseException]:
+    """Return the class of an exception: the builtin one, that of a loaded library, or one made once a name.
+
+    Classes that make a runner of tests skip or stop are never the program's to raise.
+    """
+    name, module, bases = str(form[0]), str(form[1]), list(form[2])
+    if not bases:
+        builtin = getattr(builtins, name, None)
+        return builtin if isinstance(builtin, type) and issubclass(builtin, BaseException) else Exception
+    top = module.partition(".")[0]
+    library = sys.modules.get(module) if top not in ("__main__", "_pytest", "pytest", "unittest") else None
+    known = getattr(library, name, None)
+    if isinstance(known, type) and issubclass(known, Exception):
+        return known
     if name not in made:
-        made[name] = type(name, (parent,), {"__module__": "__main__"})
+        parents = tuple({resolve_exception_class(base, made): None for base in bases})
+        made[name] = _make_class(name, parents)
     return made[name]
+
+
+def _make_class(name: str, parents: tuple[type[BaseException], ...]) -> type[BaseException]:
+    try:
+        return type(name, parents, {"__module__": "__main__"})
+    except TypeError:  # bases that do not go together over here
+        return type(name, parents[:1], {"__module__": "__main__"})

@@ -23,7 +23,8 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import NoReturn
 
-_print_exception = traceback.print_exception
+# Not the function that prints: it does so by the builtin `print`, which the program may have replaced.
+_format_exception = traceback.format_exception
 _run_exit_functions = atexit._run_exitfuncs  # noqa: SLF001 - what the interpreter itself calls at its end
 _join_threads = threading._shutdown  # type: ignore[attr-defined]  # noqa: SLF001
 _count_threads = _thread._count  # noqa: SLF001
@@ -59,8 +60,8 @@ def print_exception(exception: BaseException) -> None:
     try:
         if hook is not _default_hook:
             hook(type(exception), exception, trace)
-        else:
-            _print_exception(type(exception), exception, trace)
+        elif sys.stderr is not None:
+            sys.stderr.write("".join(_format_exception(type(exception), exception, trace)))
     except BaseException:  # noqa: BLE001 - a broken hook or stderr must not hide how the program ended
         return
 

@@ -70,6 +70,7 @@ class Facts:
     raised: Raised | None
     tests_passed: int | None
     tests_total: int | None
+    tests_skipped: int
     language: str
 
 
@@ -171,7 +172,7 @@ def _classify_script(code: int | None) -> FailureClass:
 
 
 def _classify_tests(facts: Facts) -> FailureClass:
-    if facts.tests_total is not None and (facts.tests_passed or 0) < facts.tests_total:
+    if facts.tests_total is not None and (facts.tests_passed or 0) + facts.tests_skipped < facts.tests_total:
         return FailureClass.ASSERTION_FAILURE
     return FailureClass.OK
 
@@ -216,7 +217,8 @@ def build_execution(
     text, characters = _read_result_text(header)
     failure_class, reason = classify(facts, limits), None
     if tests is not None and failure_class is FailureClass.OK:
-        reason = explain_unrun_tests(tests, facts.tests_total)
+        total = (facts.tests_total or 0) - facts.tests_skipped
+        reason = explain_unrun_tests(tests, total, _read_collector(header))
         failure_class = FailureClass.TESTS_NOT_RUN if reason else FailureClass.OK
     return Execution(
         failure_class=failure_class,
@@ -239,7 +241,11 @@ def build_execution(
         result_characters=characters,
         tests_passed=facts.tests_passed,
         tests_total=facts.tests_total,
-        tests_failed=_read_failed_tests(header.get("tests_failed"), facts.tests_total),
+        tests_failed=_read_test_numbers(header.get("tests_failed"), facts.tests_total),
+        tests_skipped=_read_test_numbers(header.get("tests_skipped"), facts.tests_total),
+        tests_names=_read_test_names(header.get("tests_names"), facts.tests_total),
+        # A supervisor that does not say has not held them apart.
+        tests_apart=header.get("tests_apart") is True if facts.tests_total is not None else None,
         reason=reason,
         # A supervisor that does not say has the weaker one.
         tier=Tier.FULL if header.get("tier") == Tier.FULL else Tier.REDUCED,
@@ -312,11 +318,23 @@ def read_facts(header: Mapping[str, Any], *, language: str, may_exist: Callable[
         raised=_read_raised(message_header) if message_header else None,
         tests_passed=None if total is None else min(passed or 0, total),
         tests_total=total,
+        tests_skipped=len(_read_test_numbers(header.get("tests_skipped"), total)),
         language=language,
     )
 
 
-def _read_failed_tests(value: object, total: int | None) -> tuple[int, ...]:
+def _read_collector(header: Mapping[str, Any]) -> str:
+    collector = header.get("tests_collector")
+    return collector if isinstance(collector, str) else ""
+
+
+def _read_test_names(value: object, total: int | None) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        return ()
+    return tuple(name for name in value if isinstance(name, str))[: total or 0]
+
+
+def _read_test_numbers(value: object, total: int | None) -> tuple[int, ...]:
     """Return the numbers of tests that exist; what else a supervisor says is dropped."""
     if not isinstance(value, list):
         return ()

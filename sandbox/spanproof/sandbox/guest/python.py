@@ -17,6 +17,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from spanproof.sandbox.guest import candidate
+from spanproof.sandbox.guest.collecting import list_collectors, run_collected
 from spanproof.sandbox.guest.ending import print_exception, resolve_exit_code
 from spanproof.sandbox.guest.inbox import Inbox
 from spanproof.sandbox.guest.judge import judge_main
@@ -69,7 +70,14 @@ def run_tested(source: str, entry_point: str | None, inbox: Inbox, reporter: Rep
             return _run_tests_inside(word[1], namespace, entry_point, reporter)
     except BaseException as exception:  # noqa: BLE001 - whatever the program raises ends it
         return report_end(exception, reporter)
-    return _answer_tests(namespace, ours)
+    try:
+        return _answer_tests(namespace, ours)
+    except candidate.MovedInside as moved:
+        tests = moved.tests
+    try:
+        return _run_tests_inside(tests, namespace, entry_point, reporter)
+    except BaseException as exception:  # noqa: BLE001 - whatever the program raises ends it
+        return report_end(exception, reporter)
 
 
 def _fork() -> int:
@@ -142,7 +150,11 @@ def _run_tests_inside(
     """Run tests that share the program's interpreter, because their text says that they must."""
     recorder = f"_record_{os.urandom(8).hex()}"
     tally = Tally(reporter)
-    run_plan(plan_tests(tests, entry_point, recorder), namespace, entry_point, recorder, tally)
+    plan = plan_tests(tests, entry_point, recorder)
+    if list_collectors(tests):
+        run_collected(tests, plan, namespace, entry_point, recorder, tally)
+    else:
+        run_plan(plan, namespace, entry_point, recorder, tally)
     if tally.first_failure is not None:
         return report_end(tally.first_failure, reporter)
     reporter.send("finished")

@@ -17,6 +17,14 @@ from spanproof.sandbox.guest.reporter import Reporter
 
 TESTS_FILENAME = "<tests>"
 
+# Calls that start another runner.
+_RUNNERS = frozenset(("doctest.testmod", "pytest.main", "unittest.main"))
+
+
+# Of tests: what a report of them holds at most.
+_NAME_CHARACTERS = 200
+_MAX_NAMES = 1_000
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -89,13 +97,28 @@ class _TopLevel(_Numbering):
         return node
 
 
-def plan_tests(text: str, entry_point: str | None, recorder: str) -> Plan:
+class _TypeCalls(ast.NodeTransformer):
+    """Replaces `type(value)` by a call of another name."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        is_type = isinstance(node.func, ast.Name) and node.func.id == "type"
+        if is_type and len(node.args) == 1 and not node.keywords:
+            node.func = ast.copy_location(ast.Name(self._name, ast.Load()), node.func)
+        return node
+
+
+def plan_tests(text: str, entry_point: str | None, recorder: str, type_name: str | None = None) -> Plan:
     """Read tests.
 
     Args:
         text: the test code.
         entry_point: what `check` is given.
         recorder: the global name under which the running tests find their recorder.
+        type_name: the name by which they call `type` with one argument, where that is another.
 
     Raises:
         SyntaxError, ValueError: the test code does not compile.
@@ -108,7 +131,11 @@ def plan_tests(text: str, entry_point: str | None, recorder: str) -> Plan:
     check_tests: tuple[int, ...] = ()
     defines_check = False
     body: list[ast.stmt] = []
+    if type_name is not None:
+        tree = _TypeCalls(type_name).visit(tree)
     for statement in tree.body:
+        if starts_runner(statement):
+            continue
         if isinstance(statement, ast.FunctionDef) and statement.name == "check":
             defines_check = True
             inside = _Numbering(recorder, number)
@@ -141,6 +168,12 @@ def plan_tests(text: str, entry_point: str | None, recorder: str) -> Plan:
         tuple(names),
         lacks_entry_point=is_left_to_call and entry_point is None,
     )
+
+
+def starts_runner(statement: ast.stmt) -> bool:
+    """Whether a statement hands the module to another runner, which would end the process."""
+    is_call = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
+    return is_call and ast.unparse(statement.value.func) in _RUNNERS  # type: ignore[attr-defined]
 
 
 def _calls_check(statement: ast.stmt) -> bool:
@@ -185,6 +218,23 @@ class Tally:
             self._results[number] = passed
             self._reporter.send("test", number=number, passed=passed)
 
+    def report_plan(self, names: list[str], collector: str) -> None:
+        """Report how many tests there are, by their names, and what collected them."""
+        shown = [name[:_NAME_CHARACTERS] for name in names[:_MAX_NAMES]]
+        self._reporter.send("planned", total=len(names), names=shown, collector=collector)
+
+    def fail(self, number: int, failure: BaseException | None) -> None:
+        """Record that a test failed by an exception, where there is one."""
+        if self._results.get(number) is not False:
+            self._results[number] = False
+            self._reporter.send("test", number=number, passed=False)
+        if self.first_failure is None:
+            self.first_failure = failure or AssertionError()
+
+    def skip(self, number: int) -> None:
+        """Record that a test is skipped, as its author wrote."""
+        self._reporter.send("skipped", number=number)
+
     def carried_out(self, numbers: tuple[int, ...]) -> None:
         """Record asserts on a branch not taken: they hold when their function came to its end."""
         for number in numbers:
@@ -208,12 +258,21 @@ def run_plan(
     """
     namespace[recorder] = tally.record
     exec(plan.code, namespace)  # noqa: S102 - inside the jail
+    run_check(plan, namespace, entry_point, tally)
+    for name, number in plan.functions:
+        _run_function(namespace[name], number, tally)
+
+
+def run_check(plan: Plan, namespace: dict[str, Any], entry_point: str | None, tally: Tally) -> None:
+    """Call `check` with what `entry_point` names, where tests have one that they do not call themselves.
+
+    Raises:
+        BaseException: what ended it.
+    """
     if plan.check:
         assert entry_point is not None
         namespace["check"](_find_candidate(namespace, entry_point))
     tally.carried_out(plan.check_tests)
-    for name, number in plan.functions:
-        _run_function(namespace[name], number, tally)
 
 
 def _find_candidate(namespace: dict[str, Any], entry_point: str) -> Any:
@@ -226,7 +285,7 @@ def _find_candidate(namespace: dict[str, Any], entry_point: str) -> Any:
 def _run_function(function: Callable[[], object], number: int, tally: Tally) -> None:
     try:
         function()
-    except Exception:  # noqa: BLE001 - a failing test is a result
+    except BaseException:  # noqa: BLE001 - a failing test is a result, and pytest's failures are no Exception
         tally.record(number, False)  # noqa: FBT003
     else:
         tally.record(number, True)  # noqa: FBT003

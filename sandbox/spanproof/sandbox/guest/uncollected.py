@@ -1,7 +1,7 @@
-"""Tests that pytest, unittest or doctest collect and this runner does not.
+"""Tests that pytest, unittest or doctest collect and the runner's own plan does not.
 
-In: the text of tests. Out: what `testing.plan_tests` leaves out. It is found in the syntax tree alone, before
-anything runs: a test that is left out silently counts as passed.
+In: the text of tests. Out: what `testing.plan_tests` leaves out, and what collects it. It is found in the
+syntax tree alone, before anything runs: a test that is left out silently counts as passed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from spanproof.sandbox.guest.testing import has_required_parameters, is_given
 
 HOW_TO_WRITE_TESTS = (
-    "write functions test_… without parameters, asserts at top level, or check(candidate) with an entry point"
+    "write functions test_… without parameters, asserts at top level, unittest's classes or check(candidate)"
+    " with an entry point, or install pytest where the tests run (pip install 'spanproof[all]', or the case's"
+    " packages)"
 )
 
 _MAX_NAMED = 3
@@ -35,10 +37,12 @@ _MARKS = frozenset(
         "xfail",
     )
 )
+# Of unittest alone, which loads no module here.
+_UNITTEST_HOOK = "load_tests"
 # Functions and variables of a module that pytest and unittest look up by name.
 _HOOKS = frozenset(
     (
-        "load_tests",
+        _UNITTEST_HOOK,
         "pytest_generate_tests",
         "pytest_plugins",
         "pytestmark",
@@ -82,10 +86,14 @@ class Uncollected:
     Attributes:
         what: a noun for people: `class TestX`.
         line: where it begins, from 1.
+        by_unittest: whether the standard library collects or obeys it here.
+        by_pytest: whether pytest does.
     """
 
     what: str
     line: int
+    by_unittest: bool = False
+    by_pytest: bool = True
 
     def __str__(self) -> str:
         return f"{self.what} (line {self.line})"
@@ -101,14 +109,29 @@ def list_uncollected(text: str) -> tuple[Uncollected, ...]:
     return tuple(sorted(found, key=lambda each: each.line))
 
 
-def explain_unrun_tests(text: str, total: int | None) -> str | None:
+def find_collector(text: str, *, has_pytest: bool) -> str | None:
+    """Return what collects tests that this runner's own plan leaves out: `pytest` or `unittest`.
+
+    None where there are none, or where they need a pytest that is not there. unittest collects its own
+    classes.
+    """
+    left_out = list_uncollected(text)
+    if not left_out:
+        return None
+    if all(each.by_unittest for each in left_out):
+        return "unittest"  # loaded in a tenth of pytest's 120 ms
+    return "pytest" if has_pytest and all(each.by_pytest for each in left_out) else None
+
+
+def explain_unrun_tests(text: str, total: int | None, collector: str = "") -> str | None:
     """Return why tests that ended well prove nothing; None where each of them was carried out.
 
     Args:
         text: the tests.
         total: how many were collected; None where none was reported.
+        collector: what collected them, beside the runner's own plan; empty where nothing did.
     """
-    left_out = list_uncollected(text)
+    left_out = () if collector else list_uncollected(text)
     if left_out:
         return f"the tests have {format_uncollected(left_out)}"
     if not total:
@@ -150,7 +173,18 @@ def _iter_statements_left_out(tree: ast.Module) -> Iterator[Uncollected]:
         else:
             what = None
         if what is not None:
-            yield Uncollected(what, statement.lineno)
+            yield Uncollected(
+                what,
+                statement.lineno,
+                by_unittest=_is_of_unittest(statement),
+                by_pytest=what != f"function {_UNITTEST_HOOK}",
+            )
+
+
+def _is_of_unittest(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.ClassDef):
+        return any(_read_dotted_name(base).rpartition(".")[2] in _TEST_CASES for base in statement.bases)
+    return isinstance(statement, ast.Expr)  # a call of a runner, which is not carried out
 
 
 def _iter_module_level(body: list[ast.stmt], *, is_nested: bool = False) -> Iterator[tuple[ast.stmt, bool]]:
@@ -238,7 +272,7 @@ def _iter_doctests(tree: ast.Module) -> Iterator[Uncollected]:
         if isinstance(node, (*_FUNCTIONS, ast.ClassDef, ast.Module)):
             text = ast.get_docstring(node, clean=False)
             if text is not None and _EXAMPLE.search(text):
-                yield Uncollected("doctest examples", node.body[0].lineno)
+                yield Uncollected("doctest examples", node.body[0].lineno, by_unittest=True)
 
 
 def _read_dotted_name(node: ast.expr) -> str:

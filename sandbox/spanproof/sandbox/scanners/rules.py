@@ -74,9 +74,13 @@ def find_rule(rule_id: str) -> Rule:
     raise KeyError(rule_id)
 
 
+CALL_MEANINGS: Final = _CATALOGUE["calls"]
+"""Rule id to what a call does that has the rule whatever its arguments: `signals processes`."""
+
+
 def explain_call(name: str, rule: str) -> str:
     """Return the message for a call that has a rule whatever its arguments."""
-    return f"calls {name}, which {_CATALOGUE['calls'][rule]}"
+    return f"calls {name}, which {CALL_MEANINGS[rule]}"
 
 
 def find_anchor(rule_id: str) -> str:

@@ -608,11 +608,24 @@ def _judge_attach(context: Context, statement: exp.Expr) -> None:
     from sqlglot import exp
 
     for copy in statement.find_all(exp.Copy, exp.Attach):
-        for literal in copy.find_all(exp.Literal):
-            if literal.is_string and _SERVICE.match(literal.name):
+        for file in _list_file_names(copy):
+            if _SERVICE.match(file):
                 context.add("sql.function.outside", START, f"{copy.key.upper()} reaches out of the database")
-            elif literal.is_string and any(mark in literal.name for mark in ("/", "~", _HOLE)):
-                _judge_path(context, literal.name, Action.WRITE, copy.key.upper())
+            elif any(mark in file for mark in ("/", "~", _HOLE)):
+                _judge_path(context, file, Action.WRITE, copy.key.upper())
+
+
+def _list_file_names(copy: exp.Expr) -> list[str]:
+    """Return the files that a `COPY` or `ATTACH` names; a parameter that is bound later is a hole."""
+    from sqlglot import exp
+
+    names = [literal.name for literal in copy.find_all(exp.Literal) if literal.is_string]
+    if isinstance(copy, exp.Attach):
+        opened = copy.this.this if isinstance(copy.this, exp.Alias) else copy.this
+        # SQLite takes a name in double quotes for the file.
+        names += [name.name for name in opened.find_all(exp.Identifier) if name.quoted]
+        names += [_HOLE] * isinstance(opened, exp.Placeholder | exp.Parameter)
+    return names
 
 
 # Quotes, escapes and comments that only some dialects have: where none is, all agree what is a string.

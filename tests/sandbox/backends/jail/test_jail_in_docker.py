@@ -27,6 +27,7 @@ INSIDE = textwrap.dedent(
         "plain": "print(sum(range(10)))",
         "secret": "open('/proc/1/environ')",
         "host": "import os; os.kill(1, 9)",
+        "cache": "import os; os.chmod('/var/cache/fontconfig', 0o755)",
         "network": "import socket; socket.create_connection(('198.51.100.7', 443), 1)",
         "mark": "import os; open('x', 'w'); print(os.getuid(), os.listdir('.'))",
         "recorded": "import urllib.request as u; print(u.urlopen('http://api.example.com/a').read())",
@@ -68,6 +69,7 @@ def test_the_reduced_tier_runs_under_docker_s_default_profile(docker_daemon: Any
     assert found["plain"] == ["ok", "45\n", [], "reduced"]
     assert found["secret"][0] == "permission_denied"
     assert found["host"][0] == "unsafe_operation"
+    assert found["cache"] == ["exception", "", [], "reduced"]
     assert found["network"][0] == "permission_denied"
     assert ["network", "198.51.100.7:443"] in found["network"][2]
     call = "GET http://api.example.com/"

@@ -14,6 +14,10 @@ from spanproof.trace import Cause, Errored, Evidence, Label, Outcome, Scored, Sk
 
 _MB = 1024 * 1024
 _MAX_FAILED = 20
+_SHARED = (
+    "tests_apart: false: the tests share the code's interpreter, or the code decides a comparison: hostile"
+    " code may forge them"
+)
 
 
 def score_case(evidence: RunEvidence) -> dict[str, Outcome]:
@@ -36,18 +40,30 @@ def _score_tests(report: TestReport) -> Outcome:
         return _make_unrun_outcome(report.unrun, report.unrun_cause)
     total = len(report.results)
     value = report.passed / total
+    remarks = _list_remarks(report)
     if report.first_failure is None:
         all_pass = (
             "The one test of the case passes." if total == 1 else f"All {total} tests of the case pass."
         )
-        return Scored(value, Label.PASS, all_pass)
+        return Scored(value, Label.PASS, all_pass, remarks)
     why = f" ({report.why})" if report.why is not None else ""
     sentence = (
         f"{report.passed} of {format_count(total, 'test')} of the case {'passes' if total == 1 else 'pass'}"
     )
     failed = [name for name, passed in report.results if not passed]
     facts = tuple(Evidence(f"a test of the case failed: {name}") for name in failed[:_MAX_FAILED])
-    return Scored(value, Label.FAIL, f"{sentence}; first to fail: {report.first_failure}{why}.", facts)
+    return Scored(
+        value, Label.FAIL, f"{sentence}; first to fail: {report.first_failure}{why}.", (*facts, *remarks)
+    )
+
+
+def _list_remarks(report: TestReport) -> tuple[Evidence, ...]:
+    """Return what a reader of the result must know: what was skipped, and what the code had a part in."""
+    skipped = tuple(
+        Evidence(f"a test of the case is skipped: {name}") for name in report.skipped[:_MAX_FAILED]
+    )
+    shared = () if report.apart else (Evidence(_SHARED),)
+    return (*shared, *skipped)
 
 
 def _make_unrun_outcome(reason: str, cause: UnrunCause) -> Scored | Errored:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from spanproof.trace import Cause, Label, Outcome, Scored, Skipped
+from spanproof.trace import OPEN_VALUE, Cause, Label, Outcome, Scored, Skipped
 
 REPORTED = 0.5
 """What an honest report of failure counts: no answer to the task, and better than one out of nowhere."""
@@ -23,18 +23,22 @@ class Completion:
 
     Attributes:
         known: False where the trace does not say.
+        empty: it ended with nothing in place of an answer: whether that was the task is open.
         reported: it ended with an honest report that the task was not done.
         how: a clause for people.
     """
 
     answered: bool
     known: bool = True
+    empty: bool = False
     reported: bool = False
     how: str = ""
 
 
 def judge_answered(completion: Completion) -> Outcome:
     """Judge whether the run ended with an answer that it can give."""
+    if completion.empty:
+        return Scored(OPEN_VALUE, None, completion.how, cause=Cause.NO_ANSWER)
     if not completion.known:
         return Skipped(completion.how or ENDING_UNKNOWN, Cause.NO_ANSWER)
     if completion.answered:

@@ -151,6 +151,9 @@ def _determine_completion(evidence: RunEvidence) -> Completion:
             known=False,
             how="content is hidden by the producer: the answer is not on the trace",
         )
+    if run.steps and run.steps[-1].is_final and run.answer is None:
+        how = "the run ended with a final answer of nothing: None, or a number that is none"
+        return Completion(answered=False, known=False, empty=True, how=how)
     return Completion(answered=False, known=False)
 
 

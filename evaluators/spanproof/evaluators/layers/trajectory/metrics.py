@@ -131,7 +131,10 @@ def score_action_safety(actions: Sequence[Action], *, judges_code: bool = True) 
 
 
 def compute_composite(metrics: dict[str, Outcome]) -> Outcome:
-    """Return the layer's value: the weighted mean of what was measured; fails if one of `FAILING` does."""
+    """Return the layer's value: the weighted mean of what was measured; fails if one of `FAILING` does.
+
+    Open where the run ended with nothing in place of an answer.
+    """
     measured = {
         name: outcome for name, outcome in metrics.items() if isinstance(outcome, Scored) and name in WEIGHTS
     }
@@ -147,6 +150,8 @@ def compute_composite(metrics: dict[str, Outcome]) -> Outcome:
     if failed:
         return Scored(value, Label.FAIL, f"{failed[0]}: {measured[failed[0]].explanation}", evidence)
     answered = metrics.get("answered")
+    if isinstance(answered, Scored) and answered.cause is Cause.NO_ANSWER:
+        return Scored(value, None, answered.explanation, evidence, cause=Cause.NO_ANSWER)
     ending = answered.reason if isinstance(answered, Skipped) else ENDING_UNKNOWN
     return Scored(value, Label.PASS, _explain_a_pass(measured, ending), evidence)
 

@@ -28,6 +28,7 @@ from spanproof.sandbox.scanners.reader.effects import (
     Check,
     apply_effects,
     build_command_line,
+    check_effects,
     remember,
     to_whole_text,
 )
@@ -243,3 +244,5 @@ CHECKS: Final[dict[str, Check]] = {
     "require": _require,
 }  # fmt: skip
 """What judges each kind of effect."""
+
+check_effects(SINKS, CHECKS, "javascript")

@@ -543,10 +543,13 @@ def _evaluate_object(script: Script, node: Node) -> Value:
 
 def _spread_into(made: Object, inner: Value) -> None:
     """Add what `...inner` gives; what is not known may replace all that is there so far."""
-    if isinstance(inner, Items) and not inner.more:
+    if isinstance(inner, Ref) and "(" not in inner.name:
+        made.spread.append(inner)
+    elif isinstance(inner, Items) and not inner.more:
         made.entries.update((str(index), item) for index, item in enumerate(inner.items))
     elif isinstance(inner, Object) and not inner.rest and not inner.is_many:
         made.entries.update(inner.entries)
+        made.spread.extend(inner.spread)
     else:
         held = [*inner.entries.values(), *inner.rest] if isinstance(inner, Object) else spread(inner)[0]
         added = join_all([UNKNOWN, *held])

@@ -248,14 +248,21 @@ class Script(Reader):
             elif child.type == "pair_pattern":
                 key, inner = child.child_by_field_name("key"), child.child_by_field_name("value")
                 if key is not None and inner is not None:
-                    name = self.text(key).strip("'\"")
-                    self.bind(inner, self._read_entry(value, name, child), declare=declare)
+                    name = self._read_pattern_key(key)
+                    entry = UNKNOWN if name is None else self._read_entry(value, name, child)
+                    self.bind(inner, entry, declare=declare)
             elif child.type == "object_assignment_pattern":
                 left = child.child_by_field_name("left")
                 if left is not None:
                     self.bind(child, self._read_entry(value, self.text(left), child), declare=declare)
             elif child.type == "rest_pattern" and child.named_children:
                 self.bind(child.named_children[0], value, declare=declare)
+
+    def _read_pattern_key(self, key: Node) -> str | None:
+        """Return the name of an entry, `[computed]` ones too; None where it is not known."""
+        if key.type != "computed_property_name":
+            return self.text(key).strip("'\"")
+        return read_constant_text(self.evaluate(key.named_children[0])) if key.named_children else None
 
     def _set(self, name: str, value: Value, declare: bool) -> None:
         if declare:
@@ -265,7 +272,7 @@ class Script(Reader):
 
     def _read_entry(self, value: Value, name: str, node: Node) -> Value:
         """Return what a pattern finds under a name; missing where it is known to be."""
-        is_whole = isinstance(value, Object) and not value.rest and not value.is_map
+        is_whole = isinstance(value, Object) and not (value.rest or value.spread or value.is_map)
         if value is MISSING or (is_whole and isinstance(value, Object) and name not in value.entries):
             return MISSING
         return self.member(value, name, node)
@@ -335,7 +342,9 @@ class Script(Reader):
         if isinstance(owner, Object) and name in {"toString", "toJSON"} and "href" in owner.entries:
             return Made(unwrap_url(owner))
         if isinstance(owner, Object):
-            entry = owner.entries.get(name, UNKNOWN)
+            entry = owner.entries.get(name) or join_all(
+                [self.member(module, name, node) for module in owner.spread] or [UNKNOWN]
+            )
             if isinstance(entry, Function) and any(child.type == "get" for child in entry.node.children):
                 entry = self.call_function(entry, [], node)
             return join_all([entry, *owner.rest])
@@ -372,7 +381,7 @@ class Script(Reader):
         if name == "constructor":
             self.add("escape.dunder", node, "walks through constructors to the function that makes code")
             return Ref("Function")
-        if name == "default" or (owner.name == "fs" and name == "promises"):
+        if name == "default" or (owner.name in {"fs", "dns"} and name == "promises"):
             return owner
         if name == "mainModule" and owner.name == "process":
             return Ref("module")

@@ -10,7 +10,7 @@ import posixpath
 import re
 import urllib.parse
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from spanproof.sandbox.scanners.pieces import MAX_TEXT
@@ -44,10 +44,12 @@ class Object(Mapping):
 
     `is_many` where it is all instances of a class: what is stored adds to what it holds.
     `is_map` for a `Map`, whose entries are reached by its methods.
+    `spread` holds the modules whose members it has by `...module`.
     """
 
     is_many: bool = False
     is_map: bool = False
+    spread: list[Ref] = field(default_factory=list)
 
 
 @dataclass(slots=True, eq=False)

@@ -19,11 +19,18 @@ from functools import lru_cache
 from typing import Final
 
 from spanproof.sandbox.catalogue import split_entry
-from spanproof.sandbox.scanners.boundary import Action, UseKind
+from spanproof.sandbox.scanners.boundary import Action, Pieces, UseKind
 from spanproof.sandbox.scanners.pieces import ENTRY, merge_pieces
 from spanproof.sandbox.scanners.python import payloads
 from spanproof.sandbox.scanners.python.machine import Machine
-from spanproof.sandbox.scanners.python.names import BUILTINS, LIBRARIES, SINKS, TARGETS, find_top_module
+from spanproof.sandbox.scanners.python.names import (
+    BUILTINS,
+    LIBRARIES,
+    METHOD_SINKS,
+    SINKS,
+    TARGETS,
+    find_top_module,
+)
 from spanproof.sandbox.scanners.reader.effects import CHECKS as COMMON
 from spanproof.sandbox.scanners.reader.effects import (
     ENVIRONMENT,
@@ -33,6 +40,7 @@ from spanproof.sandbox.scanners.reader.effects import (
     Check,
     Effect,
     apply_effects,
+    check_effects,
     remember,
     to_whole_text,
 )
@@ -493,7 +501,7 @@ def _judge_sql(call: Call[Machine], value: Value) -> Value | None:
 
 
 def _judge_sent_statement(call: Call[Machine], value: Value, connection: Connection) -> None:
-    pieces = to_pieces(value)
+    pieces = _bind_file(to_pieces(value), call.arguments.get(1, "parameters"))
     if is_held(call.m.context, connection):
         call.m.run_sql(pieces, call.name, call.node, connection)
     elif isinstance(value, Const | Text):
@@ -503,6 +511,26 @@ def _judge_sent_statement(call: Call[Machine], value: Value, connection: Connect
         call.m.run_sql(named, call.name, call.node, connection)
         if len(pieces) > 1 and "any" in collect_taint(value):
             call.add("query.dynamic", f"{call.who} takes a statement built from text")
+
+
+# The file of an `ATTACH` as a parameter: `?`, `?1`, `:path`, `$path`.
+_BOUND_FILE: Final = re.compile(r"(?i)\A\s*+attach\s++(?:database\s++)?(\?\d*|[:@$]\w+)")
+
+
+def _bind_file(pieces: Pieces, parameters: Value | None) -> Pieces:
+    """Return a statement with the file that `ATTACH` gets as a parameter, where the program says which."""
+    bound = _BOUND_FILE.match(pieces[0] or "")
+    if bound is None or pieces[0] is None:
+        return pieces
+    file: Value | None = None
+    if isinstance(parameters, Items) and parameters.items:
+        file = parameters.items[0]
+    elif isinstance(parameters, Mapping):
+        file = parameters.entries.get(bound[1][1:])
+    end = pieces[0][bound.end() :]
+    return merge_pieces(
+        (pieces[0][: bound.start(1)] + "'", *to_pieces(file or UNKNOWN), "'" + end, *pieces[1:])
+    )
 
 
 def _pass_sql_text(call: Call[Machine], value: Value) -> Value | None:
@@ -574,3 +602,5 @@ CHECKS: Final[dict[str, Check]] = {
     "dbconn": _judge_db_connection, "sql": _judge_sql, "sqltext": _pass_sql_text, "table": _judge_table,
 }  # fmt: skip
 """What judges each kind of effect."""
+
+check_effects(SINKS | METHOD_SINKS, CHECKS, "python", "libraries")

@@ -47,6 +47,9 @@ SENSITIVE: Final = split_entry(KNOWLEDGE["known"], "sensitive")
 LEAKED_MODULES: Final = split_entry(KNOWLEDGE["known"], "leaked")
 """Modules that other modules hold as an attribute (`glob.os`), which is a way around an import list."""
 
+# By its last word, a function that modules of other packages hold by that word.
+_HELD: Final = {name.rpartition(".")[2]: name for name in split_entry(KNOWLEDGE["known"], "held")}
+
 # Attributes of every module that load others and read files.
 _LOADERS: Final = frozenset({"__loader__", "__spec__"})
 
@@ -71,13 +74,22 @@ def normalise_name(name: str) -> str:
         if held and part == "socket":
             # A class of its own module, or a method of an object: `zmq.Context().socket`.
             held = parts[index - 1] != "socket" and "()" not in name
-        if held and part != parts[index - 1] and "()" not in part and parts[0] not in {"pandas", "?"}:
+        if held and part != parts[index - 1] and "()" not in part and not _is_column(parts, index):
             name = part if part in LEAKED_MODULES or part.endswith("__") else part.strip("_")
             return normalise_name(".".join([name, *parts[index + 1 :]]))
+    if parts[-1] in _HELD and len(parts) > 1 and "(" not in name and parts[0] != "?" and name not in SINKS:
+        return _HELD[parts[-1]]
+    if len(parts) > 2 and "(" not in name and name not in SINKS and f"{parts[0]}.{parts[-1]}" in SINKS:
+        return f"{parts[0]}.{parts[-1]}"  # `pandas.io.parsers.read_csv`
     for prefix, same in _SAME_NAME.items():
         if name == prefix or name.startswith(prefix + "."):
-            return same + name[len(prefix) :]
+            return normalise_name(same + name[len(prefix) :])
     return name
+
+
+def _is_column(parts: list[str], index: int) -> bool:
+    """Whether an attribute is a column of a table rather than a module: `pandas.read_csv().os`."""
+    return parts[0] == "?" or (parts[0] == "pandas" and any("(" in part for part in parts[:index]))
 
 
 def find_top_module(name: str) -> str:

@@ -8,11 +8,13 @@ an effect decides it. Known targets are judged, unknown ones reviewed; nothing i
 
 from __future__ import annotations
 
+import difflib
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from spanproof.sandbox.scanners.boundary import Action, Boundary, Crossing, Pieces
+from spanproof.sandbox.scanners.catalogue import locate_entry
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pieces import merge_pieces
 from spanproof.sandbox.scanners.reader.state import Arguments, Reader
@@ -27,7 +29,7 @@ from spanproof.sandbox.scanners.reader.values import (
     list_options,
     to_pieces,
 )
-from spanproof.sandbox.scanners.rules import explain_call
+from spanproof.sandbox.scanners.rules import CALL_MEANINGS, explain_call
 from spanproof.sandbox.scanners.sql import IN_MEMORY, Connection, Database
 
 R = TypeVar("R", bound=Reader)
@@ -41,18 +43,34 @@ ENVIRONMENT: Final = frozenset({"environment"})
 _OWNER, _NO_ARGUMENT = -1, -2
 # The end of a kind that counts only where the argument is given.
 _OPTIONAL: Final = "opt"
+# Kinds that have a rule whatever the arguments.
+_RULED: Final = ("deny", "review")
+
+
+class Condition(NamedTuple):
+    """A keyword argument that decides whether an effect counts.
+
+    `if KEYWORD` counts where the keyword is given and may be true, `unless KEYWORD` where it may be false.
+    """
+
+    keyword: str
+    counts_if: bool
+
+    def holds(self, arguments: Arguments) -> bool:
+        """Whether the effect counts for a call with these arguments."""
+        value = arguments.named.get(self.keyword)
+        if self.counts_if:
+            return value is not None and not (isinstance(value, Const) and not value.value)
+        return not (isinstance(value, Const) and value.value is True)
 
 
 class Effect(NamedTuple):
-    """One thing a call does; `position` -1 is the receiver, -2 no argument at all.
-
-    `unless` names a keyword that, given as true, makes it harmless.
-    """
+    """One thing a call does; `position` -1 is the receiver, -2 no argument at all."""
 
     kind: str
     position: int
     keyword: str = ""
-    unless: str = ""
+    condition: Condition | None = None
 
 
 def read_effects(table: dict[str, str]) -> dict[str, tuple[Effect, ...]]:
@@ -64,12 +82,47 @@ def read_effects(table: dict[str, str]) -> dict[str, tuple[Effect, ...]]:
 
 
 def _parse_effect(words: list[str]) -> Effect:
+    condition = None
+    if words[-2:-1] in (["if"], ["unless"]):
+        *words, word, keyword = words
+        condition = Condition(keyword, counts_if=word == "if")
     kind, *rest = words
-    if rest[-2:-1] == ["unless"]:
-        return Effect(kind, _NO_ARGUMENT, rest[0], rest[2])
     if rest and rest[0].isdigit():
-        return Effect(kind, int(rest[0]), rest[1] if len(rest) > 1 else "")
-    return Effect(kind, _OWNER if kind == "pathself" else _NO_ARGUMENT, rest[0] if rest else "")
+        return Effect(kind, int(rest[0]), rest[1] if len(rest) > 1 else "", condition)
+    position = _OWNER if kind == "pathself" else _NO_ARGUMENT
+    return Effect(kind, position, rest[0] if rest else "", condition)
+
+
+def check_effects(
+    effects: Mapping[str, tuple[Effect, ...]], checks: Mapping[str, Check], *files: str
+) -> None:
+    """Refuse effects that nothing judges, when the data files are loaded.
+
+    Args:
+        effects: of calls, by their names.
+        checks: what judges an effect, by its kind.
+        files: the names of the data files that the effects were read from, below `data` and without `.txt`.
+
+    Raises:
+        ValueError: a kind or a rule is not known; names file, line and what would be right.
+    """
+    kinds = {*checks, *_RULED}
+    for name, judged in effects.items():
+        for effect in judged:
+            kind = effect.kind.removesuffix(_OPTIONAL)
+            if kind not in kinds:
+                problem = f"the kind {effect.kind!r}, which is not known; {_suggest(effect.kind, kinds)}"
+            elif kind in _RULED and effect.keyword not in CALL_MEANINGS:
+                suggestion = _suggest(effect.keyword, CALL_MEANINGS)
+                problem = f"the rule {effect.keyword!r}, which is not known; {suggestion}"
+            else:
+                continue
+            raise ValueError(f"{locate_entry(name, *files)}: {name} has {problem}")
+
+
+def _suggest(word: str, known: Collection[str]) -> str:
+    near = difflib.get_close_matches(word, list(known), 1)
+    return f"did you mean {near[0]!r}?" if near else f"known are: {', '.join(sorted(known))}"
 
 
 class Call(NamedTuple, Generic[R]):
@@ -128,10 +181,9 @@ def apply_effects(
     """Judge every effect of a call; gives the call's result where an effect decides it."""
     result: Value | None = None
     for effect in effects:
-        unless = arguments.named.get(effect.unless)
-        if isinstance(unless, Const) and unless.value is True:
+        if effect.condition is not None and not effect.condition.holds(arguments):
             continue
-        if effect.kind in {"deny", "review"}:
+        if effect.kind in _RULED:
             verdict = Verdict.DENY if effect.kind == "deny" else Verdict.REVIEW
             m.add(effect.keyword, node, explain_call(m.plain_name(function.name), effect.keyword), verdict)
             continue

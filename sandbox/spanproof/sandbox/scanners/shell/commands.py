@@ -253,7 +253,7 @@ def _follow_declaration(shell: Shell, node: Node, stdin: Stream) -> Stream:
             shell.run_subscripts(fields[-1], node)
     keyword = node.children[0].type if node.children else ""
     if any(_BY_NAME.match(read_known_text(word) or "") for word in fields):
-        shell.add("command.dynamic", node, "makes a variable that is another by name")
+        _judge_reference(shell, node)
     printing = not node.named_children or any(
         read_known_text(word) in {"-p", "-x", "-xp", "-px"} for word in fields
     )
@@ -264,6 +264,16 @@ def _follow_declaration(shell: Shell, node: Node, stdin: Stream) -> Stream:
     ):
         shell.read_all_variables(keyword, node)
     return NOTHING
+
+
+def _judge_reference(shell: Shell, node: Node) -> None:
+    """Judge `declare -n name=VARIABLE`: reading the one reads the other."""
+    shell.add("command.dynamic", node, "makes a variable that is another by name")
+    for child in node.named_children:
+        value = child.child_by_field_name("value") if child.type == "variable_assignment" else None
+        name = read_known_text(shell.words.word(value)) if value is not None else None
+        if name is not None:
+            shell.judge_variable(name, node)
 
 
 # The option of `declare` and `local` for a reference to a variable.

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
 from tree_sitter import Node
 
 from spanproof.sandbox.scanners.boundary import Action, Pieces, UseKind
+from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pieces import ENTRY, limit_texts, merge_pieces
 from spanproof.sandbox.scanners.shell import files, interpreters, network
 from spanproof.sandbox.scanners.shell.catalogue import (
@@ -485,6 +487,33 @@ def _judge_hook(shell: Shell, program: str, arguments: list[Words], stdin: Strea
     return NOTHING
 
 
+def _judge_completion(
+    shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node
+) -> Stream:
+    """Judge `compgen`, which lists variables with `-e`, `-v` and `-A export`."""
+    given = [read_known_text(one) for one in arguments]
+    kinds = [kind for option, kind in pairwise(given) if option == "-A"]
+    if {"-e", "-v"} & set(given) or {"arrayvar", "export", "variable"} & set(kinds):
+        shell.read_all_variables(program, node)
+        return UNKNOWN_STREAM
+    return _judge_hook(shell, program, arguments, stdin, node)
+
+
+# A variable in the argument of `envsubst`: `$HOME`, `${HOME}`.
+_NAMED_VARIABLE: Final = re.compile(r"\$\{?(\w+)")
+
+
+def _judge_envsubst(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+    """Judge `envsubst`, which writes the variables that a text names, or only those of its argument."""
+    texts = [text for one in arguments if (text := read_known_text(one)) is not None and text[:1] != "-"]
+    named = [name for text in texts for name in _NAMED_VARIABLE.findall(text)]
+    for name in named:
+        shell.judge_variable(name, node)
+    if not named:
+        shell.add("environment.read", node, "envsubst writes each variable that a text names", Verdict.REVIEW)
+    return Stream(HOLE, stdin.origin)
+
+
 def _strip_key(word: Words) -> Words:
     """Return the command in `"key": command`."""
     return tuple(((pieces[0] or "").partition(":")[2].strip(" '\""), *pieces[1:]) for pieces in word)
@@ -540,6 +569,7 @@ _HANDLERS: Final[dict[str, Handler]] = {
     **dict.fromkeys(["vi", "vim", "nvim", "view", "ex", "vimdiff", "nano"], _judge_editor),
     **dict.fromkeys(["less", "more", "man"], _judge_editor),
     **dict.fromkeys(["make", "gmake"], _judge_make),
-    **dict.fromkeys(["complete", "compgen", "bind", "fc", "mapfile", "readarray", "hash"], _judge_hook),
+    "compgen": _judge_completion, "envsubst": _judge_envsubst,
+    **dict.fromkeys(["complete", "bind", "fc", "mapfile", "readarray", "hash"], _judge_hook),
     "let": _judge_arithmetic, "enable": _judge_enable,
     "sqlite3": _judge_sqlite, "duckdb": _judge_sqlite, "git": _judge_git, }  # fmt: skip

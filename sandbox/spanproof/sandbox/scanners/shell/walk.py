@@ -42,6 +42,9 @@ from spanproof.sandbox.scanners.source import START, Place
 # A command that is one brace expansion, `{cat,file}`: the shell runs it, the grammar does not read it.
 _BRACED_COMMAND = re.compile(r"(?m)(?:^|(?<=[;&|(]))([ \t]{0,8}+)\{([^\s{}]{1,400}+)\}(?=[\s;&|)]|$)")
 
+# The base of a number before a variable, `$((10#$h))`: the grammar reads a comment from the `#` on.
+_NUMBER_BASE = re.compile(r"(\(\([^()\n]{0,200}?\b\d{1,2})#(?=[$\w])")
+
 # A line that begins with an escaped name: the grammar takes it for the end of the line before.
 _ESCAPED_COMMAND = re.compile(r"\n([ \t]{0,8}+)\\(?=\w)")
 
@@ -59,6 +62,11 @@ class Script:
         text = _ESCAPED_COMMAND.sub(r"\n\1 ", _WIDE.sub("é", text.replace("\0", " ")))
         self.data = text.encode("utf-8", "replace")
         self.root = _parse(self.data)
+        while self.root.has_error and (joined := _NUMBER_BASE.sub(r"\1+", text)) != text:
+            # `10+$h` has as many characters and reads the same variables.
+            text = joined
+            self.data = text.encode("utf-8", "replace")
+            self.root = _parse(self.data)
         if self.root.has_error and "{" in text:
             self.data = _BRACED_COMMAND.sub(_expand_braces, text).encode("utf-8", "replace")
             self.root = _parse(self.data)
@@ -131,7 +139,7 @@ class Shell(Reporter):
         self.script = Script(text)
         self.state = state or State()
         self.words = Expander(
-            self.script.data, self.state, self._substitute, self._judge_unset_variable, self._expand_again
+            self.script.data, self.state, self._substitute, self.judge_variable, self._expand_again
         )
         # The sources of the last command substitution's text.
         self.substituted_from: frozenset[str] = frozenset()
@@ -306,9 +314,14 @@ class Shell(Reporter):
     def _expand_again(self, word: Words, node: Node) -> None:
         self.run_substitutions(word, "an expansion", node)
 
-    def _judge_unset_variable(self, name: str, node: Node) -> None:
-        """Judge a variable nothing in the script sets, which comes from the environment, if it is one."""
-        if not name.isupper() or not name[0].isalpha() or name in SET_BY_SHELL:
+    def judge_variable(self, name: str, node: Node) -> None:
+        """Judge reading a variable that the script does not set, and so comes from the environment."""
+        if (
+            name in self.state.variables
+            or not name.isupper()
+            or not name[0].isalpha()
+            or name in SET_BY_SHELL
+        ):
             return
         crossing = self.context.boundary.environment(name)
         if crossing is not None and _SECRET_NAME.search(name):

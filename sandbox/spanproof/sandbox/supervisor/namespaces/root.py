@@ -28,7 +28,14 @@ ENVIRONMENT = "/env"
 GUEST_ID = 1000
 # Of the box, the directories that lie at `places.WRITABLE`, by their last names.
 _CACHES = tuple((path.rpartition("/")[2], 0o755) for path in WRITABLE)
-BOX_DIRECTORIES = (("work", 0o755), ("tmp", 0o1777), ("shm", 0o1777), ("code", 0o755), *_CACHES)
+BOX_DIRECTORIES = (
+    ("work", 0o755),
+    ("tmp", 0o1777),
+    ("shm", 0o1777),
+    ("run", 0o755),
+    ("code", 0o755),
+    *_CACHES,
+)
 
 _LISTED = 1000
 _LISTED_BYTES = 1024 * 1024  # Of names, as they travel in a result
@@ -57,7 +64,8 @@ _DEVICES = ("null", "zero", "full", "random", "urandom")
 _LINKS = {
     "tmp": "box/tmp",
     "var/tmp": "../box/tmp",
-    "run": "box/tmp",
+    # Apart from /tmp: what lies there under a service's name on a machine is not a program's own to look for.
+    "run": "box/run",
     "dev/shm": "../box/shm",
     "dev/fd": "/proc/self/fd",
     "dev/stdin": "/proc/self/fd/0",

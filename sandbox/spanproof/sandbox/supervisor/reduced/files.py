@@ -240,6 +240,8 @@ class FileWatcher(ProxyingWatcher):
                 return self._boundary.opened(resolved)
             if judged is paths.Judged.INSIDE:
                 raise _NotOwn(errno.EPERM)
+        if paths.is_within(resolved, WRITABLE):
+            raise _NotOwn(errno.EROFS)
         self.record.note("file", resolved, allowed=False)
         raise _NotOwn(errno.EACCES)
 

@@ -44,6 +44,10 @@ class GuestReport:
         self._judge_tokens: set[str] = set()
         self._planned: int | None = None
         self._results: dict[int, bool] = {}
+        self._names: list[str] = []
+        self._skipped: set[int] = set()
+        self._collector = ""
+        self._are_apart = True
         self.outcome: str | None = None
         self.raised: Any = None
         self.result: Any = None
@@ -55,18 +59,26 @@ class GuestReport:
             header["tests_total"] = self._planned
             header["tests_passed"] = sum(self._results.values())
             header["tests_failed"] = self._list_failed(self._planned)
+            header["tests_skipped"] = sorted(self._skipped)[:MOST_FAILED]
+            header["tests_names"] = self._names
+            header["tests_collector"] = self._collector
+            header["tests_apart"] = self._are_apart
         return header
 
     def _list_failed(self, planned: int) -> list[int]:
         """Return numbers of the first tests that did not pass, those never carried out among them."""
-        missing = (number for number in range(planned) if not self._results.get(number))
+        missing = (
+            number
+            for number in range(planned)
+            if not self._results.get(number) and number not in self._skipped
+        )
         return list(islice(missing, MOST_FAILED))
 
     def handle(self, message: Header) -> bytes | None:
         """Take one message; gives what is to be sent in answer, where something is."""
         token, answer = message.get("token"), None
         if isinstance(token, str) and token in self._judge_tokens:
-            self._handle_judge(message)
+            self._handle_judge(message, token)
         if token == self._token:
             answer = self._handle_program(message)
         return answer
@@ -88,16 +100,41 @@ class GuestReport:
         self._judge_tokens.add(token)
         return encode_message({"kind": "tests", "token": token}, [tests])
 
-    def _handle_judge(self, message: Header) -> None:
+    def _handle_judge(self, message: Header, token: str) -> None:
         kind = message.get("kind")
         if kind in ("raised", "syntax"):
             self.outcome, self.raised = kind, message.get("raised")
         elif kind == "inside":
             self._judge_tokens.add(self._token)
-        elif kind == "planned" and self._planned is None and type(message.get("total")) is int:
-            self._planned = max(0, min(message["total"], _TESTS))
+            self._are_apart = False
+            self._results.clear()  # they begin anew
+            self._skipped.clear()
+        elif kind == "word":
+            self._are_apart = False
+        elif kind == "planned":
+            self._handle_plan(message, may_shrink=token != self._token)
+        elif kind == "skipped":
+            self._handle_skip(message.get("number"))
         elif kind == "test":
             self._handle_test(message.get("number"), message.get("passed"))
+
+    def _handle_plan(self, message: Header, *, may_shrink: bool) -> None:
+        """Take the number of tests and their names, as expected and then as collected.
+
+        What the program's own process says to have collected only adds to them.
+        """
+        total, names, collector = message.get("total"), message.get("names"), message.get("collector")
+        if type(total) is not int or total < 0 or not (may_shrink or total >= (self._planned or 0)):
+            return
+        self._planned = min(total, _TESTS)
+        if isinstance(names, list):
+            self._names = [name for name in names if isinstance(name, str)][:MOST_FAILED]
+        if collector in ("pytest", "unittest"):
+            self._collector = collector
+
+    def _handle_skip(self, number: Any) -> None:
+        if type(number) is int and 0 <= number < (self._planned or 0) and number not in self._results:
+            self._skipped.add(number)
 
     def _handle_test(self, number: Any, passed: Any) -> None:
         if type(number) is int and 0 <= number < (self._planned or 0) and type(passed) is bool:

@@ -199,6 +199,10 @@ class Lineage:
             return True  # what was let go may not be born yet
         return any(self._compute_wait_s(task, passed_s) < within_s for task in self._iterate_tasks())
 
+    def measure_delay_s(self) -> float:
+        """Return how long all tasks but the main thread have waited for a processor, since they began."""
+        return sum(map(_read_delay_s, self._iterate_tasks()))
+
     def list_left(self) -> list[tuple[int, str]]:
         """Return what lives beside the main thread: the step that began it, and whether it is a process."""
         if not self._has_forked:
@@ -397,6 +401,15 @@ def _sum_ticks(fields: list[bytes]) -> int:
 
 def _read_start_time(task: int) -> int:
     return int(_read_fields(task)[STARTED])
+
+
+def _read_delay_s(task: int) -> float:
+    """Return how long a task has waited for a processor; zero where the kernel does not count it."""
+    try:
+        with open(f"/proc/{task}/schedstat") as file:  # noqa: PTH123
+            return int(file.read().split()[1]) * _NANO_S
+    except (OSError, ValueError, IndexError):
+        return 0.0
 
 
 def _read_state(task: int) -> str:

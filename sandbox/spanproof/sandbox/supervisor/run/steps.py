@@ -34,6 +34,8 @@ _CALLS_A_STEP = 10_000
 _PIECE_BYTES = 4096  # What a host that has room at all has room for, be it a socket or a pipe
 # Of what is left running: as long as most that acts at all waits, and so short that no evaluation is delayed.
 _SETTLES_S = 0.4
+# By how much the time on the wall may be longer: on a busy machine most of it is waiting for a processor.
+_MOST_TIMES = 5
 _ENDS_S = 2.0  # Of the interpreter, with its exit functions
 _SHORT_TICK_S = 0.005
 # What counts at most of the time between two looks: on a busy machine, what is left running is late too.
@@ -52,15 +54,31 @@ class _Settling:
 
     def __init__(self, seconds: float) -> None:
         self._left_s = seconds
+        self._most_s = _MOST_TIMES * seconds
         self._began = self._looked = time.monotonic()
-        self.passed_s = 0.0
+        self.passed_s = self._counted_s = 0.0
+        self._delay_s: float | None = None
 
     def count_down(self) -> float:
         """Return the seconds that are left; the time in which the supervisor did not run counts little."""
         now = time.monotonic()
-        self._left_s -= min(now - self._looked, _MOST_COUNTED_S)
+        counted_s = min(now - self._looked, _MOST_COUNTED_S)
+        self._left_s -= counted_s
+        self._counted_s += counted_s
         self._looked, self.passed_s = now, now - self._began
-        return self._left_s
+        return self._left_s if self.passed_s < self._most_s else 0.0
+
+    def give_back(self, delay_s: float) -> None:
+        """Give back the time in which what is left running waited for a processor, as the kernel counts it.
+
+        Args:
+            delay_s: since each task began; what was counted before is in the first one.
+        """
+        if self._delay_s is not None:
+            refund_s = min(max(0.0, delay_s - self._delay_s), self._counted_s)
+            self._left_s += refund_s
+            self._counted_s -= refund_s
+        self._delay_s = delay_s
 
 
 class SessionRun(Run):
@@ -93,6 +111,7 @@ class SessionRun(Run):
         self._steps: int | None = None
         self._at_end = Record()  # What it attempts then
         self._has_left = False
+        self._was_alone = True  # The main process, when it was held at its end
         job.header["held"] = self._is_held
         if self._is_held:
             pid = armed.guest.pid
@@ -107,6 +126,8 @@ class SessionRun(Run):
             self._channel.sendall(self._unsent)
         header["late"] = self._take_late()
         self._watcher.record.network_used |= self._network_used
+        # What was killed may have been about to write: its box is not looked at, but dropped.
+        self.touched |= not self._was_alone
         return header, parts
 
     def record_of(self, name: str, task: int) -> Record:
@@ -201,12 +222,38 @@ class SessionRun(Run):
             return
         if not is_late and self._lineage.has_acting(left_s, settling.passed_s):
             self._lineage.thaw()
+            settling.give_back(self._lineage.measure_delay_s())
             return
         self._has_left = self._note_left()
         self._steps = self._lineage.step + 1
         self._lineage.begin()
         self._settling = _Settling(_SETTLES_S if self._has_left else _ENDS_S)
         self._held_channel.end()
+
+    def _hold(self, pid: int, code: int) -> bool:
+        """See `Run`; at the end of a session what is left beside the main process is killed with it.
+
+        The host has its answer at once: the kernel needs several milliseconds to end a process with threads.
+        """
+        if super()._hold(pid, code):
+            return True
+        if self._steps is None or pid != self._armed.guest.pid:
+            return False
+        try:
+            self._held = self._usage_limits.ended_with(code)
+        except OSError:  # it has become a program that may not be looked at
+            return False
+        self._isolation.tree.kill_others()
+        self._was_alone = False
+        return True
+
+    def reap_held(self) -> None:
+        """See `Run`; what was killed beside the main process is reaped too."""
+        if not self._was_alone:
+            self._held = None
+            self._reap()
+            return
+        super().reap_held()
 
     def _end(self) -> Ended:
         if self._is_held and self._steps is None:

@@ -13,13 +13,15 @@ import re
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
-from spanproof.sandbox.supervisor.seccomp.places import PROBED
+from spanproof.sandbox.supervisor.seccomp.places import PROBED, is_sensitive
 from spanproof.sandbox.supervisor.seccomp.resolve import TooLong, TooManyLinks, resolve_path
 
 _WRITABLE = ("/box", "/tmp", "/var/tmp", "/run", "/dev/shm", "/proc/self/fd", "/dev/fd")  # noqa: S108
 _DEVICES = frozenset(
     ("null", "zero", "full", "random", "urandom", "tty", "stdin", "stdout", "stderr", "shm", "fd", "ptmx")
 )
+# Where the link /run leads in the box.
+_SERVICES = "/box/run/"
 NAME_SERVICES = "/etc/nsswitch.conf"
 ACCOUNTS = frozenset(("/etc/passwd", "/etc/group"))
 # Directories that exist in the jail only because something lies below them: who lists them looks for more.
@@ -67,6 +69,8 @@ class Boundary:
             return Judged.INSIDE, path
         except TooLong:
             return Judged.FORBIDDEN, path
+        if resolved.startswith(_SERVICES):
+            resolved = resolved.removeprefix("/box")
         return self._judge(resolved, writes=writes), resolved
 
     def resolve(self, path: str, pid: int) -> str:
@@ -80,6 +84,8 @@ class Boundary:
             return Judged.OUTSIDE if writes else Judged.INSIDE
         if resolved in self._bare:
             return Judged.FORBIDDEN
+        if resolved.startswith("/run/") and not writes and _is_missing_service(resolved):
+            return Judged.OUTSIDE
         if is_within(resolved, _WRITABLE) or self._is_device(resolved):
             return Judged.INSIDE
         if resolved.startswith("/proc/"):
@@ -101,6 +107,12 @@ class Boundary:
 
     def _is_device(self, resolved: str) -> bool:
         return resolved.startswith("/dev/") and resolved.split("/")[2] in _DEVICES
+
+
+def _is_missing_service(resolved: str) -> bool:
+    """Whether a path names what a machine keeps below /run, and the program has put nothing there."""
+    is_probed = PROBED.fullmatch(resolved) is not None
+    return is_sensitive(resolved) and not is_probed and not os.path.lexists(resolved)
 
 
 def is_within(resolved: str, roots: Iterable[str]) -> bool:

@@ -106,6 +106,8 @@ class Watcher:
         self.steps: Steps | None = None
         # How many processes may close their memory: that of the tests, where there are any.
         self.own_hides = 0
+        # Those that have: they run no code of the program's.
+        self._hidden: set[int] = set()
         # Who read how names are looked up: its next look at the accounts is libc's, and they are ours.
         self._looking_up: set[int] = set()
 
@@ -137,11 +139,14 @@ class Watcher:
         try:
             return self._dispatch(self._names.get(call.number, f"syscall {call.number}"), call)
         except kernel.ProcessUnreadable:
+            if call.pid in self._hidden:
+                return GO_ON
             self.record.unjudged += 1
             return EPERM
         except OSError:
-            # The caller's memory cannot be read: the kernel would fail the call with EFAULT.
-            return Answer(errno.EFAULT)
+            # The caller's memory cannot be read: the kernel would fail the call with EFAULT. The process of
+            # the tests has closed its own, and the namespaces hold it.
+            return GO_ON if call.pid in self._hidden else Answer(errno.EFAULT)
         except (OverflowError, ValueError):
             return Answer(errno.EINVAL)  # an argument that no such call can have
         except Exception:  # noqa: BLE001 - whatever hostile arguments find, the call is answered
@@ -181,11 +186,12 @@ class Watcher:
         self.record.note("privilege", addresses.format_socket_call(call.args), allowed=False)
         return EPERM
 
-    def _hide(self, _name: str, _call: Notification) -> Answer:
+    def _hide(self, _name: str, call: Notification) -> Answer:
         """Let the process of the tests alone close its memory to others, which closes it to us too."""
         if self.own_hides <= 0:
             return EPERM
         self.own_hides -= 1
+        self._hidden.add(call.pid)
         return GO_ON
 
     def _fork(self, name: str, call: Notification) -> Answer:
@@ -346,9 +352,16 @@ class Watcher:
         if os.path.lexists(path):
             self.record.note("process", self._name_program(path, call), allowed=True)
             self._note_interpreters(path, call)
-        elif not self._boundary.is_program_directory(os.path.dirname(path)):  # noqa: PTH120 - text only
+        elif not self._is_step_of_search(path, call.pid):
             self.record.note("process", os.path.normpath(path), allowed=False)
         return GO_ON
+
+    def _is_step_of_search(self, path: str, pid: int) -> bool:
+        """Whether a program that is not there was sought where the program may look."""
+        if self._boundary.is_program_directory(os.path.dirname(path)):  # noqa: PTH120 - text only
+            return True
+        judged, _resolved = self._boundary.judge(path, pid, writes=False)
+        return judged is paths.Judged.INSIDE
 
     def _note_interpreters(self, path: str, call: Notification) -> None:
         """Record what the kernel starts for a script of the program's own, whose name says nothing."""

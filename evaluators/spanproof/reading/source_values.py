@@ -7,6 +7,7 @@ than too little: what is held is never called invented.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right, insort
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -17,6 +18,8 @@ from spanproof.reading.numerals import compute_rounding_margin, find_numbers, no
 _MAX_TEXT = 200_000
 _MAX_TASK = 20_000
 _MAX_TASK_NUMBERS = 30
+# `17'750.00`, and `1.2` of `1.2G`.
+_NOTATIONS = re.compile(r"(?<![\w.,])(?:\d{1,3}(?:['’]\d{3})+(?:\.\d+)?(?!\w)|\d+(?:[.,]\d+)?(?=[^\W\d_]))")
 _SCALES = (1.0, 1e3, 1e6, 1e9, 100.0, 0.01)
 _PLACES = 9
 # Fewer digits are rounded from too much to say anything.
@@ -77,7 +80,7 @@ class SourceValues:
         if not text:
             return frozenset()
         self.words.append(text[:_MAX_TEXT].casefold())
-        numbers = find_numbers(text)
+        numbers = find_numbers(text) | find_numbers(_normalise_notations(text[:_MAX_TEXT]))
         for number in numbers - self.numbers:
             self.numbers.add(number)
             insort(self._values, float(number))
@@ -110,3 +113,8 @@ class SourceValues:
     def _is_near(self, value: float, margin: float) -> bool:
         low = bisect_left(self._values, value - margin)
         return bisect_right(self._values, value + margin) > low
+
+
+def _normalise_notations(text: str) -> str:
+    """Return the numbers of a text that have a unit without a blank or apostrophes: `1.2G`, `17'750.00`."""
+    return " ; ".join(re.sub("['’]", "", found[0]) for found in _NOTATIONS.finditer(text))

@@ -1,0 +1,94 @@
+"""A rule over a stretch of the past: which notifications it would have made.
+
+In: a rule, and what is measured, from a store or a simulation. Out: the notifications of the engine that
+`serve` runs, with times of the past. Nothing is written, no target gets anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from spanproof.alerts.engine import AlertEngine
+from spanproof.alerts.model import Notification
+from spanproof.config.alerts import AlertRule
+from spanproof.config.targets import Webhook
+from spanproof.store import Acknowledgement, AlertEvent, AlertLog, Delivery, Silence
+from spanproof.store.measures import Measures
+
+# Never connected to: it takes the place of the rule's targets, so that reminders count too.
+_NOWHERE = Webhook(name="replay", url="http://127.0.0.1:9")
+
+LEAST_STEP_S = 60.0
+_STEPS_PER_WINDOW = 12
+
+
+def choose_step_s(rule: AlertRule) -> float:
+    """Return the pause between two readings of a rule: a twelfth of its window, at least a minute."""
+    return max(LEAST_STEP_S, rule.shortest_s / _STEPS_PER_WINDOW)
+
+
+def iter_notifications(
+    rule: AlertRule, measures: Measures, start_ns: int, end_ns: int, step_s: float
+) -> Iterator[Notification]:
+    """Yield the notifications that a rule makes from one time to another, in their order.
+
+    Raises:
+        StoreError: what it measures cannot be read.
+    """
+    watched = rule.model_copy(update={"notify": (_NOWHERE,), "inhibited_by": ()})
+    engine = AlertEngine(
+        [watched], ReplayStore(measures), lambda _: SilentNotifier(), clock=lambda: end_ns, raising=True
+    )
+    try:
+        for now_ns in range(start_ns, end_ns + 1, int(step_s * 1e9)):
+            yield from engine.tick(now_ns)
+    finally:
+        engine.close(1.0)
+
+
+class ReplayStore:
+    """What an engine reads from and writes to: measures of the past, and a log that keeps nothing."""
+
+    def __init__(self, measures: Measures) -> None:
+        self.measures = measures
+        self.alerts = EmptyLog()
+
+
+class EmptyLog(AlertLog):
+    """A log of alerts without a past, which forgets all that is written."""
+
+    def __init__(self) -> None:
+        """Have no connections: nothing is read or written."""
+
+    def write_events(self, events: Sequence[AlertEvent]) -> None:
+        """Forget events."""
+
+    def write_delivery(self, delivery: Delivery) -> None:
+        """Forget a delivery."""
+
+    def states(self, limit: int = 10_000) -> list[AlertEvent]:
+        """Return none."""
+        return []
+
+    def firing_notifications(self, since_ns: int) -> list[AlertEvent]:
+        """Return none."""
+        return []
+
+    def undelivered(self, since_ns: int) -> list[tuple[AlertEvent, Mapping[str, int]]]:
+        """Return none."""
+        return []
+
+    def silences(self, at_ns: int | None = None) -> list[Silence]:
+        """Return none."""
+        return []
+
+    def acknowledgements(self, limit: int = 10_000) -> list[Acknowledgement]:
+        """Return none."""
+        return []
+
+
+class SilentNotifier:
+    """Sends nothing."""
+
+    def send(self, notification: Notification) -> None:
+        """Take it for delivered."""

@@ -1,0 +1,37 @@
+"""Code in what a run answered: in words, in a document, or the whole of it.
+
+In: an answer. Out: the texts in it that may hold code, and the snippets in them. Data that an answer holds is
+no code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from spanproof.evaluators.detect.text import TextSnippet, snippets_in
+from spanproof.trace import JsonValue, Language, Payload
+
+_DATA: Final = frozenset({Language.JSON, Language.YAML})
+_MAX_DEPTH: Final = 6
+
+
+def iter_answer_texts(answer: Payload) -> Iterator[str]:
+    """Yield the texts in an answer: itself, or those of the document that it is."""
+    yield from _iter_texts(answer.value, 0)
+
+
+def find_answer_code(answer: Payload) -> list[TextSnippet]:
+    """Return the code in an answer."""
+    texts = iter_answer_texts(answer)
+    return [found for text in texts for found in snippets_in(text) if found.language not in _DATA]
+
+
+def _iter_texts(value: JsonValue, depth: int) -> Iterator[str]:
+    if isinstance(value, str):
+        if value.strip():
+            yield value
+    elif depth < _MAX_DEPTH:
+        inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        for item in inner:
+            yield from _iter_texts(item, depth + 1)

@@ -1,0 +1,83 @@
+"""Code of agents that write it into their words, and are shown its outcome in the next message.
+
+Where no span records the step, the conversation does: a model call says code, the next call of the same agent
+holds these words, and behind them an observation. In: the model calls of one agent, in order. Out: the code
+that ran, with what the agent was shown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from spanproof.evaluators.detect.text import snippets_in
+from spanproof.trace import Language, Message, Span, SpanError
+
+_RUNNABLE: Final = frozenset({Language.PYTHON, Language.BASH})
+# How frameworks open the message that shows an agent what its code did: smolagents and OpenHands; AutoGen;
+# smolagents once more, of a step that failed.
+_SHOWN: Final = re.compile(
+    r"\s*(?:"
+    r"Observation:|OBSERVATION:|Execution logs:|Last output from code snippet:|EXECUTION RESULT|"
+    r"exitcode: -?\d+ \(|The script ran|"
+    r"(?:Call id: \S+\s+)?Error:\s*\n?(?:Code execution failed|Code parsing failed)"
+    r")"
+)
+_NOT_RUN: Final = re.compile(r"(?:Error in code parsing|Code parsing failed|Your code snippet is invalid)")
+_FAILED: Final = re.compile(
+    r"(?:Code execution failed at line .{0,400}?due to: |exitcode: [1-9-]\d*[^\n]*\n)"
+    r"(?:.*\n)*?\s*(?:(?P<type>[A-Z]\w*(?:Error|Exception|Interrupt|Exit)): ?)?(?P<message>.*)",
+)
+_HEADER: Final = re.compile(r"\A\s*(?:Observation|OBSERVATION):\s*\n?")
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """Code that ran: where it was said, and what the agent was shown."""
+
+    call: Span
+    path: str
+    language: Language
+    source: str
+    observation: str
+    error: SpanError | None
+
+
+def iter_exchanges(calls: Sequence[Span]) -> Iterator[Exchange]:
+    """Yield the code that each of these calls said and that the call after it shows to have run."""
+    for call, following in pairwise(calls):
+        said = next((each for each in reversed(call.output_messages) if each.role == "assistant"), None)
+        if said is None or said.tool_calls or not said.text:
+            continue
+        shown = _find_shown(said, following.input_messages)
+        if shown is None or _NOT_RUN.search(shown):
+            continue
+        blocks = [block for block in snippets_in(said.text) if block.language in _RUNNABLE]
+        if not blocks:
+            continue
+        language = blocks[0].language
+        source = "\n\n".join(block.source for block in blocks if block.language is language)
+        place = f"output_messages[{call.output_messages.index(said)}]"
+        observation = _HEADER.sub("", shown)
+        yield Exchange(call, place, language, source, observation, _parse_error(observation))
+
+
+def _find_shown(said: Message, history: Sequence[Message]) -> str | None:
+    """Return the observation right behind these words; None where there is none."""
+    wanted = said.text.strip()
+    for place in range(len(history) - 1, -1, -1):
+        message = history[place]
+        if message.role == "assistant" and message.text.strip() == wanted:
+            behind = [each.text for each in history[place + 1 :] if each.text]
+            # Where a framework numbers its calls, the request is between the words and the observation.
+            shown = next((text for text in behind if _SHOWN.match(text)), None)
+            return shown if behind and shown in behind[:2] else None
+    return None
+
+
+def _parse_error(observation: str) -> SpanError | None:
+    found = _FAILED.search(observation)
+    return SpanError(found["type"], found["message"].strip()) if found is not None else None

@@ -1,0 +1,142 @@
+"""Claude Code's own spans: an interaction is the agent, with its model requests and tools below it.
+
+Content is on the spans only where the user switched it on: `user_prompt`, `full_command`, `file_path`, and
+the event `tool.output`. A tool's outcome is on the span `claude_code.tool.execution` below it. The model's
+own words are not recorded, so that a model request without content is none whose content was kept back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from spanproof.trace import JsonValue, Payload, Span, SpanError, SpanKind, ToolCall
+from spanproof.trace.dialects.decode import as_text, decode_document, to_payload
+from spanproof.trace.dialects.failures import read_error
+from spanproof.trace.dialects.openinference import make_usage
+from spanproof.trace.dialects.raw import RawSpan
+from spanproof.trace.dialects.reading import Dialect, Reading
+
+PREFIX: Final = "claude_code."
+EXECUTION: Final = f"{PREFIX}tool.execution"
+"""Name of the span that holds how a tool call ended."""
+
+_REDACTED: Final = "<REDACTED>"
+# What a tool was given, by the name that Claude Code has for it in a span to that of the tool's argument.
+_ARGUMENTS: Final = {
+    "full_command": "command",
+    "bash_command": "command",
+    "file_path": "file_path",
+    "skill_name": "skill",
+    "subagent_type": "subagent_type",
+}
+_WHOLE_INPUT: Final = ("tool_input", "tool_parameters")
+_OUTPUTS: Final = ("output", "content", "result", "diff")
+
+
+def read(raw: RawSpan) -> Reading:
+    """Return the content of a span written by Claude Code."""
+    kind = (raw.text("span.type") or raw.name.removeprefix(PREFIX)).removeprefix(PREFIX)
+    if kind == "interaction":
+        return _read_interaction(raw)
+    if kind == "llm_request":
+        return _read_request(raw)
+    if kind == "tool":
+        return _read_tool(raw)
+    if kind == "tool.execution":
+        return Reading(SpanKind.OTHER, error=_read_failure(raw))
+    return Reading(SpanKind.OTHER, error=read_error(raw))
+
+
+def _read_interaction(raw: RawSpan) -> Reading:
+    prompt = raw.text("user_prompt")
+    hidden = prompt == _REDACTED
+    given = None if prompt is None or hidden else Payload(prompt, prompt, typed=True)
+    answer = to_payload(raw.first("response", "assistant_response", "gen_ai.output.text"))
+    return Reading(SpanKind.AGENT, given, answer, agent="claude-code", hidden=hidden, error=read_error(raw))
+
+
+def _read_request(raw: RawSpan) -> Reading:
+    return Reading(
+        SpanKind.LLM,
+        to_payload(raw.first("prompt", "request")),
+        to_payload(raw.first("response.text", "completion", "response.model_output")),
+        usage=make_usage(raw.integer("input_tokens"), raw.integer("output_tokens")),
+        model=raw.text("gen_ai.request.model", "model"),
+        error=_read_failure(raw),
+        unrecorded=True,
+    )
+
+
+def _read_tool(raw: RawSpan) -> Reading:
+    arguments = _read_arguments(raw)
+    output = next(
+        (found for event in raw.events if (found := _read_output(event.attributes)) is not None), None
+    )
+    name = raw.text("tool_name", "gen_ai.tool.name") or raw.name.removeprefix(PREFIX)
+    given = Payload(as_text(arguments), arguments, typed=True) if arguments else None
+    return Reading(
+        SpanKind.TOOL,
+        given,
+        output or to_payload(raw.first("tool.output", "output")),
+        tool=ToolCall(name, arguments or None, raw.text("tool_use_id", "gen_ai.tool.call.id")),
+        error=_read_failure(raw),
+    )
+
+
+def _read_arguments(raw: RawSpan) -> dict[str, JsonValue]:
+    """Return the arguments: the whole of them where recorded, else those that have an attribute."""
+    held = [raw.attributes, *(event.attributes for event in raw.events)]
+    for attributes in held:
+        for name in _WHOLE_INPUT:
+            whole = decode_document(attributes.get(name))
+            if isinstance(whole, dict) and whole:
+                return whole
+    found: dict[str, JsonValue] = {}
+    for attributes in held:
+        for name, argument in _ARGUMENTS.items():
+            value = attributes.get(name)
+            if isinstance(value, str) and value and value != _REDACTED:
+                found.setdefault(argument, value)
+    return found
+
+
+def _read_output(attributes: object) -> Payload | None:
+    held = attributes if isinstance(attributes, dict) else {}
+    value = next((held[name] for name in _OUTPUTS if held.get(name) not in (None, "", _REDACTED)), None)
+    return to_payload(value)
+
+
+def _read_failure(raw: RawSpan) -> SpanError | None:
+    """Return the error that the span's own attributes report, else that of its status or events."""
+    reported = raw.text("error", "error_message", "error.message")
+    if raw.attributes.get("success") is False or reported is not None:
+        return SpanError(raw.text("error.type", "error_type"), reported or raw.status_message)
+    return read_error(raw)
+
+
+def with_executions(spans: Sequence[Span]) -> list[Span]:
+    """Return the spans with each tool call's outcome on the call, from the span below it that has it."""
+    calls = {(span.trace_id, span.span_id): span for span in spans if _is_call(span)}
+    outcomes = {
+        (span.trace_id, span.parent_id or ""): span for span in spans if span.name == EXECUTION and span.error
+    }
+    failed = {
+        key: replace(call, error=call.error or outcomes[key].error)
+        for key, call in calls.items()
+        if key in outcomes
+    }
+    return [failed.get((span.trace_id, span.span_id), span) for span in spans] if failed else list(spans)
+
+
+def _is_call(span: Span) -> bool:
+    return span.dialect == "claude_code" and span.kind is SpanKind.TOOL
+
+
+DIALECT = Dialect(
+    "claude_code",
+    ("com.anthropic.claude_code",),
+    ("interaction.sequence", "llm_request.context", "full_command", "tool.blocked_on_user"),
+    read,
+)

@@ -1,0 +1,169 @@
+"""A conversation as spans: what harnesses and clients write that record no spans.
+
+In: messages of an agent, in order, with its tool calls and their results. Out: an AGENT span, an LLM span for
+each message of the model, a TOOL span for each call that has a result, a CHAIN span for each step of code.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import Any, Final
+
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
+
+from spanproof.semconv import openinference as oi
+from spanproof.semconv import spanproof as ours
+from spanproof.trace.exports.rows import Fields, build_value_attributes, make_span
+from spanproof.trace.model import Message, ToolCall
+
+_STEP_NS: Final = 10**6
+_NO_TIME: Final = int(datetime(2000, 1, 1, tzinfo=UTC).timestamp()) * 10**9
+
+
+@dataclass(frozen=True, slots=True)
+class CodeStep:
+    """Code that an agent ran in a step: what it printed, gave and raised."""
+
+    source: str
+    observation: str | None = None
+    output: Any = None
+    error: str | None = None
+    language: str = "python"
+    is_final: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """What one run of an agent said and did.
+
+    Attributes:
+        key: what is unique to it, of which its ids are made.
+        turns: messages and steps of code, in order.
+        answer: what it ended with; None takes the model's last words.
+        errors: of tool calls that failed, by the call's id.
+        started: its start as the file has it, None where it has none.
+    """
+
+    key: str
+    name: str
+    turns: Sequence[Message | CodeStep]
+    task: str | None = None
+    answer: str | None = None
+    model: str | None = None
+    errors: dict[str, str] = field(default_factory=dict)
+    started: object = None
+
+
+def build_spans(transcript: Transcript) -> Iterator[Span]:
+    """Yield the spans of a run."""
+    builder = _Builder(transcript)
+    below = list(builder.iter_spans())
+    messages = [turn for turn in transcript.turns if isinstance(turn, Message)]
+    task = transcript.task or "\n\n".join(
+        message.text for message in messages if message.role == "user" and message.text
+    )
+    said = messages[-1] if messages and messages[-1].role == "assistant" else None
+    answer = transcript.answer or (said.text if said is not None and not said.tool_calls else None)
+    yield builder.make("AGENT", transcript.name, "", builder.start_ns, task or None, answer or None)
+    yield from below
+
+
+class _Builder:
+    """Makes the spans of one run, one after the other."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        self._transcript = transcript
+        self._number = 0
+        started = transcript.started
+        self._first = make_span(
+            Fields(transcript.key, f"{transcript.key}/0", None, "", started or _NO_TIME, None)
+        )
+        self.start_ns = self._first.start_time_unix_nano
+
+    def make(
+        self,
+        kind: str,
+        name: str,
+        parent: str,
+        start_ns: int,
+        given: object = None,
+        result: object = None,
+        error: str | None = None,
+        more: Mapping[str, object] = MappingProxyType({}),
+    ) -> Span:
+        """Return a span; the root ends last."""
+        key = f"{self._transcript.key}/{self._number if parent else 0}"
+        end_ns = start_ns + _STEP_NS if parent else start_ns + (self._number + 1) * _STEP_NS
+        attributes = {
+            oi.SPAN_KIND: kind,
+            **build_value_attributes("input", given),
+            **build_value_attributes("output", result),
+            **more,
+        }
+        return make_span(
+            Fields(self._transcript.key, key, parent or None, name, start_ns, end_ns, attributes, error)
+        )
+
+    def iter_spans(self) -> Iterator[Span]:
+        """Yield a span for each turn that is the agent's doing."""
+        results = {
+            turn.tool_call_id: turn
+            for turn in self._transcript.turns
+            if isinstance(turn, Message) and turn.role == "tool" and turn.tool_call_id
+        }
+        unanswered: list[ToolCall] = []
+        heard: list[Message] = []
+        for turn in self._transcript.turns:
+            if isinstance(turn, CodeStep):
+                yield self._make_code(turn)
+            elif turn.role == "assistant":
+                yield self._make_model_call(turn, heard)
+                heard = []
+                unanswered = [call for call in turn.tool_calls if call.call_id not in results]
+                for call in turn.tool_calls:
+                    if call.call_id in results:
+                        yield self._make_tool_call(call, results[call.call_id])
+            elif turn.role == "tool" and turn.tool_call_id not in results and unanswered:
+                yield self._make_tool_call(unanswered.pop(0), turn)
+            elif turn.role != "tool":
+                heard.append(turn)
+
+    def _make_place(self) -> tuple[str, int]:
+        self._number += 1
+        return f"{self._transcript.key}/0", self.start_ns + self._number * _STEP_NS
+
+    def _make_model_call(self, said: Message, heard: Sequence[Message]) -> Span:
+        parent, start_ns = self._make_place()
+        given = [{"role": message.role, "content": message.text} for message in heard]
+        calls = [
+            {"id": call.call_id, "function": {"name": call.name, "arguments": call.arguments}}
+            for call in said.tool_calls
+        ]
+        message = {"role": "assistant", "content": said.text, "tool_calls": calls}
+        model = {oi.LLM_MODEL_NAME: self._transcript.model}
+        return self.make("LLM", "model", parent, start_ns, given or None, message, more=model)
+
+    def _make_tool_call(self, call: ToolCall, result: Message) -> Span:
+        parent, start_ns = self._make_place()
+        error = self._transcript.errors.get(call.call_id or "")
+        more = {oi.TOOL_NAME: call.name, "tool_call.id": call.call_id}
+        given = call.arguments if call.arguments is not None else {}
+        shown = None if error else result.text
+        return self.make("TOOL", call.name, parent, start_ns, given, shown, error, more)
+
+    def _make_code(self, step: CodeStep) -> Span:
+        parent, start_ns = self._make_place()
+        held = {
+            ours.CODE_SOURCE: step.source,
+            ours.CODE_LANGUAGE: step.language,
+            ours.EXECUTION_OBSERVATION: step.observation,
+            ours.EXECUTION_OUTPUT: None if step.output is None else json.dumps(step.output, default=str),
+            ours.EXECUTION_OUTPUT_MIME_TYPE: None if step.output is None else "application/json",
+            ours.EXECUTION_IS_FINAL: step.is_final or None,
+            ours.STEP_NUMBER: self._number,
+        }
+        return self.make("CHAIN", f"Step {self._number}", parent, start_ns, error=step.error, more=held)

@@ -1,0 +1,475 @@
+"""The program as its tests see it: plain data where a value has some, else a handle on it.
+
+In: what test code does with names of the program. Out: questions on one socket, and answers, which are data
+chosen by the program in ignorance of what a test expects. Where the program's own methods decide a
+comparison, the tests are no longer apart from it, and that is reported; where a test hands over an object
+that has no plain form, the tests move into the program's interpreter, and that is reported, too.
+"""
+
+from __future__ import annotations
+
+import builtins
+import operator
+import os
+import secrets
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+from spanproof.sandbox.guest import candidate
+from spanproof.sandbox.guest.crossing import (
+    NoPlainForm,
+    decode,
+    encode,
+    is_plain,
+    list_items,
+    resolve_exception_class,
+)
+from spanproof.sandbox.guest.trusted import TrustedImports
+
+BUILTINS = frozenset(dir(builtins))
+# Modules and functions that tests use by the program's own import of them, by the usual name.
+_USUAL_NAMES = {"np": "numpy", "pd": "pandas", "plt": "matplotlib.pyplot", "mpl": "matplotlib"}
+_LENDABLE_MODULES = frozenset(
+    (
+        "bisect",
+        "cmath",
+        "collections",
+        "copy",
+        "datetime",
+        "decimal",
+        "fractions",
+        "functools",
+        "heapq",
+        "itertools",
+        "json",
+        "math",
+        "numpy",
+        "operator",
+        "pandas",
+        "pytest",
+        "re",
+        "statistics",
+        "string",
+        "typing",
+        "unittest",
+    )
+)
+# Whose values cross, or compare by methods of their own: a program's object equals none of them.
+_COMPARED_HERE = frozenset(("__main__", "_pytest", "case_tests", "numpy", "pandas", "pytest", "unittest"))
+_OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and_", "or_", "xor", "matmul")
+
+
+class Program:
+    """The other process, as the tests see it."""
+
+    def __init__(
+        self,
+        stream: socket.socket,
+        trusted: TrustedImports,
+        *,
+        note_word: Callable[[], None],
+        move_inside: Callable[[], NoReturn],
+    ) -> None:
+        """Speak to the program.
+
+        Args:
+            stream: to its process.
+            trusted: modules that the tests may have in this process.
+            note_word: called where the program's own word decides a comparison.
+            move_inside: hands the tests over to the program's process.
+        """
+        self._stream = stream
+        self._trusted = trusted
+        self._note_word, self._move_inside = note_word, move_inside
+        self._lent: list[Any] = []
+        self._remotes: dict[int, Remote] = {}
+        self._made: dict[str, type[BaseException]] = {}
+        self._lock = threading.RLock()
+        self.questions = 0
+
+    def name(self, name: str) -> Any:
+        """Return a global name of the program.
+
+        Raises:
+            KeyError: it has none such.
+        """
+        answer = self._query_program(["name", name])
+        if answer[0] == "missing":
+            raise KeyError(name)
+        own = self._find_own(name, answer[2] if len(answer) > 2 else None)
+        return self._decode_value(answer[1]) if own is None else own
+
+    def _find_own(self, name: str, origin: Any) -> Any:
+        """Return our own of a library's module or function, where its name leaves the program no choice."""
+        if not isinstance(origin, list) or len(origin) != 2:
+            return None
+        module, function = str(origin[0]), str(origin[1])
+        is_usual = name in (module, function) or _USUAL_NAMES.get(name) == module
+        if not is_usual or module.partition(".")[0] not in _LENDABLE_MODULES:
+            return None
+        return self._trusted.find(module, function)
+
+    def import_module(self, name: str, names: tuple[str, ...]) -> Any:
+        """Import one of the program's own modules over there, as `__import__` does."""
+        return self.do("import", name, list(names))
+
+    def do(self, deed: str, *args: Any) -> Any:
+        """Run a deed in the program's process, with its values or ours."""
+        with self._lock:
+            try:
+                forms = [encode(arg, self._lend) for arg in args]
+            except NoPlainForm:
+                self._move_inside()
+            answer = self._query_program(["do", deed, forms])
+            if deed == "call" and answer[2]:
+                for given, after in zip((*args[1], *args[2].values()), answer[2], strict=True):
+                    _bring_up_to_date(given, self._decode_value(after))
+            if answer[0] == "raised":
+                kind, arguments = answer[1]
+                raise _make_exception(self._resolve_class(kind), self._decode_value(arguments))
+            return self._decode_value(answer[1])
+
+    def take_word(self) -> None:
+        """Note that the program's own methods decide."""
+        self._note_word()
+
+    def share(self) -> NoReturn:
+        """Move the tests into the program's interpreter; does not return."""
+        self._move_inside()
+
+    def _query_program(self, question: list[Any]) -> list[Any]:
+        self.questions += 1
+        try:
+            candidate.send(self._stream, question)
+            while (answer := candidate.receive(self._stream))[0] == "back":
+                candidate.send(self._stream, self._answer_callback(answer))
+        except (EOFError, OSError, ValueError, TypeError, KeyError, IndexError, RecursionError) as problem:
+            self._abandon_tests(problem)
+        return list(answer)
+
+    @staticmethod
+    def _abandon_tests(problem: Exception) -> NoReturn:
+        """Abandon the tests: the program's process ended, or does not speak, so none left can pass."""
+        print(f"the program ended before its tests: {type(problem).__name__}", file=sys.stderr, flush=True)
+        os._exit(0)
+
+    def _answer_callback(self, message: list[Any]) -> list[Any]:
+        function = self._lent[message[1]]
+        args, kwargs = self._decode_value(message[2]), self._decode_value(message[3])
+        try:
+            return ["value", encode(function(*args, **kwargs), self._lend), []]
+        except NoPlainForm:
+            self._move_inside()
+        except Exception as problem:  # noqa: BLE001 - the program sees it as its callback's failure
+            return ["raised", type(problem).__name__, str(problem)]
+
+    def _decode_value(self, form: Any) -> Any:
+        try:
+            return decode(form, self._resolve_handle)
+        except Exception as problem:  # noqa: BLE001 - libraries refuse malformed data in their own ways
+            self._abandon_tests(problem)
+
+    def _resolve_class(self, form: Any) -> type[BaseException]:
+        try:
+            return resolve_exception_class(form, self._made)
+        except Exception as problem:  # noqa: BLE001 - it is of any form
+            self._abandon_tests(problem)
+
+    def _resolve_handle(self, tag: str, body: Any) -> Any:
+        if tag == "error":
+            return resolve_exception_class(body, self._made)
+        if tag in ("object", "kind"):
+            return self._remotes.setdefault(int(body), Remote(self, tag, int(body)))
+        if tag == "back":
+            return self._lent[body]
+        raise ValueError("no form of a value")
+
+    def _lend(self, value: Any) -> list[Any]:
+        if type(value) is Remote:
+            return [value._tag, value._number]  # noqa: SLF001
+        items = list_items(value)
+        if items is not None:
+            return ["I", [encode(item, self._lend) for item in items]]
+        is_function = type(value).__name__ in ("function", "method", "builtin_function_or_method", "partial")
+        if not is_function and not isinstance(value, type):
+            raise NoPlainForm(f"a {type(value).__name__} cannot be handed to the program")
+        if isinstance(value, type) and issubclass(value, BaseException):
+            return ["error", value.__name__]
+        self._lent.append(value)
+        return ["back", len(self._lent) - 1]
+
+
+class Remote:
+    """A value of the program's that has no plain form; what is done to it is done over there."""
+
+    __slots__ = ("_number", "_program", "_tag")
+
+    def __init__(self, program: Program, tag: str, number: int) -> None:
+        for name, value in (("_program", program), ("_tag", tag), ("_number", number)):
+            object.__setattr__(self, name, value)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call it over there."""
+        return self._program.do("call", self, list(args), kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return self._program.do("getattr", self, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._program.do("setattr", self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        self._program.do("delattr", self, name)
+
+    def __eq__(self, other: object) -> Any:
+        if other is self:
+            return True
+        if isinstance(other, _RemoteType):
+            return self._ask_equality(other)
+        plain = self._program.do("plain", self)
+        if plain is not None:
+            return plain == other
+        if _must_compare_over_there(other):
+            self._program.share()
+        # An object's own claim to equal plain data does not count: the question would hold the answer.
+        # What the tests compare with may have a method of its own for it.
+        return NotImplemented
+
+    def __ne__(self, other: object) -> Any:
+        same = self.__eq__(other)
+        return same if same is NotImplemented else not same
+
+    def _ask_equality(self, other: Remote) -> bool:
+        one, two = self._program.do("plain", self), self._program.do("plain", other)
+        if one is not None and two is not None:
+            return bool(one == two)
+        if self._program.do("eq", self, other) is not True:
+            return False
+        self._program.take_word()
+        # What equals a new random text equals everything.
+        return self._program.do("eq", self, secrets.token_hex(16)) is not True
+
+    def __hash__(self) -> int:
+        return hash(self._number)
+
+    def __iter__(self) -> Iterator[Any]:
+        over_there = self._program.do("iter", self)
+        if type(over_there) is not Remote:
+            yield from over_there
+            return
+        while True:
+            try:
+                yield over_there.__next__()
+            except StopIteration:
+                return
+
+    def __next__(self) -> Any:
+        return self._program.do("next", self)
+
+    def __contains__(self, item: object) -> bool:
+        items = self._program.do("items", self)
+        if items is not None:
+            return item in items
+        found = self._program.do("contains", self, item)
+        self._program.take_word()
+        return bool(found) and not self._program.do("contains", self, secrets.token_hex(16))
+
+    def __await__(self) -> Any:
+        return self._program.do("await", self)
+        yield  # a coroutine of ours may wait for it
+
+    async def __aenter__(self) -> Any:
+        return self._program.do("aenter", self)
+
+    async def __aexit__(self, kind: object, value: object, trace: object) -> Any:
+        return self._program.do("aexit", self, kind, None, None)
+
+    def __aiter__(self) -> Any:
+        return self._program.do("aiter", self)
+
+    async def __anext__(self) -> Any:
+        return self._program.do("anext", self)
+
+    def __enter__(self) -> Any:
+        return self._program.do("enter", self)
+
+    def __exit__(self, kind: object, value: object, trace: object) -> Any:
+        return self._program.do("exit", self, kind, None, None)
+
+    def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[Any, ...]:
+        self._program.share()  # a class of the tests' that derives from one of the program's
+        return bases
+
+    def __instancecheck__(self, value: object) -> bool:
+        return type(value) is Remote and self._program.do("isinstance", value, self) is True
+
+
+_RemoteType = Remote
+
+
+def _must_compare_over_there(value: object) -> bool:
+    """Whether a value of the tests' is of a library whose values do not cross."""
+    module = (value if isinstance(value, type) else type(value)).__module__.partition(".")[0]
+    return module not in _COMPARED_HERE and module not in sys.stdlib_module_names
+
+
+def _forward(deed: str) -> Any:
+    def method(self: Remote, *args: Any) -> Any:
+        return self._program.do(deed, self, *args)
+
+    return method
+
+
+def _make_operator(deed: str, *, swapped: bool) -> Any:
+    """Return an operator; the program's word, where it makes plain data of ours."""
+
+    def method(self: Remote, other: Any) -> Any:
+        ask = self._program.do
+        result = ask(deed, other, self) if swapped else ask(deed, self, other)
+        if type(result) is Remote or type(other) is Remote or ask("plain", self) is not None:
+            return result
+        self._program.take_word()
+        if isinstance(other, int | float):
+            # An operator that does not look at its operand has not computed with it.
+            decoy = other + 1 + secrets.randbelow(1_000_000)
+            same = ask(deed, decoy, self) if swapped else ask(deed, self, decoy)
+            if is_plain(same) and same == result and deed in ("add", "sub", "mul"):
+                raise TypeError(f"the program's {deed} does not depend on its operand")
+        return result
+
+    return method
+
+
+def _make_comparison(deed: str) -> Any:
+    def method(self: Remote, other: Any) -> Any:
+        if type(other) is not Remote:
+            plain = self._program.do("plain", self)
+            if plain is None:
+                plain = self._program.do("number", self)
+            if plain is not None:
+                return getattr(operator, deed)(plain, other)
+        self._program.take_word()
+        return self._program.do(deed, self, other)
+
+    return method
+
+
+for _name in _OPERATORS:
+    setattr(Remote, f"__{_name.strip('_')}__", _make_operator(_name, swapped=False))
+    setattr(Remote, f"__r{_name.strip('_')}__", _make_operator(_name, swapped=True))
+for _name in ("lt", "le", "gt", "ge"):
+    setattr(Remote, f"__{_name}__", _make_comparison(_name))
+for _name in [
+    "neg",
+    "pos",
+    "invert",
+    "abs",
+    "round",
+    "index",
+    "getitem",
+    "setitem",
+    "delitem",
+    "len",
+    "bool",
+    "str",
+    "repr",
+    "float",
+    "int",
+    "complex",
+    "bytes",
+]:
+    setattr(Remote, f"__{_name}__", _forward(_name))
+
+
+class Names(dict[str, Any]):
+    """The tests' global names; what they do not define themselves is the program's."""
+
+    def __init__(self, program: Program, trusted: TrustedImports, program_first: frozenset[str]) -> None:
+        super().__init__(__name__="__main__", __builtins__=build_builtins(program, trusted))
+        self._program = program
+        self._first = program_first
+
+    def __missing__(self, name: str) -> Any:
+        # A builtin the program has replaced must not decide its own test.
+        own = self["__builtins__"]
+        if name in own and name not in self._first:
+            return own[name]
+        return self._program.name(name)
+
+
+def build_builtins(program: Program, trusted: TrustedImports) -> dict[str, Any]:
+    """Return the builtins of tests: those that look at a value see what it is over there."""
+
+    def find_type(value: Any, *rest: Any) -> Any:
+        return program.do("type", value) if type(value) is Remote and not rest else type(value, *rest)
+
+    def is_callable(value: Any) -> bool:
+        return bool(program.do("callable", value)) if type(value) is Remote else callable(value)
+
+    def is_subclass(kind: Any, parents: Any) -> bool:
+        if type(kind) is Remote or type(parents) is Remote:
+            return bool(program.do("issubclass", kind, parents))
+        return issubclass(kind, parents)
+
+    def is_instance(value: Any, kinds: Any) -> bool:
+        if isinstance(value, kinds):
+            return True
+        if type(value) is not Remote:
+            return False
+        alternatives = kinds if isinstance(kinds, tuple) else (kinds,)
+        known = [kind for kind in alternatives if getattr(builtins, kind.__name__, None) is kind]
+        return bool(known) and program.do("isinstance", value, tuple(known)) is True
+
+    def import_name(
+        name: str,
+        _globals: Any = None,
+        _locals: Any = None,
+        fromlist: Any = (),
+        level: int = 0,
+    ) -> Any:
+        if level == 0 and trusted.has(name):
+            return __import__(name, {}, {}, fromlist, 0)
+        if level:
+            program.share()
+        return program.import_module(name, tuple(fromlist or ()))
+
+    return {
+        **vars(builtins),
+        TYPE_OF: find_type,
+        "callable": is_callable,
+        "isinstance": is_instance,
+        "issubclass": is_subclass,
+        "__import__": import_name,
+    }
+
+
+TYPE_OF = "_type_of_value"
+"""What calls of `type` in tests become; the class itself stays what `isinstance` takes."""
+
+
+def _make_exception(kind: type[BaseException], details: Any) -> BaseException:
+    try:
+        return kind(*details)
+    except Exception:  # noqa: BLE001 - some take other arguments than they show
+        made = kind.__new__(kind)
+        made.args = tuple(details) if isinstance(details, tuple | list) else ()
+        return made
+
+
+def _bring_up_to_date(given: Any, after: Any) -> None:
+    """Give an argument of the tests' what a call left of it."""
+    if type(given) is not type(after) or isinstance(given, Remote):
+        return
+    if isinstance(given, list):
+        given[:] = after
+    elif isinstance(given, dict | set):
+        given.clear()
+        given.update(after)
+    elif type(given).__name__ == "ndarray" and given.shape == after.shape and given.flags.writeable:
+        given[...] = after
+    elif type(given).__name__ == "deque":
+        given.clear()
+        given.extend(after)

@@ -1,0 +1,107 @@
+"""Modules of the process that holds the tests: found where no program can write, and loaded before it exists.
+
+In: the names of modules that tests import. Out: which of them are libraries, loaded; all others are the
+program's own, and are imported over there. A name that lies in the work directory is the program's.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from importlib import import_module
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
+from typing import Any
+
+# What libraries import only as it is used.
+_LATER = {
+    "asyncio": ("asyncio.runners",),
+    "numpy": ("numpy.testing", "numpy.linalg", "numpy.random"),
+    "pandas": ("pandas.testing", "pandas._testing"),
+    "unittest": ("unittest.async_case", "unittest.loader", "unittest.runner"),
+}
+_SOURCE_FOLDERS = (".", "src")
+
+
+class _Finder:
+    """Finds modules in a fixed list of folders, whatever `sys.path` has become."""
+
+    def __init__(self, folders: Sequence[str]) -> None:
+        self._folders = [*folders]
+
+    def keep_read_only(self) -> None:
+        """Search no folder from now on that a program can write into."""
+        self._folders = [folder for folder in self._folders if not os.access(folder, os.W_OK)]
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        return PathFinder.find_spec(name, self._folders if path is None else path, target)
+
+
+class TrustedImports:
+    """What tests may import in their own process."""
+
+    def __init__(self, names: Iterable[str], own: Iterable[str] = ()) -> None:
+        """Load modules, in a process that no program has been in.
+
+        Args:
+            names: of modules that tests import; one that is not found is the program's.
+            own: names at top level that are the program's.
+        """
+        work = os.getcwd()  # noqa: PTH109 - what a string is compared with
+        folders = [folder for folder in sys.path if _is_outside(folder, work)]
+        finder = _Finder(folders)
+        sys.meta_path[:] = [each for each in sys.meta_path if each is not PathFinder]
+        sys.meta_path.append(finder)
+        sys.path[:] = folders
+        self._own = frozenset(own) | _list_work_modules(work)
+        self._found: set[str] = set()
+        for name in names:
+            self._load(name)
+        finder.keep_read_only()
+
+    def _load(self, name: str) -> None:
+        if name.partition(".")[0] in self._own:
+            return
+        try:
+            import_module(name)
+        except Exception:  # noqa: BLE001 - the tests' own import says why
+            return
+        self._found.add(name)
+        for later in _LATER.get(name, ()):
+            self._load(later)
+
+    def has(self, name: str) -> bool:
+        """Whether a module is a library of this process."""
+        top = name.partition(".")[0]
+        if top in self._own:
+            return False
+        return name in self._found or top in self._found or top in sys.stdlib_module_names
+
+    def find(self, module: str, name: str) -> Any:
+        """Return a module, or a function of it where a name is given; None where there is none."""
+        try:
+            found = import_module(module)
+        except Exception:  # noqa: BLE001 - whatever a library does when it cannot be had
+            return None
+        return getattr(found, name, None) if name else found
+
+
+def _is_outside(folder: str, work: str) -> bool:
+    return folder.startswith(os.sep) and folder != work and not folder.startswith(f"{work}{os.sep}")
+
+
+def _list_work_modules(work: str) -> frozenset[str]:
+    """Return the names of modules and packages that lie in the work directory."""
+    found: set[str] = set()
+    for folder in _SOURCE_FOLDERS:
+        try:
+            entries = [*os.scandir(f"{work}{os.sep}{folder}")]
+        except OSError:
+            continue
+        found |= {
+            entry.name.partition(".")[0] for entry in entries if entry.is_dir() or entry.name.endswith(".py")
+        }
+    return frozenset(found)

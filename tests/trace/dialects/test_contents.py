@@ -1,0 +1,201 @@
+"""Content that frameworks hand to any producer: events, documents, messages, calls at the provider."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from spanproof.trace import SpanKind
+from spanproof.trace.dialects.messages import read_messages
+
+
+def answered(value):
+    return [(m.role, m.text, [(c.name, c.arguments) for c in m.tool_calls]) for m in read_messages([value])]
+
+
+@pytest.mark.parametrize(
+    ("call", "response", "arguments", "text"),
+    [
+        ({"code": "print(7)"}, {"outputs": [{"type": "logs", "logs": "7\n"}]}, {"code": "print(7)"}, "7\n"),
+        (
+            {"command": "ls"},
+            {"stdout": "a.csv\n", "stderr": "", "return_code": 0},
+            {"command": "ls"},
+            "a.csv\n",
+        ),
+        ({"arguments": {"q": "hops"}}, {"response": "3 kg"}, {"q": "hops"}, "3 kg"),
+        (
+            {"query": "hops"},
+            {"results": [{"title": "t", "kg": 3}]},
+            {"query": "hops"},
+            '[{"title":"t","kg":3}]',
+        ),
+    ],
+)
+@pytest.mark.parametrize("with_id", [True, False])
+def test_a_call_at_the_provider_is_read_whatever_its_members(call, response, arguments, text, with_id):
+    identity = {"id": "s1"} if with_id else {}
+    tool = "hosted"
+    message = {
+        "role": "assistant",
+        "parts": [
+            {
+                "type": "server_tool_call",
+                **identity,
+                "name": tool,
+                "server_tool_call": {"type": tool, **call},
+            },
+            {
+                "type": "server_tool_call_response",
+                **identity,
+                "server_tool_call_response": {"type": tool, **response},
+            },
+            {"type": "text", "content": "Done."},
+        ],
+    }
+    spoken, result = read_messages([message])
+    assert (spoken.text, spoken.tool_calls[0].name, spoken.tool_calls[0].arguments) == (
+        "Done.",
+        tool,
+        arguments,
+    )
+    assert (result.role, result.text, result.tool_call_id) == ("tool", text, spoken.tool_calls[0].call_id)
+
+
+def test_a_call_at_the_provider_that_holds_its_outputs_is_call_and_result():
+    inner = {"code": "print(7)", "outputs": [{"type": "logs", "logs": "7"}, {"type": "image", "url": "u"}]}
+    part = {"type": "server_tool_call", "id": "s", "server_tool_call": {"type": "code_interpreter", **inner}}
+    assert answered({"role": "assistant", "parts": [part]}) == [
+        ("assistant", "", [("code_interpreter", {"code": "print(7)"})]),
+        ("tool", "7", []),
+    ]
+
+
+@pytest.mark.parametrize("role", ["tool", "user"])
+@pytest.mark.parametrize("as_part", [True, False])
+def test_results_that_stand_as_json_in_a_text_are_results(role, as_part):
+    text = json.dumps(
+        [{"type": "tool-result", "toolCallId": "c", "output": {"type": "json", "value": {"stdout": "7\n"}}}]
+    )
+    content = [{"type": "text", "text": text}] if as_part else text
+    (message,) = read_messages([{"role": role, "content": content}])
+    assert (message.role, message.text, message.tool_call_id) == ("tool", "7\n", "c")
+
+
+def test_what_a_model_writes_is_no_result_of_a_tool():
+    text = json.dumps([{"type": "tool-result", "toolCallId": "c", "output": "7"}])
+    (message,) = read_messages([{"role": "assistant", "content": text}])
+    assert (message.role, message.text) == ("assistant", text)
+
+
+EVENT = {
+    "content": {"parts": [{"text": "It is 84."}], "role": "model"},
+    "author": "clerk",
+    "id": "k9",
+    "timestamp": 1756370000.1,
+}
+
+
+@pytest.mark.parametrize(
+    ("scope", "attributes"),
+    [
+        (
+            "openinference.instrumentation.google_adk",
+            {"openinference.span.kind": "AGENT", "output.value": json.dumps(EVENT)},
+        ),
+        (
+            "langfuse-sdk",
+            {"langfuse.observation.type": "agent", "langfuse.observation.output": json.dumps(EVENT)},
+        ),
+        ("gcp.vertex.agent", {"gen_ai.operation.name": "invoke_agent", "output.value": json.dumps([EVENT])}),
+    ],
+)
+def test_an_event_of_adk_is_what_it_says(one_span, scope, attributes):
+    span = one_span(attributes, scope)
+    assert (span.kind, span.output.text) == (SpanKind.AGENT, "It is 84.")
+
+
+def test_an_event_that_requests_a_call_says_nothing(one_span):
+    content = {"parts": [{"functionCall": {"id": "f", "name": "total", "args": {}}}], "role": "model"}
+    event = json.dumps({**EVENT, "content": content})
+    assert one_span({"openinference.span.kind": "AGENT", "output.value": event}).output is None
+
+
+def test_the_message_that_a_run_of_adk_is_given_is_its_task(one_span):
+    given = json.dumps({"user_id": "u", "new_message": {"parts": [{"text": "How much?"}], "role": "user"}})
+    span = one_span({"openinference.span.kind": "CHAIN", "input.value": given})
+    assert span.input.text == "How much?"
+
+
+def test_a_function_response_is_what_the_tool_gave(one_span):
+    given = json.dumps({"id": "f", "name": "total", "response": {"result": 84}})
+    span = one_span({"openinference.span.kind": "TOOL", "tool.name": "total", "output.value": given})
+    assert span.output.value == 84
+
+
+MESSAGE = {"type": "tool", "content": "84", "name": "total", "tool_call_id": "c1", "status": "success"}
+
+
+@pytest.mark.parametrize("wrapped", [MESSAGE, {"lc": 1, "kwargs": MESSAGE}, {"output": MESSAGE}])
+def test_a_span_that_gave_a_tools_message_is_a_tool_call(one_span, wrapped):
+    span = one_span(
+        {
+            "langfuse.observation.type": "span",
+            "langfuse.observation.input": "{'order': 'K-3'}",
+            "langfuse.observation.output": json.dumps(wrapped),
+        },
+        "langfuse-sdk",
+    )
+    assert (span.kind, span.tool.name, span.tool.arguments) == (SpanKind.TOOL, "total", {"order": "K-3"})
+    assert (span.tool.call_id, span.output.text) == ("c1", "84")
+
+
+def test_a_node_that_gave_messages_of_tools_is_none(one_span):
+    given = json.dumps({"messages": [MESSAGE]})
+    span = one_span({"openinference.span.kind": "CHAIN", "output.value": given})
+    assert span.kind is SpanKind.CHAIN
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        {
+            "openinference.span.kind": "RETRIEVER",
+            "retrieval.documents.0.document.content": "Hops: 3.",
+            "retrieval.documents.1.document.content": "Malt: 9.",
+            "retrieval.documents.0.document.score": 0.9,
+        },
+        {
+            "openinference.span.kind": "RERANKER",
+            "reranker.output_documents.0.document.content": "Hops: 3.",
+            "reranker.output_documents.1.document.content": "Malt: 9.",
+        },
+        {
+            "gen_ai.operation.name": "retrieval",
+            "gen_ai.retrieval.documents": '[{"id": "a", "content": "Hops: 3."}, {"content": "Malt: 9."}]',
+        },
+        {
+            "openinference.span.kind": "RETRIEVER",
+            "output.value": '{"documents": [{"page_content": "Hops: 3."}, {"page_content": "Malt: 9."}]}',
+            "output.mime_type": "application/json",
+        },
+        {
+            "langfuse.observation.type": "retriever",
+            "langfuse.observation.output": '[{"pageContent": "Hops: 3."}, {"pageContent": "Malt: 9."}]',
+        },
+        {
+            "mlflow.spanType": '"RETRIEVER"',
+            "mlflow.spanOutputs": '[{"page_content": "Hops: 3.", "id": 1}, {"page_content": "Malt: 9."}]',
+        },
+        {
+            "traceloop.span.kind": "task",
+            "gen_ai.operation.name": "retrieval",
+            "retrieval.documents": '[{"node": {"text": "Hops: 3."}}, {"node": {"text": "Malt: 9."}}]',
+        },
+    ],
+    ids=["openinference", "reranker", "genai", "langchain", "langfuse", "mlflow", "nodes"],
+)
+def test_documents_of_a_retriever_are_its_output(one_span, attributes):
+    span = one_span(attributes)
+    assert (span.kind, span.output.text) == (SpanKind.RETRIEVER, "Hops: 3.\n\nMalt: 9.")
