@@ -161,7 +161,7 @@ def test_open_trials_are_a_number_of_their_own_in_every_report():
         (1, 1, 2),
     ]
     table = found.to_table()
-    assert table.headline == "1 of 3 cases passed in every trial, 2 open"
+    assert table.headline == "failed: 1 of 3 cases passed in every trial, 2 open"
     assert [row.open for row in table.rows] == [1, 0, 1]
     facts = dict(table.all_facts)
     assert facts["groundedness failed"] == "1 of 4 trials, 2 open"
