@@ -39,7 +39,7 @@ from spanproof.sandbox import (
 _SHOWN: Final = 300
 _OUTPUT_BYTES: Final = 4 * 1024 * 1024
 
-# The harnesses of HumanEval, EvalPlus, MBPP and BigCodeBench execute an answer as a module: what stands
+# The harnesses of HumanEval, EvalPlus, MBPP and BigCodeBench execute an answer as a module: what is
 # under `if __name__ == "__main__"` (a dialogue, `sys.argv`, `sys.exit`) does not run, and reading from stdin
 # raises an OSError. The module is known by its name: dataclasses look for it there.
 _AS_MODULE: Final = (
