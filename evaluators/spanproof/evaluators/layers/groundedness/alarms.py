@@ -19,7 +19,7 @@ from spanproof.evaluators.layers.groundedness.bind import (
     make_evidence,
 )
 from spanproof.evaluators.layers.groundedness.derive import list_cues
-from spanproof.evaluators.layers.groundedness.lexicon import is_of
+from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_texts
 from spanproof.evaluators.layers.groundedness.match import (
     Hedge,
     are_comparable,
@@ -40,33 +40,7 @@ _SMALL_COUNT: Final = 20
 _MAX_OPERANDS: Final = 60
 # What turns a rate or a unit into another: per minute into per hour.
 _RATES: Final = (7, 12, 24, 30, 52, 60, 100, 365, 1000, 1024, 3600)
-_COMPARING: Final = frozenset(
-    [
-        "than",
-        "vs",
-        "versus",
-        "against",
-        "compared",
-        "from",
-        "instead",
-        "previously",
-        "was",
-        "were",
-        "before",
-        "earlier",
-        "original",
-        "originally",
-        "unlike",
-        "per",
-        "not",
-        "never",
-        "no",
-        "if",
-        "would",
-        "between",
-        "to",
-    ]
-)
+_COMPARING: Final = load_texts("comparing")
 _PARTING: Final = frozenset((",", ";", "(", ")", "then", "–", "—"))
 # A value's subject is at most so many words before it, where a sentence is to be contradicted.
 _SUBJECT_REACH: Final = 6

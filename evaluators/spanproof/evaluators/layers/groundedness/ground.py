@@ -29,7 +29,7 @@ from spanproof.evaluators.layers.groundedness.bind import (
 from spanproof.evaluators.layers.groundedness.derive import derive
 from spanproof.evaluators.layers.groundedness.doings import Doing, DoingBinder
 from spanproof.evaluators.layers.groundedness.ledger import Ledger, Part, Sentence, SentenceVerdict
-from spanproof.evaluators.layers.groundedness.lexicon import is_of
+from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_texts
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.prose import ProseIndex
 from spanproof.evaluators.layers.groundedness.reader import Reading, Stated, read_passage
@@ -75,24 +75,7 @@ _OWN_PLANS: Final = (
 _FEWEST_WORDS_TO_PARSE: Final = 2
 # Characters up to which the task's words say of what language an answer is.
 _LONGEST_SHORT: Final = 60
-_ANAPHORIC: Final = frozenset(
-    [
-        "it",
-        "its",
-        "that",
-        "this",
-        "these",
-        "those",
-        "they",
-        "their",
-        "he",
-        "his",
-        "she",
-        "her",
-        "hers",
-        "there",
-    ]
-)
+_ANAPHORIC: Final = load_texts("anaphoric")
 
 
 def ground(

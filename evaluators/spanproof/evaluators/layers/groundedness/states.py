@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness.bind import make_claim, make_evidence, merge_rows
-from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_states, load_words
+from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_states, load_texts, load_words
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.reader import Named, Reading
 from spanproof.evaluators.layers.groundedness.world import World
@@ -24,25 +24,7 @@ _MOST_WORDS = 3
 _COUNT_REACH = 2
 _FINITE = frozenset(("VBZ", "VBP", "NNS"))
 _ASIDE = frozenset(("relcl", "acl", "advcl"))
-_SUPPOSING = frozenset(
-    (
-        "if",
-        "whether",
-        "unless",
-        "when",
-        "once",
-        "until",
-        "would",
-        "should",
-        "could",
-        "will",
-        "to",
-        "can",
-        "may",
-        "might",
-        "shall",
-    )
-)
+_SUPPOSING = load_texts("supposing")
 
 
 class StateBinder:

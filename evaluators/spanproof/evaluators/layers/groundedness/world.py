@@ -213,11 +213,6 @@ class World:
             return frozenset()
         return base_forms_of(f"{self.sources[source].tool} {self.sources[source].arguments}")
 
-    def words_of_kind(self, kind: SourceKind) -> frozenset[str]:
-        """Return the words of the sources of a kind."""
-        texts = (source.text for source in self.sources if source.kind is kind)
-        return frozenset[str]().union(*map(base_forms_of, texts))
-
 
 def build_world(sources: Sequence[Source], code: Sequence[str] = ()) -> World:
     """Read sources, outputs first; `code` is what the run executed, whose names say of what its prints are."""  # noqa: E501
