@@ -14,6 +14,9 @@ SERVICE = "p95_latency_ms: 8412\nerror_rate: 0.2417\ncalls: 90211"
 FILE = '{"file_bytes": 731904412, "lines": 90233}'
 
 
+HALVES = '{"sales_h1": 608000, "sales_h2": 415000}'
+
+
 @pytest.mark.parametrize(
     ("output", "answer"),
     [
@@ -25,6 +28,9 @@ FILE = '{"file_bytes": 731904412, "lines": 90233}'
         pytest.param(SERVICE, "p95 latency is 8412 seconds.", id="another unit"),
         pytest.param(SERVICE, "The error rate is 2.417%.", id="a share with another point"),
         pytest.param(FILE, "The file is 731.9 GB.", id="another prefix"),
+        pytest.param(HALVES, "Sales for H1 were 415k and sales for H2 were 608k.", id="exchanged fields"),
+        pytest.param(HALVES, "Sales fell by 21.4% from 608k to 415k.", id="another change in percent"),
+        pytest.param(HALVES, "Sales fell by 143k from 608k to 415k.", id="another change"),
     ],
 )
 def test_another_value_than_that_of_the_named_field_is_contradicted(output: str, answer: str) -> None:
@@ -40,6 +46,7 @@ def test_another_value_than_that_of_the_named_field_is_contradicted(output: str,
         (INVOICE, "Your invoice of $482.15 is open."),
         (SERVICE, "p95 latency is 8.4 seconds and the error rate is 24.2%."),
         (FILE, "The file is 731.9 MB."),
+        (HALVES, "Sales fell by 31.7% from 608k to 415k."),
         (
             '[{"sku": "AX-1", "qty": 4}, {"sku": "AX-2", "qty": 9}, {"sku": "AX-3", "qty": 2}]',
             "There are 3 SKUs.",
@@ -66,3 +73,8 @@ def test_the_value_of_the_named_field_is_grounded(output: str, answer: str) -> N
 )
 def test_what_may_be_of_another_quantity_is_not_contradicted(output: str, answer: str) -> None:
     assert ground([output], answer).verdict is not Verdict.CONTRADICTED
+
+
+def test_a_change_in_the_other_direction_is_contradicted_beside_its_amount() -> None:
+    ledger = ground([HALVES], "Sales rose by 31.7% from 608k to 415k.")
+    assert GroundednessRule.DIRECTION in {claim.rule for claim in ledger.claims}

@@ -28,6 +28,7 @@ from spanproof.evaluators.layers.groundedness.match import (
 )
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, Verdict
 from spanproof.evaluators.layers.groundedness.reader import IDENTIFYING, Named, Reading, Stated
+from spanproof.evaluators.layers.groundedness.relations import find_change
 from spanproof.evaluators.layers.groundedness.sources.model import SourceKind
 from spanproof.evaluators.layers.groundedness.world import World
 from spanproof.reading.records import Fact, Role
@@ -41,6 +42,8 @@ _MAX_OPERANDS: Final = 60
 # What turns a rate or a unit into another: per minute into per hour.
 _RATES: Final = (7, 12, 24, 30, 52, 60, 100, 365, 1000, 1024, 3600)
 _COMPARING: Final = load_texts("comparing")
+_PAST: Final = frozenset(("was", "were"))
+_PRESENT: Final = frozenset(("is", "are", "now", "currently"))
 _PARTING: Final = frozenset((",", ";", "(", ")", "then", "–", "—"))
 # A value's subject is at most so many words before it, where a sentence is to be contradicted.
 _SUBJECT_REACH: Final = 6
@@ -100,7 +103,9 @@ def find_named_field(
         or reading.passage.cells
     ):
         return None
-    is_comparing = any(word.text.lower() in _COMPARING for word in reading.words)
+    said = {word.text.lower() for word in reading.words}
+    # "Was" may say of an earlier time only where the sentence says what is now.
+    is_comparing = bool(said & (_COMPARING - _PAST)) or bool(said & _PAST and said & _PRESENT)
     low, high = reading.get_clause(stated.start)
     is_result = bool(list_cues(reading.words_between(low, high)) - {"sum", "mean", "share"})
     if is_comparing or is_result or world.base.cut or stated.mention.value.kind not in NUMERIC:
@@ -182,6 +187,30 @@ def _has_other_words(stated: Stated, reading: Reading, binder: ValueBinder) -> b
         and not is_of(word, "carrier")
         for at, word in enumerate(reading.words)
     )
+
+
+def find_wrong_change(stated: Stated, reading: Reading, binder: ValueBinder) -> Claim | None:
+    """Return the claim that a change is not that of the two values beside it: "by 14% from 432 to 404"."""
+    value = stated.mention.value
+    before = reading.words[stated.words[0] - 1].text.lower() if stated.words[0] else ""
+    change = find_change(reading, stated.start)
+    if before != "by" or change is None or stated.hedge is not Hedge.NONE or value.kind not in NUMERIC:
+        return None
+    earlier, later = (fact.value.number * fact.factor for fact in change)
+    if value.kind is Kind.PERCENT and (change[0].value.kind is Kind.PERCENT or not earlier):
+        return None
+    result = abs(later - earlier) / (abs(earlier) / 100 if value.kind is Kind.PERCENT else 1.0)
+    if is_hedged_number(value, Hedge.ABOUT, result):
+        return None
+    evidence = make_evidence(
+        change[1],
+        binder.world,
+        f"from {change[0].value.amount:g} to {change[1].value.amount:g} = {result:.4g}",
+    )
+    return make_claim(
+        reading, stated.start, stated.end, get_claim_kind(stated), Verdict.CONTRADICTED, Cause.OTHER_RESULT,
+        evidence, GroundednessRule.MISQUOTE,
+    )  # fmt: skip
 
 
 def find_slip(stated: Stated, binder: ValueBinder) -> Fact | None:

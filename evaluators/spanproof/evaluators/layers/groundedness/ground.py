@@ -19,6 +19,7 @@ from spanproof.evaluators.layers.groundedness.alarms import (
     find_overtaken,
     find_printed_result,
     find_unknown_identifier,
+    find_wrong_change,
 )
 from spanproof.evaluators.layers.groundedness.bind import (
     ValueBinder,
@@ -345,7 +346,8 @@ class _Grounder:
         if alarm is None and not matches:
             is_written = number.kind in NUMERIC and bool(self.written & find_numbers(stated.text))
             if self.language == "en" and not is_written:
-                alarm = find_misquote(stated, reading, self.binder)
+                alarm = find_wrong_change(stated, reading, self.binder)
+                alarm = alarm or find_misquote(stated, reading, self.binder)
         return alarm or (find_unknown_identifier(stated, reading, self.binder) if not matches else None)
 
 

@@ -334,7 +334,7 @@ def _verify_directions(reading: Reading, binder: ValueBinder) -> Iterator[Claim]
         ):
             continue
         sign = 1 if is_up else -1
-        found = _find_change(reading, word.start)
+        found = find_change(reading, word.start)
         if found is None:
             continue
         earlier, later = found
@@ -359,7 +359,8 @@ def _is_plain_change(reading: Reading, word: Word, earlier: Fact, later: Fact) -
     is_below_nothing = min(earlier.value.number, later.value.number) < 0
     is_compared = word.text.lower() in load_degrees("comparative")
     amounts = [each for each in reading.stated if each.mention.value.kind in NUMERIC]
-    is_of_more = len(amounts) != 2
+    by = [each for each in amounts if each.words[0] and reading.words[each.words[0] - 1].text == "by"]
+    is_of_more = len(amounts) - len(by) != 2
     return not (is_below_nothing or is_compared or is_of_more or reading.is_negated(word.start))
 
 
@@ -368,7 +369,7 @@ _FROM_CHARS: Final = 25
 _FROM_TO: Final = re.compile(r"\bfrom\b")
 
 
-def _find_change(reading: Reading, start: int) -> tuple[Fact, Fact] | None:
+def find_change(reading: Reading, start: int) -> tuple[Fact, Fact] | None:
     """Return the earlier and the later value of a change that a clause states with both of its values."""
     stated = sorted((at, fact) for at, fact in reading.by_stated.items() if fact.value.kind in NUMERIC)
     if len(stated) != 2 or not are_alike(stated[0][1], stated[1][1]):

@@ -12,12 +12,7 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
-from spanproof.evaluators.layers.groundedness.bind import (
-    ValueBinder,
-    is_precise,
-    make_claim,
-    make_evidence,
-)
+from spanproof.evaluators.layers.groundedness.bind import ValueBinder, is_precise, make_claim, make_evidence
 from spanproof.evaluators.layers.groundedness.derive import list_cues
 from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_degrees, load_texts, load_words
 from spanproof.evaluators.layers.groundedness.match import Hedge
