@@ -55,11 +55,7 @@ _MAX_EVIDENCE = 40
 _MAX_SENTENCES = 60
 _MAX_UNREAD = 3
 _LABELS = {Verdict.GROUNDED: Label.PASS, Verdict.CONTRADICTED: Label.FAIL, Verdict.UNCERTAIN: None}
-_WORDS = {
-    Verdict.GROUNDED: "grounded",
-    Verdict.CONTRADICTED: "contradicted",
-    Verdict.UNCERTAIN: "open",
-}
+_WORDS = {Verdict.GROUNDED: "grounded", Verdict.CONTRADICTED: "contradicted", Verdict.UNCERTAIN: "open"}
 _BY_GRAVITY = (Verdict.CONTRADICTED, Verdict.UNCERTAIN, Verdict.GROUNDED)
 _OWNS_UP = re.compile(
     r"\b(?:could not|cannot|unable|failed|error|sorry|did not work|no result|not available)\b|n['’]t\b",

@@ -14,7 +14,7 @@ from typing import Final
 from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness.bind import ValueBinder, make_claim, make_evidence
 from spanproof.evaluators.layers.groundedness.derive import are_alike, iter_pairs
-from spanproof.evaluators.layers.groundedness.lexicon import Degree, is_of, load_degrees
+from spanproof.evaluators.layers.groundedness.lexicon import Degree, is_of, load_degrees, load_texts
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.reader import Named, Reading, Stated
 from spanproof.evaluators.layers.groundedness.states import StateBinder
@@ -28,35 +28,7 @@ _ORDINALS: Final = {
     name: rank
     for rank, name in enumerate(["first", "second", "third", "fourth", "fifth", "sixth", "seventh"], 1)
 }
-_RESTRICTING: Final = frozenset(
-    [
-        "among",
-        "amongst",
-        "of",
-        "except",
-        "excluding",
-        "other",
-        "these",
-        "those",
-        "remaining",
-        "rest",
-        "besides",
-        "after",
-        "apart",
-        "next",
-        "within",
-        "per",
-        "each",
-        "without",
-        "second",
-        "third",
-        "fourth",
-        "least",
-        "one",
-        "two",
-        "three",
-    ]
-)
+_RESTRICTING: Final = load_texts("restricting")
 _DATE_WORDS: Final = frozenset(base_form(word) for word in ("date", "day", "time", "year"))
 _MAX_COUNT: Final = 400
 _COUNT_REACH: Final = 5
@@ -362,7 +334,7 @@ def _verify_directions(reading: Reading, binder: ValueBinder) -> Iterator[Claim]
         ):
             continue
         sign = 1 if is_up else -1
-        found = _find_change(reading, word.start)
+        found = find_change(reading, word.start)
         if found is None:
             continue
         earlier, later = found
@@ -387,7 +359,8 @@ def _is_plain_change(reading: Reading, word: Word, earlier: Fact, later: Fact) -
     is_below_nothing = min(earlier.value.number, later.value.number) < 0
     is_compared = word.text.lower() in load_degrees("comparative")
     amounts = [each for each in reading.stated if each.mention.value.kind in NUMERIC]
-    is_of_more = len(amounts) != 2
+    by = [each for each in amounts if each.words[0] and reading.words[each.words[0] - 1].text == "by"]
+    is_of_more = len(amounts) - len(by) != 2
     return not (is_below_nothing or is_compared or is_of_more or reading.is_negated(word.start))
 
 
@@ -396,7 +369,7 @@ _FROM_CHARS: Final = 25
 _FROM_TO: Final = re.compile(r"\bfrom\b")
 
 
-def _find_change(reading: Reading, start: int) -> tuple[Fact, Fact] | None:
+def find_change(reading: Reading, start: int) -> tuple[Fact, Fact] | None:
     """Return the earlier and the later value of a change that a clause states with both of its values."""
     stated = sorted((at, fact) for at, fact in reading.by_stated.items() if fact.value.kind in NUMERIC)
     if len(stated) != 2 or not are_alike(stated[0][1], stated[1][1]):
