@@ -299,7 +299,7 @@ def fill_segments(directory: Path, count: int) -> list[int]:
     return numbers
 
 
-def test_a_segment_that_is_gone_is_a_loss_that_is_told(wal_directory: Path, caplog) -> None:
+def test_a_segment_that_is_gone_is_reported_as_a_loss(wal_directory: Path, caplog) -> None:
     fill_segments(wal_directory, 5)
     for _, path in wal_file.list_segments(wal_directory)[-2:]:
         path.unlink()

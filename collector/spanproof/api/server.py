@@ -49,7 +49,7 @@ class ConsoleServer:
             port: 0 takes any free one.
             settings: who may read and write, and what is shown; on loopback it answers to no other name.
             fall_back: whether a free port is taken where this one is taken.
-            bound: a socket of `bind_console`; host and port then only say what was asked for.
+            bound: a socket of `bind_console`; host and port are then not used.
             tls: of the listener; None: none.
             on_load: called once the application is loaded.
 
