@@ -26,7 +26,7 @@ from spanproof.gate.errors import (
     GateError,
     NoBaseline,
 )
-from spanproof.gate.files import GateFile, read_assertions, read_gate_file
+from spanproof.gate.files import GateFile, parse_gate, read_assertions, read_gate_file
 from spanproof.gate.grammar import parse, parse_lines, parse_query, parse_score
 from spanproof.gate.open_policy import OpenPolicy, describe_gravest_cause, parse_open_policy
 from spanproof.gate.outputs import Verdict
@@ -70,6 +70,7 @@ __all__ = [
     "check",
     "describe_gravest_cause",
     "parse",
+    "parse_gate",
     "parse_lines",
     "parse_open_policy",
     "parse_query",
