@@ -134,9 +134,8 @@ def test_results_of_a_harness_are_scores_of_their_step_and_decide_the_release_ga
         assert found["execution_seconds"].outcome.raw == 2.5
     store = ["--store", str(tmp_path / "store")]
     release = tmp_path / "release.json"
-    release.write_text(
-        '{"required_sandbox_pass_rate": 0.95, "failure_fields": ["exit_code", "stderr_class"]}'
-    )
+    fields = ["exit_code", "stderr_class"]
+    release.write_text(json.dumps({"required_sandbox_pass_rate": 0.95, "failure_fields": fields}))
     capfd.readouterr()
     gate = ["gate", *store, "--since", "9999d", "--assertions", str(release), "--json"]
     assert run(gate) == 1

@@ -7,6 +7,7 @@ code in one program, which must come to its end: a code that exits early does no
 
 from __future__ import annotations
 
+import ast
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -37,6 +38,15 @@ from spanproof.sandbox import (
 
 _SHOWN: Final = 300
 _OUTPUT_BYTES: Final = 4 * 1024 * 1024
+
+# The harnesses of HumanEval, EvalPlus, MBPP and BigCodeBench execute an answer as a module: what is
+# under `if __name__ == "__main__"` (a dialogue, `sys.argv`, `sys.exit`) does not run, and reading from stdin
+# raises an OSError. The module is known by its name: dataclasses look for it there.
+_AS_MODULE: Final = (
+    '__name__ = "solution"; '
+    '__import__("sys").modules[__name__] = __import__("sys").modules["__main__"]; '
+    '__import__("sys").stdin = open(__import__("os").devnull, "w")\n'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +194,8 @@ def run_check(
     if check.after and not how.has_tests:
         source += "\n" + check.after
         source += how.proof.format(token=token) if token else ""
+    if language == "python" and check.tests is not None:
+        source = build_module(source)
     program = build_program(language, source, limits)
     fixtures = Fixtures(seed=0, packages=_select_packages(language, place, packages))
     execution = place.sandbox.run(
@@ -199,6 +211,22 @@ def run_check(
         )
     )
     return _grade_execution(execution, check, token, has_tests=tests is not None)
+
+
+def build_module(source: str) -> str:
+    """Return Python code that runs as one that is imported; code that does not parse stays as it is."""
+    try:
+        statements = ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return source
+    # Nothing but a docstring may stand in front of these imports.
+    heads = [each for each in statements if isinstance(each, ast.ImportFrom) and each.module == "__future__"]
+    if not heads:
+        return _AS_MODULE + source
+    lines = source.splitlines(keepends=True)
+    end = heads[-1].end_lineno or heads[-1].lineno
+    head = "".join(lines[:end])
+    return head + ("" if head.endswith("\n") else "\n") + _AS_MODULE + "".join(lines[end:])
 
 
 def _select_packages(language: str, place: Place, packages: PackageSet | None) -> PackageSet | None:

@@ -31,6 +31,7 @@ from spanproof.gate.assertion import (
     is_about,
 )
 from spanproof.gate.errors import NoBaseline
+from spanproof.gate.judged_share import LEAST_JUDGED_SHARE, describe_shortfall, is_left_unjudged
 from spanproof.gate.missing import explain_missing
 from spanproof.gate.open_policy import OpenPolicy
 from spanproof.gate.outputs import Verdict
@@ -127,6 +128,7 @@ def check(
     scores: Iterable[Score | CaseTrials],
     baseline: Iterable[Score | CaseTrials] | None = None,
     open_policy: OpenPolicy = OpenPolicy.NOT_PASSED,
+    least_judged: float = LEAST_JUDGED_SHARE,
     failure_fields: Sequence[str] = FAILURE_FIELDS,
 ) -> GateReport:
     """Check every assertion over these scores, which are read once.
@@ -136,6 +138,8 @@ def check(
         scores: of the runs that are judged, with the trials of cases where an agent was run on a suite.
         baseline: scores to compare with, for assertions with `no_worse_than baseline`.
         open_policy: what open verdicts count as.
+        least_judged: the share of what could be judged that must be, from 0 to 1; below it an assertion that
+            would pass is inconclusive.
         failure_fields: what is listed of runs whose code does not work; any of `FAILURE_FIELDS`.
 
     Raises:
@@ -146,7 +150,10 @@ def check(
         raise NoBaseline(f"assertion {str(compared[0])!r} compares with a baseline, and none is given")
     found = _gather(assertions, scores)
     before = _gather(compared, baseline) if compared and baseline is not None else None
-    reports = (_report(assertion, found, before, open_policy, failure_fields) for assertion in assertions)
+    reports = (
+        _report(assertion, found, before, open_policy, least_judged, failure_fields)
+        for assertion in assertions
+    )
     return GateReport(tuple(reports), open_policy)
 
 
@@ -185,6 +192,7 @@ def _report(
     found: _Gathered,
     before: _Gathered | None,
     policy: OpenPolicy,
+    least_judged: float,
     failure_fields: Sequence[str],
 ) -> AssertionReport:
     if isinstance(assertion, TrialsAssertion):
@@ -199,7 +207,7 @@ def _report(
         return AssertionReport(assertion, Verdict.FAILED, explain_missing(assertion.score, found.names))
     if isinstance(assertion, AggregateAssertion):
         report = report_aggregate(
-            assertion, cases, _select_cases(assertion, before) if before else None, policy
+            assertion, cases, _select_cases(assertion, before) if before else None, policy, least_judged
         )
         if _is_about_sandbox(assertion):
             report = replace(report, cases=_list_tried_cases(assertion, found, failure_fields))
@@ -211,6 +219,7 @@ def _report(
             _judge_case(assertion, first, scores, policy) for first, scores in zip(firsts, cases, strict=True)
         ),
         policy,
+        least_judged,
     )
 
 
@@ -302,12 +311,12 @@ def _judge_case(
         value,
         explanation,
         tuple(score.id for score in scores),
-        _find_cause(judged[0][3]) if state is CaseState.OPEN else None,
+        _find_cause(judged[0][3]) if judged and state in (CaseState.OPEN, CaseState.SKIPPED) else None,
     )
 
 
 def _find_cause(score: Score) -> Cause | None:
-    return score.outcome.cause if isinstance(score.outcome, Scored) else None
+    return score.outcome.cause if isinstance(score.outcome, Scored | Skipped) else None
 
 
 def _judge_score(assertion: CaseAssertion, score: Score) -> tuple[CaseState, float | None, str]:
@@ -366,7 +375,7 @@ def _count_cases(report: AssertionReport) -> _Tally:
 
 
 def _report_cases(
-    assertion: CaseAssertion, cases: tuple[CaseResult, ...], policy: OpenPolicy
+    assertion: CaseAssertion, cases: tuple[CaseResult, ...], policy: OpenPolicy, least_judged: float
 ) -> AssertionReport:
     unsettled = sum(case.state is CaseState.OPEN for case in cases)
     blank = AssertionReport(
@@ -374,14 +383,30 @@ def _report_cases(
     )
     tally = _count_cases(blank)
     verdict = _conclude(assertion, tally)
+    reason = _explain(blank, assertion, tally, verdict)
+    if verdict is Verdict.PASSED and (shortfall := _describe_shortfall(blank, least_judged)):
+        verdict, reason = Verdict.INCONCLUSIVE, f"{shortfall}; {reason}"
     return replace(
         blank,
         verdict=verdict,
-        reason=_explain(blank, assertion, tally, verdict),
+        reason=reason,
         needed=assertion.quantifier.needed(tally.counted),
         share=tally.satisfied / tally.counted if tally.counted else None,
         interval=compute_wilson_interval(tally.satisfied, tally.counted),
     )
+
+
+def _describe_shortfall(report: AssertionReport, least_judged: float) -> str:
+    """Return that too few cases were judged; empty where enough were."""
+    is_counted = report.open_policy in (OpenPolicy.PASS, OpenPolicy.FAIL)
+    unjudged = [
+        case.cause
+        for case in report.cases
+        if (case.state is CaseState.OPEN and not is_counted)
+        or (case.state is CaseState.SKIPPED and is_left_unjudged(case.cause))
+    ]
+    judged = report.judged + (report.open if is_counted else 0)
+    return describe_shortfall("cases", judged, unjudged, least_judged)
 
 
 def _conclude(assertion: CaseAssertion, tally: _Tally) -> Verdict:

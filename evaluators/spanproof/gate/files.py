@@ -10,6 +10,7 @@
     presence_eval: ContainsCode
     failure_fields: [exit_code, stderr_class]
     open: ignore
+    least_judged: 0.9
 
 The same keys in JSON, or in a mapping of Python's, say the same. An entry with keys is the same assertion
 spelt out: it is put together as text and read by the one grammar.
@@ -39,7 +40,14 @@ from spanproof.sandbox.untrusted_files import (
 from spanproof.trace import Layer
 
 _KEYS: Final = ("metric", "aggregation", "operator", "threshold", "for", "where")
-_TOP: Final = ("assertions", "required_sandbox_pass_rate", "presence_eval", "failure_fields", "open")
+_TOP: Final = (
+    "assertions",
+    "required_sandbox_pass_rate",
+    "presence_eval",
+    "failure_fields",
+    "open",
+    "least_judged",
+)
 
 # Names that evaluators of code presence have, in lower case and without signs between words.
 _PRESENCE_NAMES: Final = frozenset(("codepresence", "containscode", "hascode", "iscode", "presence"))
@@ -51,14 +59,17 @@ _WITHOUT_SCORE: Final = tuple(each.value for each in Function if not each.has_sc
 
 @dataclass(frozen=True, slots=True)
 class GateFile:
-    """What a file says: its assertions, and what open verdicts count as (None where it leaves that out).
+    """What a file says: its assertions, and more where it does not leave that out.
 
     Attributes:
+        open_policy: what open verdicts count as.
+        least_judged: the share of what could be judged that must be.
         failure_fields: what is listed of runs whose code does not work.
     """
 
     assertions: tuple[Assertion, ...]
     open_policy: OpenPolicy | None = None
+    least_judged: float | None = None
     failure_fields: tuple[str, ...] = FAILURE_FIELDS
 
 
@@ -125,7 +136,12 @@ def parse_gate(given: object, path: str = "gate", *, has_baseline: bool = False)
             found.append(parse(each))
         except GateError as problem:
             raise BadAssertions(f"{path}: {problem}") from problem
-    return GateFile(tuple(found), _read_open_policy(path, given), _read_failure_fields(path, given))
+    return GateFile(
+        tuple(found),
+        _read_open_policy(path, given),
+        _read_least_judged(path, given),
+        _read_failure_fields(path, given),
+    )
 
 
 def _format_presence(path: str, given: object, *, has_baseline: bool) -> str:
@@ -158,6 +174,15 @@ def _read_open_policy(path: str, given: Mapping[str, Any]) -> OpenPolicy | None:
         return parse_open_policy(path, given["open"])
     except ValueError as problem:
         raise BadAssertions(str(problem)) from problem
+
+
+def _read_least_judged(path: str, given: Mapping[str, Any]) -> float | None:
+    share = given.get("least_judged")
+    if share is None:
+        return None
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+        raise BadAssertions(f"{path}: least_judged must be a number from 0 to 1, got {share!r}")
+    return float(share)
 
 
 def _format_entry(place: str, entry: object) -> str:

@@ -12,7 +12,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
-from spanproof.cli.options.open_policy import choose_open_policy, open_policy_option
+from spanproof.cli.options.open_policy import choose_open_policy, least_judged_option, open_policy_option
 from spanproof.cli.options.outputs import Outputs, with_output_options
 from spanproof.cli.options.store import StoreQuery, opened_store, parse_span, with_store_query_options
 from spanproof.cli.output.console import console, print_json
@@ -21,6 +21,7 @@ from spanproof.cli.problems import UsageProblem
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.evaluators.score_rows import make_run_row
 from spanproof.gate import (
+    LEAST_JUDGED_SHARE,
     Assertion,
     AssertionReport,
     CaseState,
@@ -84,6 +85,7 @@ _STYLES = {
     help="The baseline is what a store holds of so long before --since: 7d.",
 )
 @open_policy_option
+@least_judged_option
 @with_output_options
 @click.option("--json", "as_json", is_flag=True, help="The report as JSON on stdout.")
 def command(
@@ -94,6 +96,7 @@ def command(
     baseline: Path | None,
     window: str | None,
     open_as: str | None,
+    least_judged: float | None,
     outputs: Outputs,
     as_json: bool,
 ) -> int:
@@ -113,13 +116,15 @@ def command(
         )
     given = _parse_assertions(texts, file, has_baseline=bool(baseline or window))
     open_policy = choose_open_policy(open_as, given.open_policy)
+    of_file = LEAST_JUDGED_SHARE if given.least_judged is None else given.least_judged
+    least = of_file if least_judged is None else least_judged
     runs: _Runs = {}
     try:
         with _open_scores(query, scores_file, runs if outputs.needs_code else None) as scores:
             before: Iterable[Score | CaseTrials] | None = None
             if baseline or window:
                 before = _read_file(baseline) if baseline else _read_window(query, window or "")
-            report = check(given.assertions, scores, before, open_policy, given.failure_fields)
+            report = check(given.assertions, scores, before, open_policy, least, given.failure_fields)
     except NoBaseline as problem:
         raise UsageProblem(
             str(problem),
