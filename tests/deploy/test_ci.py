@@ -1,4 +1,4 @@
-"""The templates of deploy/ci, run on a checkout as their CI systems run them."""
+"""action.yml and the template of deploy/ci, run on a checkout as their CI systems run them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from result_schemas import SARIF, check_junit
 
 pytestmark = pytest.mark.e2e
 ROOT = Path(__file__).parents[2]
-ACTION = ROOT / "deploy" / "ci" / "spanproof" / "action.yml"
+ACTION = ROOT / "action.yml"
 GITLAB = ROOT / "deploy" / "ci" / "gitlab.yml"
 PAGE = ROOT / "docs" / "how-to" / "ci.md"
 TASK = "What is the total refund in dollars for order A-17?"
@@ -204,12 +204,40 @@ def test_the_gitlab_template_checks_assertions(checkout, agent, code):
 def test_the_page_uses_inputs_and_variables_that_there_are():
     page = PAGE.read_text()
     blocks = [yaml.safe_load(text) for text in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)]
-    workflow, gitlab = blocks
+    workflow, hooks, gitlab = blocks
     steps: list[dict[str, Any]] = [step for job in workflow["jobs"].values() for step in job["steps"]]
-    (used,) = [step for step in steps if "deploy/ci/spanproof" in step.get("uses", "")]
+    (used,) = [step for step in steps if step.get("uses", "").startswith("spanproof/")]
     action = yaml.safe_load(ACTION.read_text())
     assert set(used["with"]) <= set(action["inputs"])
     variables = yaml.safe_load(GITLAB.read_text())[".spanproof"]["variables"]
     assert set(gitlab["refunds"]["variables"]) <= set(variables)
     missing = [name for name in (*action["inputs"], *variables) if f"`{name}`" not in page]
     assert not missing, f"document in docs/how-to/ci.md: {missing}"
+    offered = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    assert [hook["id"] for hook in hooks["repos"][0]["hooks"]] == [hook["id"] for hook in offered]
+
+
+def test_the_hooks_of_pre_commit_run_on_the_files_of_a_commit(tmp_path: Path) -> None:
+    (tmp_path / "policy.yaml").write_text("hosts: [api.example.com]\n")
+    (tmp_path / "wrong_policy.yaml").write_text("host: [api.example.com]\n")
+    (tmp_path / "clean.py").write_text("print(1)\n")
+    hooks = {
+        hook["id"]: hook["entry"].split()
+        for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    }
+
+    def run_hook(name: str, *files: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*hooks[name], *files],
+            cwd=tmp_path,
+            env=environment(tmp_path),
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    assert run_hook("spanproof-scan", "--policy", "policy.yaml", "clean.py").returncode == 0
+    assert run_hook("spanproof-policy", "policy.yaml").returncode == 0
+    wrong = run_hook("spanproof-policy", "wrong_policy.yaml")
+    assert (wrong.returncode, "host" in wrong.stderr) == (2, True)
