@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 import yaml
+from github_action import ACTION, make_environment, run_action
 from result_schemas import SARIF, check_junit
 
 pytestmark = pytest.mark.e2e
 ROOT = Path(__file__).parents[2]
-ACTION = ROOT / "action.yml"
 GITLAB = ROOT / "deploy" / "ci" / "gitlab.yml"
 PAGE = ROOT / "docs" / "how-to" / "ci.md"
 TASK = "What is the total refund in dollars for order A-17?"
@@ -38,53 +36,6 @@ def checkout(tmp_path: Path) -> Path:
     (case.parents[1] / "suite.yaml").write_text("format: 1\nname: refunds\n")
     (folder / "gate.yaml").write_text("assertions:\n- groundedness.score == pass for all cases\n")
     return folder
-
-
-def environment(folder: Path, **more: str) -> dict[str, str]:
-    """As on a runner: our command on the path, the user's package importable."""
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    agents = str(ROOT / "tests" / "experiments")
-    return {"PATH": path, "HOME": str(folder), "PYTHONPATH": agents, "LANG": "C.UTF-8", **more}
-
-
-def run_action(checkout: Path, **given: str) -> tuple[int, str, dict[str, str]]:
-    """Run the action's steps as the runner does; returns exit code, output and the action's outputs."""
-    action = yaml.safe_load(ACTION.read_text())
-    inputs = {name: about.get("default", "") for name, about in action["inputs"].items()}
-    unknown = sorted(set(given) - set(inputs))
-    assert not unknown, f"declare as inputs of the action: {unknown}"
-    inputs |= {"install": "", **given}
-    files = {name: checkout.parent / name for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
-    for file in files.values():
-        file.write_text("")
-    output = ""
-    code = 0
-    for step in action["runs"]["steps"]:
-        assert step["shell"] == "bash"
-        assert "${{" not in step["run"], "an expression within a script is an injection"
-        env = {name: fill_in(value, inputs) for name, value in step.get("env", {}).items()}
-        script = checkout.parent / "step.sh"
-        script.write_text(step["run"])
-        # https://docs.github.com/actions: `shell: bash` is this command line.
-        done = subprocess.run(
-            ["bash", "--noprofile", "--norc", "-eo", "pipefail", str(script)],
-            cwd=checkout,
-            env=environment(checkout, **{name: str(file) for name, file in files.items()}, **env),
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-        output += done.stdout + done.stderr
-        code = done.returncode
-        if code:
-            break
-    outputs = dict(line.split("=", 1) for line in files["GITHUB_OUTPUT"].read_text().splitlines())
-    return code, output, outputs
-
-
-def fill_in(text: str, inputs: dict[str, str]) -> str:
-    return re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda found: inputs[found[1]], text)
 
 
 def check_reports(folder: Path, name: str, *, failing: bool) -> None:
@@ -173,7 +124,7 @@ def run_gitlab(checkout: Path, **given: str) -> tuple[int, str]:
         ["sh", "-e"],
         input=script,
         cwd=checkout,
-        env=environment(checkout, **variables),
+        env=make_environment(checkout, **variables),
         capture_output=True,
         text=True,
         timeout=300,
@@ -230,7 +181,7 @@ def test_the_hooks_of_pre_commit_run_on_the_files_of_a_commit(tmp_path: Path) ->
         return subprocess.run(
             [*hooks[name], *files],
             cwd=tmp_path,
-            env=environment(tmp_path),
+            env=make_environment(tmp_path),
             capture_output=True,
             text=True,
             timeout=120,
