@@ -350,14 +350,15 @@ def _format_open(report: AssertionReport) -> str:
 
 
 def _explain_share(assertion: CaseAssertion, counted: int) -> str:
-    """Return a remark where a share below 100 % of so few cases is all, and from how many it is not."""
+    """Return a remark where so few cases leave no room for a failure, and how many would; else ''."""
     quantifier = assertion.quantifier
     if not isinstance(quantifier, AtLeastShare) or not counted or quantifier.needed(counted) < counted:
         return ""
     slack = quantifier.first_with_slack
     if slack is None:
         return ""
-    return f"{float(quantifier.percent):g}% of {counted} is all of them: one may fail from {slack} cases on"
+    percent = f"{float(quantifier.percent):g}%"
+    return f"with {counted} cases, {percent} leaves no room for a failure; with {slack}, one may fail"
 
 
 def _has_no_verdict(case: CaseResult) -> bool:
