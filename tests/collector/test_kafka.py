@@ -288,7 +288,7 @@ class Positions:
         return places
 
     def get_watermark_offsets(self, place: TopicPartition, *, cached: bool) -> tuple[int, int]:
-        assert cached, "no broker is asked"
+        assert cached, "no request to a broker"
         return 0, self._ends[place.partition]
 
 

@@ -224,7 +224,7 @@ class SpanConsumer:
 def count_lag(consumer: Consumer) -> int:
     """Return how many messages of the assigned partitions are not read, as far as the last answers say.
 
-    It asks no broker: the ends of partitions come with each batch that is read. A partition of which nothing
+    It sends no request: the ends of partitions come with each batch that is read. A partition of which nothing
     came yet counts as read.
     """
     lag = 0
