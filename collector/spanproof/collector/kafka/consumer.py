@@ -224,8 +224,8 @@ class SpanConsumer:
 def count_lag(consumer: Consumer) -> int:
     """Return how many messages of the assigned partitions are not read, as far as the last answers say.
 
-    It sends no request: the ends of partitions come with each batch that is read. A partition of which nothing
-    came yet counts as read.
+    It sends no request: the ends of partitions come with each batch that is read. A partition of which
+    nothing came yet counts as read.
     """
     lag = 0
     for place in consumer.position(consumer.assignment()):
