@@ -66,7 +66,8 @@ def test_who_applies_the_fix_passes_and_who_does_nothing_fails(mined, tmp_path, 
         assert trial.verdict is TrialVerdict.PASSED, trial
     (again,) = rescore_experiment(tmp_path / fixing[0], suite, tmp_path / "again", engine).trials
     assert again.verdict is TrialVerdict.PASSED
-    for name in ("idle_handler", "handler_of_tests", "patcher_of_nothing") if place == "shop.py" else ("idle_coder",):
+    idle = ("idle_handler", "handler_of_tests", "patcher_of_nothing")
+    for name in idle if place == "shop.py" else ("idle_coder",):
         trial = judge(name, suite, tmp_path, engine)
         assert trial.verdict is TrialVerdict.FAILED
         assert "first to fail: TestTotal::test_all" in trial.reason
