@@ -276,7 +276,7 @@ class Store:
                 ours; none named is any.
             limit: at most so many.
             cohort: only traces with a score of these values, by dimension; see `spanproof.trace.Cohort`.
-            before: start (Unix nanoseconds) and id of a trace: only those that follow it in this order.
+            before: the `place` of a row: only those that follow it in this order.
 
         Raises:
             StoreError: `cohort` names an unknown dimension.

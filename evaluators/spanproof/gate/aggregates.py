@@ -9,7 +9,8 @@ where it comes out the same whether all open verdicts were fail or pass.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from spanproof.evaluators.intervals import Interval, compute_clustered_interval, compute_wilson_interval
@@ -19,6 +20,7 @@ from spanproof.gate.judged_share import LEAST_JUDGED_SHARE, describe_shortfall, 
 from spanproof.gate.open_policy import OpenPolicy
 from spanproof.gate.outputs import Verdict
 from spanproof.gate.report import AssertionReport
+from spanproof.gate.sandbox_runs import SandboxEvidence, get_sandbox_evidence
 from spanproof.gate.statistics import aggregate
 from spanproof.trace import Cause, Errored, Label, Score, Scored, Skipped, State, fold_outcomes
 
@@ -30,6 +32,7 @@ _OVER_UNJUDGED = (
     Function.ERROR_RATE,
     Function.PRESENCE_RATE,
     Function.SANDBOX_PASS_RATE,
+    Function.CODE_PRESENCE,
 )
 
 _VALUES = {OpenPolicy.FAIL: 0.0, OpenPolicy.PASS: 1.0}
@@ -131,6 +134,8 @@ def _compute(assertion: AggregateAssertion, cases: _Cases, policy: OpenPolicy) -
         case Function.PRESENCE_RATE:
             present = sum(any(isinstance(score.outcome, Scored) for score in case) for case in cases)
             return _compute_rate(present, len(cases), "cases")
+        case Function.CODE_PRESENCE:
+            return _compute_rate(sum(map(bool, cases)), len(cases), "cases")
         case Function.SANDBOX_PASS_RATE:
             return _compute_sandbox_pass_rate(cases, policy)
         case _:
@@ -169,25 +174,33 @@ def _compute_interval(
 
 
 def _compute_sandbox_pass_rate(cases: _Cases, policy: OpenPolicy) -> _Found:
-    """Return the share of the tested cases whose tests passed; tests that were not run count as errored."""
+    """Return the share of the tried cases whose code works; tests that were not run count as errored."""
     tested = [case for case in cases if case]
     judged = [case for case in tested if all(isinstance(score.outcome, Scored) for score in case)]
     states = [fold_outcomes(score.outcome for score in case) for case in judged]
     unsettled = [case for case, state in zip(judged, states, strict=True) if state is State.OPEN]
     causes = _list_causes([_select_open(case)[0] for case in unsettled])
     untested = len(cases) - len(tested)
-    remarks = (
-        [f"{untested} more {'bears' if untested == 1 else 'bear'} code and no tests"] if untested else []
-    )
+    by_evidence = Counter(map(get_sandbox_evidence, tested))
+    are_tested = set(by_evidence) <= {SandboxEvidence.TESTS}
+    remarks = [] if are_tested else [_format_evidence(by_evidence)]
+    if untested:
+        verb, was = ("bears", "was") if untested == 1 else ("bear", "were")
+        remarks.append(f"{untested} more {verb} code and no tests, and {was} not replayed")
     remarks += [policy.format_open(len(causes), causes)] if causes else []
     passed, failed = states.count(State.PASS), states.count(State.FAIL)
     found = _compute_partly_open_rate(passed, failed, causes, policy, OpenPolicy.PASS)
     return replace(
         found,
-        noun="cases with code and tests",
+        noun="cases with code and tests" if are_tested else "cases with code",
         errored=len(tested) - len(judged),
         remark="; ".join(remarks),
     )
+
+
+def _format_evidence(counts: Mapping[SandboxEvidence, int]) -> str:
+    """Return by what the code was tried: `3 by your harness, 5 by replay`."""
+    return ", ".join(f"{counts[each]} by {each}" for each in SandboxEvidence if counts[each])
 
 
 def _compute_number(
