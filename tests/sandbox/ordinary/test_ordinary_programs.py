@@ -22,7 +22,16 @@ from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pipeline import Pipeline
 
 from .in_one_run import find_modules
-from .run_all import LANGUAGES, LIMITS, PROGRAMS, list_problems, list_programs, list_refused, run_in_jail
+from .run_all import (
+    LANGUAGES,
+    LIMITS,
+    PROGRAMS,
+    get_limits,
+    list_problems,
+    list_programs,
+    list_refused,
+    run_in_jail,
+)
 
 pytestmark = pytest.mark.load
 
@@ -161,7 +170,7 @@ def test_many_in_one_run_print_what_they_print_outside_and_are_not_accused(
 
 @pytest.mark.parametrize("path", IN_A_SESSION, ids=lambda path: path.name)
 def test_a_session_that_ends_over_it_is_not_accused_of_what_it_leaves(jail: Sandbox, path: Path) -> None:
-    session = jail.session(SessionSpec(limits=LIMITS), lambda _request: ToolAnswer())
+    session = jail.session(SessionSpec(limits=get_limits(path)), lambda _request: ToolAnswer())
     try:
         execution = session.execute(path.read_text(encoding="utf-8"))
     finally:
