@@ -138,7 +138,7 @@ def test_values_typed_into_code_are_invented_only_where_its_prompt_is_recorded(h
             "b" * 32, span_id, root_id, "clerk", kind, number * SECOND, (number + 1) * SECOND, **content
         )
 
-    asked, said = (Message("user", task),), (Message("assistant", answer),)
+    sent, said = (Message("user", task),), (Message("assistant", answer),)
     tool = ToolCall("run_python", {"code": FEES})
     code = ExecutedCode(FEES, "code", "python", logs="740.45")
     spans = [build_span(3, SpanKind.TOOL, tool=tool, code=code, output=Payload("740.45", 740.45))]
@@ -146,9 +146,9 @@ def test_values_typed_into_code_are_invented_only_where_its_prompt_is_recorded(h
         build_span(4, SpanKind.TOOL, tool=ToolCall(name, {"to": "Isolde"}), output=Payload("sent", "sent"))
         for name in tools
     ]
-    spans.append(build_span(6, SpanKind.LLM, input_messages=asked, output_messages=said))
+    spans.append(build_span(6, SpanKind.LLM, input_messages=sent, output_messages=said))
     if has_first_turn:
-        spans.append(build_span(2, SpanKind.LLM, input_messages=asked))
+        spans.append(build_span(2, SpanKind.LLM, input_messages=sent))
     root = Span("b" * 32, f"{1:016x}", None, "clerk", SpanKind.AGENT, SECOND, 9 * SECOND, agent="clerk",
                 input=Payload(task, task), output=Payload(answer, answer))  # fmt: skip
     evaluation = Engine(pipeline=Pipeline(), sandbox=None).evaluate(trace_of([root, *spans]))

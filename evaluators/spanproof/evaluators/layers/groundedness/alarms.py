@@ -215,12 +215,8 @@ def find_printed_result(
     ]
     if len(stated_amounts) != 1 or value.kind not in NUMERIC or not world.outputs:
         return None
-    amounts = [fact for fact in world.numeric if not _is_of_identifier(fact, binder)]
-    last = [fact for fact in amounts if fact.source == world.last_output]
-    text = world.base.texts[world.last_output]
-    is_bare = len(last) == 1 and text.strip() == text[last[0].start : last[0].end].strip()
-    is_only = len(last) == 1 and len({fact.value.number for fact in amounts}) == 1
-    if not is_bare and not is_only:
+    printed = _list_printed_amounts(binder)
+    if not printed:
         return None
     values = {at for each in reading.stated for at in each.words}
     is_of_task = all(
@@ -235,23 +231,46 @@ def find_printed_result(
         fact.source >= world.outputs
         and fact.value.kind in NUMERIC
         and not _is_of_identifier(fact, binder)
-        and (not _is_of_prompt(fact, binder) or _may_give(fact.value, value, last[0].value))
+        and (not _is_of_prompt(fact, binder) or _may_give(fact.value, value, printed[-1].value))
         for fact in world.base.facts
     )
-    units = value.unit and last[0].value.unit and value.unit != last[0].value.unit
+    units = value.unit and printed[-1].value.unit and value.unit != printed[-1].value.unit
     # A whole number may be in a smaller unit than the answer: 4500 cents are $45.00.
-    is_scaled = last[0].value.step >= 1 and _is_of_other_scale(value, last[0])
-    if (
-        not is_of_task
-        or has_given
-        or units
-        or is_scaled
-        or is_agreeing(value, stated.hedge, last[0], stated.text)
-    ):
+    is_scaled = any(fact.value.step >= 1 and _is_of_other_scale(value, fact) for fact in printed)
+    agrees = any(is_agreeing(value, stated.hedge, fact, stated.text) for fact in printed)
+    if not is_of_task or has_given or units or is_scaled or agrees:
         return None
     return _build_contradiction(
-        stated, reading, binder, last[0], Cause.OTHER_VALUE, GroundednessRule.PRINTED_RESULT
+        stated, reading, binder, printed[-1], Cause.OTHER_VALUE, GroundednessRule.PRINTED_RESULT
     )
+
+
+def _list_printed_amounts(binder: ValueBinder) -> list[Fact]:
+    """Return the amount of the last output, in each unit that it has it in: 4500 cents and $45.0.
+
+    Returns:
+        None of them where the last output has other amounts, or text beside it and another output one.
+    """
+    world = binder.world
+    requested = {
+        fact.value.number
+        for fact in world.base.facts
+        if fact.source >= world.outputs and _is_of_identifier(fact, binder)
+    }
+    amounts = [
+        fact
+        for fact in world.numeric
+        if not _is_of_identifier(fact, binder) and (fact.path or fact.value.number not in requested)
+    ]
+    last = [fact for fact in amounts if fact.source == world.last_output]
+    if not last or not all(_is_power_of_ten(fact.value.number, last[0].value.number) for fact in last):
+        return []
+    text = world.base.texts[world.last_output]
+    is_bare = len(text.split()) == len(last) and all(
+        text[each.start : each.end] in text.split() for each in last
+    )
+    is_only = len({fact.value.number for fact in amounts}) == 1
+    return last if is_bare or is_only else []
 
 
 def _is_of_prompt(fact: Fact, binder: ValueBinder) -> bool:
@@ -426,7 +445,14 @@ def _is_of_other_scale(value: Value, fact: Fact) -> bool:
     """Return whether two amounts differ by a power of ten: the field may name a unit that is not read."""
     if value.number == 0 or fact.value.number == 0 or bool(value.unit) == bool(fact.value.unit):
         return False
-    power = log10(abs(value.amount / fact.value.amount)) if fact.value.amount else 0.5
+    return _is_power_of_ten(value.amount, fact.value.amount)
+
+
+def _is_power_of_ten(one: float, other: float) -> bool:
+    """Return whether two numbers differ by a power of ten, or not at all."""
+    if not one or not other:
+        return one == other
+    power = log10(abs(one / other))
     return abs(power - round(power)) < _LOG_STEP
 
 

@@ -27,6 +27,9 @@ _INSTRUCTING = frozenset(("system", "developer"))
 _TOKEN = re.compile(r"\S+")
 _EDGES = ".,;:!?\"'()[]{}$€£%*"
 _LAST_OUTPUT = re.compile(r"\n?Last output from code snippet:\s*\n.*\Z", re.DOTALL)
+# Code that ended with no value: smolagents writes so behind what it printed.
+_NO_VALUE = re.compile(r"(?:\A|\n)\s*Last output from code snippet:\s*\nNone\s*\Z")
+_VALUE_HEADER = re.compile(r"(?m)^Last output from code snippet:\s*\n")
 _LOGS_HEADER = re.compile(r"\A\s*Execution logs:\s*\n")
 
 
@@ -110,7 +113,7 @@ def _collect_step_outputs(step: Step, evidence: RunEvidence) -> Iterator[Returne
         text = step.observation
         if final:
             text = _LAST_OUTPUT.sub("", text)
-        text = _LOGS_HEADER.sub("", text)
+        text = _strip_headers(text)
         for snippet in step.snippets:
             text = remove_echoes(text, snippet.source)
         if text.strip() and text.strip() != _read_answer_text(evidence).strip():
@@ -130,11 +133,16 @@ def _collect_snippet_outputs(snippet: Snippet, step: Step, evidence: RunEvidence
         if snippet.output is not None:
             yield ReturnedOutput(_format_payload(snippet.output), step.number, snippet.span_id)
         if snippet.observation and snippet.observation != step.observation:
-            seen = remove_echoes(_LOGS_HEADER.sub("", snippet.observation), snippet.source)
+            seen = remove_echoes(_strip_headers(snippet.observation), snippet.source)
             if seen.strip():
                 yield ReturnedOutput(seen, step.number, snippet.span_id, printed=True)
     if not shows_outcome(step, snippet):
         yield from _collect_replayed_outputs(snippet, step, evidence)
+
+
+def _strip_headers(observation: str) -> str:
+    """Return what code showed an agent, without the words of the framework around it."""
+    return _VALUE_HEADER.sub("", _NO_VALUE.sub("", _LOGS_HEADER.sub("", observation)))
 
 
 def _collect_replayed_outputs(

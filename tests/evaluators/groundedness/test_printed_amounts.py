@@ -1,0 +1,29 @@
+"""A misquote of the amount that the code printed last fails, whatever stands around that amount."""
+
+from __future__ import annotations
+
+import pytest
+
+from spanproof.evaluators.layers.groundedness import Verdict, ground
+
+
+@pytest.mark.parametrize(
+    ("outputs", "task", "answer", "verdict"),
+    [
+        # The amount in two units.
+        (["[2150, 1900]", "4050 40.5\n"], "What do fees cost in euros?", "Fees cost 45.00.", Verdict.CONTRADICTED),
+        (["[2150, 1900]", "4050 40.5\n"], "What do fees cost in euros?", "Fees cost 405.00.", Verdict.CONTRADICTED),
+        (["[2150, 1900]", "4050 40.5\n"], "What do fees cost in euros?", "Fees cost 40.50.", Verdict.GROUNDED),
+        # Two amounts that have nothing to do with each other: which one is meant is not certain.
+        (["4050 41.2\n"], "What do fees cost in euros?", "Fees cost 45.00.", Verdict.UNCERTAIN),
+        # A number that the task gives as a name is no amount.
+        (
+            ["[(7,)]", "{'order_id': 7, 'fee_eur': 40.5}"],
+            "What is the fee of order 7?",
+            "The fee is 45.00.",
+            Verdict.CONTRADICTED,
+        ),
+    ],
+)  # fmt: skip
+def test_another_figure_than_the_printed_one_fails(outputs, task, answer, verdict) -> None:
+    assert ground(outputs, answer, task).verdict is verdict
