@@ -58,7 +58,7 @@ def test_a_file_of_another_suffix_holds_an_assertion_a_line(tmp_path):
     ("text", "words"),
     [
         ("[", "not YAML"),
-        ("- a", "expected a mapping with assertions, required_sandbox_pass_rate or open"),
+        ("- a", "expected a mapping with assertions, required_sandbox_pass_rate, open or least_judged"),
         ("asserts: []", "expected a mapping with assertions"),
         ("assertions: text", "assertions must be a list"),
         ("assertions: [{metric: groundedness}]", "entry 1: expected an assertion as text, or metric and"),

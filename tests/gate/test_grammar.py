@@ -86,7 +86,7 @@ conditions = st.lists(
     max_size=3,
 ).map(tuple)
 quantifiers = st.one_of(
-    st.just(AllCases()), percents.map(AtLeastShare), st.integers(0, 10**6).map(AtLeastCount)
+    st.just(AllCases()), percents.filter(bool).map(AtLeastShare), st.integers(1, 10**6).map(AtLeastCount)
 )
 
 

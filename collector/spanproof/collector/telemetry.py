@@ -17,6 +17,7 @@ from prometheus_client.core import Metric
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
+from spanproof.collector.process_metrics import register_process_metrics
 from spanproof.collector.verdict_counts import VerdictCounts
 
 log = logging.getLogger("spanproof.collector")
@@ -77,6 +78,7 @@ class Telemetry:
 
     def __init__(self, max_cohorts: int = 200) -> None:
         self.registry = CollectorRegistry()
+        register_process_metrics(self.registry)
         self.verdicts = VerdictCounts(self.registry, max_cohorts)
         self._add_receive_metrics()
         self._add_evaluation_metrics()

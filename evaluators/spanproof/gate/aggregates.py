@@ -15,13 +15,22 @@ from dataclasses import dataclass, replace
 from spanproof.evaluators.intervals import Interval, compute_wilson_interval
 from spanproof.evaluators.scores import is_open
 from spanproof.gate.assertion import AggregateAssertion, Bound, Function, compare
+from spanproof.gate.judged_share import LEAST_JUDGED_SHARE, describe_shortfall, is_left_unjudged
 from spanproof.gate.open_policy import OpenPolicy
 from spanproof.gate.outputs import Verdict
 from spanproof.gate.report import AssertionReport
 from spanproof.gate.statistics import aggregate
-from spanproof.trace import Cause, Errored, Label, Score, Scored, State, fold_outcomes
+from spanproof.trace import Cause, Errored, Label, Score, Scored, Skipped, State, fold_outcomes
 
 _Cases = Sequence[Sequence[Score]]
+
+# Rates that count what has no verdict.
+_OVER_UNJUDGED = (
+    Function.OPEN_RATE,
+    Function.ERROR_RATE,
+    Function.PRESENCE_RATE,
+    Function.SANDBOX_PASS_RATE,
+)
 
 _VALUES = {OpenPolicy.FAIL: 0.0, OpenPolicy.PASS: 1.0}
 
@@ -55,6 +64,7 @@ def report_aggregate(
     cases: _Cases,
     before: _Cases | None,
     open_policy: OpenPolicy = OpenPolicy.NOT_PASSED,
+    least_judged: float = LEAST_JUDGED_SHARE,
 ) -> AssertionReport:
     """Report on one aggregate.
 
@@ -63,10 +73,15 @@ def report_aggregate(
         cases: the scores it is about, case by case.
         before: those of the baseline; needed where the assertion compares with it.
         open_policy: what open verdicts count as.
+        least_judged: the share of the scores that could be judged that must be.
     """
     found = _compute(assertion, cases, open_policy)
     baseline = _compute(assertion, before, open_policy) if before is not None else None
     verdict, reason = _conclude(assertion, found, baseline)
+    if verdict is Verdict.PASSED and assertion.function not in _OVER_UNJUDGED:
+        scores = [score for case in cases for score in case]
+        if shortfall := _describe_shortfall(scores, open_policy, least_judged):
+            verdict, reason = Verdict.INCONCLUSIVE, f"{shortfall}; {reason}"
     return AssertionReport(
         assertion,
         verdict,
@@ -78,6 +93,19 @@ def report_aggregate(
         open=found.open,
         open_policy=open_policy,
     )
+
+
+def _describe_shortfall(scores: Sequence[Score], policy: OpenPolicy, least_judged: float) -> str:
+    """Return that too few scores were judged; empty where enough were."""
+    open_ones = [] if policy in _VALUES else _select_open(scores)
+    skipped = [
+        score.outcome.cause
+        for score in scores
+        if isinstance(score.outcome, Skipped) and is_left_unjudged(score.outcome.cause)
+    ]
+    scored = sum(isinstance(score.outcome, Scored) for score in scores)
+    unjudged = [*_list_causes(open_ones), *skipped]
+    return describe_shortfall("scores", scored - len(open_ones), unjudged, least_judged)
 
 
 def _compute(assertion: AggregateAssertion, cases: _Cases, policy: OpenPolicy) -> _Found:

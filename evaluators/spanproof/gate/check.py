@@ -31,6 +31,7 @@ from spanproof.gate.assertion import (
     is_about,
 )
 from spanproof.gate.errors import NoBaseline
+from spanproof.gate.judged_share import LEAST_JUDGED_SHARE, describe_shortfall, is_left_unjudged
 from spanproof.gate.missing import explain_missing
 from spanproof.gate.open_policy import OpenPolicy
 from spanproof.gate.outputs import Verdict
@@ -97,6 +98,7 @@ def check(
     scores: Iterable[Score | CaseTrials],
     baseline: Iterable[Score | CaseTrials] | None = None,
     open_policy: OpenPolicy = OpenPolicy.NOT_PASSED,
+    least_judged: float = LEAST_JUDGED_SHARE,
 ) -> GateReport:
     """Check every assertion over these scores, which are read once.
 
@@ -105,6 +107,8 @@ def check(
         scores: of the runs that are judged, with the trials of cases where an agent was run on a suite.
         baseline: scores to compare with, for assertions with `no_worse_than baseline`.
         open_policy: what open verdicts count as.
+        least_judged: the share of what could be judged that must be, from 0 to 1; below it an assertion that
+            would pass is inconclusive.
 
     Raises:
         NoBaseline: an assertion needs one and there is none.
@@ -114,7 +118,7 @@ def check(
         raise NoBaseline(f"assertion {str(compared[0])!r} compares with a baseline, and none is given")
     found = _gather(assertions, scores)
     before = _gather(compared, baseline) if compared and baseline is not None else None
-    reports = (_report(assertion, found, before, open_policy) for assertion in assertions)
+    reports = (_report(assertion, found, before, open_policy, least_judged) for assertion in assertions)
     return GateReport(tuple(reports), open_policy)
 
 
@@ -147,7 +151,11 @@ def _gather(assertions: Sequence[Assertion], scores: Iterable[Score | CaseTrials
 
 
 def _report(
-    assertion: Assertion, found: _Gathered, before: _Gathered | None, policy: OpenPolicy
+    assertion: Assertion,
+    found: _Gathered,
+    before: _Gathered | None,
+    policy: OpenPolicy,
+    least_judged: float,
 ) -> AssertionReport:
     if isinstance(assertion, TrialsAssertion):
         return report_trials(assertion, found.trials, before.trials if before else None, policy)
@@ -160,7 +168,7 @@ def _report(
         return AssertionReport(assertion, Verdict.FAILED, explain_missing(assertion.score, found.names))
     if isinstance(assertion, AggregateAssertion):
         return report_aggregate(
-            assertion, cases, _select_cases(assertion, before) if before else None, policy
+            assertion, cases, _select_cases(assertion, before) if before else None, policy, least_judged
         )
     firsts = [case.first for case in found.cases if is_about(assertion, case.first.cohort)]
     return _report_cases(
@@ -169,6 +177,7 @@ def _report(
             _judge_case(assertion, first, scores, policy) for first, scores in zip(firsts, cases, strict=True)
         ),
         policy,
+        least_judged,
     )
 
 
@@ -200,12 +209,12 @@ def _judge_case(
         value,
         explanation,
         tuple(score.id for score in scores),
-        _find_cause(judged[0][3]) if state is CaseState.OPEN else None,
+        _find_cause(judged[0][3]) if judged and state in (CaseState.OPEN, CaseState.SKIPPED) else None,
     )
 
 
 def _find_cause(score: Score) -> Cause | None:
-    return score.outcome.cause if isinstance(score.outcome, Scored) else None
+    return score.outcome.cause if isinstance(score.outcome, Scored | Skipped) else None
 
 
 def _judge_score(assertion: CaseAssertion, score: Score) -> tuple[CaseState, float | None, str]:
@@ -264,7 +273,7 @@ def _count_cases(report: AssertionReport) -> _Tally:
 
 
 def _report_cases(
-    assertion: CaseAssertion, cases: tuple[CaseResult, ...], policy: OpenPolicy
+    assertion: CaseAssertion, cases: tuple[CaseResult, ...], policy: OpenPolicy, least_judged: float
 ) -> AssertionReport:
     unsettled = sum(case.state is CaseState.OPEN for case in cases)
     blank = AssertionReport(
@@ -272,14 +281,30 @@ def _report_cases(
     )
     tally = _count_cases(blank)
     verdict = _conclude(assertion, tally)
+    reason = _explain(blank, assertion, tally, verdict)
+    if verdict is Verdict.PASSED and (shortfall := _describe_shortfall(blank, least_judged)):
+        verdict, reason = Verdict.INCONCLUSIVE, f"{shortfall}; {reason}"
     return replace(
         blank,
         verdict=verdict,
-        reason=_explain(blank, assertion, tally, verdict),
+        reason=reason,
         needed=assertion.quantifier.needed(tally.counted),
         share=tally.satisfied / tally.counted if tally.counted else None,
         interval=compute_wilson_interval(tally.satisfied, tally.counted),
     )
+
+
+def _describe_shortfall(report: AssertionReport, least_judged: float) -> str:
+    """Return that too few cases were judged; empty where enough were."""
+    is_counted = report.open_policy in (OpenPolicy.PASS, OpenPolicy.FAIL)
+    unjudged = [
+        case.cause
+        for case in report.cases
+        if (case.state is CaseState.OPEN and not is_counted)
+        or (case.state is CaseState.SKIPPED and is_left_unjudged(case.cause))
+    ]
+    judged = report.judged + (report.open if is_counted else 0)
+    return describe_shortfall("cases", judged, unjudged, least_judged)
 
 
 def _conclude(assertion: CaseAssertion, tally: _Tally) -> Verdict:
@@ -325,14 +350,15 @@ def _format_open(report: AssertionReport) -> str:
 
 
 def _explain_share(assertion: CaseAssertion, counted: int) -> str:
-    """Return a remark where a share below 100 % of so few cases is all, and from how many it is not."""
+    """Return a remark where so few cases leave no room for a failure, and how many would; else ''."""
     quantifier = assertion.quantifier
     if not isinstance(quantifier, AtLeastShare) or not counted or quantifier.needed(counted) < counted:
         return ""
     slack = quantifier.first_with_slack
     if slack is None:
         return ""
-    return f"{float(quantifier.percent):g}% of {counted} is all of them: one may fail from {slack} cases on"
+    percent = f"{float(quantifier.percent):g}%"
+    return f"with {counted} cases, {percent} leaves no room for a failure; with {slack}, one may fail"
 
 
 def _has_no_verdict(case: CaseResult) -> bool:

@@ -8,6 +8,7 @@
     - {metric: execution.wall_s, aggregation: p95, operator: "<=", threshold: 10s}
     required_sandbox_pass_rate: 0.95
     open: ignore
+    least_judged: 0.9
 
 An entry with keys is the same assertion spelt out: it is put together as text and read by the one grammar.
 """
@@ -34,15 +35,21 @@ from spanproof.sandbox.untrusted_files import (
 from spanproof.trace import Layer
 
 _KEYS: Final = ("metric", "aggregation", "operator", "threshold", "for", "where")
-_TOP: Final = ("assertions", "required_sandbox_pass_rate", "open")
+_TOP: Final = ("assertions", "required_sandbox_pass_rate", "open", "least_judged")
 
 
 @dataclass(frozen=True, slots=True)
 class GateFile:
-    """What a file says: its assertions, and what open verdicts count as (None where it leaves that out)."""
+    """What a file says: its assertions, and more where it does not leave that out.
+
+    Attributes:
+        open_policy: what open verdicts count as.
+        least_judged: the share of what could be judged that must be.
+    """
 
     assertions: tuple[Assertion, ...]
     open_policy: OpenPolicy | None = None
+    least_judged: float | None = None
 
 
 def read_assertions(path: Path) -> list[Assertion]:
@@ -88,7 +95,7 @@ def read_gate_file(path: Path) -> GateFile:
             found.append(parse(each))
         except GateError as problem:
             raise BadAssertions(f"{path}: {problem}") from problem
-    return GateFile(tuple(found), _read_open_policy(path, given))
+    return GateFile(tuple(found), _read_open_policy(path, given), _read_least_judged(path, given))
 
 
 def _read_open_policy(path: Path, given: Mapping[str, Any]) -> OpenPolicy | None:
@@ -98,6 +105,15 @@ def _read_open_policy(path: Path, given: Mapping[str, Any]) -> OpenPolicy | None
         return parse_open_policy(str(path), given["open"])
     except ValueError as problem:
         raise BadAssertions(str(problem)) from problem
+
+
+def _read_least_judged(path: Path, given: Mapping[str, Any]) -> float | None:
+    share = given.get("least_judged")
+    if share is None:
+        return None
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+        raise BadAssertions(f"{path}: least_judged must be a number from 0 to 1, got {share!r}")
+    return float(share)
 
 
 def _format_entry(place: str, entry: object) -> str:

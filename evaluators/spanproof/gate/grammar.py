@@ -355,6 +355,8 @@ class _Parser:
         self._at += 2
         if Fraction(token.text) > 100:
             raise self._make_error(token.column, "at most 100%")
+        if Fraction(token.text) == 0:
+            raise self._make_error(token.column, "a share above 0%: at_least 0% holds whatever was found")
         if self._skip("of"):
             self._expect("cases")
         return AtLeastShare(Fraction(token.text))
@@ -363,6 +365,8 @@ class _Parser:
         token = self._next
         if "." in token.text:
             raise self._make_error(token.column, "a whole number of cases, or a share with %")
+        if int(token.text) == 0:
+            raise self._make_error(token.column, "a number from 1 on: at_least 0 holds whatever was found")
         self._at += 1
         if not self._skip("cases"):
             raise self._make_error(self._next.column, "'% of cases' or 'cases'")

@@ -43,7 +43,7 @@ class CaseResult:
         value: the compared number of the deciding score, None where there is none.
         explanation: why, in the words of the evaluator.
         score_ids: the scores behind it.
-        cause: why it is open; None of others, and where the scores do not state it.
+        cause: why it is open or was skipped; None of others, and where the scores do not state it.
     """
 
     trace_id: str

@@ -6,16 +6,20 @@ import pytest
 
 from spanproof.evaluators.layers.groundedness import Verdict, ground
 
+TASK = "What do fees cost in euros?"
+
 
 @pytest.mark.parametrize(
     ("outputs", "task", "answer", "verdict"),
     [
         # The amount in two units.
-        (["[2150, 1900]", "4050 40.5\n"], "What do fees cost in euros?", "Fees cost 45.00.", Verdict.CONTRADICTED),
-        (["[2150, 1900]", "4050 40.5\n"], "What do fees cost in euros?", "Fees cost 405.00.", Verdict.CONTRADICTED),
-        (["[2150, 1900]", "4050 40.5\n"], "What do fees cost in euros?", "Fees cost 40.50.", Verdict.GROUNDED),
+        (["[2150, 1900]", "4050 40.5\n"], TASK, "Fees cost 45.00.", Verdict.CONTRADICTED),
+        (["[2150, 1900]", "4050 40.5\n"], TASK, "Fees cost 405.00.", Verdict.CONTRADICTED),
+        (["[2150, 1900]", "4050 40.5\n"], TASK, "Fees cost 40.50.", Verdict.GROUNDED),
+        # The answer names the unit of a number that was printed without one.
+        (["52.8", "190.07999\n"], "How much is it in megajoules?", "It is 190.08 MJ.", Verdict.UNCERTAIN),
         # Two amounts that have nothing to do with each other: which one is meant is not certain.
-        (["4050 41.2\n"], "What do fees cost in euros?", "Fees cost 45.00.", Verdict.UNCERTAIN),
+        (["4050 41.2\n"], TASK, "Fees cost 45.00.", Verdict.UNCERTAIN),
         # A number that the task gives as a name is no amount.
         (
             ["[(7,)]", "{'order_id': 7, 'fee_eur': 40.5}"],

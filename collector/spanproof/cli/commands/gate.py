@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -11,7 +12,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
-from spanproof.cli.options.open_policy import choose_open_policy, open_policy_option
+from spanproof.cli.options.open_policy import choose_open_policy, least_judged_option, open_policy_option
 from spanproof.cli.options.outputs import Outputs, with_output_options
 from spanproof.cli.options.store import StoreQuery, opened_store, with_store_query_options
 from spanproof.cli.output.console import console, print_json
@@ -20,6 +21,7 @@ from spanproof.cli.problems import UsageProblem
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.evaluators.score_rows import make_run_row
 from spanproof.gate import (
+    LEAST_JUDGED_SHARE,
     Assertion,
     AssertionReport,
     CaseState,
@@ -78,6 +80,7 @@ _STYLES = {
     help="File of the same form, for assertions with `no_worse_than baseline`.",
 )
 @open_policy_option
+@least_judged_option
 @with_output_options
 @click.option("--json", "as_json", is_flag=True, help="The report as JSON on stdout.")
 def command(
@@ -87,6 +90,7 @@ def command(
     scores_file: Path | None,
     baseline: Path | None,
     open_as: str | None,
+    least_judged: float | None,
     outputs: Outputs,
     as_json: bool,
 ) -> int:
@@ -100,11 +104,13 @@ def command(
         )
     given = _parse_assertions(texts, file)
     open_policy = choose_open_policy(open_as, given.open_policy)
+    of_file = LEAST_JUDGED_SHARE if given.least_judged is None else given.least_judged
+    least = of_file if least_judged is None else least_judged
     runs: _Runs = {}
     try:
         with _open_scores(query, scores_file, runs if outputs.needs_code else None) as scores:
             before = _read_file(baseline) if baseline else None
-            report = check(given.assertions, scores, before, open_policy)
+            report = check(given.assertions, scores, before, open_policy, least)
     except NoBaseline as problem:
         raise UsageProblem(
             str(problem), "Add --baseline FILE, written by `spanproof eval --json` or `suite run --json`."
@@ -158,12 +164,11 @@ def _format_failing(report: AssertionReport) -> Iterator[Text]:
 def _parse_assertions(texts: tuple[str, ...], file: Path | None) -> GateFile:
     """Return the assertions of the options and of the file, with what the file says of open verdicts."""
     found: list[Assertion] = [parse(text) for text in texts]
-    open_policy = None
+    of_file = GateFile(())
     if file:
         try:
             of_file = read_gate_file(file)
             found += of_file.assertions
-            open_policy = of_file.open_policy
         except (OSError, UnicodeDecodeError) as problem:
             raise UsageProblem(
                 f"{file}: {problem}", "Give a file of assertions: one a line, or YAML."
@@ -173,7 +178,7 @@ def _parse_assertions(texts: tuple[str, ...], file: Path | None) -> GateFile:
             "no assertion is given: a gate that checks nothing would pass",
             "Add --assert 'groundedness.score >= 0.85 for at_least 90% of cases' or --assertions FILE.",
         )
-    return GateFile(tuple(found), open_policy)
+    return replace(of_file, assertions=tuple(found))
 
 
 @contextmanager

@@ -6,7 +6,7 @@ where the row that the value is of is named in the sentence, or where arithmetic
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from math import log10
 from typing import Final
@@ -19,7 +19,7 @@ from spanproof.evaluators.layers.groundedness.bind import (
     make_evidence,
 )
 from spanproof.evaluators.layers.groundedness.derive import list_cues
-from spanproof.evaluators.layers.groundedness.lexicon import is_of
+from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_texts
 from spanproof.evaluators.layers.groundedness.match import (
     Hedge,
     are_comparable,
@@ -27,9 +27,11 @@ from spanproof.evaluators.layers.groundedness.match import (
     is_hedged_number,
 )
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, Verdict
-from spanproof.evaluators.layers.groundedness.reader import IDENTIFYING, Reading, Stated
+from spanproof.evaluators.layers.groundedness.reader import IDENTIFYING, Named, Reading, Stated
 from spanproof.evaluators.layers.groundedness.sources.model import SourceKind
+from spanproof.evaluators.layers.groundedness.world import World
 from spanproof.reading.records import Fact, Role
+from spanproof.reading.units import UNITS
 from spanproof.reading.values import NUMERIC, Kind, Value, is_year
 from spanproof.reading.words import base_form, base_forms_of, split_name
 
@@ -38,33 +40,7 @@ _SMALL_COUNT: Final = 20
 _MAX_OPERANDS: Final = 60
 # What turns a rate or a unit into another: per minute into per hour.
 _RATES: Final = (7, 12, 24, 30, 52, 60, 100, 365, 1000, 1024, 3600)
-_COMPARING: Final = frozenset(
-    [
-        "than",
-        "vs",
-        "versus",
-        "against",
-        "compared",
-        "from",
-        "instead",
-        "previously",
-        "was",
-        "were",
-        "before",
-        "earlier",
-        "original",
-        "originally",
-        "unlike",
-        "per",
-        "not",
-        "never",
-        "no",
-        "if",
-        "would",
-        "between",
-        "to",
-    ]
-)
+_COMPARING: Final = load_texts("comparing")
 _PARTING: Final = frozenset((",", ";", "(", ")", "then", "–", "—"))
 # A value's subject is at most so many words before it, where a sentence is to be contradicted.
 _SUBJECT_REACH: Final = 6
@@ -75,6 +51,10 @@ _LOG_STEP: Final = 1e-3
 _DIGIT_STEP: Final = 1e-9
 # Digits without zeros at the ends from which an exchange of two is no chance.
 _FEWEST_SLIP_DIGITS: Final = 4
+# Days that a relative date may be wrong by; further away, the outputs are of another time than the run.
+_CLOCK_REACH: Final = 31
+# Characters of a unit that a cell may have beside its number.
+_LONGEST_UNIT: Final = 4
 
 
 def find_misquote(stated: Stated, reading: Reading, binder: ValueBinder) -> Claim | None:
@@ -93,6 +73,8 @@ def find_misquote(stated: Stated, reading: Reading, binder: ValueBinder) -> Clai
     rival = rivals[0]
     if value.kind in NUMERIC and _is_of_other_scale(value, rival):
         return None
+    if value.kind is Kind.DATE and _is_of_another_clock(stated, rival):
+        return None
     if value.kind is Kind.TIME and (_names_zone(stated, reading) or _may_be_span(stated, binder)):
         return None
     if any(abs(value.amount - fact.value.amount) < 1e-9 for fact in binder.world.numeric):
@@ -102,6 +84,104 @@ def find_misquote(stated: Stated, reading: Reading, binder: ValueBinder) -> Clai
     if is_about and abs(value.number - rival.value.number) < 0.2 * abs(rival.value.number):
         return None
     return _build_contradiction(stated, reading, binder, rival, Cause.OTHER_VALUE, GroundednessRule.MISQUOTE)
+
+
+def find_named_field(
+    stated: Stated, matches: Sequence[Fact], reading: Reading, binder: ValueBinder
+) -> Claim | None:
+    """Return the claim that a value is not that of the one field that its clause is about.
+
+    That is the field whose whole name is beside the value; where none does, the only one of its unit.
+    """
+    world = binder.world
+    if (
+        not _is_quotable(stated.mention.value, stated)
+        or stated.hedge is not Hedge.NONE
+        or reading.passage.cells
+    ):
+        return None
+    is_comparing = any(word.text.lower() in _COMPARING for word in reading.words)
+    low, high = reading.get_clause(stated.start)
+    is_result = bool(list_cues(reading.words_between(low, high)) - {"sum", "mean", "share"})
+    if is_comparing or is_result or world.base.cut or stated.mention.value.kind not in NUMERIC:
+        return None
+    facts = _list_named(stated, reading, binder) or _list_of_unit(stated, binder)
+    fields = {world.get_field(fact) for fact in facts}
+    if (
+        len(fields) != 1
+        or any(fact in matches for fact in facts)
+        or _has_other_words(stated, reading, binder)
+    ):
+        return None
+    if any(
+        not are_comparable(stated.mention.value, fact) or _is_of_other_scale(stated.mention.value, fact)
+        for fact in facts
+    ):
+        return None
+    return _build_contradiction(
+        stated, reading, binder, facts[-1], Cause.OTHER_VALUE, GroundednessRule.MISQUOTE
+    )
+
+
+def _list_named(stated: Stated, reading: Reading, binder: ValueBinder) -> list[Fact]:
+    """Return the amounts of lone rows with the longest name that is as a whole beside a value."""
+    low, _ = reading.get_clause(stated.start)
+    labels = [name for name in reading.names if low <= name.start < stated.start and _is_label(name)]
+    near = next(binder.iter_context(stated, reading)).union(
+        *(base_forms_of(reading.text[name.start : name.end]) for name in labels)
+    )
+    named = [(binder.world.words_of(fact) - UNITS.keys(), fact) for fact in _iter_lone(binder)]
+    longest = max((len(words) for words, _ in named if words <= near), default=0)
+    return [fact for words, fact in named if words <= near and len(words) == longest > 0]
+
+
+def _is_label(name: Named) -> bool:
+    """Return whether a name is the label of a value in an output: `mean fare: 34.65`."""
+    return any(fact.role is Role.KEY for fact in name.facts)
+
+
+def _list_of_unit(stated: Stated, binder: ValueBinder) -> list[Fact]:
+    """Return the amounts in the unit of a value, where each is the whole of its field in a lone row."""
+    value = stated.mention.value
+    if value.kind not in (Kind.MONEY, Kind.QUANTITY):
+        return []
+    alike = [
+        fact for fact in binder.world.numeric
+        if fact.value.kind is value.kind and (value.kind is Kind.MONEY or fact.value.unit == value.unit)
+    ]  # fmt: skip
+    lone = list(_iter_lone(binder))
+    return alike if all(fact in lone for fact in alike) else []
+
+
+def _iter_lone(binder: ValueBinder) -> Iterator[Fact]:
+    """Yield the amounts with a name whose row is the only one of its table."""
+    world = binder.world
+    for fact in world.numeric:
+        if fact.path and _is_cell(fact, world) and len(world.list_siblings(world.get_row(fact.record))) == 1:
+            yield fact
+
+
+def _is_cell(fact: Fact, world: World) -> bool:
+    """Return whether an amount is all that its field holds, but for a unit: not the 500 of "Fiat 500"."""
+    low, high = fact.cell
+    written = world.base.texts[fact.source][low:high].strip("\"' ")
+    return len(written) - _LONGEST_UNIT <= fact.end - fact.start
+
+
+def _has_other_words(stated: Stated, reading: Reading, binder: ValueBinder) -> bool:
+    """Return whether a clause has words that no field has: they may say of another quantity."""
+    low, high = reading.get_clause(stated.start)
+    named = {at for name in reading.names for at in name.words} | reading.covered
+    return any(
+        low <= word.start < high
+        and at not in stated.words
+        and at not in named
+        and word.part in ("NOUN", "PROPN", "ADJ", "VERB", "ADV", "")
+        and word.text[:1].isalpha()
+        and word.form not in binder.world.field_words
+        and not is_of(word, "carrier")
+        for at, word in enumerate(reading.words)
+    )
 
 
 def find_slip(stated: Stated, binder: ValueBinder) -> Fact | None:
@@ -182,6 +262,7 @@ def _list_rivals(stated: Stated, reading: Reading, binder: ValueBinder) -> list[
         and fact.role is Role.CELL
         and fact.value.kind is not Kind.TEXT
         and fact.path
+        and (fact.value.kind not in NUMERIC or _is_cell(fact, world))
     ]
     if world.base.cut or any(word.text.lower() in _COMPARING for word in reading.words):
         return []
@@ -237,7 +318,14 @@ def find_printed_result(
     units = value.unit and printed[-1].value.unit and value.unit != printed[-1].value.unit
     # A whole number may be in a smaller unit than the answer: 4500 cents are $45.00.
     is_scaled = any(fact.value.step >= 1 and _is_of_other_scale(value, fact) for fact in printed)
-    agrees = any(is_agreeing(value, stated.hedge, fact, stated.text) for fact in printed)
+    # The code may print a number and the answer name its unit: 190.08 MJ where 190.08 was printed.
+    agrees = any(
+        is_agreeing(value, stated.hedge, fact, stated.text)
+        or (
+            not fact.value.unit and is_hedged_number(value, stated.hedge, fact.value.number, 1 / value.factor)
+        )
+        for fact in printed
+    )
     if not is_of_task or has_given or units or is_scaled or agrees:
         return None
     return _build_contradiction(
@@ -263,7 +351,9 @@ def _list_printed_amounts(binder: ValueBinder) -> list[Fact]:
         if not _is_of_identifier(fact, binder) and (fact.path or fact.value.number not in requested)
     ]
     last = [fact for fact in amounts if fact.source == world.last_output]
-    if not last or not all(_is_power_of_ten(fact.value.number, last[0].value.number) for fact in last):
+    if not last or any(
+        _find_power_of_ten(fact.value.number, last[0].value.number) is None for fact in last[1:]
+    ):
         return []
     text = world.base.texts[world.last_output]
     is_bare = len(text.split()) == len(last) and all(
@@ -418,6 +508,17 @@ def _is_slip(said: str, known: str) -> bool:
     return _is_exchange(said, known)
 
 
+def _is_of_another_clock(stated: Stated, fact: Fact) -> bool:
+    """Return whether "yesterday" is counted from a clock that is weeks from that of the outputs."""
+    if any(character.isdigit() for character in stated.text):
+        return False
+    said, known = stated.mention.value.date, fact.value.date
+    if said is None or known is None or None in (*said, *known):
+        return True
+    days = [year * 372 + month * 31 + day for year, month, day in (said, known)]  # type: ignore[operator]
+    return abs(days[0] - days[1]) > _CLOCK_REACH
+
+
 def _names_zone(stated: Stated, reading: Reading) -> bool:
     """Return whether a time is followed by a time zone, which may be another than the source's."""
     following = next((word.text for word in reading.words if word.start >= stated.end), "")
@@ -443,17 +544,22 @@ def _count_seconds(value: Value) -> float:
 
 def _is_of_other_scale(value: Value, fact: Fact) -> bool:
     """Return whether two amounts differ by a power of ten: the field may name a unit that is not read."""
+    if fact.value.factor != 1.0:
+        # `amount_cents`: its unit was read.
+        return False
     if value.number == 0 or fact.value.number == 0 or bool(value.unit) == bool(fact.value.unit):
         return False
-    return _is_power_of_ten(value.amount, fact.value.amount)
+    power = _find_power_of_ten(value.amount, fact.value.amount)
+    # A share is written as such or in percent: no other power lies between the two.
+    return power is not None and (value.kind is not Kind.PERCENT or power in (0, 2))
 
 
-def _is_power_of_ten(one: float, other: float) -> bool:
-    """Return whether two numbers differ by a power of ten, or not at all."""
+def _find_power_of_ten(one: float, other: float) -> int | None:
+    """Return the power of ten by which two numbers differ."""
     if not one or not other:
-        return one == other
+        return None
     power = log10(abs(one / other))
-    return abs(power - round(power)) < _LOG_STEP
+    return round(power) if abs(power - round(power)) < _LOG_STEP else None
 
 
 def _is_derivable(stated: Stated, binder: ValueBinder, reading: Reading) -> bool:

@@ -14,6 +14,7 @@ from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness.absence import AbsenceBinder
 from spanproof.evaluators.layers.groundedness.alarms import (
     find_misquote,
+    find_named_field,
     find_other_record,
     find_overtaken,
     find_printed_result,
@@ -28,7 +29,7 @@ from spanproof.evaluators.layers.groundedness.bind import (
 from spanproof.evaluators.layers.groundedness.derive import derive
 from spanproof.evaluators.layers.groundedness.doings import Doing, DoingBinder
 from spanproof.evaluators.layers.groundedness.ledger import Ledger, Part, Sentence, SentenceVerdict
-from spanproof.evaluators.layers.groundedness.lexicon import is_of
+from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_texts
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.prose import ProseIndex
 from spanproof.evaluators.layers.groundedness.reader import Reading, Stated, read_passage
@@ -74,24 +75,7 @@ _OWN_PLANS: Final = (
 _FEWEST_WORDS_TO_PARSE: Final = 2
 # Characters up to which the task's words say of what language an answer is.
 _LONGEST_SHORT: Final = 60
-_ANAPHORIC: Final = frozenset(
-    [
-        "it",
-        "its",
-        "that",
-        "this",
-        "these",
-        "those",
-        "they",
-        "their",
-        "he",
-        "his",
-        "she",
-        "her",
-        "hers",
-        "there",
-    ]
-)
+_ANAPHORIC: Final = load_texts("anaphoric")
 
 
 def ground(
@@ -357,6 +341,7 @@ class _Grounder:
         alarm = find_printed_result(stated, reading, self.binder, readings)
         if alarm is None and self.language == "en":
             alarm = find_other_record(stated, matches, reading, self.binder)
+            alarm = alarm or find_named_field(stated, matches, reading, self.binder)
         if alarm is None and not matches:
             is_written = number.kind in NUMERIC and bool(self.written & find_numbers(stated.text))
             if self.language == "en" and not is_written:

@@ -29,6 +29,12 @@ def load_words(kind: str) -> frozenset[str]:
     return frozenset(found | {base_form(word) for word in found})
 
 
+@cache
+def load_texts(kind: str) -> frozenset[str]:
+    """Return the words of a class, only as they are written."""
+    return frozenset(word for first, *words in _read_lines("lexicon.txt") if first == kind for word in words)
+
+
 def is_of(word: Word, kind: str) -> bool:
     """Return whether a word is of a class."""
     return kind in _list_classes(word.lemma, word.text, word.form)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
+from spanproof.evaluators.layers.groundedness.lexicon import load_texts
 from spanproof.reading.records import Fact
 from spanproof.reading.values import NUMERIC, Kind, Value, is_cut, is_same_date, is_same_number, is_same_time
 from spanproof.reading.words import base_forms_of
@@ -19,25 +20,7 @@ _ONE_SIDED_WIDTH: Final = 0.1
 _ROUND_WIDTH: Final = 0.05
 # A card or an account is named by so many last digits.
 _LAST_DIGITS: Final = 4
-_RATE_WORDS: Final = frozenset(
-    word
-    for name in [
-        "rate",
-        "percent",
-        "pct",
-        "percentage",
-        "share",
-        "ratio",
-        "margin",
-        "growth",
-        "change",
-        "utilization",
-        "usage",
-        "discount",
-        "yield",
-    ]
-    for word in base_forms_of(name)
-)
+_RATE_WORDS: Final = frozenset[str]().union(*map(base_forms_of, load_texts("rate")))
 # How the reader names the columns of rows without a header.
 _UNNAMED: Final = "column "
 _DEGREE: Final = "deg"

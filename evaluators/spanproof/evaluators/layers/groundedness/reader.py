@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Final
 
-from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_degrees, load_words
+from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_degrees, load_texts, load_words
 from spanproof.evaluators.layers.groundedness.match import Hedge
 from spanproof.evaluators.layers.groundedness.model import Claim
 from spanproof.evaluators.layers.groundedness.world import World, is_heading
@@ -28,19 +28,7 @@ _CLAUSE_END: Final = re.compile(
 # A hedge is at most so many words before its number: "just under the 80".
 _HEDGE_REACH: Final = 3
 _LONGEST_NAME: Final = 8
-_ORDINALS: Final = [
-    "first",
-    "second",
-    "third",
-    "fourth",
-    "fifth",
-    "sixth",
-    "seventh",
-    "eighth",
-    "ninth",
-    "tenth",
-    "last",
-]
+_ORDINALS: Final = load_texts("ordinal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +154,9 @@ def _iter_stated(
             at for at, word in enumerate(words) if word.start < mention.end and mention.start < word.end
         )
         if not indices or _is_no_value(mention, text, words, indices):
+            continue
+        if mention.value.kind is Kind.ID and mention.value.text in world.names_of_fields:
+            # `p95` of "p95 latency" is a word of the field's name.
             continue
         taken.update(indices)
         yield Stated(mention, text[mention.start : mention.end], _read_hedge(words, indices), indices)
@@ -307,28 +298,7 @@ def _iter_names(reading: Reading, world: World) -> Iterator[Named]:
         at = found.words[-1] + 1
 
 
-IDENTIFYING: Final = frozenset(
-    [
-        "id",
-        "number",
-        "no",
-        "code",
-        "ref",
-        "reference",
-        "order",
-        "ticket",
-        "invoice",
-        "account",
-        "case",
-        "job",
-        "pr",
-        "issue",
-        "sku",
-        "key",
-        "batch",
-        "claim",
-    ]
-)
+IDENTIFYING: Final = load_texts("identifying")
 _FEWEST_DIGITS: Final = 3
 
 

@@ -14,7 +14,7 @@ from typing import Final
 from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness.bind import ValueBinder, make_claim, make_evidence
 from spanproof.evaluators.layers.groundedness.derive import are_alike, iter_pairs
-from spanproof.evaluators.layers.groundedness.lexicon import Degree, is_of, load_degrees
+from spanproof.evaluators.layers.groundedness.lexicon import Degree, is_of, load_degrees, load_texts
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.reader import Named, Reading, Stated
 from spanproof.evaluators.layers.groundedness.states import StateBinder
@@ -28,35 +28,7 @@ _ORDINALS: Final = {
     name: rank
     for rank, name in enumerate(["first", "second", "third", "fourth", "fifth", "sixth", "seventh"], 1)
 }
-_RESTRICTING: Final = frozenset(
-    [
-        "among",
-        "amongst",
-        "of",
-        "except",
-        "excluding",
-        "other",
-        "these",
-        "those",
-        "remaining",
-        "rest",
-        "besides",
-        "after",
-        "apart",
-        "next",
-        "within",
-        "per",
-        "each",
-        "without",
-        "second",
-        "third",
-        "fourth",
-        "least",
-        "one",
-        "two",
-        "three",
-    ]
-)
+_RESTRICTING: Final = load_texts("restricting")
 _DATE_WORDS: Final = frozenset(base_form(word) for word in ("date", "day", "time", "year"))
 _MAX_COUNT: Final = 400
 _COUNT_REACH: Final = 5

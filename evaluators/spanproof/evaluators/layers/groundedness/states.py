@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness.bind import make_claim, make_evidence, merge_rows
-from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_states, load_words
+from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_states, load_texts, load_words
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.reader import Named, Reading
 from spanproof.evaluators.layers.groundedness.world import World
@@ -24,25 +24,7 @@ _MOST_WORDS = 3
 _COUNT_REACH = 2
 _FINITE = frozenset(("VBZ", "VBP", "NNS"))
 _ASIDE = frozenset(("relcl", "acl", "advcl"))
-_SUPPOSING = frozenset(
-    (
-        "if",
-        "whether",
-        "unless",
-        "when",
-        "once",
-        "until",
-        "would",
-        "should",
-        "could",
-        "will",
-        "to",
-        "can",
-        "may",
-        "might",
-        "shall",
-    )
-)
+_SUPPOSING = load_texts("supposing")
 
 
 class StateBinder:
@@ -303,7 +285,9 @@ class StateBinder:
                 and (word.text.lower() in load_words("on") or word.text.lower() in load_words("off"))
             ]
             is_off = any(words[index].text.lower() in load_words("off") for index in switches)
-            said = bool(len(negations) + is_off) and not (negations and is_off)
+            # "Insurance: No" denies once: its "no" is the value of the flag.
+            denials = [index for index in negations if index not in switches]
+            said = bool(denials) != is_off
             has_helper = self._is_predicate(reading, at, length) or any(
                 abs(index - at) <= _MOST_WORDS for index in switches
             )

@@ -19,7 +19,7 @@ from spanproof.evaluators.layers.groundedness.bind import (
     make_evidence,
 )
 from spanproof.evaluators.layers.groundedness.derive import list_cues
-from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_degrees, load_words
+from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_degrees, load_texts, load_words
 from spanproof.evaluators.layers.groundedness.match import Hedge
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.reader import Named, Reading
@@ -32,23 +32,7 @@ _FUNCTION_PARTS: Final = frozenset(
     ("DET", "PRON", "ADP", "AUX", "CCONJ", "PART", "PUNCT", "SPACE", "SYM", "SCONJ")
 )
 _MEANINGFUL: Final = ("negation", "all", "only", "cause", "time", "hedge", "up", "down")
-_SIDES: Final = frozenset(
-    [
-        "over",
-        "under",
-        "above",
-        "below",
-        "than",
-        "beyond",
-        "between",
-        "except",
-        "instead",
-        "until",
-        "unless",
-        "if",
-        "whether",
-    ]
-)
+_SIDES: Final = load_texts("side")
 _LESSENING: Final = frozenset(("only", "just", "merely", "already"))
 _WHOLE: Final = frozenset(("all", "total", "sum", "overall", "together"))
 _OWN: Final = frozenset(("i", "we"))
@@ -210,29 +194,7 @@ def _get_common_field(name: Named, binder: ValueBinder) -> tuple[str, ...]:
     return fields.pop() if len(fields) == 1 else ()
 
 
-_TYING: Final = frozenset(
-    [
-        "from",
-        "by",
-        "to",
-        "with",
-        "at",
-        "in",
-        "is",
-        "was",
-        "are",
-        "were",
-        "for",
-        "as",
-        "under",
-        "supplied",
-        "made",
-        "written",
-        "assigned",
-        "located",
-        "based",
-    ]
-)
+_TYING: Final = load_texts("tying")
 _MOST_BETWEEN: Final = 4
 
 

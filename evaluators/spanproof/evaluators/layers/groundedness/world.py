@@ -20,7 +20,7 @@ from spanproof.reading.field_units import FieldUnit, apply_unit, find_field_unit
 from spanproof.reading.records import Fact, FactBase, Role
 from spanproof.reading.sql_facts import list_columns
 from spanproof.reading.values import NUMERIC, Kind
-from spanproof.reading.words import STOP, base_form, base_forms_of, expand
+from spanproof.reading.words import STOP, base_form, base_forms_of
 
 _NAMING: Final = frozenset((Role.CELL, Role.KEY))
 # Fields whose values are the names of columns, and of no row.
@@ -196,9 +196,11 @@ class World:
         return frozenset[str]().union(*(self.words_of(fact) for fact in self.base.facts if fact.path))
 
     @cached_property
-    def field_groups(self) -> frozenset[str]:
-        """Return the groups of synonyms of the words of all fields."""
-        return expand(self.field_words)
+    def names_of_fields(self) -> frozenset[str]:
+        """Return the words of the names of all fields as they are written: `p95` of `p95_latency_ms`."""
+        return frozenset(
+            word for fact in self.base.facts for name in fact.path for word in name.lower().split("_")
+        )
 
     @cached_property
     def word_forms(self) -> frozenset[str]:
@@ -210,11 +212,6 @@ class World:
         if source >= self.outputs:
             return frozenset()
         return base_forms_of(f"{self.sources[source].tool} {self.sources[source].arguments}")
-
-    def words_of_kind(self, kind: SourceKind) -> frozenset[str]:
-        """Return the words of the sources of a kind."""
-        texts = (source.text for source in self.sources if source.kind is kind)
-        return frozenset[str]().union(*map(base_forms_of, texts))
 
 
 def build_world(sources: Sequence[Source], code: Sequence[str] = ()) -> World:

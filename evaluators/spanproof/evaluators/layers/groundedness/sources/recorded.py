@@ -88,15 +88,21 @@ def _collect_run_outputs(evidence: RunEvidence) -> Iterator[ReturnedOutput]:
     for step in evidence.run.steps:
         seen: list[str] = []
         for found in _collect_step_outputs(step, evidence):
-            if _adds_lines(found.text, seen):
+            if _adds_lines(found, seen):
                 seen.append(found.text)
                 yield found
 
 
-def _adds_lines(text: str, seen: list[str]) -> bool:
-    """Whether a text holds a line that those before it do not: an observation repeats its results."""
+def _adds_lines(found: ReturnedOutput, seen: list[str]) -> bool:
+    """Whether an output holds a line that those before it do not: an observation repeats its results.
+
+    What code prints is a result of its own where a tool returned more on one line: `0.9` beside `[0.9, 1.2]`.
+    """
+    known = {line.strip() for text in seen for line in text.splitlines()}
     return any(
-        line.strip() and not any(line.strip() in known for known in seen) for line in text.splitlines()
+        line.strip() not in known and (found.printed or not any(line.strip() in text for text in seen))
+        for line in found.text.splitlines()
+        if line.strip()
     )
 
 
