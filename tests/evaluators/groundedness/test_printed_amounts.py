@@ -1,4 +1,4 @@
-"""A misquote of the amount that the code printed last fails, whatever stands around that amount."""
+"""A misquote of the amount that the code printed last fails, whatever is printed around it."""
 
 from __future__ import annotations
 
