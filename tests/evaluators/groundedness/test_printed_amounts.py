@@ -31,3 +31,9 @@ TASK = "What do fees cost in euros?"
 )  # fmt: skip
 def test_another_figure_than_the_printed_one_fails(outputs, task, answer, verdict) -> None:
     assert ground(outputs, answer, task).verdict is verdict
+
+
+def test_an_error_that_speaks_of_zero_gives_no_figure() -> None:
+    """Division by zero in an earlier step does not excuse a misquote."""
+    error = "ZeroDivisionError: division by zero"
+    assert ground(["4050\n"], "Fees cost 45.10.", TASK, errors=[error]).verdict is Verdict.CONTRADICTED

@@ -311,6 +311,7 @@ def find_printed_result(
     has_given = any(
         fact.source >= world.outputs
         and fact.value.kind in NUMERIC
+        and fact.value.number != 0  # "Division by zero" of an error gives nothing.
         and not _is_of_identifier(fact, binder)
         and (not _is_of_prompt(fact, binder) or _may_give(fact.value, value, printed[-1].value))
         for fact in world.base.facts
