@@ -325,12 +325,8 @@ def find_printed_result(
     ]
     if len(stated_amounts) != 1 or value.kind not in NUMERIC or not world.outputs:
         return None
-    amounts = [fact for fact in world.numeric if not _is_of_identifier(fact, binder)]
-    last = [fact for fact in amounts if fact.source == world.last_output]
-    text = world.base.texts[world.last_output]
-    is_bare = len(last) == 1 and text.strip() == text[last[0].start : last[0].end].strip()
-    is_only = len(last) == 1 and len({fact.value.number for fact in amounts}) == 1
-    if not is_bare and not is_only:
+    printed = _list_printed_amounts(binder)
+    if not printed:
         return None
     values = {at for each in reading.stated for at in each.words}
     is_of_task = all(
@@ -344,24 +340,57 @@ def find_printed_result(
     has_given = any(
         fact.source >= world.outputs
         and fact.value.kind in NUMERIC
+        and fact.value.number != 0  # "Division by zero" of an error gives nothing.
         and not _is_of_identifier(fact, binder)
-        and (not _is_of_prompt(fact, binder) or _may_give(fact.value, value, last[0].value))
+        and (not _is_of_prompt(fact, binder) or _may_give(fact.value, value, printed[-1].value))
         for fact in world.base.facts
     )
-    units = value.unit and last[0].value.unit and value.unit != last[0].value.unit
+    units = value.unit and printed[-1].value.unit and value.unit != printed[-1].value.unit
     # A whole number may be in a smaller unit than the answer: 4500 cents are $45.00.
-    is_scaled = last[0].value.step >= 1 and _is_of_other_scale(value, last[0])
-    if (
-        not is_of_task
-        or has_given
-        or units
-        or is_scaled
-        or is_agreeing(value, stated.hedge, last[0], stated.text)
-    ):
+    is_scaled = any(fact.value.step >= 1 and _is_of_other_scale(value, fact) for fact in printed)
+    # The code may print a number and the answer name its unit: 190.08 MJ where 190.08 was printed.
+    agrees = any(
+        is_agreeing(value, stated.hedge, fact, stated.text)
+        or (
+            not fact.value.unit and is_hedged_number(value, stated.hedge, fact.value.number, 1 / value.factor)
+        )
+        for fact in printed
+    )
+    if not is_of_task or has_given or units or is_scaled or agrees:
         return None
     return _build_contradiction(
-        stated, reading, binder, last[0], Cause.OTHER_VALUE, GroundednessRule.PRINTED_RESULT
+        stated, reading, binder, printed[-1], Cause.OTHER_VALUE, GroundednessRule.PRINTED_RESULT
     )
+
+
+def _list_printed_amounts(binder: ValueBinder) -> list[Fact]:
+    """Return the amount of the last output, in each unit that it has it in: 4500 cents and $45.0.
+
+    Returns:
+        None of them where the last output has other amounts, or text beside it and another output one.
+    """
+    world = binder.world
+    requested = {
+        fact.value.number
+        for fact in world.base.facts
+        if fact.source >= world.outputs and _is_of_identifier(fact, binder)
+    }
+    amounts = [
+        fact
+        for fact in world.numeric
+        if not _is_of_identifier(fact, binder) and (fact.path or fact.value.number not in requested)
+    ]
+    last = [fact for fact in amounts if fact.source == world.last_output]
+    if not last or any(
+        _find_power_of_ten(fact.value.number, last[0].value.number) is None for fact in last[1:]
+    ):
+        return []
+    text = world.base.texts[world.last_output]
+    is_bare = len(text.split()) == len(last) and all(
+        text[each.start : each.end] in text.split() for each in last
+    )
+    is_only = len({fact.value.number for fact in amounts}) == 1
+    return last if is_bare or is_only else []
 
 
 def _is_of_prompt(fact: Fact, binder: ValueBinder) -> bool:
@@ -550,10 +579,17 @@ def _is_of_other_scale(value: Value, fact: Fact) -> bool:
         return False
     if value.number == 0 or fact.value.number == 0 or bool(value.unit) == bool(fact.value.unit):
         return False
-    power = log10(abs(value.amount / fact.value.amount)) if fact.value.amount else 0.5
-    is_scale = abs(power - round(power)) < _LOG_STEP
+    power = _find_power_of_ten(value.amount, fact.value.amount)
     # A share is written as such or in percent: no other power lies between the two.
-    return is_scale and (value.kind is not Kind.PERCENT or round(power) in (0, 2))
+    return power is not None and (value.kind is not Kind.PERCENT or power in (0, 2))
+
+
+def _find_power_of_ten(one: float, other: float) -> int | None:
+    """Return the power of ten by which two numbers differ."""
+    if not one or not other:
+        return None
+    power = log10(abs(one / other))
+    return round(power) if abs(power - round(power)) < _LOG_STEP else None
 
 
 def _is_derivable(stated: Stated, binder: ValueBinder, reading: Reading) -> bool:

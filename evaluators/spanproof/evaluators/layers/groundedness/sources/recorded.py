@@ -27,6 +27,9 @@ _INSTRUCTING = frozenset(("system", "developer"))
 _TOKEN = re.compile(r"\S+")
 _EDGES = ".,;:!?\"'()[]{}$€£%*"
 _LAST_OUTPUT = re.compile(r"\n?Last output from code snippet:\s*\n.*\Z", re.DOTALL)
+# Code that ended with no value: smolagents writes so behind what it printed.
+_NO_VALUE = re.compile(r"(?:\A|\n)\s*Last output from code snippet:\s*\nNone\s*\Z")
+_VALUE_HEADER = re.compile(r"(?m)^Last output from code snippet:\s*\n")
 _LOGS_HEADER = re.compile(r"\A\s*Execution logs:\s*\n")
 
 
@@ -85,15 +88,21 @@ def _collect_run_outputs(evidence: RunEvidence) -> Iterator[ReturnedOutput]:
     for step in evidence.run.steps:
         seen: list[str] = []
         for found in _collect_step_outputs(step, evidence):
-            if _adds_lines(found.text, seen):
+            if _adds_lines(found, seen):
                 seen.append(found.text)
                 yield found
 
 
-def _adds_lines(text: str, seen: list[str]) -> bool:
-    """Whether a text holds a line that those before it do not: an observation repeats its results."""
+def _adds_lines(found: ReturnedOutput, seen: list[str]) -> bool:
+    """Whether an output holds a line that those before it do not: an observation repeats its results.
+
+    What code prints is a result of its own where a tool returned more on one line: `0.9` beside `[0.9, 1.2]`.
+    """
+    known = {line.strip() for text in seen for line in text.splitlines()}
     return any(
-        line.strip() and not any(line.strip() in known for known in seen) for line in text.splitlines()
+        line.strip() not in known and (found.printed or not any(line.strip() in text for text in seen))
+        for line in found.text.splitlines()
+        if line.strip()
     )
 
 
@@ -110,7 +119,7 @@ def _collect_step_outputs(step: Step, evidence: RunEvidence) -> Iterator[Returne
         text = step.observation
         if final:
             text = _LAST_OUTPUT.sub("", text)
-        text = _LOGS_HEADER.sub("", text)
+        text = _strip_headers(text)
         for snippet in step.snippets:
             text = remove_echoes(text, snippet.source)
         if text.strip() and text.strip() != _read_answer_text(evidence).strip():
@@ -130,11 +139,16 @@ def _collect_snippet_outputs(snippet: Snippet, step: Step, evidence: RunEvidence
         if snippet.output is not None:
             yield ReturnedOutput(_format_payload(snippet.output), step.number, snippet.span_id)
         if snippet.observation and snippet.observation != step.observation:
-            seen = remove_echoes(_LOGS_HEADER.sub("", snippet.observation), snippet.source)
+            seen = remove_echoes(_strip_headers(snippet.observation), snippet.source)
             if seen.strip():
                 yield ReturnedOutput(seen, step.number, snippet.span_id, printed=True)
     if not shows_outcome(step, snippet):
         yield from _collect_replayed_outputs(snippet, step, evidence)
+
+
+def _strip_headers(observation: str) -> str:
+    """Return what code showed an agent, without the words of the framework around it."""
+    return _VALUE_HEADER.sub("", _NO_VALUE.sub("", _LOGS_HEADER.sub("", observation)))
 
 
 def _collect_replayed_outputs(

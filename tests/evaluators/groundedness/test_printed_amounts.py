@@ -1,0 +1,39 @@
+"""A misquote of the amount that the code printed last fails, whatever is printed around it."""
+
+from __future__ import annotations
+
+import pytest
+
+from spanproof.evaluators.layers.groundedness import Verdict, ground
+
+TASK = "What do fees cost in euros?"
+
+
+@pytest.mark.parametrize(
+    ("outputs", "task", "answer", "verdict"),
+    [
+        # The amount in two units.
+        (["[2150, 1900]", "4050 40.5\n"], TASK, "Fees cost 45.00.", Verdict.CONTRADICTED),
+        (["[2150, 1900]", "4050 40.5\n"], TASK, "Fees cost 405.00.", Verdict.CONTRADICTED),
+        (["[2150, 1900]", "4050 40.5\n"], TASK, "Fees cost 40.50.", Verdict.GROUNDED),
+        # The answer names the unit of a number that was printed without one.
+        (["52.8", "190.07999\n"], "How much is it in megajoules?", "It is 190.08 MJ.", Verdict.UNCERTAIN),
+        # Two amounts that have nothing to do with each other: which one is meant is not certain.
+        (["4050 41.2\n"], TASK, "Fees cost 45.00.", Verdict.UNCERTAIN),
+        # A number that the task gives as a name is no amount.
+        (
+            ["[(7,)]", "{'order_id': 7, 'fee_eur': 40.5}"],
+            "What is the fee of order 7?",
+            "The fee is 45.00.",
+            Verdict.CONTRADICTED,
+        ),
+    ],
+)  # fmt: skip
+def test_another_figure_than_the_printed_one_fails(outputs, task, answer, verdict) -> None:
+    assert ground(outputs, answer, task).verdict is verdict
+
+
+def test_an_error_that_speaks_of_zero_gives_no_figure() -> None:
+    """Division by zero in an earlier step does not excuse a misquote."""
+    error = "ZeroDivisionError: division by zero"
+    assert ground(["4050\n"], "Fees cost 45.10.", TASK, errors=[error]).verdict is Verdict.CONTRADICTED
