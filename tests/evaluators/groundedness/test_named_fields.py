@@ -60,6 +60,10 @@ def test_the_value_of_the_named_field_is_grounded(output: str, answer: str) -> N
 @pytest.mark.parametrize(
     ("output", "answer"),
     [
+        pytest.param('{"oat_milk_ml": 400, "rice_g": 250}', "Buy another 150 ml of oat milk.", id="the rest"),
+        pytest.param(
+            '{"oat_milk_ml": 400, "rice_g": 250}', "You still need:\n- 150 ml oat milk", id="under a heading"
+        ),
         pytest.param(REPORT, "The mean income of the women is 38.20.", id="of a part"),
         pytest.param(
             '{"minimum": 75.00, "cart": 62.00}', "You are $13 short of the minimum.", id="difference"

@@ -32,6 +32,7 @@ from spanproof.evaluators.layers.groundedness.relations import find_change
 from spanproof.evaluators.layers.groundedness.sources.model import SourceKind
 from spanproof.evaluators.layers.groundedness.world import World
 from spanproof.reading.records import Fact, Role
+from spanproof.reading.sentences import Form
 from spanproof.reading.units import UNITS
 from spanproof.reading.values import NUMERIC, Kind, Value, is_year
 from spanproof.reading.words import base_form, base_forms_of, split_name
@@ -70,7 +71,7 @@ def find_misquote(stated: Stated, reading: Reading, binder: ValueBinder) -> Clai
         return _build_contradiction(
             stated, reading, binder, slipped, Cause.OTHER_VALUE, GroundednessRule.MISQUOTE
         )
-    rivals = _list_rivals(stated, reading, binder)
+    rivals = [] if _is_item_of_list(reading) else _list_rivals(stated, reading, binder)
     if len(rivals) != 1 or _is_derivable(stated, binder, reading):
         return None
     rival = rivals[0]
@@ -97,11 +98,9 @@ def find_named_field(
     That is the field whose whole name is beside the value; where none does, the only one of its unit.
     """
     world = binder.world
-    if (
-        not _is_quotable(stated.mention.value, stated)
-        or stated.hedge is not Hedge.NONE
-        or reading.passage.cells
-    ):
+    if reading.passage.cells or stated.hedge is not Hedge.NONE:
+        return None
+    if not _is_quotable(stated.mention.value, stated) or _is_item_of_list(reading):
         return None
     said = {word.text.lower() for word in reading.words}
     # "Was" may say of an earlier time only where the sentence says what is now.
@@ -126,6 +125,12 @@ def find_named_field(
     return _build_contradiction(
         stated, reading, binder, facts[-1], Cause.OTHER_VALUE, GroundednessRule.MISQUOTE
     )
+
+
+def _is_item_of_list(reading: Reading) -> bool:
+    """Return whether what is above an item says what its amount is of: "You still need: - 200 ml milk"."""
+    passage = reading.passage
+    return passage.form is Form.ITEM and bool(passage.above) and passage.lead is None
 
 
 def _list_named(stated: Stated, reading: Reading, binder: ValueBinder) -> list[Fact]:
