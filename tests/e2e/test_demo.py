@@ -46,11 +46,8 @@ def run_of(outcome: Mapping[str, Any], scenario: str) -> Mapping[str, Any]:
 
 
 @pytest.mark.parametrize("scenario", ["faithful", "tools", "langgraph"])
-def test_a_faithful_run_fails_no_layer(outcome: Mapping[str, Any], scenario: str) -> None:
-    """Groundedness may leave words of the answer open; it says what it checked."""
-    layers = run_of(outcome, scenario)["layers"]
-    assert layers["groundedness"] in ("pass", "open")
-    assert layers == dict.fromkeys(LAYERS, "pass") | {"groundedness": layers["groundedness"]}
+def test_a_faithful_run_passes_all_five_layers(outcome: Mapping[str, Any], scenario: str) -> None:
+    assert run_of(outcome, scenario)["layers"] == dict.fromkeys(LAYERS, "pass")
 
 
 def test_the_misquote_fails_groundedness_and_passes_recovery(outcome: Mapping[str, Any]) -> None:

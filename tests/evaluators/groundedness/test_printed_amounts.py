@@ -37,3 +37,36 @@ def test_an_error_that_speaks_of_zero_gives_no_figure() -> None:
     """Division by zero in an earlier step does not excuse a misquote."""
     error = "ZeroDivisionError: division by zero"
     assert ground(["4050\n"], "Fees cost 45.10.", TASK, errors=[error]).verdict is Verdict.CONTRADICTED
+
+
+LINES = "lamp 3000 refunded\nbulb 1500 refunded\n"
+REFUND_TASK = "What is the total refund in dollars for order A-17?"
+
+
+@pytest.mark.parametrize("printed", ["45.0\n", "4500 45.0\n"])
+def test_the_amount_that_was_printed_last_is_what_the_task_requested(printed: str) -> None:
+    assert (
+        ground([LINES, printed], "The refund of order A-17 is $45.00.", REFUND_TASK).verdict
+        is Verdict.GROUNDED
+    )
+
+
+@pytest.mark.parametrize(
+    ("printed", "answer"),
+    [
+        ("4500 45.0\n", "The refund of order A-17 is $4,500."),
+        ("4500 45.0\n", "The refund of order B-17 is $45.00."),
+        ("4500 45.0\n", "The refund of order A-17 is $45.00, without the lamp."),
+    ],
+)
+def test_another_amount_or_more_than_the_amount_is_not_grounded(printed: str, answer: str) -> None:
+    assert ground([LINES, printed], answer, REFUND_TASK).verdict is not Verdict.GROUNDED
+
+
+def test_to_add_up_is_no_direction() -> None:
+    printed = "total cents: 4500\ntotal dollars: 45.0\n"
+    answer = "The refunds of order A-17 add up to $45.00."
+    assert (
+        ground([printed], answer, "What is the total refund of order A-17 in dollars?").verdict
+        is Verdict.GROUNDED
+    )

@@ -17,7 +17,7 @@ from spanproof.evaluators.layers.groundedness.reader import Named, Reading, Stat
 from spanproof.evaluators.layers.groundedness.world import FieldName, World
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.units import UNITS, Unit
-from spanproof.reading.values import NUMERIC, Kind, is_year
+from spanproof.reading.values import NUMERIC, Kind, Value, is_year
 from spanproof.reading.words import STOP, base_form, base_forms_of, expand
 
 _ATTACHING = frozenset(("of", "for", "in", "at", "from", "by", "with", "to", "on", "via", "(", "per"))
@@ -31,6 +31,8 @@ _PRECISE_DIGITS = 3
 # What a field loses for words of its name that are not said: `price` is meant by "price", not
 # `old_price`.
 _UNSAID = 0.25
+# Cents of a dollar, as most currencies have them.
+_MINOR_UNITS = 100
 _KINDS = {
     Kind.NUMBER: ClaimKind.NUMBER,
     Kind.MONEY: ClaimKind.CURRENCY,
@@ -147,19 +149,23 @@ class ValueBinder:
         return only or self._find_requested(stated, options, reading)
 
     def _find_requested(self, stated: Stated, options: Sequence[Fact], reading: Reading) -> Fact | None:
-        """Return the bare number that was printed last, where a sentence states just it in words of the task."""  # noqa: E501
-        last = [fact for fact in options if fact.source == self.world.last_output]
-        in_output = [fact for fact in self.world.numeric if fact.source == self.world.last_output]
-        if len(in_output) != 1 or last != in_output or last[0].path or last[0].sentence is not None:
+        """Return the bare amount that was printed last, where a sentence states just it in words of the task."""  # noqa: E501
+        printed = [fact for fact in self.world.numeric if fact.source == self.world.last_output]
+        amounts = [each for each in reading.stated if each.mention.value.kind is not Kind.ID]
+        text = self.world.base.texts[self.world.last_output] if printed else ""
+        is_bare = len(text.split()) == len(printed) and not any(fact.path for fact in printed)
+        requested = _choose_printed(stated.mention.value, printed)
+        if requested not in options or len(amounts) != 1 or not is_bare:
             return None
+        in_values = {at for each in reading.stated for at in each.words}
         is_of_task = all(
             not self.task_words.isdisjoint((word.form, base_form(word.lemma)))
             or is_of(word, "carrier")
             or not word.text[:1].isalpha()
             for at, word in enumerate(reading.words)
-            if at not in stated.words and word.form not in STOP
+            if at not in in_values and word.form not in STOP
         )
-        return last[0] if is_of_task and len(reading.stated) == 1 else None
+        return requested if is_of_task else None
 
     def _is_keyed(self, fact: Fact, stated: Stated, reading: Reading) -> bool:
         """Return whether a value follows the whole name of its field and a colon: "ECHO: 0.36"."""
@@ -395,6 +401,16 @@ class ValueBinder:
         yield frozenset(
             word.form for at, word in enumerate(reading.words) if low <= word.start < high and at not in names
         )
+
+
+def _choose_printed(stated: Value, printed: Sequence[Fact]) -> Fact | None:
+    """Return the one number that was printed; of an amount in cents and in dollars the latter, for money."""
+    if len(printed) == 1:
+        return printed[0]
+    if len(printed) != 2 or stated.kind is not Kind.MONEY:
+        return None
+    major, minor = sorted(printed, key=lambda fact: fact.value.number)
+    return major if minor.value.number == _MINOR_UNITS * major.value.number else None
 
 
 def is_precise(stated: Stated) -> bool:

@@ -269,6 +269,9 @@ def _is_read(
     lowered = word.text.lower()
     if lowered in load_degrees("superlative") or lowered in load_degrees("comparative"):
         return word.form in known or bool(expand((word.form,)) & groups)
+    if lowered == "up" and at and is_of(reading.words[at - 1], "sum"):
+        # "Add up to" is what the operation is called, and no direction.
+        return True
     if any(is_of(word, kind) for kind in _MEANINGFUL) or lowered in _SIDES:
         return word.form in known and not is_of(word, "negation")
     if word.part in _FUNCTION_PARTS or (not word.part and lowered in STOP):
