@@ -1,5 +1,5 @@
 // A fail rate over time: the rate as a line, its 95 % interval as a band, new releases as ticks.
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { LAYERS, type Layer, type Schema } from "./api";
@@ -102,7 +102,7 @@ export function RateChart({ layer, times, releases, point }: ChartParts) {
     };
   }, [layer, times, releases]);
   const ticks = releases.length ? `, with ${releases.length} new releases` : "";
-  return <div class="chart" ref={box} role="img" aria-label={`${layer}: fail rate over time with its interval${ticks}`} />;
+  return <div className="chart" ref={box} role="img" aria-label={`${layer}: fail rate over time with its interval${ticks}`} />;
 }
 
 export function describe(rate: Rate): string {

@@ -1,7 +1,8 @@
 // What fires, what fired when with the scores behind it, what is silenced, and the rules as they are configured.
-import { useState } from "preact/hooks";
+import { Button, Table, TextInput } from "@mantine/core";
+import { useState, type FormEvent } from "react";
 import type { Schema } from "../api";
-import { ago, author, AuthorField, Cli, Empty, formatTime, Grid, Head, percent, Plain, RunLink, Sent, Shown, useAnswer, useSend } from "../parts";
+import { author, AuthorField, Cli, Empty, Grid, Head, Plain, RunLink, Sent, Shown, Time, useAnswer, useSend } from "../parts";
 
 type Alert = Schema["AlertRow"];
 
@@ -33,7 +34,7 @@ export function Alerts() {
                 </p>
               </Empty>
             )}
-            <div class="columns">
+            <div className="columns">
               <section>
                 <h2>Rules</h2>
                 <Rules rules={list.rules} />
@@ -46,29 +47,29 @@ export function Alerts() {
           </>
         )}
       </Shown>
-      <h2 class="below">What happened</h2>
+      <h2 className="below">What happened</h2>
       <Shown loaded={history}>
         {(found) =>
           found.events.length ? (
-            <Grid label="History" heads={["when (UTC)", "rule", "state", ["what", "wide"]]}>
+            <Grid label="History" heads={["when", "rule", "state", ["what", "wide"]]}>
               {found.events.map((event) => (
-                <tr>
-                  <td class="dim">{formatTime(event.at_ns)}</td>
-                  <th scope="row">
+                <Table.Tr>
+                  <Table.Td className="dim"><Time ns={event.at_ns} /></Table.Td>
+                  <Table.Th scope="row">
                     <Plain text={event.rule} />
-                  </th>
-                  <td>
+                  </Table.Th>
+                  <Table.Td>
                     <State status={event.status} />
-                  </td>
-                  <td>
+                  </Table.Td>
+                  <Table.Td>
                     <Plain text={event.summary} />
                     <Behind alert={event} />
-                  </td>
-                </tr>
+                  </Table.Td>
+                </Table.Tr>
               ))}
             </Grid>
           ) : (
-            <p class="dim">No alert has fired yet.</p>
+            <p className="dim">No alert has fired yet.</p>
           )
         }
       </Shown>
@@ -81,7 +82,7 @@ function State({ status }: { status: string }) {
   const verdict = { firing: "fail", pending: "open", resolved: "pass", inactive: "skipped" }[status] ?? "skipped";
   const mark = { firing: "✗", pending: "?", resolved: "✓", inactive: "–" }[status] ?? "–";
   return (
-    <span class={`verdict ${verdict}`}>
+    <span className={`verdict ${verdict}`}>
       {mark} {status}
     </span>
   );
@@ -101,12 +102,12 @@ function One({ alert, reload }: { alert: Alert; reload: () => void }) {
       return "Silenced for 2 hours.";
     });
   return (
-    <section class="card">
+    <section className="card">
       <h2>
         <State status={alert.status} /> <Plain text={alert.summary} />
       </h2>
-      <div class="dim">
-        <Plain text={alert.rule} /> · {alert.severity} · <Plain text={alert.threshold} /> · since {ago(alert.since_ns)}
+      <div className="dim">
+        <Plain text={alert.rule} /> · {alert.severity} · <Plain text={alert.threshold} /> · since <Time ns={alert.since_ns} relative />
         {alert.acknowledged_by ? (
           <>
             {" "}
@@ -120,16 +121,21 @@ function One({ alert, reload }: { alert: Alert; reload: () => void }) {
           </>
         ))}
       </div>
+      {alert.first_summary && alert.first_summary !== alert.summary ? (
+        <p className="dim">
+          It began to fire with: <Plain text={alert.first_summary} />
+        </p>
+      ) : null}
       <Behind alert={alert} />
-      <div class="badges">
+      <div className="badges">
         {alert.status === "firing" && !alert.acknowledged_by ? (
-          <button type="button" onClick={acknowledge}>
+          <Button onClick={acknowledge}>
             acknowledge
-          </button>
+          </Button>
         ) : null}
-        <button type="button" onClick={silence}>
+        <Button onClick={silence}>
           silence for 2 h
-        </button>
+        </Button>
       </div>
       <Sent sending={sending} />
     </section>
@@ -139,10 +145,10 @@ function One({ alert, reload }: { alert: Alert; reload: () => void }) {
 function Behind({ alert }: { alert: Alert }) {
   if (!alert.scores.length && !alert.failures.length) return null;
   return (
-    <ul class="behind">
+    <ul className="behind">
       {alert.failures.map((each) => (
         <li>
-          <Plain text={each.text} /> <span class="dim">{each.count} times</span>
+          <Plain text={each.text} /> <span className="dim">{each.count} times</span>
         </li>
       ))}
       {alert.scores.slice(0, 5).map((each) => (
@@ -155,22 +161,22 @@ function Behind({ alert }: { alert: Alert }) {
 }
 
 function Rules({ rules }: { rules: Schema["AlertRule"][] }) {
-  if (!rules.length) return <p class="dim">This console has no configuration with rules.</p>;
+  if (!rules.length) return <p className="dim">This console has no configuration with rules.</p>;
   return (
     <Grid label="Rules" heads={["rule", "score", "measure", ["threshold", "heat"], "by", "notifies"]}>
       {rules.map((rule) => (
-        <tr>
-          <th scope="row">
+        <Table.Tr>
+          <Table.Th scope="row">
             <Plain text={rule.name} />
-          </th>
-          <td>{rule.metric}</td>
-          <td>
-            {rule.measure.replaceAll("_", " ")}, {rule.window_s / 60} min, n ≥ {rule.min_count}
-          </td>
-          <td class="heat">{rule.measure.includes("rate") ? percent(rule.threshold) : rule.threshold}</td>
-          <td>{rule.group_by.join(", ") || "–"}</td>
-          <td>{rule.notify.join(", ") || "–"}</td>
-        </tr>
+          </Table.Th>
+          <Table.Td>{rule.metric}</Table.Td>
+          <Table.Td>
+            {rule.measure.replaceAll("_", " ")} of {rule.window}, n ≥ {rule.min_count}
+          </Table.Td>
+          <Table.Td className="heat"><Plain text={rule.bound} /></Table.Td>
+          <Table.Td>{rule.group_by.join(", ") || "–"}</Table.Td>
+          <Table.Td>{rule.notify.join(", ") || "–"}</Table.Td>
+        </Table.Tr>
       ))}
     </Grid>
   );
@@ -179,9 +185,9 @@ function Rules({ rules }: { rules: Schema["AlertRule"][] }) {
 function Silences({ silences, reload }: { silences: Schema["SilenceRow"][]; reload: () => void }) {
   const sending = useSend();
   const [text, setText] = useState("");
-  const begin = (event: Event) => {
+  const begin = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const form = new FormData(event.target as HTMLFormElement);
+    const form = new FormData(event.currentTarget);
     const matchers = Object.fromEntries(
       text
         .split(/[\s,]+/)
@@ -202,37 +208,38 @@ function Silences({ silences, reload }: { silences: Schema["SilenceRow"][]; relo
   return (
     <>
       {silences.length ? (
-        <ul class="behind">
+        <ul className="behind">
           {silences.map((each) => (
             <li>
               <code>
                 <Plain text={Object.entries(each.matchers).map(([name, value]) => `${name}=${value}`).join(", ")} />
               </code>{" "}
-              until {formatTime(each.ends_ns)}, <Plain text={`${each.author}${each.comment ? `: ${each.comment}` : ""}`} />{" "}
-              <button type="button" onClick={() => end(each.id)}>
+              until <Time ns={each.ends_ns} />, <Plain text={`${each.author}${each.comment ? `: ${each.comment}` : ""}`} />{" "}
+              <Button onClick={() => end(each.id)}>
                 end it
-              </button>
+              </Button>
             </li>
           ))}
         </ul>
       ) : (
-        <p class="dim">None is in force.</p>
+        <p className="dim">None is in force.</p>
       )}
-      <form class="stack" onSubmit={begin}>
-        <label>
-          matchers{" "}
-          <input placeholder="agent=check* layer=boundary" required pattern="\s*[^=\s]+=\S*(\s+[^=\s]+=\S*)*\s*" value={text} onInput={(event) => setText(event.currentTarget.value)} />
-        </label>
-        <label>
-          hours <input name="hours" type="number" min="0.1" max="2160" step="any" defaultValue="2" />
-        </label>
-        <label>
-          why <input name="comment" />
-        </label>
+      <form className="fields" onSubmit={begin}>
+        <TextInput
+          label="matchers"
+          placeholder="agent=check* layer=boundary"
+          required
+          withAsterisk={false}
+          pattern="\s*[^=\s]+=\S*(\s+[^=\s]+=\S*)*\s*"
+          value={text}
+          onChange={(event) => setText(event.currentTarget.value)}
+        />
+        <TextInput label="hours" name="hours" type="number" min="0.1" max="2160" step="any" defaultValue="2" />
+        <TextInput label="why" name="comment" />
         <AuthorField />
-        <button type="submit" disabled={sending.busy}>
+        <Button type="submit" disabled={sending.busy}>
           Silence
-        </button>
+        </Button>
       </form>
       <Sent sending={sending} />
     </>

@@ -1,18 +1,20 @@
 // Which few causes are behind the many failures? Clusters, their trend, who is concerned, and runs to look at.
+import { NativeSelect, Table } from "@mantine/core";
 import type { Schema } from "../api";
-import { addressWith, ago, Cli, Empty, Grid, Head, nameOfWindow, percent, Plain, Promote, RunLink, Sent, Shown, Trend, useAnswer, useHours, useSend } from "../parts";
+import { Cli, Empty, Grid, Head, nameOfWindow, percent, Plain, Promote, RunLink, Sent, Shown, Time, Trend, useAnswer, useHours, useSend, useTitle } from "../parts";
 import { pair } from "../query";
-import { go } from "../router";
+import { addressWith, go } from "../location";
+import type { PageParts } from "../root";
 
 type Cluster = Schema["FailureCluster"];
 const STATES = ["open", "acknowledged", "resolved"] as const;
 
 export function Failures() {
-  const hours = useHours("168");
+  const hours = useHours();
   const found = useAnswer<Schema["FailureList"]>("failures", { hours });
   return (
     <>
-      <Head title={`What broke, last ${nameOfWindow(hours)}`} hours={hours} />
+      <Head title={`What broke, last ${nameOfWindow(hours)}`} />
       <Shown loaded={found}>{(list) => <List clusters={list.failures} hours={hours} />}</Shown>
       <Cli line={`spanproof failures list --since ${hours}h`} />
     </>
@@ -30,33 +32,33 @@ function List({ clusters, hours }: { clusters: Cluster[]; hours: string }) {
   return (
     <Grid label="Clusters of failures" heads={["what broke", "layer", "trend", ["runs", "heat"], ["before", "heat"], "last seen", "state"]}>
       {clusters.map((each) => (
-        <tr key={each.id}>
-          <th scope="row">
+        <Table.Tr key={each.id}>
+          <Table.Th scope="row">
             <a href={`/failures/${each.id}?hours=${hours}`}>
               <Plain text={each.name} />
             </a>
             {each.new_since ? (
-              <div class="dim">
+              <div className="dim">
                 new since <Plain text={each.new_since} />
               </div>
             ) : null}
-          </th>
-          <td>{each.layer}</td>
-          <td>
+          </Table.Th>
+          <Table.Td>{each.layer}</Table.Td>
+          <Table.Td>
             <Trend counts={each.trend} label={`${each.runs} runs in this window`} />
-          </td>
-          <td class="heat">{each.runs}</td>
-          <td class="heat dim">{each.runs_before}</td>
-          <td class="dim">{ago(each.last_seen_ns)}</td>
-          <td>{each.state}</td>
-        </tr>
+          </Table.Td>
+          <Table.Td className="heat">{each.runs}</Table.Td>
+          <Table.Td className="heat dim">{each.runs_before}</Table.Td>
+          <Table.Td className="dim"><Time ns={each.last_seen_ns} relative /></Table.Td>
+          <Table.Td>{each.state}</Table.Td>
+        </Table.Tr>
       ))}
     </Grid>
   );
 }
 
-export function Failure({ id }: { id: string }) {
-  const hours = useHours("168");
+export function Failure({ id }: PageParts) {
+  const hours = useHours();
   const found = useAnswer<Schema["FailurePage"]>(`failures/${id}`, { hours });
   return <Shown loaded={found} title="Failure">{(page) => <One page={page} hours={hours} reload={found.reload!} />}</Shown>;
 }
@@ -64,6 +66,7 @@ export function Failure({ id }: { id: string }) {
 function One({ page, hours, reload }: { page: Schema["FailurePage"]; hours: string; reload: () => void }) {
   const cluster = page.failure;
   const sending = useSend();
+  useTitle(cluster.name, "fail");
   const settle = (state: string) => {
     sending.run<Cluster>("POST", `failures/${cluster.id}/state`, { state }, (answer) => {
       reload();
@@ -80,27 +83,25 @@ function One({ page, hours, reload }: { page: Schema["FailurePage"]; hours: stri
   ].join("\n");
   return (
     <>
-      <div class="head-of-run">
-        <div class="dim">
+      <div className="head-of-run">
+        <div className="dim">
           <a href={`/failures?hours=${hours}`}>Failures</a> / {cluster.layer} · {cluster.kind.replaceAll("_", " ") || "no known kind"} · first seen{" "}
-          {ago(cluster.first_seen_ns)}, last {ago(cluster.last_seen_ns)}
+          <Time ns={cluster.first_seen_ns} relative />, last <Time ns={cluster.last_seen_ns} relative />
         </div>
         <h1>
-          <span class="verdict fail">✗</span> <Plain text={cluster.name} />
+          <span className="verdict fail">✗</span> <Plain text={cluster.name} />
         </h1>
         <p>
           {cluster.runs} {cluster.runs === 1 ? "run" : "runs"} in the last {nameOfWindow(hours)}, {cluster.runs_before} in the one before.{" "}
           <Trend counts={cluster.trend} label="runs over the window" />
         </p>
-        <div class="badges">
-          <label>
-            state{" "}
-            <select value={STATES.includes(cluster.state as "open") ? cluster.state : "open"} onChange={(event) => settle(event.currentTarget.value)}>
-              {STATES.map((state) => (
-                <option value={state}>{state}</option>
-              ))}
-            </select>
-          </label>
+        <div className="badges">
+          <NativeSelect
+            label="state"
+            value={STATES.includes(cluster.state as "open") ? cluster.state : "open"}
+            data={[...STATES]}
+            onChange={(event) => settle(event.currentTarget.value)}
+          />
           <Promote runs={page.runs.map(({ trace_id, run_span_id }) => ({ trace_id, run_span_id }))} label={`promote ${page.runs.length} runs`} />
           {cluster.link ? (
             <a href={cluster.link} rel="noreferrer">
@@ -110,26 +111,26 @@ function One({ page, hours, reload }: { page: Schema["FailurePage"]; hours: stri
         </div>
         <Sent sending={sending} />
       </div>
-      <div class="columns">
+      <div className="columns">
         <section>
           <h2>Runs that represent it</h2>
           <Grid label="Runs" heads={["run", "agent", "release", ["what happened", "wide"], "when"]}>
             {page.runs.map((run) => (
-              <tr>
-                <td>
+              <Table.Tr>
+                <Table.Td>
                   <RunLink trace={run.trace_id} run={run.run_span_id} />
-                </td>
-                <td>
+                </Table.Td>
+                <Table.Td>
                   <Plain text={run.agent} />
-                </td>
-                <td>
+                </Table.Td>
+                <Table.Td>
                   <Plain text={run.release || "–"} />
-                </td>
-                <td>
+                </Table.Td>
+                <Table.Td>
                   <Plain text={run.sample} />
-                </td>
-                <td class="dim">{ago(run.failed_ns)}</td>
-              </tr>
+                </Table.Td>
+                <Table.Td className="dim"><Time ns={run.failed_ns} relative /></Table.Td>
+              </Table.Tr>
             ))}
           </Grid>
         </section>
@@ -152,8 +153,8 @@ function One({ page, hours, reload }: { page: Schema["FailurePage"]; hours: stri
           ))}
           <details>
             <summary>Alert on it</summary>
-            <p class="dim">Add this to the configuration; the rule fires for each agent and release.</p>
-            <pre class="why">
+            <p className="dim">Add this to the configuration; the rule fires for each agent and release.</p>
+            <pre className="why">
               <Plain text={rule} />
             </pre>
           </details>
@@ -168,19 +169,19 @@ function Shares({ dimension, shares, layer, hours }: { dimension: string; shares
   return (
     <Grid label={dimension} heads={[dimension.replace("_", " "), ["share of its runs", "heat"]]}>
       {shares.slice(0, 5).map((each) => (
-        <tr>
-          <th scope="row">
-            <button type="button" class="plain" onClick={() => go(`/traces?q=${encodeURIComponent(`label:fail layer:${layer} ${pair(dimension, each.value)} since:${hours}h`)}`)}>
+        <Table.Tr>
+          <Table.Th scope="row">
+            <button type="button" className="plain" onClick={() => go(`/traces?q=${encodeURIComponent(`label:fail layer:${layer} ${pair(dimension, each.value)} since:${hours}h`)}`)}>
               <Plain text={each.value} />
             </button>
-          </th>
-          <td class="heat" title={`95 % interval ${percent(each.low)} to ${percent(each.high)}`}>
+          </Table.Th>
+          <Table.Td className="heat" title={`95 % interval ${percent(each.low)} to ${percent(each.high)}`}>
             {percent(each.failing / each.runs)}{" "}
-            <span class="dim">
+            <span className="dim">
               {each.failing} of {each.runs}
             </span>
-          </td>
-        </tr>
+          </Table.Td>
+        </Table.Tr>
       ))}
     </Grid>
   );

@@ -1,19 +1,20 @@
 // What did agents try? Attempts as the kernel saw them, findings of scanners, and a change of the policy tried on stored code.
-import { useState } from "preact/hooks";
+import { Button, Table, Textarea } from "@mantine/core";
+import { useState, type FormEvent } from "react";
 import type { Schema } from "../api";
-import { addressWith, ago, Cli, Empty, Grid, Head, nameOfWindow, Plain, RunLink, Sent, Shown, useAnswer, useHours, useSend } from "../parts";
-import { location } from "../router";
+import { Cli, Empty, Grid, Head, nameOfWindow, Plain, RunLink, Sent, Shown, Time, useAnswer, useHours, useSend } from "../parts";
+import { addressWith, here } from "../location";
 
 const KINDS: [string, string][] = [["", "everything"], ["network", "hosts"], ["file", "files"], ["process", "processes"], ["privilege", "privileges"]];
 
 export function Boundary() {
-  const hours = useHours("168");
-  const kind = location.value.searchParams.get("kind") ?? "";
+  const hours = useHours();
+  const kind = here().searchParams.get("kind") ?? "";
   const found = useAnswer<Schema["Boundary"]>("boundary", kind ? { hours, kind } : { hours });
   return (
     <>
-      <Head title={`What agents tried, last ${nameOfWindow(hours)}`} hours={hours} />
-      <div class="links" role="group" aria-label="Kind">
+      <Head title={`What agents tried, last ${nameOfWindow(hours)}`} />
+      <div className="links" role="group" aria-label="Kind">
         {KINDS.map(([value, name]) => (
           <a href={addressWith({ kind: value || null })} aria-current={value === kind ? "true" : undefined}>
             {name}
@@ -22,7 +23,7 @@ export function Boundary() {
       </div>
       <Shown loaded={found}>
         {(page) => (
-          <div class="columns even">
+          <div className="columns even">
             <section>
               <h2>Attempts in replays</h2>
               <Attempts rows={page.attempts} />
@@ -45,21 +46,21 @@ function Attempts({ rows }: { rows: Schema["AttemptRow"][] }) {
   return (
     <Grid label="Attempts" heads={["target", "agent · release", ["times", "heat"], "latest"]}>
       {rows.map((row) => (
-        <tr>
-          <th scope="row">
-            <span class={`verdict ${row.allowed ? "open" : "fail"}`}>{row.allowed ? "? allowed" : "✗ refused"}</span> <span class="dim">{row.kind}</span>{" "}
+        <Table.Tr>
+          <Table.Th scope="row">
+            <span className={`verdict ${row.allowed ? "open" : "fail"}`}>{row.allowed ? "? allowed" : "✗ refused"}</span> <span className="dim">{row.kind}</span>{" "}
             <code>
               <Plain text={row.target} />
             </code>
-          </th>
-          <td>
+          </Table.Th>
+          <Table.Td>
             <Plain text={[row.agent, row.release].filter(Boolean).join(" · ")} />
-          </td>
-          <td class="heat">{row.times}</td>
-          <td>
-            <RunLink trace={row.trace_id} /> <span class="dim">{ago(row.last_ns)}</span>
-          </td>
-        </tr>
+          </Table.Td>
+          <Table.Td className="heat">{row.times}</Table.Td>
+          <Table.Td>
+            <RunLink trace={row.trace_id} /> <span className="dim"><Time ns={row.last_ns} relative /></span>
+          </Table.Td>
+        </Table.Tr>
       ))}
     </Grid>
   );
@@ -70,21 +71,21 @@ function Findings({ rows }: { rows: Schema["FindingRow"][] }) {
   return (
     <Grid label="Findings" heads={["rule", "agent · release", ["snippets", "heat"], "latest"]}>
       {rows.map((row) => (
-        <tr>
-          <th scope="row">
+        <Table.Tr>
+          <Table.Th scope="row">
             <Verdict verdict={row.verdict} /> <code>{row.rule}</code>
-            <div class="dim">
+            <div className="dim">
               <Plain text={row.message} />
             </div>
-          </th>
-          <td>
+          </Table.Th>
+          <Table.Td>
             <Plain text={[row.agent, row.release].filter(Boolean).join(" · ")} />
-          </td>
-          <td class="heat">{row.snippets}</td>
-          <td>
-            <RunLink trace={row.trace_id} /> <span class="dim">{ago(row.last_ns)}</span>
-          </td>
-        </tr>
+          </Table.Td>
+          <Table.Td className="heat">{row.snippets}</Table.Td>
+          <Table.Td>
+            <RunLink trace={row.trace_id} /> <span className="dim"><Time ns={row.last_ns} relative /></span>
+          </Table.Td>
+        </Table.Tr>
       ))}
     </Grid>
   );
@@ -93,7 +94,7 @@ function Findings({ rows }: { rows: Schema["FindingRow"][] }) {
 function Verdict({ verdict }: { verdict: string }) {
   const [kind, mark] = { deny: ["fail", "✗"], review: ["open", "?"], allow: ["pass", "✓"] }[verdict] ?? ["skipped", "–"];
   return (
-    <span class={`verdict ${kind}`}>
+    <span className={`verdict ${kind}`}>
       {mark} {verdict}
     </span>
   );
@@ -103,9 +104,9 @@ function DryRun({ hours }: { hours: string }) {
   const settings = useAnswer<Schema["Settings"]>("settings");
   const sending = useSend();
   const [result, setResult] = useState<Schema["DryRunResult"] | null>(null);
-  const run = (event: Event) => {
+  const run = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const policy = String(new FormData(event.target as HTMLFormElement).get("policy"));
+    const policy = String(new FormData(event.currentTarget).get("policy"));
     sending.run<Schema["DryRunResult"]>("POST", "policy/dry-run", { policy, hours: Number(hours) }, (answer) => {
       setResult(answer);
       const changed = answer.changes.reduce((sum, each) => sum + each.times, 0);
@@ -113,27 +114,28 @@ function DryRun({ hours }: { hours: string }) {
     });
   };
   return (
-    <section class="below">
+    <section className="below">
       <h2>Try a change of the policy on the code of the last {nameOfWindow(hours)}</h2>
       <form onSubmit={run}>
-        <textarea
+        <Textarea
+          classNames={{ input: "code" }}
           name="policy"
           aria-label="Policy"
           rows={8}
-          spellcheck={false}
+          spellCheck={false}
           key={settings.value?.policy}
           defaultValue={settings.value?.policy || "# the default policy, with changes:\ndenied_modules: [requests]\n"}
         />
-        <button type="submit" disabled={sending.busy}>
+        <Button type="submit" disabled={sending.busy}>
           Dry run
-        </button>
+        </Button>
         <Sent sending={sending} />
       </form>
       {result ? (
         <>
           <p>
             {["allow", "review", "deny"].map((verdict) => (
-              <span class="part">
+              <span className="part">
                 <Verdict verdict={verdict} /> {result.before[verdict] ?? 0} → {result.after[verdict] ?? 0}
               </span>
             ))}
@@ -141,27 +143,27 @@ function DryRun({ hours }: { hours: string }) {
           {result.changes.length ? (
             <Grid label="Changes" heads={["change", ["times", "heat"], "code", ["why", "wide"]]}>
               {result.changes.map((each) => (
-                <tr>
-                  <th scope="row">
+                <Table.Tr>
+                  <Table.Th scope="row">
                     <Verdict verdict={each.before} /> → <Verdict verdict={each.after} />
                     <div>
                       <RunLink trace={each.trace_id} />
                     </div>
-                  </th>
-                  <td class="heat">{each.times}</td>
-                  <td>
+                  </Table.Th>
+                  <Table.Td className="heat">{each.times}</Table.Td>
+                  <Table.Td>
                     <pre>
                       <Plain text={each.source.slice(0, 400)} />
                     </pre>
-                  </td>
-                  <td>
+                  </Table.Td>
+                  <Table.Td>
                     {each.reasons.map((reason) => (
                       <div>
                         <Plain text={reason} />
                       </div>
                     ))}
-                  </td>
-                </tr>
+                  </Table.Td>
+                </Table.Tr>
               ))}
             </Grid>
           ) : null}

@@ -1,42 +1,44 @@
 // Is this safe to ship? Cases down, experiments across, reports of the gate, and an assertion tried on stored runs.
+import { NativeSelect, Table } from "@mantine/core";
 import type { Schema } from "../api";
-import { addressWith, ago, Cli, Empty, Grid, Head, Interval, pathOf, percent, Plain, request, RunLink, Shown, useAnswer, useHours } from "../parts";
+import { Cli, Empty, Grid, Head, PageTitle, Interval, pathOf, percent, Plain, Shown, Time, useAnswer } from "../parts";
 import { quoted } from "../query";
-import { report } from "../report";
-import { go, location } from "../router";
+import { addressWith, go, here } from "../location";
 import { Counts, LayerMarks, ResultMark, StateMark } from "../state";
-import { Marked } from "./results";
+import type { PageParts } from "../root";
+import { Case } from "./case";
+import { TryAssertion } from "./gates";
 
 export function Suites() {
   const suites = useAnswer<Schema["SuiteList"]>("suites");
   const gates = useAnswer<Schema["GateList"]>("gates");
   return (
     <>
-      <Head title="Suites and experiments" />
+      <Head title="Suites" />
       <Shown loaded={suites}>{(list) => <List list={list} />}</Shown>
-      <h2 class="below">Reports of the gate</h2>
+      <h2 className="below">Reports of the gate</h2>
       <Shown loaded={gates}>
         {(list) =>
           list.reports.length ? (
             <Grid label="Reports" heads={["report", "result", ["assertions", "heat"], "failing layers", "written"]}>
               {list.reports.map((each) => (
-                <tr>
-                  <th scope="row">
+                <Table.Tr>
+                  <Table.Th scope="row">
                     <a href={`/gates/${pathOf(each.name)}`}>
                       <Plain text={each.name} />
                     </a>
-                  </th>
-                  <td>
+                  </Table.Th>
+                  <Table.Td>
                     <ResultMark state={each.state} />
-                  </td>
-                  <td class="heat">{each.assertions}</td>
-                  <td>{each.failed_layers.join(", ") || "–"}</td>
-                  <td class="dim">{ago(each.written_ns)}</td>
-                </tr>
+                  </Table.Td>
+                  <Table.Td className="heat">{each.assertions}</Table.Td>
+                  <Table.Td>{each.failed_layers.join(", ") || "–"}</Table.Td>
+                  <Table.Td className="dim"><Time ns={each.written_ns} relative /></Table.Td>
+                </Table.Tr>
               ))}
             </Grid>
           ) : (
-            <p class="dim">
+            <p className="dim">
               None in the workspace: <code>spanproof gate --json &gt; gate.json</code> writes one.
             </p>
           )
@@ -67,37 +69,43 @@ function List({ list }: { list: Schema["SuiteList"] }) {
   return (
     <Grid label="Suites" heads={["suite", ["cases", "heat"], "frozen runs", "fails", "agents", ["experiments", "heat"]]}>
       {list.suites.map((each) => (
-        <tr>
-          <th scope="row">
+        <Table.Tr>
+          <Table.Th scope="row">
             <a href={`/suites/${pathOf(each.name)}`}>
               <Plain text={each.name} />
             </a>
-          </th>
-          <td class="heat">{each.cases}</td>
-          <td>
+          </Table.Th>
+          <Table.Td className="heat">{each.cases}</Table.Td>
+          <Table.Td>
             {each.problem ? (
-              <span class="verdict errored">
+              <span className="verdict errored">
                 ! <Plain text={each.problem} />
               </span>
             ) : (
               <Counts counts={each.states} />
             )}
-          </td>
-          <td>
+          </Table.Td>
+          <Table.Td>
             <Plain text={Object.entries(each.verdicts).filter(([layer]) => layer !== "none").map(([layer, n]) => `${layer} ${n}`).join(", ") || "–"} />
-          </td>
-          <td>
+          </Table.Td>
+          <Table.Td>
             <Plain text={Object.keys(each.agents).join(", ")} />
-          </td>
-          <td class="heat">{each.experiments}</td>
-        </tr>
+          </Table.Td>
+          <Table.Td className="heat">{each.experiments}</Table.Td>
+        </Table.Tr>
       ))}
     </Grid>
   );
 }
 
-export function Suite({ name }: { name: string }) {
-  const baseline = location.value.searchParams.get("baseline") ?? "";
+/** A suite, or a case of one: the name of a suite may hold slashes. */
+export function SuiteOrCase({ id }: PageParts) {
+  const found = id.match(/^(.+)\/cases\/([^/]+)$/);
+  return found ? <Case suite={found[1]!} id={found[2]!} /> : <Suite name={id} />;
+}
+
+function Suite({ name }: { name: string }) {
+  const baseline = here().searchParams.get("baseline") ?? "";
   const found = useAnswer<Schema["SuitePage"]>(`suites/${name}`, baseline ? { baseline } : {});
   return (
     <>
@@ -116,83 +124,81 @@ function Matrix({ page }: { page: Schema["SuitePage"] }) {
       : `${page.cases} ${page.cases === 1 ? "case" : "cases"}, ${flipped} of them flipped between experiments`;
   return (
     <>
-      <div class="head-of-run">
-        <div class="dim">
+      <div className="head-of-run">
+        <div className="dim">
           <a href="/suites">Suites</a> / <Plain text={page.name} />
         </div>
         <h1>
           <Plain text={sentence} />
         </h1>
+        <PageTitle text={`${page.name}: ${sentence}`} />
         {page.columns.length > 1 ? (
-          <label>
-            baseline{" "}
-            <select value={page.baseline} onChange={(event) => go(addressWith({ baseline: event.currentTarget.value || null }))}>
-              <option value="">none</option>
-              {page.columns.map((each) => (
-                <option value={each.name}>{each.name}</option>
-              ))}
-            </select>
-          </label>
+          <NativeSelect
+            label="baseline"
+            value={page.baseline}
+            data={[{ value: "", label: "none" }, ...page.columns.map((each) => each.name)]}
+            onChange={(event) => go(addressWith({ baseline: event.currentTarget.value || null }))}
+          />
         ) : null}
       </div>
       {page.columns.length ? null : (
-        <p class="dim">
+        <p className="dim">
           No experiment in the workspace ran this suite; <code>spanproof suite run {page.name} --agent … --out DIR</code> writes one.
         </p>
       )}
-      <div class="table" tabIndex={0} role="region" aria-label="Cases by experiments">
-        <table class="grid matrix">
-          <thead>
-            <tr>
-              <th scope="col">case</th>
-              <th scope="col">frozen run</th>
+      <div className="table" tabIndex={0} role="region" aria-label="Cases by experiments">
+        <Table className="grid matrix" highlightOnHover>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th scope="col">case</Table.Th>
+              <Table.Th scope="col">frozen run</Table.Th>
               {page.columns.map((each) => (
-                <th scope="col">
+                <Table.Th scope="col">
                   <a href={`/experiments/${pathOf(each.name)}`}>
                     <Plain text={each.name} />
                   </a>
                   <div>
                     <Counts counts={each.counts} />
                   </div>
-                  <div class="dim">
+                  <div className="dim">
                     pass@1 {percent(each.pass_at_1)}
                     {each.cost_usd === null ? "" : ` · $${each.cost_usd.toFixed(3)}`}
                     {each.wall_s === null ? "" : ` · ${each.wall_s.toFixed(1)} s`}
                   </div>
                   <Interval low={each.low} high={each.high} n={each.trials} />
                   {each.difference === null || each.name === page.baseline ? null : (
-                    <div class="dim">
+                    <div className="dim">
                       {each.difference > 0 ? "+" : ""}
                       {(each.difference * 100).toFixed(1)} points
                       {each.difference_low === null ? "" : ` (${(each.difference_low * 100).toFixed(1)} to ${((each.difference_high ?? 0) * 100).toFixed(1)})`}
                     </div>
                   )}
-                </th>
+                </Table.Th>
               ))}
-            </tr>
-          </thead>
-          <tbody>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
             {page.rows.map((row) => (
-              <tr id={`case-${row.case.id}`}>
-                <th scope="row">
+              <Table.Tr id={`case-${row.case.id}`}>
+                <Table.Th scope="row">
                   <a href={`/suites/${pathOf(page.name)}/cases/${encodeURIComponent(row.case.id)}`}>
                     <Plain text={row.case.id} />
                   </a>
-                  {row.flipped ? <span class="dim"> flipped</span> : null}
-                  <div class="dim clip" title={row.case.task}>
+                  {row.flipped ? <span className="dim"> flipped</span> : null}
+                  <div className="dim clip" title={row.case.task}>
                     <Plain text={row.case.task} />
                   </div>
-                </th>
-                <td>
+                </Table.Th>
+                <Table.Td>
                   {row.case.trace_id ? <StateMark state={row.case.state} /> : null} <LayerMarks states={row.case.expectation} />
-                </td>
+                </Table.Td>
                 {row.cells.map((cell, index) => (
-                  <td>{cell ? <OneCell cell={cell} href={besideBaseline(page, row, index)} /> : <span class="dim">not run</span>}</td>
+                  <Table.Td>{cell ? <OneCell cell={cell} href={besideBaseline(page, row, index)} /> : <span className="dim">not run</span>}</Table.Td>
                 ))}
-              </tr>
+              </Table.Tr>
             ))}
-          </tbody>
-        </table>
+          </Table.Tbody>
+        </Table>
       </div>
     </>
   );
@@ -220,7 +226,7 @@ export function OneCell({ cell, href }: { cell: Schema["Cell"]; href?: string | 
   return (
     <>
       <StateMark state={cell.state} text={nameStatus(cell)} title={cell.reason} href={href} />{" "}
-      <span class="dim">
+      <span className="dim">
         {cell.passed}/{cell.trials}
       </span>{" "}
       <LayerMarks states={cell.layer_states} />
@@ -228,95 +234,3 @@ export function OneCell({ cell, href }: { cell: Schema["Cell"]; href?: string | 
   );
 }
 
-export function Gate({ name }: { name: string }) {
-  const found = useAnswer<Schema["GatePage"]>(`gates/${name}`);
-  return (
-    <>
-      {report ? null : (
-        <div class="dim">
-          <a href="/suites">Suites</a> / gate
-        </div>
-      )}
-      <Shown loaded={found} title="Report of the gate">
-        {(page) => (
-          <>
-            <h1>
-              <ResultMark state={page.state} /> <Plain text={page.name} />
-            </h1>
-            <Assertions page={page} />
-          </>
-        )}
-      </Shown>
-      <Cli line="spanproof gate --assertions FILE" />
-    </>
-  );
-}
-
-export function Assertions({ page }: { page: Schema["GatePage"] }) {
-  return (
-    <>
-      {page.cut ? <p class="dim">There are more scores than were read: choose a shorter window for an exact result.</p> : null}
-      {page.assertions.map((each) => (
-        <section class="card">
-          <h2>
-            <ResultMark state={each.state} verdict={each.verdict} />{" "}
-            <code>
-              <Plain text={each.assertion} />
-            </code>
-          </h2>
-          <p>
-            <Plain text={each.reason} />
-          </p>
-          {each.share === null ? null : <Interval low={each.low} high={each.high} n={each.judged} />}
-          {each.failing.length ? (
-            <Grid label="Cases against it" heads={["run", "agent", "state", ["value", "heat"], ["why", "wide"]]}>
-              {each.failing.map((run) => (
-                <tr>
-                  <td>
-                    <RunLink trace={run.trace_id} run={run.run_span_id} />
-                  </td>
-                  <td>
-                    <Plain text={run.agent} />
-                  </td>
-                  <td>{run.state}</td>
-                  <td class="heat">{run.value === null ? "–" : run.value.toFixed(2)}</td>
-                  <td>
-                    <Plain text={run.explanation} />
-                  </td>
-                </tr>
-              ))}
-            </Grid>
-          ) : null}
-          {each.marks.map((mark) => (
-            <Marked mark={mark} />
-          ))}
-        </section>
-      ))}
-    </>
-  );
-}
-
-function TryAssertion() {
-  const hours = useHours("24");
-  const assertion = location.value.searchParams.get("assertion") ?? "";
-  const found = useAnswer<Schema["GatePage"]>(assertion ? "gate" : "", { assertion, hours });
-  const submit = (event: Event) => {
-    event.preventDefault();
-    const form = new FormData(event.target as HTMLFormElement);
-    go(addressWith({ assertion: String(form.get("assertion")), hours: String(form.get("hours")) }));
-  };
-  return (
-    <section class="below">
-      <h2>Try an assertion on stored runs</h2>
-      <form class="query" onSubmit={submit}>
-        <input name="assertion" aria-label="Assertion" defaultValue={assertion} placeholder="groundedness.score >= 0.85 for at_least 90% of cases" spellcheck={false} required />
-        <label class="narrow">
-          hours <input name="hours" type="number" min="0.1" max="8784" step="any" defaultValue={hours} />
-        </label>
-        <button type="submit">Try</button>
-      </form>
-      {assertion ? <Shown loaded={found}>{(page) => <Assertions page={page} />}</Shown> : null}
-      {assertion ? <Cli line={`spanproof gate --assert ${quoted(assertion)} --since ${hours}h`} /> : <Cli line={request("gate?assertion=…")} />}
-    </section>
-  );
-}

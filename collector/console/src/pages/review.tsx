@@ -1,9 +1,10 @@
 // Where people agree and disagree: a queue of verdicts, labels, and how far each layer agrees with people.
-import { useRef, useState } from "preact/hooks";
+import { Button, Table, TextInput } from "@mantine/core";
+import { useRef, useState } from "react";
 import { LAYERS, type Layer, type Schema } from "../api";
-import { addressWith, ago, author, AuthorField, Cli, Empty, Grid, Head, LayerSelect, percent, Plain, Promote, request, RunLink, Sent, Shown, useAnswer, useHours, useSend } from "../parts";
-import { report } from "../report";
-import { go, location } from "../router";
+import { author, AuthorField, Cli, Empty, Grid, Head, LayerSelect, percent, Plain, Promote, request, RunLink, Sent, Shown, Time, useAnswer, useHours, useSend } from "../parts";
+import { report } from "../answers";
+import { addressWith, go, here } from "../location";
 import { Outcome, StateMark } from "../state";
 
 /** A card of the queue; what a store of an earlier version does not give is left out. */
@@ -16,9 +17,9 @@ type Card = Schema["Waiting"] & {
 };
 
 export function Review() {
-  const given = location.value.searchParams.get("layer") as Layer | null;
+  const given = here().searchParams.get("layer") as Layer | null;
   const layer = given && LAYERS.includes(given) ? given : null;
-  const hours = useHours("720");
+  const hours = useHours();
   const queue = useAnswer<Schema["Queue"]>("review", layer ? { layer, hours } : { hours });
   const agreement = useAnswer<Schema["AgreementPage"]>("agreement");
   const wrong = useAnswer<Schema["LabelList"]>("labels", { wrong: "true" });
@@ -38,15 +39,15 @@ export function Review() {
   };
   return (
     <>
-      <Head title="Review" hours={hours}>
-        <span>
+      <Head title="Review">
+        <span className="fields">
           <LayerSelect value={layer} choose={(next) => go(addressWith({ layer: next }))} every="every layer" /> <AuthorField />
         </span>
       </Head>
-      <div class="columns">
+      <div className="columns">
         <section>
           <h2>Waiting for a person: open first</h2>
-          <div role="status" tabIndex={-1} ref={status} class={said ? "notice" : undefined}>
+          <div role="status" tabIndex={-1} ref={status} className={said ? "notice" : undefined}>
             <Plain text={said} />
           </div>
           <Shown loaded={queue}>
@@ -56,13 +57,13 @@ export function Review() {
         <section>
           <h2>How far we agree with people</h2>
           <Shown loaded={agreement}>{(found) => <Agreement layers={found.layers} />}</Shown>
-          <h2 class="below">Where we are wrong</h2>
+          <h2 className="below">Where we are wrong</h2>
           <Shown loaded={wrong}>
             {(found) =>
               found.labels.length ? (
                 <>
                   <Promote runs={found.labels.map(({ trace_id, run_span_id }) => ({ trace_id, run_span_id }))} label={`export ${found.labels.length} as cases`} />
-                  <ul class="behind">
+                  <ul className="behind">
                     {found.labels.map((each) => (
                       <li>
                         <RunLink trace={each.trace_id} run={each.run_span_id} /> {each.layer}: <Plain text={`${each.author} says ${each.verdict}, we said ${each.ours}. ${each.note}`} />
@@ -71,7 +72,7 @@ export function Review() {
                   </ul>
                 </>
               ) : (
-                <p class="dim">No person disagrees with a verdict.</p>
+                <p className="dim">No person disagrees with a verdict.</p>
               )
             }
           </Shown>
@@ -118,15 +119,15 @@ function WaitingCard({ card, layer, settle }: { card: Card; layer: Layer; settle
   const cause = card.cause_words ?? [outcome.cause_words, outcome.detail].filter(Boolean).join(": ");
   const facts = card.evidence ?? [];
   return (
-    <section class="card">
+    <section className="card">
       <div>
         <Outcome outcome={outcome} /> {layer} of <RunLink trace={card.trace_id} run={card.run_span_id} text={card.agent || "run"} />{" "}
-        <span class="dim">
-          <Plain text={card.release} /> {ago(card.started_ns)}
+        <span className="dim">
+          <Plain text={card.release} /> <Time ns={card.started_ns} relative />
         </span>
       </div>
       {card.task != null || card.answer != null ? (
-        <dl class="facts">
+        <dl className="facts">
           <dt>task</dt>
           <dd>
             <Plain text={card.task ?? "not on the trace"} />
@@ -150,13 +151,13 @@ function WaitingCard({ card, layer, settle }: { card: Card; layer: Layer; settle
           <summary>
             evidence, {facts.length} {facts.length === 1 ? "fact" : "facts"}
           </summary>
-          <ul class="behind">
+          <ul className="behind">
             {facts.map((fact) => (
               <li>
                 <Plain text={fact.what} />
                 {[fact.recorded, fact.replayed].map((text) =>
                   text ? (
-                    <div class="dim">
+                    <div className="dim">
                       <Plain text={text} />
                     </div>
                   ) : null,
@@ -188,35 +189,31 @@ export function Judge({ trace, run, layer, ours, onDone }: { trace: string; run:
   const opposite = ours === "pass" ? "fail" : "pass";
   return (
     <>
-      <div class="badges">
+      <div className="badges">
         {ours === "pass" || ours === "fail" ? (
           <>
-            <button type="button" disabled={sending.busy} onClick={() => label(ours)}>
+            <Button disabled={sending.busy} onClick={() => label(ours)}>
               agree
-            </button>
-            <button type="button" disabled={sending.busy} onClick={() => label(opposite)}>
+            </Button>
+            <Button disabled={sending.busy} onClick={() => label(opposite)}>
               disagree: {opposite}
-            </button>
+            </Button>
           </>
         ) : (
           <>
-            <button type="button" disabled={sending.busy} onClick={() => label("pass")}>
+            <Button disabled={sending.busy} onClick={() => label("pass")}>
               pass
-            </button>
-            <button type="button" disabled={sending.busy} onClick={() => label("fail")}>
+            </Button>
+            <Button disabled={sending.busy} onClick={() => label("fail")}>
               fail
-            </button>
+            </Button>
           </>
         )}
         <details>
           <summary>note, correction</summary>
-          <div class="stack">
-            <label>
-              note <input value={note} onInput={(event) => setNote(event.currentTarget.value)} />
-            </label>
-            <label>
-              right answer <input value={correction} onInput={(event) => setCorrection(event.currentTarget.value)} />
-            </label>
+          <div className="stack">
+            <TextInput label="note" value={note} onChange={(event) => setNote(event.currentTarget.value)} />
+            <TextInput label="right answer" value={correction} onChange={(event) => setCorrection(event.currentTarget.value)} />
           </div>
         </details>
       </div>
@@ -226,28 +223,28 @@ export function Judge({ trace, run, layer, ours, onDone }: { trace: string; run:
 }
 
 function Agreement({ layers }: { layers: Schema["LayerAgreement"][] }) {
-  if (!layers.length) return <p class="dim">No verdict was judged by a person yet: agree or disagree with one.</p>;
+  if (!layers.length) return <p className="dim">No verdict was judged by a person yet: agree or disagree with one.</p>;
   const share = (each: Schema["Share"]) => (
-    <td class="heat" title={each.low === null ? undefined : `95 % interval ${percent(each.low)} to ${percent(each.high)}`}>
+    <Table.Td className="heat" title={each.low === null ? undefined : `95 % interval ${percent(each.low)} to ${percent(each.high)}`}>
       {percent(each.share)}{" "}
-      <span class="dim">
+      <span className="dim">
         {each.part} of {each.whole}
       </span>
-    </td>
+    </Table.Td>
   );
   return (
     <Grid label="Agreement" heads={["layer", ["labels", "heat"], ["precision", "heat"], ["recall", "heat"], ["kappa", "heat"]]}>
       {layers.map((each) => (
-        <tr>
-          <th scope="row">{each.layer}</th>
-          <td class="heat">{each.labelled}</td>
+        <Table.Tr>
+          <Table.Th scope="row">{each.layer}</Table.Th>
+          <Table.Td className="heat">{each.labelled}</Table.Td>
           {share(each.precision)}
           {share(each.recall)}
-          <td class="heat">
+          <Table.Td className="heat">
             {each.kappa === null ? "–" : each.kappa.toFixed(2)}
-            <div class="dim">{each.kappa_low === null ? "" : `${each.kappa_low.toFixed(2)} to ${(each.kappa_high ?? 1).toFixed(2)}`}</div>
-          </td>
-        </tr>
+            <div className="dim">{each.kappa_low === null ? "" : `${each.kappa_low.toFixed(2)} to ${(each.kappa_high ?? 1).toFixed(2)}`}</div>
+          </Table.Td>
+        </Table.Tr>
       ))}
     </Grid>
   );
