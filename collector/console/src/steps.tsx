@@ -1,5 +1,6 @@
 // The steps of a run: code with findings on its lines, what was recorded beside what was replayed, tool calls.
 import { diffArrays, diffChars } from "diff";
+import { Link2 } from "lucide-react";
 import { useEffect, useRef } from "react";
 import type { Schema } from "./api";
 import { addressWith } from "./location";
@@ -26,8 +27,8 @@ export function Step({ step, claim, chosen }: { step: Schema["Step"]; claim: Cla
           {step.kind === "action" ? "" : ` ${step.kind.replace("_", " ")}`}
         </h2>
         <span className="dim">{formatDuration(step.end_ns - step.start_ns)}</span>
-        <a href={addressWith({ step: String(step.number) })} className="dim">
-          link
+        <a className="anchor" href={addressWith({ step: String(step.number) })} aria-label={`link to step ${step.number}`}>
+          <Link2 size={13} />
         </a>
       </header>
       {step.thought ? (

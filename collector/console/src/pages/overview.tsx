@@ -145,7 +145,13 @@ function Numbers({ readings, newest }: { readings: Schema["Reading"][]; newest: 
   const shown = SHOWN_HEALTH.flatMap((name) => readings.filter((each) => each.name === name));
   return (
     <>
-      <p>{newest ? `The newest trace began $<Time ns={newest.start_ns} relative />.` : ""}</p>
+      <p>
+        {newest ? (
+          <>
+            The newest trace began <Time ns={newest.start_ns} relative />.
+          </>
+        ) : null}
+      </p>
       {shown.length ? (
         <dl className="facts">
           {shown.map((each) => (
@@ -210,8 +216,8 @@ function RateCard({ layer, rate, times, releases, hours }: RateCardParts) {
       <RateBar rate={rate} />
       <RateChart layer={layer} times={times} releases={releases} point={setPoint} />
       {rate.open ? (
-        <div>
-          <Trend counts={times.rates[layer].map((each) => each?.open ?? 0)} label={`${layer}: open verdicts over time`} /> <span className="dim">open over time</span>
+        <div className="open-trend">
+          <Trend counts={times.rates[layer].map((each) => each?.open ?? 0)} label={`${layer}: open verdicts over time`} /> <span className="dim">open</span>
         </div>
       ) : null}
     </a>

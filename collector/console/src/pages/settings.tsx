@@ -158,7 +158,7 @@ export function FirstTrace({ settings }: { settings: Schema["Settings"] }) {
     <>
       <div className="badges" role="tablist" aria-label="Ways">
         {Object.keys(ways).map((name) => (
-          <button type="button" role="tab" aria-selected={name === chosen} onClick={() => choose(name)}>
+          <button key={name} type="button" className="way" role="tab" aria-selected={name === chosen} onClick={() => choose(name)}>
             {name}
           </button>
         ))}

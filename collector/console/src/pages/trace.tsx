@@ -1,11 +1,12 @@
 // What happened, and is the verdict right? Steps, what was recorded beside what was replayed, and the answer with its
 // claims: choosing one lights up the output it was held against.
-import { Button } from "@mantine/core";
+import { Button, Table } from "@mantine/core";
+import { ArrowLeftRight, Link2 } from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { LAYERS, type Layer, type Schema } from "../api";
-import { Cli, formatDuration, Plain, Promote, request, Shown, useAnswer } from "../parts";
+import { Cli, formatDuration, Plain, Promote, request, Shown, Time, useAnswer, useTitle } from "../parts";
 import { pair } from "../query";
-import { addressWith, go, here, isTyping } from "../location";
+import { addressOf, addressWith, go, here, isTyping } from "../location";
 import { report } from "../answers";
 import type { PageParts } from "../root";
 import { Outcome, StateMark } from "../state";
@@ -74,12 +75,12 @@ function Head({ page, run }: { page: Page; run: Run }) {
     `${run.steps.length} ${run.steps.length === 1 ? "step" : "steps"}`,
     formatDuration(run.end_ns - run.start_ns),
     run.tokens ? `${run.tokens.toLocaleString("en")} tokens` : "",
-    `$<Time ns={run.start_ns} /> UTC`,
   ].filter(Boolean);
+  useTitle(run.sentence, run.state);
   return (
     <div className="head-of-run">
       <div className="dim">
-        {report ? null : <a href="/traces">Traces</a>} / <Plain text={run.agent} /> · <Plain text={facts.join(" · ")} />
+        {report ? null : <a href={addressOf("/traces")}>Traces</a>} / <Plain text={run.agent} /> · <Plain text={facts.join(" · ")} /> · <Time ns={run.start_ns} />
       </div>
       <h1>
         <StateMark state={run.state} text={run.state === "pass" ? "" : undefined} /> <Plain text={run.sentence} />
@@ -116,7 +117,6 @@ function Columns({ page, path, run, reload }: { page: Page; path: string; run: R
   const layer = given.has("layer") ? LAYERS.find((each) => each === given.get("layer")) ?? null : reasonLayer;
   const chooseLayer = (next: Layer | null) => go(addressWith({ layer: next ?? "all" }), true);
   const [panel, setPanel] = useState(failing || run.state === "open" || run.state === "errored" ? "answer" : "steps");
-  const [help, setHelp] = useState(false);
   const stepOfUrl = () => Number(here().searchParams.get("step")) || 0;
   const chosen = stepOfUrl();
   const goToStep = (number: number) => {
@@ -146,14 +146,7 @@ function Columns({ page, path, run, reload }: { page: Page; path: string; run: R
       else if (event.key === "]") chooseLayer(layers[Math.min(layers.length - 1, at + 1)] ?? null);
       else if (event.key === "[") chooseLayer(layers[Math.max(0, at - 1)] ?? null);
       else if (event.key === "o") document.getElementById(`step-${stepOfUrl() || 1}`)?.querySelectorAll("details").forEach((each) => (each.open = !each.open));
-      else if (event.key === "/") {
-        event.preventDefault();
-        go("/traces");
-      } else if (event.key === "?") setHelp((open) => !open);
-      else if (event.key === "Escape") {
-        show(null);
-        setHelp(false);
-      }
+      else if (event.key === "Escape") show(null);
     };
     addEventListener("keydown", press);
     return () => removeEventListener("keydown", press);
@@ -194,12 +187,8 @@ function Columns({ page, path, run, reload }: { page: Page; path: string; run: R
           </button>
         ))}
         {isStored(path) ? <Promote runs={[{ trace_id: page.trace_id, run_span_id: run.span_id }]} /> : null}
-        {report || !isStored(path) ? null : <a className="badge" href={`/compare/runs?${new URLSearchParams({ after: `traces/${page.trace_id}/${run.span_id}` })}`}>compare</a>}
-        <Button onClick={() => setHelp(!help)} aria-expanded={help}>
-          keys <kbd>?</kbd>
-        </Button>
+        {report || !isStored(path) ? null : <Button component="a" leftSection={<ArrowLeftRight size={14} />} href={`/compare/runs?${new URLSearchParams({ after: `traces/${page.trace_id}/${run.span_id}` })}`}>compare</Button>}
       </div>
-      {help ? <Help /> : null}
       <p className="dim">
         <Plain text={run.replay} />
       </p>
@@ -245,26 +234,6 @@ function Columns({ page, path, run, reload }: { page: Page; path: string; run: R
   );
 }
 
-function Help() {
-  const keys: [string, string][] = [
-    ["j k", "next and previous step"],
-    ["o", "open and close the details of a step"],
-    ["[ ]", "previous and next layer"],
-    ["/", "back to the query line"],
-    ["Esc", "leave a claim"],
-    ["?", "this list"],
-  ];
-  return (
-    <dl className="help">
-      {keys.map(([key, meaning]) => (
-        <div>
-          <kbd>{key}</kbd> {meaning}
-        </div>
-      ))}
-    </dl>
-  );
-}
-
 interface TreeParts {
   page: Page;
   run: Run;
@@ -286,7 +255,7 @@ function Tree({ page, run, chosen, choose, chooseSpan }: TreeParts) {
         const crossed = step.snippets.some((each) => each.scan === "deny" || each.replayed?.attempts.some((a) => !a.allowed));
         return (
           <li>
-            <Button aria-current={step.number === chosen ? "true" : undefined} onClick={() => choose(step.number)}>
+            <button type="button" aria-current={step.number === chosen ? "true" : undefined} onClick={() => choose(step.number)}>
               <span className="name">
                 step {step.number}
                 {step.kind === "action" ? "" : ` ${step.kind.replace("_", " ")}`}
@@ -294,20 +263,20 @@ function Tree({ page, run, chosen, choose, chooseSpan }: TreeParts) {
               {failed ? <span className="verdict fail">✗ failed</span> : null}
               {crossed ? <span className="verdict fail">! boundary</span> : null}
               <span className="dim">{formatDuration(step.end_ns - step.start_ns)}</span>
-            </Button>
+            </button>
             <When run={run} start={step.start_ns} end={step.end_ns} />
             {isListed(step) && below.has(step.span_id) ? (
               <ul className="tree">
                 {below.get(step.span_id)!.slice(0, MOST_BELOW).map((each) => (
                   <li>
-                    <Button aria-current={each.span_id === span ? "true" : undefined} onClick={() => chooseSpan(each.span_id)}>
+                    <button type="button" aria-current={each.span_id === span ? "true" : undefined} onClick={() => chooseSpan(each.span_id)}>
                       <span className="dim">{each.kind}</span>
                       <span className="name">
                         <Plain text={each.name} />
                       </span>
                       {each.error ? <span className="verdict fail">✗ failed</span> : null}
                       <span className="dim">{formatDuration(each.end_ns - each.start_ns)}</span>
-                    </Button>
+                    </button>
                     <When run={run} start={each.start_ns} end={each.end_ns} />
                   </li>
                 ))}
@@ -485,8 +454,8 @@ function LayerEvidence({ score, run, trace, goToStep, reload }: LayerEvidencePar
     <section>
       <h3>
         <Outcome outcome={score.outcome} label={score.layer} />{" "}
-        <a className="dim" href={addressWith({ layer: score.layer })}>
-          link
+        <a className="anchor" href={addressWith({ layer: score.layer })} aria-label={`link to ${score.layer}`}>
+          <Link2 size={13} />
         </a>
       </h3>
       {score.settled_by ? (
@@ -529,27 +498,35 @@ function OpenFacts({ score, outcome, run, goToStep }: { score: Score; outcome: S
   );
 }
 
-function OtherScores({ scores }: { scores: Schema["Score"][] }) {
+/** The scores below a layer, as a table; those with a verdict first. */
+function OtherScores({ scores }: { scores: Score[] }) {
   const [most, setMost] = useState(MANY);
+  if (!scores.length) return null;
   return (
     <>
-      <ul>
-        {scores.slice(0, most).map((score) => (
-          <li>
-            <Outcome outcome={score.outcome} label={score.name} /> {score.raw === null ? "" : `${score.raw} ${score.unit} `}
-            <span className="dim">
-              <Plain text={score.outcome.explanation} />
-            </span>
-          </li>
-        ))}
-      </ul>
-      {scores.length > most ? (
-        <Button onClick={() => setMost(most + 10 * MANY)}>
-          {scores.length - most} more scores
-        </Button>
-      ) : null}
+      <Table className="scores">
+        <Table.Tbody>
+          {scores.slice(0, most).map((score) => (
+            <Table.Tr key={score.name + score.span_id} title={score.outcome.explanation}>
+              <Table.Th scope="row">{score.name.replaceAll("_", " ")}</Table.Th>
+              <Table.Td>
+                <Outcome outcome={score.outcome} />
+              </Table.Td>
+              <Table.Td className="heat">{score.raw === null ? "" : `${formatNumber(score.raw)} ${score.unit}`}</Table.Td>
+              <Table.Td className="dim">
+                <Plain text={score.outcome.explanation} />
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+      {scores.length > most ? <Button onClick={() => setMost(most + 10 * MANY)}>{scores.length - most} more scores</Button> : null}
     </>
   );
+}
+
+function formatNumber(value: number): string {
+  return value.toLocaleString("en", { maximumSignificantDigits: 6 });
 }
 
 function Facts({ facts, run, goToStep }: { facts: Schema["Fact"][]; run: Run; goToStep: (number: number) => void }) {
@@ -572,7 +549,7 @@ function Facts({ facts, run, goToStep }: { facts: Schema["Fact"][]; run: Run; go
               </div>
             ) : null}
             {step ? (
-              <Button onClick={() => goToStep(step.number)}>
+              <Button size="compact-xs" onClick={() => goToStep(step.number)}>
                 step {step.number}
               </Button>
             ) : null}
@@ -629,14 +606,14 @@ function Spans({ page, path }: { page: Page; path: string }) {
       <ul className="tree">
         {(opened ? page.spans : []).map((each) => (
           <li>
-            <Button aria-expanded={each.span_id === chosen} style={{ paddingLeft: `${8 + 16 * Math.min(20, depth.get(each.span_id) ?? 0)}px` }} onClick={() => go(addressWith({ span: each.span_id === chosen ? null : each.span_id }), true)}>
+            <button type="button" aria-expanded={each.span_id === chosen} style={{ paddingLeft: `${8 + 16 * Math.min(20, depth.get(each.span_id) ?? 0)}px` }} onClick={() => go(addressWith({ span: each.span_id === chosen ? null : each.span_id }), true)}>
               <span className="dim">{each.kind}</span>
               <span className="name">
                 <Plain text={each.name} />
               </span>
               {each.error ? <span className="verdict fail">✗</span> : null}
               <span className="dim">{formatDuration(each.end_ns - each.start_ns)}</span>
-            </Button>
+            </button>
             {span?.span.span_id === each.span_id ? (
               <pre className="why">
                 <Plain text={JSON.stringify({ dialect: span.dialect, attributes: span.attributes, resource: span.resource }, null, 1)} />
