@@ -65,9 +65,12 @@ export function Frame() {
           <strong className="page-name">{page?.name ?? "Spanproof"}</strong>
           <span className="end">
             {page?.hours === undefined ? null : <WindowSelect page={page} />}
-            <Button variant="default" leftSection={<Search size={13} />} onClick={() => setFinding(true)} aria-label="find">
-              <span className="wide">find</span> <Kbd className="wide">⌘K</Kbd>
+            <Button className="wide" leftSection={<Search size={13} />} rightSection={<Kbd size="xs">⌘K</Kbd>} onClick={() => setFinding(true)}>
+              find
             </Button>
+            <ActionIcon className="phone" variant="default" size={28} aria-label="find" onClick={() => setFinding(true)}>
+              <Search size={15} />
+            </ActionIcon>
             <ActionIcon className="wide" variant="default" size={28} aria-label="keys" title="keys: ?" aria-expanded={isHelped} onClick={() => setHelped(!isHelped)}>
               <Keyboard size={15} />
             </ActionIcon>

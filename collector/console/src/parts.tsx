@@ -253,7 +253,7 @@ export function nameOfWindow(hours: string): string {
 export function Head({ title, children }: { title: string; children?: ReactNode }) {
   useTitle(title);
   return (
-    <div className="head">
+    <div className="page-head">
       <h1>{title}</h1>
       {children}
     </div>

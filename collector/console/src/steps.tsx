@@ -57,8 +57,8 @@ export function Calls({ calls, lit }: { calls: Schema["Call"][]; lit: Cell | nul
   return (
     <div className="calls">
       <h3>tool calls</h3>
-      {calls.map((call) => (
-        <pre>
+      {calls.map((call, index) => (
+        <pre key={index}>
           <Plain text={`${call.tool}(${call.arguments})`} /> →{" "}
           {call.error !== null ? (
             <span className="verdict fail">
@@ -103,8 +103,8 @@ export function Source({ snippet, beside, side }: SourceParts) {
           ))}
         </ol>
       </div>
-      {snippet.findings.map((finding) => (
-        <div className={`finding ${finding.verdict}`}>
+      {snippet.findings.map((finding, index) => (
+        <div key={index} className={`finding ${finding.verdict}`}>
           line {finding.line}: <code>{finding.rule}</code> <Plain text={finding.message} />
           {finding.remedy ? (
             <div className="dim">
@@ -137,8 +137,8 @@ function Code({ snippet, lit }: { snippet: Snippet; lit: Cell | null }) {
       {snippet.replayed && Object.keys(snippet.replayed.files).length ? (
         <div className="attempts">
           <h3>Files left</h3>
-          {Object.entries(snippet.replayed.files).map(([path, size]) => (
-            <div>
+          {Object.entries(snippet.replayed.files).map(([path, size], index) => (
+            <div key={index}>
               <code>
                 <Plain text={path} />
               </code>{" "}
@@ -150,8 +150,8 @@ function Code({ snippet, lit }: { snippet: Snippet; lit: Cell | null }) {
       {snippet.replayed?.attempts.length ? (
         <div className="attempts">
           <h3>Attempts at the boundary</h3>
-          {snippet.replayed.attempts.map((attempt) => (
-            <div>
+          {snippet.replayed.attempts.map((attempt, index) => (
+            <div key={index}>
               <span className={`verdict ${attempt.allowed ? "open" : "fail"}`}>{attempt.allowed ? "? allowed" : "✗ refused"}</span> {attempt.kind}{" "}
               <code>
                 <Plain text={attempt.target} />
@@ -216,8 +216,8 @@ export function Difference({ before, after }: { before: string; after: string })
   if (!before || before.length + after.length > LONGEST_DIFF) return <Plain text={after} />;
   return (
     <>
-      {diffChars(before, after).map((part) => (
-        <span className={part.added ? "added" : part.removed ? "removed" : undefined}>
+      {diffChars(before, after).map((part, index) => (
+        <span key={index} className={part.added ? "added" : part.removed ? "removed" : undefined}>
           <Plain text={part.value} />
         </span>
       ))}

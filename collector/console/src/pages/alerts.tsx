@@ -1,6 +1,6 @@
 // What fires, what fired when with the scores behind it, what is silenced, and the rules as they are configured.
 import { Button, Table, TextInput } from "@mantine/core";
-import { useState, type FormEvent } from "react";
+import { Fragment, useState, type FormEvent } from "react";
 import type { Schema } from "../api";
 import { author, AuthorField, Cli, Empty, Grid, Head, Plain, RunLink, Sent, Shown, Time, useAnswer, useSend } from "../parts";
 
@@ -52,8 +52,8 @@ export function Alerts() {
         {(found) =>
           found.events.length ? (
             <Grid label="History" heads={["when", "rule", "state", ["what", "wide"]]}>
-              {found.events.map((event) => (
-                <Table.Tr>
+              {found.events.map((event, index) => (
+                <Table.Tr key={index}>
                   <Table.Td className="dim"><Time ns={event.at_ns} /></Table.Td>
                   <Table.Th scope="row">
                     <Plain text={event.rule} />
@@ -114,11 +114,11 @@ function One({ alert, reload }: { alert: Alert; reload: () => void }) {
             · acknowledged by <Plain text={alert.acknowledged_by} />
           </>
         ) : null}
-        {alert.undelivered.map((each) => (
-          <>
+        {alert.undelivered.map((each, index) => (
+          <Fragment key={index}>
             {" "}
             · <Plain text={each} />
-          </>
+          </Fragment>
         ))}
       </div>
       {alert.first_summary && alert.first_summary !== alert.summary ? (
@@ -146,13 +146,13 @@ function Behind({ alert }: { alert: Alert }) {
   if (!alert.scores.length && !alert.failures.length) return null;
   return (
     <ul className="behind">
-      {alert.failures.map((each) => (
-        <li>
+      {alert.failures.map((each, index) => (
+        <li key={index}>
           <Plain text={each.text} /> <span className="dim">{each.count} times</span>
         </li>
       ))}
-      {alert.scores.slice(0, 5).map((each) => (
-        <li>
+      {alert.scores.slice(0, 5).map((each, index) => (
+        <li key={index}>
           <RunLink trace={each.trace_id} run={each.run_span_id} /> <Plain text={each.explanation} />
         </li>
       ))}
@@ -164,8 +164,8 @@ function Rules({ rules }: { rules: Schema["AlertRule"][] }) {
   if (!rules.length) return <p className="dim">This console has no configuration with rules.</p>;
   return (
     <Grid label="Rules" heads={["rule", "score", "measure", ["threshold", "heat"], "by", "notifies"]}>
-      {rules.map((rule) => (
-        <Table.Tr>
+      {rules.map((rule, index) => (
+        <Table.Tr key={index}>
           <Table.Th scope="row">
             <Plain text={rule.name} />
           </Table.Th>
@@ -209,8 +209,8 @@ function Silences({ silences, reload }: { silences: Schema["SilenceRow"][]; relo
     <>
       {silences.length ? (
         <ul className="behind">
-          {silences.map((each) => (
-            <li>
+          {silences.map((each, index) => (
+            <li key={index}>
               <code>
                 <Plain text={Object.entries(each.matchers).map(([name, value]) => `${name}=${value}`).join(", ")} />
               </code>{" "}

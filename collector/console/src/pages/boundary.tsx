@@ -15,8 +15,8 @@ export function Boundary() {
     <>
       <Head title={`What agents tried, last ${nameOfWindow(hours)}`} />
       <div className="links" role="group" aria-label="Kind">
-        {KINDS.map(([value, name]) => (
-          <a href={addressWith({ kind: value || null })} aria-current={value === kind ? "true" : undefined}>
+        {KINDS.map(([value, name], index) => (
+          <a key={index} href={addressWith({ kind: value || null })} aria-current={value === kind ? "true" : undefined}>
             {name}
           </a>
         ))}
@@ -45,8 +45,8 @@ function Attempts({ rows }: { rows: Schema["AttemptRow"][] }) {
   if (!rows.length) return <Empty title="No program tried to leave its boundary" />;
   return (
     <Grid label="Attempts" heads={["target", "agent · release", ["times", "heat"], "latest"]}>
-      {rows.map((row) => (
-        <Table.Tr>
+      {rows.map((row, index) => (
+        <Table.Tr key={index}>
           <Table.Th scope="row">
             <span className={`verdict ${row.allowed ? "open" : "fail"}`}>{row.allowed ? "? allowed" : "✗ refused"}</span> <span className="dim">{row.kind}</span>{" "}
             <code>
@@ -70,8 +70,8 @@ function Findings({ rows }: { rows: Schema["FindingRow"][] }) {
   if (!rows.length) return <Empty title="The scanners found nothing" />;
   return (
     <Grid label="Findings" heads={["rule", "agent · release", ["snippets", "heat"], "latest"]}>
-      {rows.map((row) => (
-        <Table.Tr>
+      {rows.map((row, index) => (
+        <Table.Tr key={index}>
           <Table.Th scope="row">
             <Verdict verdict={row.verdict} /> <code>{row.rule}</code>
             <div className="dim">
@@ -134,16 +134,16 @@ function DryRun({ hours }: { hours: string }) {
       {result ? (
         <>
           <p>
-            {["allow", "review", "deny"].map((verdict) => (
-              <span className="part">
+            {["allow", "review", "deny"].map((verdict, index) => (
+              <span key={index} className="part">
                 <Verdict verdict={verdict} /> {result.before[verdict] ?? 0} → {result.after[verdict] ?? 0}
               </span>
             ))}
           </p>
           {result.changes.length ? (
             <Grid label="Changes" heads={["change", ["times", "heat"], "code", ["why", "wide"]]}>
-              {result.changes.map((each) => (
-                <Table.Tr>
+              {result.changes.map((each, index) => (
+                <Table.Tr key={index}>
                   <Table.Th scope="row">
                     <Verdict verdict={each.before} /> → <Verdict verdict={each.after} />
                     <div>
@@ -157,8 +157,8 @@ function DryRun({ hours }: { hours: string }) {
                     </pre>
                   </Table.Td>
                   <Table.Td>
-                    {each.reasons.map((reason) => (
-                      <div>
+                    {each.reasons.map((reason, index) => (
+                      <div key={index}>
                         <Plain text={reason} />
                       </div>
                     ))}

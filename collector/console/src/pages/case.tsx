@@ -1,9 +1,9 @@
 // One case: what a run must do, what became of it in each experiment, and its frozen run replayed with edits.
 import { Button, Table } from "@mantine/core";
-import { useState, type FormEvent } from "react";
+import { Fragment, useState, type FormEvent } from "react";
 import type { Schema } from "../api";
 import { quoted } from "../query";
-import { Cli, Grid, pathOf, Plain, request, RunLink, Sent, Shown, Time, useAnswer, useSend } from "../parts";
+import { Cli, Grid, pathOf, Plain, request, RunLink, Sent, Shown, Time, useAnswer, useSend, useTitle } from "../parts";
 import { Step } from "../steps";
 import { LayerMarks, StateMark } from "../state";
 import { nameStatus, OneCell } from "./suites";
@@ -23,6 +23,7 @@ export function Case({ suite, id }: { suite: string; id: string }) {
 function Whole({ page }: { page: Page }) {
   const { case: it, history } = page;
   const [latest] = history;
+  useTitle(`Case ${it.id}`, latest?.result.state);
   const sentence = latest
     ? `in ${latest.experiment}: ${latest.result.passed} of ${latest.result.trials} ${latest.result.trials === 1 ? "trial" : "trials"} passed`
     : "No experiment ran this case yet";
@@ -47,8 +48,8 @@ function Whole({ page }: { page: Page }) {
           <p>{it.task ? <Plain text={it.task} /> : <span className="dim">none is given</span>}</p>
           <h2>What a run must do</h2>
           <ul className="behind">
-            {it.requirements.map((each) => (
-              <li>
+            {it.requirements.map((each, index) => (
+              <li key={index}>
                 <Plain text={each} />
               </li>
             ))}
@@ -140,13 +141,13 @@ function History({ page }: { page: Page }) {
               ) : null}
             </Table.Td>
             <Table.Td>
-              {each.trials.map((trial) => (
-                <TrialMark trial={trial} href={trial.has_trace ? `/trials/${each.experiment}/${page.case.id}/${trial.number}` : null} />
+              {each.trials.map((trial, index) => (
+                <TrialMark key={index} trial={trial} href={trial.has_trace ? `/trials/${each.experiment}/${page.case.id}/${trial.number}` : null} />
               ))}
             </Table.Td>
             <Table.Td>
-              {[...new Set(each.trials.map((trial) => trial.answer))].slice(0, 3).map((answer) => (
-                <div>
+              {[...new Set(each.trials.map((trial) => trial.answer))].slice(0, 3).map((answer, index) => (
+                <div key={index}>
                   <Plain text={answer || "none"} />
                 </div>
               ))}
@@ -218,8 +219,8 @@ function WhatIf({ page }: { page: Page }) {
     <>
       <p className="dim">Edit the code or a tool's result; the whole run is replayed in the sandbox, beside its record. Nothing is judged or written.</p>
       <form onSubmit={submit} className="whatif">
-        {page.code.map((each) => (
-          <>
+        {page.code.map((each, index) => (
+          <Fragment key={index}>
             <label>
               step {each.step}, {each.language}
               {each.source === null ? (
@@ -230,8 +231,8 @@ function WhatIf({ page }: { page: Page }) {
             </label>
             {page.calls
               .filter((call) => call.step === each.step)
-              .map((call) => (
-                <label className="within">
+              .map((call, index) => (
+                <label key={index} className="within">
                   <code>
                     <Plain text={`${call.tool}(${call.arguments})`} />
                   </code>{" "}
@@ -243,7 +244,7 @@ function WhatIf({ page }: { page: Page }) {
                   )}
                 </label>
               ))}
-          </>
+          </Fragment>
         ))}
         <div className="stack">
           <Button type="submit" variant="filled" disabled={sending.busy}>

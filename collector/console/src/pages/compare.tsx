@@ -114,8 +114,8 @@ function Both({ page }: { page: Schema["Comparison"] }) {
       <h2 className="below">By {page.by.replace("_", " ")}, flipped first</h2>
       {page.values.length ? (
         <Grid label="Values" heads={[page.by.replace("_", " "), ...LAYERS.map((layer): [string, string] => [layer, "heat"])]}>
-          {page.values.map((each) => (
-            <Table.Tr>
+          {page.values.map((each, index) => (
+            <Table.Tr key={index}>
               <Table.Th scope="row">
                 <Plain text={each.value || "(none given)"} />
               </Table.Th>

@@ -1,4 +1,5 @@
 // Did the agent do what its suite requires? A result case by case: what did not pass first, with the code to blame.
+import { Fragment } from "react";
 import { Table } from "@mantine/core";
 import { useQueries } from "@tanstack/react-query";
 import { get, type Schema } from "../api";
@@ -111,21 +112,21 @@ function Whole({ page }: { page: Schema["ResultPage"] }) {
         </div>
         {page.facts.length ? (
           <dl className="facts">
-            {page.facts.map((fact) => (
-              <>
+            {page.facts.map((fact, index) => (
+              <Fragment key={index}>
                 <dt>
                   <Plain text={fact.name} />
                 </dt>
                 <dd>
                   <Plain text={fact.value} />
                 </dd>
-              </>
+              </Fragment>
             ))}
           </dl>
         ) : null}
       </div>
-      {failing.map((each) => (
-        <FailingCase each={each} />
+      {failing.map((each, index) => (
+        <FailingCase key={index} each={each} />
       ))}
       {passed.length ? (
         <section className="card">
@@ -133,8 +134,8 @@ function Whole({ page }: { page: Schema["ResultPage"] }) {
             {passed.length} {passed.length === 1 ? "case" : "cases"} passed
           </h2>
           <ul className="behind">
-            {passed.map((each) => (
-              <li>
+            {passed.map((each, index) => (
+              <li key={index}>
                 <ResultMark state={each.state} verdict={each.verdict} /> <Plain text={[each.name, each.reason].filter(Boolean).join(": ")} />{" "}
                 {each.wall_s === null ? null : <span className="dim">{formatDuration(each.wall_s * 1e9)}</span>}
               </li>
@@ -163,8 +164,8 @@ function FailingCase({ each }: { each: Schema["ResultCase"] }) {
       </p>
       {each.details.length ? (
         <ul className="behind">
-          {each.details.map((line) => (
-            <li>
+          {each.details.map((line, index) => (
+            <li key={index}>
               <Plain text={line} />
             </li>
           ))}
@@ -173,15 +174,15 @@ function FailingCase({ each }: { each: Schema["ResultCase"] }) {
       {each.runs.length ? (
         <div className="links">
           <span className="dim">open</span>
-          {each.runs.map((run) => (
-            <a href={`/${run.path}`}>
+          {each.runs.map((run, index) => (
+            <a key={index} href={`/${run.path}`}>
               <Plain text={run.name} />
             </a>
           ))}
         </div>
       ) : null}
-      {each.marks.map((mark) => (
-        <Marked mark={mark} />
+      {each.marks.map((mark, index) => (
+        <Marked key={index} mark={mark} />
       ))}
       <div className="dim">
         <Plain text={each.file} />

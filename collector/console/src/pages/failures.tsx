@@ -115,8 +115,8 @@ function One({ page, hours, reload }: { page: Schema["FailurePage"]; hours: stri
         <section>
           <h2>Runs that represent it</h2>
           <Grid label="Runs" heads={["run", "agent", "release", ["what happened", "wide"], "when"]}>
-            {page.runs.map((run) => (
-              <Table.Tr>
+            {page.runs.map((run, index) => (
+              <Table.Tr key={index}>
                 <Table.Td>
                   <RunLink trace={run.trace_id} run={run.run_span_id} />
                 </Table.Td>
@@ -148,8 +148,8 @@ function One({ page, hours, reload }: { page: Schema["FailurePage"]; hours: stri
             </>
           ) : null}
           <h2>Who is concerned</h2>
-          {Object.entries(page.shares).map(([dimension, shares]) => (
-            <Shares dimension={dimension} shares={shares} layer={cluster.layer} hours={hours} />
+          {Object.entries(page.shares).map(([dimension, shares], index) => (
+            <Shares key={index} dimension={dimension} shares={shares} layer={cluster.layer} hours={hours} />
           ))}
           <details>
             <summary>Alert on it</summary>
@@ -168,8 +168,8 @@ function One({ page, hours, reload }: { page: Schema["FailurePage"]; hours: stri
 function Shares({ dimension, shares, layer, hours }: { dimension: string; shares: Schema["FailureShare"][]; layer: string; hours: string }) {
   return (
     <Grid label={dimension} heads={[dimension.replace("_", " "), ["share of its runs", "heat"]]}>
-      {shares.slice(0, 5).map((each) => (
-        <Table.Tr>
+      {shares.slice(0, 5).map((each, index) => (
+        <Table.Tr key={index}>
           <Table.Th scope="row">
             <button type="button" className="plain" onClick={() => go(`/traces?q=${encodeURIComponent(`label:fail layer:${layer} ${pair(dimension, each.value)} since:${hours}h`)}`)}>
               <Plain text={each.value} />

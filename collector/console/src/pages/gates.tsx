@@ -38,8 +38,8 @@ function Assertions({ page }: { page: Schema["GatePage"] }) {
   return (
     <>
       {page.cut ? <p className="dim">There are more scores than were read: choose a shorter window for an exact result.</p> : null}
-      {page.assertions.map((each) => (
-        <section className="card">
+      {page.assertions.map((each, index) => (
+        <section key={index} className="card">
           <h2>
             <ResultMark state={each.state} verdict={each.verdict} />{" "}
             <code>
@@ -52,8 +52,8 @@ function Assertions({ page }: { page: Schema["GatePage"] }) {
           {each.share === null ? null : <Interval low={each.low} high={each.high} n={each.judged} />}
           {each.failing.length ? (
             <Grid label="Cases against it" heads={["run", "agent", "state", ["value", "heat"], ["why", "wide"]]}>
-              {each.failing.map((run) => (
-                <Table.Tr>
+              {each.failing.map((run, index) => (
+                <Table.Tr key={index}>
                   <Table.Td>
                     <RunLink trace={run.trace_id} run={run.run_span_id} />
                   </Table.Td>
@@ -69,8 +69,8 @@ function Assertions({ page }: { page: Schema["GatePage"] }) {
               ))}
             </Grid>
           ) : null}
-          {each.marks.map((mark) => (
-            <Marked mark={mark} />
+          {each.marks.map((mark, index) => (
+            <Marked key={index} mark={mark} />
           ))}
         </section>
       ))}

@@ -1,6 +1,6 @@
 // Is anything wrong now? Fail rates with their intervals, over time, and by cohort.
 import { Table } from "@mantine/core";
-import { useMemo, useState } from "react";
+import { Fragment, useMemo, useState } from "react";
 import { LAYERS, type Layer, type Schema } from "../api";
 import { RateChart, readTimes, type Times } from "../chart";
 import { Cli, DimensionSelect, formatDuration, Grid, Head, Interval, LayerCells, nameOfWindow, percent, Plain, Shown, Time, Trend, useAnswer, useHours } from "../parts";
@@ -96,8 +96,8 @@ function Broken({ clusters, hours }: { clusters: Schema["FailureCluster"][]; hou
   if (!clusters.length) return <p className="dim">Nothing failed in this window.</p>;
   return (
     <Grid label="What broke" heads={["cause", "trend", ["runs", "heat"], "last seen"]}>
-      {clusters.map((each) => (
-        <Table.Tr>
+      {clusters.map((each, index) => (
+        <Table.Tr key={index}>
           <Table.Th scope="row">
             <a href={`/failures/${each.id}?hours=${hours}`}>
               <Plain text={each.name} />
@@ -124,8 +124,8 @@ function Firing({ alerts, rules }: { alerts: Schema["AlertRow"][]; rules: number
   if (!firing.length) return <p className="dim">Nothing fires{rules ? `; ${rules} rules are watched` : "; no rule is configured"}.</p>;
   return (
     <ul className="behind">
-      {firing.map((each) => (
-        <li>
+      {firing.map((each, index) => (
+        <li key={index}>
           <a href="/alerts" className="verdict fail">
             ✗ <Plain text={each.rule} />
           </a>{" "}
@@ -154,11 +154,11 @@ function Numbers({ readings, newest }: { readings: Schema["Reading"][]; newest: 
       </p>
       {shown.length ? (
         <dl className="facts">
-          {shown.map((each) => (
-            <>
+          {shown.map((each, index) => (
+            <Fragment key={index}>
               <dt title={each.meaning}>{each.name.replace(/^spanproof_|_total$/g, "").replaceAll("_", " ")}</dt>
               <dd>{each.value.toLocaleString("en")}</dd>
-            </>
+            </Fragment>
           ))}
         </dl>
       ) : (
@@ -215,12 +215,23 @@ function RateCard({ layer, rate, times, releases, hours }: RateCardParts) {
       <div className="dim point">{point ?? describeRate(rate)}</div>
       <RateBar rate={rate} />
       <RateChart layer={layer} times={times} releases={releases} point={setPoint} />
-      {rate.open ? (
-        <div className="open-trend">
-          <Trend counts={times.rates[layer].map((each) => each?.open ?? 0)} label={`${layer}: open verdicts over time`} /> <span className="dim">open</span>
-        </div>
-      ) : null}
+      <Stack layer={layer} rates={times.rates[layer]} />
     </a>
+  );
+}
+
+/** How many failed, are open and passed in each stretch of time, as stacked bars. */
+function Stack({ layer, rates }: { layer: Layer; rates: (Schema["Rate"] | null)[] }) {
+  const most = Math.max(1, ...rates.map((rate) => (rate ? rate.judged + rate.open : 0)));
+  const parts = ["passed", "open", "failed"] as const;
+  return (
+    <div className="stacked" role="img" aria-label={`${layer}: failed, open and passed verdicts over time, at most ${most} in a stretch`}>
+      {rates.map((rate, index) => (
+        <span key={index} title={rate ? describeRate(rate) : undefined}>
+          {parts.map((part) => (rate?.[part] ? <i key={part} className={part} style={{ height: `${Math.max(4, (rate[part] / most) * 100)}%` }} /> : null))}
+        </span>
+      ))}
+    </div>
   );
 }
 
@@ -252,8 +263,8 @@ function NotJudged({ overview }: { overview: Schema["Overview"] }) {
   const all = rates.reduce((sum, rate) => sum + countOf(rate), 0);
   return (
     <Grid label="Not judged" heads={["why", ["share", "heat"]]}>
-      {reasons.map((each) => (
-        <Table.Tr>
+      {reasons.map((each, index) => (
+        <Table.Tr key={index}>
           <Table.Td>
             <StateMark state={isState(each.outcome) ? each.outcome : "skipped"} label={each.layer} /> <Plain text={each.reason} />
           </Table.Td>

@@ -1,10 +1,10 @@
 // Where people agree and disagree: a queue of verdicts, labels, and how far each layer agrees with people.
-import { Button, Table, TextInput } from "@mantine/core";
-import { useRef, useState } from "react";
+import { Button, Kbd, Table, TextInput } from "@mantine/core";
+import { useEffect, useRef, useState } from "react";
 import { LAYERS, type Layer, type Schema } from "../api";
 import { author, AuthorField, Cli, Empty, Grid, Head, LayerSelect, percent, Plain, Promote, request, RunLink, Sent, Shown, Time, useAnswer, useHours, useSend } from "../parts";
 import { report } from "../answers";
-import { addressWith, go, here } from "../location";
+import { addressWith, go, here, isTyping } from "../location";
 import { Outcome, StateMark } from "../state";
 
 /** A card of the queue; what a store of an earlier version does not give is left out. */
@@ -51,7 +51,7 @@ export function Review() {
             <Plain text={said} />
           </div>
           <Shown loaded={queue}>
-            {(found) => <Cards queue={found} settled={settled} settle={settle} />}
+            {(found) => <Cards queue={found} settled={settled} settle={settle} skip={(key) => setSettled(new Set([...settled, key]))} />}
           </Shown>
         </section>
         <section>
@@ -64,8 +64,8 @@ export function Review() {
                 <>
                   <Promote runs={found.labels.map(({ trace_id, run_span_id }) => ({ trace_id, run_span_id }))} label={`export ${found.labels.length} as cases`} />
                   <ul className="behind">
-                    {found.labels.map((each) => (
-                      <li>
+                    {found.labels.map((each, index) => (
+                      <li key={index}>
                         <RunLink trace={each.trace_id} run={each.run_span_id} /> {each.layer}: <Plain text={`${each.author} says ${each.verdict}, we said ${each.ours}. ${each.note}`} />
                       </li>
                     ))}
@@ -87,16 +87,52 @@ interface CardsParts {
   queue: Schema["Queue"];
   settled: ReadonlySet<string>;
   settle: (key: string, sentence: string) => void;
+  skip: (key: string) => void;
 }
 
-/** The queue without what was settled since it was loaded. */
-function Cards({ queue, settled, settle }: CardsParts) {
+/** Choose a card with j and k; a and d press its buttons, s skips it. Returns the key of the card that is chosen. */
+function useCardKeys(keys: string[], skip: (key: string) => void): string | null {
+  const [chosen, choose] = useState<string | null>(null);
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (isTyping(event) || event.metaKey || event.ctrlKey || event.altKey) return;
+      const at = chosen === null ? -1 : keys.indexOf(chosen);
+      const step = { j: 1, k: -1 }[event.key];
+      if (step !== undefined) choose(keys[Math.min(keys.length - 1, Math.max(0, at + step))] ?? null);
+      else if (at < 0) return;
+      else if (event.key === "a" || event.key === "d") {
+        document.querySelector<HTMLButtonElement>(`.card[data-chosen] [data-key=${event.key}]`)?.click();
+        choose(keys[at + 1] ?? keys[at - 1] ?? null);
+      } else if (event.key === "s") {
+        skip(chosen!);
+        choose(keys[at + 1] ?? keys[at - 1] ?? null);
+      }
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  });
+  useEffect(() => document.querySelector(".card[data-chosen]")?.scrollIntoView({ block: "nearest" }), [chosen]);
+  return chosen;
+}
+
+/** The queue without what was settled or skipped since it was loaded. */
+function Cards({ queue, settled, settle, skip }: CardsParts) {
   const cards = listCards(queue, settled);
+  const chosen = useCardKeys(cards.map((card) => keyOf(card, queue)), skip);
   if (!cards.length) return <Empty title="Every verdict was looked at" />;
   return (
     <>
+      <p className="dim">
+        {cards.length} shown; <Kbd size="xs">j</Kbd> <Kbd size="xs">k</Kbd> choose one, <Kbd size="xs">a</Kbd> agrees, <Kbd size="xs">d</Kbd> disagrees, <Kbd size="xs">s</Kbd> skips
+      </p>
       {cards.map((card) => (
-        <WaitingCard key={keyOf(card, queue)} card={card} layer={layerOf(card, queue)} settle={(sentence) => settle(keyOf(card, queue), sentence)} />
+        <WaitingCard
+          key={keyOf(card, queue)}
+          card={card}
+          layer={layerOf(card, queue)}
+          isChosen={keyOf(card, queue) === chosen}
+          settle={(sentence) => settle(keyOf(card, queue), sentence)}
+        />
       ))}
     </>
   );
@@ -114,12 +150,19 @@ function keyOf(card: Card, queue: Schema["Queue"]): string {
   return `${card.trace_id} ${card.run_span_id} ${layerOf(card, queue)}`;
 }
 
-function WaitingCard({ card, layer, settle }: { card: Card; layer: Layer; settle: (sentence: string) => void }) {
+interface WaitingParts {
+  card: Card;
+  layer: Layer;
+  isChosen: boolean;
+  settle: (sentence: string) => void;
+}
+
+function WaitingCard({ card, layer, isChosen, settle }: WaitingParts) {
   const { outcome } = card;
   const cause = card.cause_words ?? [outcome.cause_words, outcome.detail].filter(Boolean).join(": ");
   const facts = card.evidence ?? [];
   return (
-    <section className="card">
+    <section className="card" data-chosen={isChosen || undefined}>
       <div>
         <Outcome outcome={outcome} /> {layer} of <RunLink trace={card.trace_id} run={card.run_span_id} text={card.agent || "run"} />{" "}
         <span className="dim">
@@ -152,8 +195,8 @@ function WaitingCard({ card, layer, settle }: { card: Card; layer: Layer; settle
             evidence, {facts.length} {facts.length === 1 ? "fact" : "facts"}
           </summary>
           <ul className="behind">
-            {facts.map((fact) => (
-              <li>
+            {facts.map((fact, index) => (
+              <li key={index}>
                 <Plain text={fact.what} />
                 {[fact.recorded, fact.replayed].map((text) =>
                   text ? (
@@ -192,19 +235,19 @@ export function Judge({ trace, run, layer, ours, onDone }: { trace: string; run:
       <div className="badges">
         {ours === "pass" || ours === "fail" ? (
           <>
-            <Button disabled={sending.busy} onClick={() => label(ours)}>
+            <Button data-key="a" disabled={sending.busy} onClick={() => label(ours)}>
               agree
             </Button>
-            <Button disabled={sending.busy} onClick={() => label(opposite)}>
+            <Button data-key="d" disabled={sending.busy} onClick={() => label(opposite)}>
               disagree: {opposite}
             </Button>
           </>
         ) : (
           <>
-            <Button disabled={sending.busy} onClick={() => label("pass")}>
+            <Button data-key="a" disabled={sending.busy} onClick={() => label("pass")}>
               pass
             </Button>
-            <Button disabled={sending.busy} onClick={() => label("fail")}>
+            <Button data-key="d" disabled={sending.busy} onClick={() => label("fail")}>
               fail
             </Button>
           </>
@@ -234,8 +277,8 @@ function Agreement({ layers }: { layers: Schema["LayerAgreement"][] }) {
   );
   return (
     <Grid label="Agreement" heads={["layer", ["labels", "heat"], ["precision", "heat"], ["recall", "heat"], ["kappa", "heat"]]}>
-      {layers.map((each) => (
-        <Table.Tr>
+      {layers.map((each, index) => (
+        <Table.Tr key={index}>
           <Table.Th scope="row">{each.layer}</Table.Th>
           <Table.Td className="heat">{each.labelled}</Table.Td>
           {share(each.precision)}

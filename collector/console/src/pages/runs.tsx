@@ -85,12 +85,12 @@ function Both({ page }: { page: Comparison }) {
             <summary>
               <span className="verdict skipped">= the same</span> {nameSteps(group)}
             </summary>
-            {group.map((pair) => (
-              <Pair pair={pair} page={page} />
+            {group.map((pair, index) => (
+              <Pair key={index} pair={pair} page={page} />
             ))}
           </details>
         ) : (
-          group.map((pair) => <Pair pair={pair} page={page} />)
+          group.map((pair, index) => <Pair key={index} pair={pair} page={page} />)
         ),
       )}
       <h2 className="below">Answers</h2>
@@ -167,8 +167,8 @@ function Verdicts({ before, after }: { before: Schema["Run"]; after: Schema["Run
                   {layer}
                   {flipped ? <span className="dim"> changed</span> : null}
                 </Table.Th>
-                {sides.map((outcome) => (
-                  <Table.Td>
+                {sides.map((outcome, index) => (
+                  <Table.Td key={index}>
                     <Outcome outcome={outcome} />{" "}
                     {flipped && outcome ? (
                       <span className="dim">

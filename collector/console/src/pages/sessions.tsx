@@ -2,7 +2,7 @@
 import { Button, Table } from "@mantine/core";
 import { useState } from "react";
 import { get, LAYERS, type Schema } from "../api";
-import { Cli, Empty, formatDuration, Grid, Head, nameOfWindow, percent, Plain, RunLink, Shown, Time, useAnswer, useHours } from "../parts";
+import { Cli, Empty, formatDuration, Grid, Head, nameOfWindow, percent, Plain, RunLink, Shown, Time, useAnswer, useHours, useTitle } from "../parts";
 import { pair, quoted } from "../query";
 import type { PageParts } from "../root";
 import { Outcome, StateMark } from "../state";
@@ -114,6 +114,7 @@ export function Session({ id: given }: PageParts) {
 }
 
 function Whole({ page }: { page: Page }) {
+  useTitle(page.explanation, page.verdict);
   const first = page.traces[0];
   const last = page.traces.at(-1);
   const mistake = page.first_mistake;
@@ -122,7 +123,12 @@ function Whole({ page }: { page: Page }) {
       <div className="head-of-run">
         <div className="dim">
           <a href="/sessions">Sessions</a> / <Plain text={page.id} />
-          {first && last ? ` · ${page.traces.length} ${page.traces.length === 1 ? "trace" : "traces"} · $<Time ns={first.start_ns} /> UTC · ${formatDuration(last.end_ns - first.start_ns)}` : ""}
+          {first && last ? (
+            <>
+              {" "}
+              · {page.traces.length} {page.traces.length === 1 ? "trace" : "traces"} · <Time ns={first.start_ns} /> · {formatDuration(last.end_ns - first.start_ns)}
+            </>
+          ) : null}
         </div>
         <h1>
           <StateMark state={page.verdict} /> <Plain text={page.explanation} />
@@ -147,8 +153,8 @@ function Turns({ page }: { page: Page }) {
     return (
       <Empty title="No agent run in this session">
         <p>
-          {page.traces.map((trace) => (
-            <span className="part">
+          {page.traces.map((trace, index) => (
+            <span key={index} className="part">
               <RunLink trace={trace.trace_id} />
             </span>
           ))}
@@ -185,8 +191,8 @@ function Turns({ page }: { page: Page }) {
           <Table.Td>
             <Plain text={turn.agent} />
           </Table.Td>
-          {LAYERS.map((layer) => (
-            <Table.Td>
+          {LAYERS.map((layer, index) => (
+            <Table.Td key={index}>
               <Outcome outcome={rows.get(turn.trace_id)?.runs.find((run) => run.span_id === turn.run_span_id)?.layers[layer]} />
             </Table.Td>
           ))}
@@ -200,8 +206,8 @@ function HandOvers({ page }: { page: Page }) {
   if (!page.hand_overs.length) return <p className="dim">No agent passed work to another.</p>;
   return (
     <Grid label="Hand-overs" heads={["turn", "from → to", "not passed on", "worked on instead"]}>
-      {page.hand_overs.map((each) => (
-        <Table.Tr>
+      {page.hand_overs.map((each, index) => (
+        <Table.Tr key={index}>
           <Table.Th scope="row">
             <RunLink trace={each.trace_id} run={each.receiver_span_id} text={`turn ${each.turn}`} />
           </Table.Th>
@@ -213,8 +219,8 @@ function HandOvers({ page }: { page: Page }) {
           </Table.Td>
           <Table.Td>
             {each.replaced.length ? (
-              each.replaced.map((one) => (
-                <div className="verdict fail">
+              each.replaced.map((one, index) => (
+                <div key={index} className="verdict fail">
                   ✗ <Plain text={`${one.used} in place of ${one.given}`} />
                 </div>
               ))

@@ -33,8 +33,8 @@ export function Settings() {
             </dl>
             {page.tokens.length ? (
               <Grid label="Tokens" heads={["token", "may", "project"]}>
-                {page.tokens.map((each) => (
-                  <Table.Tr>
+                {page.tokens.map((each, index) => (
+                  <Table.Tr key={index}>
                     <Table.Th scope="row">{each.name ? <Plain text={each.name} /> : <span className="dim">without a name</span>}</Table.Th>
                     <Table.Td>{each.roles.join(", ")}</Table.Td>
                     <Table.Td>{each.project ? <Plain text={each.project} /> : <span className="dim">the sender's</span>}</Table.Td>
@@ -47,8 +47,8 @@ export function Settings() {
             <h2 className="below">Configuration in effect</h2>
             {page.settings.length ? (
               <Grid label="Configuration" heads={[["key", "wide"], "value", "where it comes from"]}>
-                {page.settings.map((each) => (
-                  <Table.Tr>
+                {page.settings.map((each, index) => (
+                  <Table.Tr key={index}>
                     <Table.Th scope="row">
                       <code>{each.key}</code>
                     </Table.Th>
@@ -81,8 +81,8 @@ export function Settings() {
             <details className="below">
               <summary>{page.scores.length} scores of the built-in evaluators</summary>
               <p>
-                {page.scores.map((each) => (
-                  <span className="part">
+                {page.scores.map((each, index) => (
+                  <span key={index} className="part">
                     <code>
                       {each.layer}.{each.name === each.layer ? "score" : each.name}
                     </code>
@@ -98,8 +98,8 @@ export function Settings() {
       <Shown loaded={doctor}>
         {(page) => (
           <Grid label="Sandboxes" heads={["backend", "usable", ["missing", "wide"]]}>
-            {page.backends.map((each) => (
-              <Table.Tr>
+            {page.backends.map((each, index) => (
+              <Table.Tr key={index}>
                 <Table.Th scope="row">{each.name}</Table.Th>
                 <Table.Td>
                   <span className={`verdict ${each.usable ? "pass" : "skipped"}`}>{each.usable ? `✓ yes${each.tier ? `, ${each.tier}` : ""}` : "– no"}</span>
@@ -107,8 +107,8 @@ export function Settings() {
                 <Table.Td>
                   {each.features
                     .filter((feature) => !feature.present)
-                    .map((feature) => (
-                      <div>
+                    .map((feature, index) => (
+                      <div key={index}>
                         <Plain text={`${feature.name}: ${feature.detail}`} /> <span className="dim">{feature.remedy}</span>
                       </div>
                     ))}
@@ -124,8 +124,8 @@ export function Settings() {
             <details className="below">
               <summary>{page.readings.length} counters of the collector</summary>
               <Grid label="Counters" heads={["counter", ["value", "heat"], ["meaning", "wide"]]}>
-                {page.readings.map((each) => (
-                  <Table.Tr>
+                {page.readings.map((each, index) => (
+                  <Table.Tr key={index}>
                     <Table.Th scope="row">
                       <code>{each.name}</code>
                     </Table.Th>

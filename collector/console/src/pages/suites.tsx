@@ -21,8 +21,8 @@ export function Suites() {
         {(list) =>
           list.reports.length ? (
             <Grid label="Reports" heads={["report", "result", ["assertions", "heat"], "failing layers", "written"]}>
-              {list.reports.map((each) => (
-                <Table.Tr>
+              {list.reports.map((each, index) => (
+                <Table.Tr key={index}>
                   <Table.Th scope="row">
                     <a href={`/gates/${pathOf(each.name)}`}>
                       <Plain text={each.name} />
@@ -68,8 +68,8 @@ function List({ list }: { list: Schema["SuiteList"] }) {
   }
   return (
     <Grid label="Suites" heads={["suite", ["cases", "heat"], "frozen runs", "fails", "agents", ["experiments", "heat"]]}>
-      {list.suites.map((each) => (
-        <Table.Tr>
+      {list.suites.map((each, index) => (
+        <Table.Tr key={index}>
           <Table.Th scope="row">
             <a href={`/suites/${pathOf(each.name)}`}>
               <Plain text={each.name} />
@@ -152,8 +152,8 @@ function Matrix({ page }: { page: Schema["SuitePage"] }) {
             <Table.Tr>
               <Table.Th scope="col">case</Table.Th>
               <Table.Th scope="col">frozen run</Table.Th>
-              {page.columns.map((each) => (
-                <Table.Th scope="col">
+              {page.columns.map((each, index) => (
+                <Table.Th key={index} scope="col">
                   <a href={`/experiments/${pathOf(each.name)}`}>
                     <Plain text={each.name} />
                   </a>
@@ -178,8 +178,8 @@ function Matrix({ page }: { page: Schema["SuitePage"] }) {
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            {page.rows.map((row) => (
-              <Table.Tr id={`case-${row.case.id}`}>
+            {page.rows.map((row, index) => (
+              <Table.Tr key={index} id={`case-${row.case.id}`}>
                 <Table.Th scope="row">
                   <a href={`/suites/${pathOf(page.name)}/cases/${encodeURIComponent(row.case.id)}`}>
                     <Plain text={row.case.id} />
@@ -193,7 +193,7 @@ function Matrix({ page }: { page: Schema["SuitePage"] }) {
                   {row.case.trace_id ? <StateMark state={row.case.state} /> : null} <LayerMarks states={row.case.expectation} />
                 </Table.Td>
                 {row.cells.map((cell, index) => (
-                  <Table.Td>{cell ? <OneCell cell={cell} href={besideBaseline(page, row, index)} /> : <span className="dim">not run</span>}</Table.Td>
+                  <Table.Td key={index}>{cell ? <OneCell cell={cell} href={besideBaseline(page, row, index)} /> : <span className="dim">not run</span>}</Table.Td>
                 ))}
               </Table.Tr>
             ))}

@@ -87,8 +87,8 @@ function Head({ page, run }: { page: Page; run: Run }) {
       </h1>
       {page.runs.length > 1 ? (
         <nav className="badges" aria-label="Runs of this trace">
-          {page.runs.map((each) => (
-            <a
+          {page.runs.map((each, index) => (
+            <a key={index}
               className={`badge ${each.state}`}
               href={addressWith({ run: each.span_id, step: null, claim: null, layer: null, span: null })}
               aria-current={each === run ? "true" : undefined}
@@ -160,8 +160,8 @@ function Columns({ page, path, run, reload }: { page: Page; path: string; run: R
   return (
     <>
       <div className="badges" role="group" aria-label="Layers">
-        {run.layers.filter((score) => score.outcome.state !== "skipped").map((score) => (
-          <button
+        {run.layers.filter((score) => score.outcome.state !== "skipped").map((score, index) => (
+          <button key={index}
             type="button"
             className={`badge ${score.outcome.state}`}
             aria-pressed={layer === score.layer}
@@ -173,8 +173,8 @@ function Columns({ page, path, run, reload }: { page: Page; path: string; run: R
             <Outcome outcome={score.outcome} label={score.layer} />
           </button>
         ))}
-        {groupByCause(run.layers).map((layers) => (
-          <button
+        {groupByCause(run.layers).map((layers, index) => (
+          <button key={index}
             type="button"
             className="badge"
             title={describeCause(layers[0]!.outcome)}
@@ -218,8 +218,8 @@ function Columns({ page, path, run, reload }: { page: Page; path: string; run: R
           <Answer run={run} claim={claim} choose={show} />
           {claim ? <Why claim={claim} run={run} /> : null}
           <Evidence run={run} trace={isStored(path) ? page.trace_id : null} layer={layer} goToStep={goToStep} reload={reload} />
-          {page.feedback.map((said) => (
-            <p>
+          {page.feedback.map((said, index) => (
+            <p key={index}>
               User feedback: {said.kind.replace("_", " ")}
               {said.comment ? (
                 <>
@@ -267,8 +267,8 @@ function Tree({ page, run, chosen, choose, chooseSpan }: TreeParts) {
             <When run={run} start={step.start_ns} end={step.end_ns} />
             {isListed(step) && below.has(step.span_id) ? (
               <ul className="tree">
-                {below.get(step.span_id)!.slice(0, MOST_BELOW).map((each) => (
-                  <li>
+                {below.get(step.span_id)!.slice(0, MOST_BELOW).map((each, index) => (
+                  <li key={index}>
                     <button type="button" aria-current={each.span_id === span ? "true" : undefined} onClick={() => chooseSpan(each.span_id)}>
                       <span className="dim">{each.kind}</span>
                       <span className="name">
@@ -411,8 +411,8 @@ function Evidence({ run, trace, layer, goToStep, reload }: EvidenceParts) {
       {chosen.filter((each) => layer || each.outcome.state !== "skipped").map(one)}
       {layer
         ? null
-        : groupByCause(run.layers).map((layers) => (
-            <details>
+        : groupByCause(run.layers).map((layers, index) => (
+            <details key={index}>
               <summary>
                 <StateMark state="skipped" text={`skipped ${nameLayers(layers)}`} /> <span className="dim">{describeCause(layers[0]!.outcome)}</span>
               </summary>
@@ -576,8 +576,8 @@ function SameAttributes({ span }: { span: Schema["SpanPage"] }) {
   return (
     <p className="alike">
       <span className="dim">traces with the same</span>{" "}
-      {short.map(([key, value]) => (
-        <a className="part" href={`/traces?q=${encodeURIComponent(pair(`attribute:${key}`, String(value)))}`} title={String(value)}>
+      {short.map(([key, value], index) => (
+        <a key={index} className="part" href={`/traces?q=${encodeURIComponent(pair(`attribute:${key}`, String(value)))}`} title={String(value)}>
           <Plain text={key} />
         </a>
       ))}
@@ -604,8 +604,8 @@ function Spans({ page, path }: { page: Page; path: string }) {
         {page.spans.length + page.spans_left_out} spans, as they were received
       </summary>
       <ul className="tree">
-        {(opened ? page.spans : []).map((each) => (
-          <li>
+        {(opened ? page.spans : []).map((each, index) => (
+          <li key={index}>
             <button type="button" aria-expanded={each.span_id === chosen} style={{ paddingLeft: `${8 + 16 * Math.min(20, depth.get(each.span_id) ?? 0)}px` }} onClick={() => go(addressWith({ span: each.span_id === chosen ? null : each.span_id }), true)}>
               <span className="dim">{each.kind}</span>
               <span className="name">
