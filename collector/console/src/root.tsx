@@ -25,8 +25,8 @@ export type View = ComponentType<PageParts>;
 /** Draw the pages of the given addresses within a frame. */
 export function start(Frame: ComponentType, NotFound: ComponentType, views: Record<string, View>): void {
   const root = createRootRoute({ component: () => <Frame />, notFoundComponent: () => <NotFound /> });
-  const routes = Object.entries(views).map(([path, View]) =>
-    createRoute({ getParentRoute: () => root, path, component: () => <Routed view={View} path={path} /> }),
+  const routes = Object.keys(views).map((path) =>
+    createRoute({ getParentRoute: () => root, path, component: () => <Routed views={views} path={path} /> }),
   );
   const router = createRouter({
     history,
@@ -48,9 +48,11 @@ export function start(Frame: ComponentType, NotFound: ComponentType, views: Reco
 }
 
 /** A page with what follows the fixed part of its address as its id; it is drawn again whenever the address changes. */
-function Routed({ view: View, path }: { view: View; path: string }) {
+function Routed({ views, path }: { views: Record<string, View>; path: string }) {
   useLocation();
   const fixed = path.replace(/\$\w*$/, "");
   const id = path === fixed ? "" : history.location.pathname.slice(fixed.length);
+  // A route for the rest of an address is also that of no rest.
+  const View = (id === "" ? views[fixed.replace(/(.)\/$/, "$1")] : undefined) ?? views[path]!;
   return <View key={id} id={id} />;
 }
