@@ -49,9 +49,7 @@ export function Frame() {
   const page = pageOf(pathname);
   return (
     <div className="frame">
-      <a className="skip" href="#main">
-        Skip to the content
-      </a>
+      <a className="skip" href="#main">Skip to the content</a>
       <aside className="sidebar">
         <Brand />
         <ProjectSelect />
@@ -77,11 +75,7 @@ export function Frame() {
             <ThemeSwitch />
           </span>
         </header>
-        <main id="main" tabIndex={-1}>
-          <Suspense>
-            <Outlet />
-          </Suspense>
-        </main>
+        <main id="main" tabIndex={-1}><Suspense><Outlet /></Suspense></main>
       </div>
       <nav className="phone-bar" aria-label="Main pages">
         {PHONE_PAGES.map((each) => (
@@ -102,11 +96,7 @@ export function Frame() {
       <Modal opened={isHelped} onClose={() => setHelped(false)} title="Keys" transitionProps={{ duration: 0 }} closeButtonProps={{ "aria-label": "close" }}>
         <Help path={pathname} />
       </Modal>
-      {isFinding ? (
-        <Suspense>
-          <Finder onClose={() => setFinding(false)} />
-        </Suspense>
-      ) : null}
+      {isFinding ? <Suspense><Finder onClose={() => setFinding(false)} /></Suspense> : null}
     </div>
   );
 }
@@ -193,14 +183,7 @@ function Help({ path }: { path: string }) {
   return (
     <dl className="help facts">
       {keys.map(([key, meaning]) => (
-        <div key={key}>
-          <dt>
-            {key.split(" ").map((each) => (
-              <Kbd key={each}>{each}</Kbd>
-            ))}
-          </dt>
-          <dd>{meaning}</dd>
-        </div>
+        <div key={key}><dt>{key.split(" ").map((each) => <Kbd key={each}>{each}</Kbd>)}</dt><dd>{meaning}</dd></div>
       ))}
     </dl>
   );

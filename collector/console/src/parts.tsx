@@ -101,11 +101,7 @@ export function Sent({ sending }: { sending: Sending }) {
 }
 
 export function Problem({ text }: { text: string }) {
-  return (
-    <div className="problem" role="alert">
-      <Plain text={text} />
-    </div>
-  );
+  return <div className="problem" role="alert"><Plain text={text} /></div>;
 }
 
 interface ShownParts<T> {
@@ -132,9 +128,7 @@ export function Shown<T>({ loaded, title, children }: ShownParts<T>) {
       <>
         {heading}
         <div aria-busy="true" aria-label="loading" role="status">
-          {[80, 60, 70, 40].map((width) => (
-            <Skeleton key={width} height={12} my={10} width={`${width}%`} />
-          ))}
+          {[80, 60, 70, 40].map((width) => <Skeleton key={width} height={12} my={10} width={`${width}%`} />)}
         </div>
       </>
     );
@@ -177,9 +171,7 @@ export function Cli({ line }: { line: string }) {
   return (
     <p className="cli">
       <span>The same on a terminal:</span> <code>{line}</code>
-      <Button size="compact-xs" leftSection={<Copy size={12} />} onClick={copy}>
-        {copied ? "copied" : "copy"}
-      </Button>
+      <Button size="compact-xs" leftSection={<Copy size={12} />} onClick={copy}>{copied ? "copied" : "copy"}</Button>
     </p>
   );
 }
@@ -190,11 +182,7 @@ export function Time({ ns, relative = false }: { ns: number; relative?: boolean 
   if (!ns || Number.isNaN(date.getTime())) return <span>?</span>;
   const local = formatLocalTime(ns);
   const utc = `${date.toISOString().slice(0, 19).replace("T", " ")} UTC`;
-  return (
-    <time dateTime={date.toISOString()} title={relative ? `${local}, ${utc}` : utc}>
-      {relative ? formatAge(ns) : local}
-    </time>
-  );
+  return <time dateTime={date.toISOString()} title={relative ? `${local}, ${utc}` : utc}>{relative ? formatAge(ns) : local}</time>;
 }
 
 const two = (part: number) => String(part).padStart(2, "0");
@@ -232,9 +220,7 @@ export function Interval({ low, high, n }: { low: number | null; high: number | 
   if (low === null || high === null) return <div className="interval" />;
   const style = { left: `${low * 100}%`, width: `${Math.max(0.5, (high - low) * 100)}%` };
   return (
-    <div className={`interval ${n < FEW ? "few" : ""}`} title={n < FEW ? `fewer than ${FEW} verdicts` : undefined}>
-      <i style={style} />
-    </div>
+    <div className={`interval ${n < FEW ? "few" : ""}`} title={n < FEW ? `fewer than ${FEW} verdicts` : undefined}><i style={style} /></div>
   );
 }
 
@@ -278,11 +264,7 @@ export function Grid({ label, heads, children }: { label: string; heads: (string
           <Table.Tr>
             {heads.map((head) => {
               const [name, kind] = Array.isArray(head) ? head : [head, undefined];
-              return (
-                <Table.Th key={name} scope="col" className={kind}>
-                  {name}
-                </Table.Th>
-              );
+              return <Table.Th key={name} scope="col" className={kind}>{name}</Table.Th>;
             })}
           </Table.Tr>
         </Table.Thead>
@@ -303,9 +285,7 @@ export function Trend({ counts, label }: { counts: number[]; label: string }) {
   const most = Math.max(1, ...counts);
   return (
     <span className="trend" role="img" aria-label={label} title={label}>
-      {counts.map((count, index) => (
-        <i key={index} style={{ height: `${count ? Math.max(12, (count / most) * 100) : 3}%` }} />
-      ))}
+      {counts.map((count, index) => <i key={index} style={{ height: `${count ? Math.max(12, (count / most) * 100) : 3}%` }} />)}
     </span>
   );
 }
@@ -326,11 +306,7 @@ export function LayerCells({ layers, dimension, value, hours, most }: LayerCells
       {LAYERS.map((layer) => {
         const rate = layers[layer];
         if (!rate) {
-          return (
-            <Table.Td key={layer} className="heat">
-              <StateMark state="skipped" text="" />
-            </Table.Td>
-          );
+          return <Table.Td key={layer} className="heat"><StateMark state="skipped" text="" /></Table.Td>;
         }
         const runsWith = (word: string) => `/traces?q=${encodeURIComponent([`${word} layer:${layer}`, pair(dimension, value), `since:${hours}h`].join(" "))}`;
         const title = rate.low == null ? undefined : `95 % interval ${percent(rate.low)} to ${percent(rate.high)}`;
@@ -339,11 +315,7 @@ export function LayerCells({ layers, dimension, value, hours, most }: LayerCells
             {rate.failed ? <i className="warmth" style={{ opacity: String(0.05 + 0.2 * ((rate.rate ?? 0) / most)) }} /> : null}
             <RateMark rate={rate} href={rate.failed ? runsWith("label:fail") : undefined} />
             <span className="dim"> n {rate.judged}</span>
-            {rate.open ? (
-              <div>
-                <StateMark state="open" text={`${rate.open} open`} href={runsWith("state:open")} />
-              </div>
-            ) : null}
+            {rate.open ? <div><StateMark state="open" text={`${rate.open} open`} href={runsWith("state:open")} /></div> : null}
           </Table.Td>
         );
       })}
@@ -456,11 +428,7 @@ export function Promote({ runs, label = "promote" }: { runs: { trace_id: string;
       {isOpen ? (
         <form className="popup" onSubmit={add}>
           <TextInput label="suite" name="suite" list="suites" required withAsterisk={false} autoComplete="off" />
-          <datalist id="suites">
-            {suites.value?.suites.map((each) => (
-              <option key={each.name} value={each.name} />
-            ))}
-          </datalist>
+          <datalist id="suites">{suites.value?.suites.map((each) => <option key={each.name} value={each.name} />)}</datalist>
           <Button type="submit" variant="filled" disabled={sending.busy}>
             Add {runs.length === 1 ? "the run" : `${runs.length} runs`}
           </Button>

@@ -27,13 +27,9 @@ function ReportFrame() {
           <a href={route} aria-current={isReport ? "page" : undefined}>
             <FileCheck size={14} aria-hidden="true" /> Report
           </a>
-          <span className="end">
-            <ThemeSwitch />
-          </span>
+          <span className="end"><ThemeSwitch /></span>
         </header>
-        <main id="main" tabIndex={-1}>
-          <Outlet />
-        </main>
+        <main id="main" tabIndex={-1}><Outlet /></main>
       </div>
     </div>
   );

@@ -39,9 +39,7 @@ export function start(Frame: ComponentType, NotFound: ComponentType, views: Reco
   createRoot(document.getElementById("app")!).render(
     <StrictMode>
       <MantineProvider theme={theme} defaultColorScheme="auto" colorSchemeManager={schemes} withCssVariables={false} withGlobalClasses={false}>
-        <QueryClientProvider client={queries}>
-          <RouterProvider router={router} />
-        </QueryClientProvider>
+        <QueryClientProvider client={queries}><RouterProvider router={router} /></QueryClientProvider>
       </MantineProvider>
     </StrictMode>,
   );

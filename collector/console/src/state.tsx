@@ -34,14 +34,8 @@ interface MarkParts {
 
 export function StateMark({ state, text, label, title, href }: MarkParts) {
   const content = `${label ? `${label} ` : ""}${MARKS[state]} ${text ?? state}`.trimEnd();
-  return href ? (
-    <a className={`verdict ${state}`} href={href} title={title}>
-      {content}
-    </a>
-  ) : (
-    <span className={`verdict ${state}`} title={title}>
-      {content}
-    </span>
+  return href ? <a className={`verdict ${state}`} href={href} title={title}>{content}</a> : (
+    <span className={`verdict ${state}`} title={title}>{content}</span>
   );
 }
 
@@ -51,11 +45,7 @@ export function Outcome({ outcome, label }: { outcome: Schema["Outcome"] | undef
   const { state } = outcome;
   const value = outcome.value === null ? "" : outcome.value.toFixed(2);
   if (state === null) {
-    return (
-      <span className="dim" title={outcome.explanation}>
-        {label} {value || outcome.verdict}
-      </span>
-    );
+    return <span className="dim" title={outcome.explanation}>{label} {value || outcome.verdict}</span>;
   }
   const isJudged = state === "pass" || state === "fail";
   return <StateMark state={state} label={label} text={isJudged && value ? `${state} ${value}` : state} title={outcome.explanation} />;

@@ -34,20 +34,12 @@ export function Step({ step, claim, chosen }: { step: Schema["Step"]; claim: Cla
       {step.thought ? (
         <details open={step.thought.length < 600}>
           <summary className="dim">thought</summary>
-          <div className="thought">
-            <Plain text={step.thought} />
-          </div>
+          <div className="thought"><Plain text={step.thought} /></div>
         </details>
       ) : null}
-      {step.snippets.map((snippet) => (
-        <Code key={snippet.id} snippet={snippet} lit={lit} />
-      ))}
+      {step.snippets.map((snippet) => <Code key={snippet.id} snippet={snippet} lit={lit} />)}
       <Calls calls={step.calls} lit={lit} />
-      {step.error && !step.snippets.length ? (
-        <pre className="calls verdict fail">
-          <Plain text={step.error} />
-        </pre>
-      ) : null}
+      {step.error && !step.snippets.length ? <pre className="calls verdict fail"><Plain text={step.error} /></pre> : null}
     </section>
   );
 }
@@ -60,11 +52,7 @@ export function Calls({ calls, lit }: { calls: Schema["Call"][]; lit: Cell | nul
       {calls.map((call, index) => (
         <pre key={index}>
           <Plain text={`${call.tool}(${call.arguments})`} /> →{" "}
-          {call.error !== null ? (
-            <span className="verdict fail">
-              ✗ <Plain text={call.error} />
-            </span>
-          ) : (
+          {call.error !== null ? <span className="verdict fail">✗ <Plain text={call.error} /></span> : (
             <Lit text={call.result ?? "nothing on record"} lit={lit} />
           )}
         </pre>
@@ -106,11 +94,7 @@ export function Source({ snippet, beside, side }: SourceParts) {
       {snippet.findings.map((finding, index) => (
         <div key={index} className={`finding ${finding.verdict}`}>
           line {finding.line}: <code>{finding.rule}</code> <Plain text={finding.message} />
-          {finding.remedy ? (
-            <div className="dim">
-              <Plain text={finding.remedy} />
-            </div>
-          ) : null}
+          {finding.remedy ? <div className="dim"><Plain text={finding.remedy} /></div> : null}
         </div>
       ))}
     </>
@@ -153,9 +137,7 @@ function Code({ snippet, lit }: { snippet: Snippet; lit: Cell | null }) {
           {snippet.replayed.attempts.map((attempt, index) => (
             <div key={index}>
               <span className={`verdict ${attempt.allowed ? "open" : "fail"}`}>{attempt.allowed ? "? allowed" : "✗ refused"}</span> {attempt.kind}{" "}
-              <code>
-                <Plain text={attempt.target} />
-              </code>
+              <code><Plain text={attempt.target} /></code>
               {attempt.count > 1 ? ` ×${attempt.count}` : ""}
             </div>
           ))}
@@ -187,16 +169,8 @@ function Beside({ snippet, lit }: { snippet: Snippet; lit: Cell | null }) {
         </h3>
         {replayed ? (
           <pre>{same ? <Lit text={after || before} lit={lit} /> : <Difference before={before} after={after} />}</pre>
-        ) : (
-          <p className="dim">
-            <Plain text={snippet.not_replayed ?? "not replayed"} />
-          </p>
-        )}
-        {replayed?.difference && !same ? (
-          <p className="dim">
-            <Plain text={replayed.difference} />
-          </p>
-        ) : null}
+        ) : <p className="dim"><Plain text={snippet.not_replayed ?? "not replayed"} /></p>}
+        {replayed?.difference && !same ? <p className="dim"><Plain text={replayed.difference} /></p> : null}
       </div>
     </div>
   );
@@ -217,9 +191,7 @@ export function Difference({ before, after }: { before: string; after: string })
   return (
     <>
       {diffChars(before, after).map((part, index) => (
-        <span key={index} className={part.added ? "added" : part.removed ? "removed" : undefined}>
-          <Plain text={part.value} />
-        </span>
+        <span key={index} className={part.added ? "added" : part.removed ? "removed" : undefined}><Plain text={part.value} /></span>
       ))}
     </>
   );
@@ -248,9 +220,7 @@ export function Lit({ text, lit }: { text: string; lit: Cell | null }) {
   return (
     <>
       <Plain text={text.slice(0, at)} />
-      <mark className="lit" ref={mark}>
-        <Plain text={lit.value} />
-      </mark>
+      <mark className="lit" ref={mark}><Plain text={lit.value} /></mark>
       <Plain text={text.slice(at + lit.value.length)} />
     </>
   );

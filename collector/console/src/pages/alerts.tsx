@@ -26,23 +26,13 @@ export function Alerts() {
                 <p>
                   {list.rules.length ? (
                     `${list.rules.length} rules are watched.`
-                  ) : (
-                    <>
-                      No rule is configured; <code>alerts</code> in the configuration adds them.
-                    </>
-                  )}
+                  ) : <>No rule is configured; <code>alerts</code> in the configuration adds them.</>}
                 </p>
               </Empty>
             )}
             <div className="columns">
-              <section>
-                <h2>Rules</h2>
-                <Rules rules={list.rules} />
-              </section>
-              <section>
-                <h2>Silences</h2>
-                <Silences silences={list.silences} reload={reload} />
-              </section>
+              <section><h2>Rules</h2><Rules rules={list.rules} /></section>
+              <section><h2>Silences</h2><Silences silences={list.silences} reload={reload} /></section>
             </div>
           </>
         )}
@@ -55,22 +45,13 @@ export function Alerts() {
               {found.events.map((event, index) => (
                 <Table.Tr key={index}>
                   <Table.Td className="dim"><Time ns={event.at_ns} /></Table.Td>
-                  <Table.Th scope="row">
-                    <Plain text={event.rule} />
-                  </Table.Th>
-                  <Table.Td>
-                    <State status={event.status} />
-                  </Table.Td>
-                  <Table.Td>
-                    <Plain text={event.summary} />
-                    <Behind alert={event} />
-                  </Table.Td>
+                  <Table.Th scope="row"><Plain text={event.rule} /></Table.Th>
+                  <Table.Td><State status={event.status} /></Table.Td>
+                  <Table.Td><Plain text={event.summary} /><Behind alert={event} /></Table.Td>
                 </Table.Tr>
               ))}
             </Grid>
-          ) : (
-            <p className="dim">No alert has fired yet.</p>
-          )
+          ) : <p className="dim">No alert has fired yet.</p>
         }
       </Shown>
       <Cli line="spanproof alerts list --all" />
@@ -81,11 +62,7 @@ export function Alerts() {
 function State({ status }: { status: string }) {
   const verdict = { firing: "fail", pending: "open", resolved: "pass", inactive: "skipped" }[status] ?? "skipped";
   const mark = { firing: "✗", pending: "?", resolved: "✓", inactive: "–" }[status] ?? "–";
-  return (
-    <span className={`verdict ${verdict}`}>
-      {mark} {status}
-    </span>
-  );
+  return <span className={`verdict ${verdict}`}>{mark} {status}</span>;
 }
 
 function One({ alert, reload }: { alert: Alert; reload: () => void }) {
@@ -103,9 +80,7 @@ function One({ alert, reload }: { alert: Alert; reload: () => void }) {
     });
   return (
     <section className="card">
-      <h2>
-        <State status={alert.status} /> <Plain text={alert.summary} />
-      </h2>
+      <h2><State status={alert.status} /> <Plain text={alert.summary} /></h2>
       <div className="dim">
         <Plain text={alert.rule} /> · {alert.severity} · <Plain text={alert.threshold} /> · since <Time ns={alert.since_ns} relative />
         {alert.acknowledged_by ? (
@@ -122,20 +97,12 @@ function One({ alert, reload }: { alert: Alert; reload: () => void }) {
         ))}
       </div>
       {alert.first_summary && alert.first_summary !== alert.summary ? (
-        <p className="dim">
-          It began to fire with: <Plain text={alert.first_summary} />
-        </p>
+        <p className="dim">It began to fire with: <Plain text={alert.first_summary} /></p>
       ) : null}
       <Behind alert={alert} />
       <div className="badges">
-        {alert.status === "firing" && !alert.acknowledged_by ? (
-          <Button onClick={acknowledge}>
-            acknowledge
-          </Button>
-        ) : null}
-        <Button onClick={silence}>
-          silence for 2 h
-        </Button>
+        {alert.status === "firing" && !alert.acknowledged_by ? <Button onClick={acknowledge}>acknowledge</Button> : null}
+        <Button onClick={silence}>silence for 2 h</Button>
       </div>
       <Sent sending={sending} />
     </section>
@@ -146,15 +113,9 @@ function Behind({ alert }: { alert: Alert }) {
   if (!alert.scores.length && !alert.failures.length) return null;
   return (
     <ul className="behind">
-      {alert.failures.map((each, index) => (
-        <li key={index}>
-          <Plain text={each.text} /> <span className="dim">{each.count} times</span>
-        </li>
-      ))}
+      {alert.failures.map((each, index) => <li key={index}><Plain text={each.text} /> <span className="dim">{each.count} times</span></li>)}
       {alert.scores.slice(0, 5).map((each, index) => (
-        <li key={index}>
-          <RunLink trace={each.trace_id} run={each.run_span_id} /> <Plain text={each.explanation} />
-        </li>
+        <li key={index}><RunLink trace={each.trace_id} run={each.run_span_id} /> <Plain text={each.explanation} /></li>
       ))}
     </ul>
   );
@@ -166,13 +127,9 @@ function Rules({ rules }: { rules: Schema["AlertRule"][] }) {
     <Grid label="Rules" heads={["rule", "score", "measure", ["threshold", "heat"], "by", "notifies"]}>
       {rules.map((rule, index) => (
         <Table.Tr key={index}>
-          <Table.Th scope="row">
-            <Plain text={rule.name} />
-          </Table.Th>
+          <Table.Th scope="row"><Plain text={rule.name} /></Table.Th>
           <Table.Td>{rule.metric}</Table.Td>
-          <Table.Td>
-            {rule.measure.replaceAll("_", " ")} of {rule.window}, n ≥ {rule.min_count}
-          </Table.Td>
+          <Table.Td>{rule.measure.replaceAll("_", " ")} of {rule.window}, n ≥ {rule.min_count}</Table.Td>
           <Table.Td className="heat"><Plain text={rule.bound} /></Table.Td>
           <Table.Td>{rule.group_by.join(", ") || "–"}</Table.Td>
           <Table.Td>{rule.notify.join(", ") || "–"}</Table.Td>
@@ -215,15 +172,11 @@ function Silences({ silences, reload }: { silences: Schema["SilenceRow"][]; relo
                 <Plain text={Object.entries(each.matchers).map(([name, value]) => `${name}=${value}`).join(", ")} />
               </code>{" "}
               until <Time ns={each.ends_ns} />, <Plain text={`${each.author}${each.comment ? `: ${each.comment}` : ""}`} />{" "}
-              <Button onClick={() => end(each.id)}>
-                end it
-              </Button>
+              <Button onClick={() => end(each.id)}>end it</Button>
             </li>
           ))}
         </ul>
-      ) : (
-        <p className="dim">None is in force.</p>
-      )}
+      ) : <p className="dim">None is in force.</p>}
       <form className="fields" onSubmit={begin}>
         <TextInput
           label="matchers"
@@ -237,9 +190,7 @@ function Silences({ silences, reload }: { silences: Schema["SilenceRow"][]; relo
         <TextInput label="hours" name="hours" type="number" min="0.1" max="2160" step="any" defaultValue="2" />
         <TextInput label="why" name="comment" />
         <AuthorField />
-        <Button type="submit" disabled={sending.busy}>
-          Silence
-        </Button>
+        <Button type="submit" disabled={sending.busy}>Silence</Button>
       </form>
       <Sent sending={sending} />
     </>

@@ -16,22 +16,14 @@ export function Boundary() {
       <Head title={`What agents tried, last ${nameOfWindow(hours)}`} />
       <div className="links" role="group" aria-label="Kind">
         {KINDS.map(([value, name], index) => (
-          <a key={index} href={addressWith({ kind: value || null })} aria-current={value === kind ? "true" : undefined}>
-            {name}
-          </a>
+          <a key={index} href={addressWith({ kind: value || null })} aria-current={value === kind ? "true" : undefined}>{name}</a>
         ))}
       </div>
       <Shown loaded={found}>
         {(page) => (
           <div className="columns even">
-            <section>
-              <h2>Attempts in replays</h2>
-              <Attempts rows={page.attempts} />
-            </section>
-            <section>
-              <h2>Findings in code, secrets among them</h2>
-              <Findings rows={page.findings} />
-            </section>
+            <section><h2>Attempts in replays</h2><Attempts rows={page.attempts} /></section>
+            <section><h2>Findings in code, secrets among them</h2><Findings rows={page.findings} /></section>
           </div>
         )}
       </Shown>
@@ -49,17 +41,11 @@ function Attempts({ rows }: { rows: Schema["AttemptRow"][] }) {
         <Table.Tr key={index}>
           <Table.Th scope="row">
             <span className={`verdict ${row.allowed ? "open" : "fail"}`}>{row.allowed ? "? allowed" : "✗ refused"}</span> <span className="dim">{row.kind}</span>{" "}
-            <code>
-              <Plain text={row.target} />
-            </code>
+            <code><Plain text={row.target} /></code>
           </Table.Th>
-          <Table.Td>
-            <Plain text={[row.agent, row.release].filter(Boolean).join(" · ")} />
-          </Table.Td>
+          <Table.Td><Plain text={[row.agent, row.release].filter(Boolean).join(" · ")} /></Table.Td>
           <Table.Td className="heat">{row.times}</Table.Td>
-          <Table.Td>
-            <RunLink trace={row.trace_id} /> <span className="dim"><Time ns={row.last_ns} relative /></span>
-          </Table.Td>
+          <Table.Td><RunLink trace={row.trace_id} /> <span className="dim"><Time ns={row.last_ns} relative /></span></Table.Td>
         </Table.Tr>
       ))}
     </Grid>
@@ -74,17 +60,11 @@ function Findings({ rows }: { rows: Schema["FindingRow"][] }) {
         <Table.Tr key={index}>
           <Table.Th scope="row">
             <Verdict verdict={row.verdict} /> <code>{row.rule}</code>
-            <div className="dim">
-              <Plain text={row.message} />
-            </div>
+            <div className="dim"><Plain text={row.message} /></div>
           </Table.Th>
-          <Table.Td>
-            <Plain text={[row.agent, row.release].filter(Boolean).join(" · ")} />
-          </Table.Td>
+          <Table.Td><Plain text={[row.agent, row.release].filter(Boolean).join(" · ")} /></Table.Td>
           <Table.Td className="heat">{row.snippets}</Table.Td>
-          <Table.Td>
-            <RunLink trace={row.trace_id} /> <span className="dim"><Time ns={row.last_ns} relative /></span>
-          </Table.Td>
+          <Table.Td><RunLink trace={row.trace_id} /> <span className="dim"><Time ns={row.last_ns} relative /></span></Table.Td>
         </Table.Tr>
       ))}
     </Grid>
@@ -93,11 +73,7 @@ function Findings({ rows }: { rows: Schema["FindingRow"][] }) {
 
 function Verdict({ verdict }: { verdict: string }) {
   const [kind, mark] = { deny: ["fail", "✗"], review: ["open", "?"], allow: ["pass", "✓"] }[verdict] ?? ["skipped", "–"];
-  return (
-    <span className={`verdict ${kind}`}>
-      {mark} {verdict}
-    </span>
-  );
+  return <span className={`verdict ${kind}`}>{mark} {verdict}</span>;
 }
 
 function DryRun({ hours }: { hours: string }) {
@@ -126,9 +102,7 @@ function DryRun({ hours }: { hours: string }) {
           key={settings.value?.policy}
           defaultValue={settings.value?.policy || "# the default policy, with changes:\ndenied_modules: [requests]\n"}
         />
-        <Button type="submit" disabled={sending.busy}>
-          Dry run
-        </Button>
+        <Button type="submit" disabled={sending.busy}>Dry run</Button>
         <Sent sending={sending} />
       </form>
       {result ? (
@@ -146,23 +120,11 @@ function DryRun({ hours }: { hours: string }) {
                 <Table.Tr key={index}>
                   <Table.Th scope="row">
                     <Verdict verdict={each.before} /> → <Verdict verdict={each.after} />
-                    <div>
-                      <RunLink trace={each.trace_id} />
-                    </div>
+                    <div><RunLink trace={each.trace_id} /></div>
                   </Table.Th>
                   <Table.Td className="heat">{each.times}</Table.Td>
-                  <Table.Td>
-                    <pre>
-                      <Plain text={each.source.slice(0, 400)} />
-                    </pre>
-                  </Table.Td>
-                  <Table.Td>
-                    {each.reasons.map((reason, index) => (
-                      <div key={index}>
-                        <Plain text={reason} />
-                      </div>
-                    ))}
-                  </Table.Td>
+                  <Table.Td><pre><Plain text={each.source.slice(0, 400)} /></pre></Table.Td>
+                  <Table.Td>{each.reasons.map((reason, index) => <div key={index}><Plain text={reason} /></div>)}</Table.Td>
                 </Table.Tr>
               ))}
             </Grid>

@@ -33,27 +33,15 @@ function Whole({ page }: { page: Page }) {
         <div className="dim">
           <a href="/suites">Suites</a> / <a href={`/suites/${pathOf(page.suite)}`}><Plain text={page.suite} /></a> / <Plain text={it.id} />
         </div>
-        <h1>
-          {latest ? <StateMark state={latest.result.state} text={nameStatus(latest.result)} /> : null} <Plain text={sentence} />
-        </h1>
-        {latest?.result.reason ? (
-          <div>
-            <Plain text={latest.result.reason} />
-          </div>
-        ) : null}
+        <h1>{latest ? <StateMark state={latest.result.state} text={nameStatus(latest.result)} /> : null} <Plain text={sentence} /></h1>
+        {latest?.result.reason ? <div><Plain text={latest.result.reason} /></div> : null}
       </div>
       <div className="columns">
         <section>
           <h2>Task</h2>
           <p>{it.task ? <Plain text={it.task} /> : <span className="dim">none is given</span>}</p>
           <h2>What a run must do</h2>
-          <ul className="behind">
-            {it.requirements.map((each, index) => (
-              <li key={index}>
-                <Plain text={each} />
-              </li>
-            ))}
-          </ul>
+          <ul className="behind">{it.requirements.map((each, index) => <li key={index}><Plain text={each} /></li>)}</ul>
         </section>
         <section>
           <h2>Frozen run</h2>
@@ -61,21 +49,15 @@ function Whole({ page }: { page: Page }) {
           {it.tags.length || it.notes ? (
             <dl className="facts">
               <dt>tags</dt>
-              <dd>
-                <Plain text={it.tags.join(", ") || "none"} />
-              </dd>
+              <dd><Plain text={it.tags.join(", ") || "none"} /></dd>
               <dt>notes</dt>
-              <dd>
-                <Plain text={it.notes || "none"} />
-              </dd>
+              <dd><Plain text={it.notes || "none"} /></dd>
             </dl>
           ) : null}
         </section>
       </div>
       <h2 className="below">History</h2>
-      {history.length ? (
-        <History page={page} />
-      ) : (
+      {history.length ? <History page={page} /> : (
         <p className="dim">
           <code>spanproof suite run {page.suite} --agent … --out DIR</code> in the workspace writes an experiment.
         </p>
@@ -83,9 +65,7 @@ function Whole({ page }: { page: Page }) {
       {page.frozen ? (
         <>
           <h2 className="below">Steps of the frozen run</h2>
-          {page.frozen.steps.map((step) => (
-            <Step key={step.number} step={step} claim={null} chosen={false} />
-          ))}
+          {page.frozen.steps.map((step) => <Step key={step.number} step={step} claim={null} chosen={false} />)}
         </>
       ) : null}
       <h2 className="below">What if: replay it with an edit</h2>
@@ -99,15 +79,9 @@ function Frozen({ page }: { page: Page }) {
   if (!frozen) return <p className="dim">People wrote this case; it holds no run.</p>;
   return (
     <>
+      <p><StateMark state={frozen.state} /> <LayerMarks states={it.expectation} /> <Plain text={frozen.sentence} /></p>
       <p>
-        <StateMark state={frozen.state} /> <LayerMarks states={it.expectation} /> <Plain text={frozen.sentence} />
-      </p>
-      <p>
-        {frozen.answer ? (
-          <>
-            Its answer: <Plain text={frozen.answer} />
-          </>
-        ) : null}{" "}
+        {frozen.answer ? <>Its answer: <Plain text={frozen.answer} /></> : null}{" "}
         <RunLink trace={it.trace_id} run={it.run_span_id} text="the trace, where the store has it" />
       </p>
     </>
@@ -128,17 +102,11 @@ function History({ page }: { page: Page }) {
           <Table.Tr>
             <Table.Th scope="row">
               <Plain text={each.experiment} />
-              <div className="dim">
-                <Plain text={each.agent} />
-              </div>
+              <div className="dim"><Plain text={each.agent} /></div>
             </Table.Th>
             <Table.Td>
               <OneCell cell={each.result} />
-              {each.result.reason ? (
-                <div className="dim">
-                  <Plain text={each.result.reason} />
-                </div>
-              ) : null}
+              {each.result.reason ? <div className="dim"><Plain text={each.result.reason} /></div> : null}
             </Table.Td>
             <Table.Td>
               {each.trials.map((trial, index) => (
@@ -147,9 +115,7 @@ function History({ page }: { page: Page }) {
             </Table.Td>
             <Table.Td>
               {[...new Set(each.trials.map((trial) => trial.answer))].slice(0, 3).map((answer, index) => (
-                <div key={index}>
-                  <Plain text={answer || "none"} />
-                </div>
+                <div key={index}><Plain text={answer || "none"} /></div>
               ))}
             </Table.Td>
             <Table.Td>
@@ -178,9 +144,7 @@ function TrialMark({ trial, href }: { trial: Schema["TrialRow"]; href: string | 
 
 function CannotReplay({ page }: { page: Page }) {
   return (
-    <p className="dim">
-      {page.code.length ? "This console has no sandbox to run code in." : "The case holds no run with code that ran."}
-    </p>
+    <p className="dim">{page.code.length ? "This console has no sandbox to run code in." : "The case holds no run with code that ran."}</p>
   );
 }
 
@@ -223,9 +187,7 @@ function WhatIf({ page }: { page: Page }) {
           <Fragment key={index}>
             <label>
               step {each.step}, {each.language}
-              {each.source === null ? (
-                <span className="dim"> cannot be edited here: it is long, or holds a secret</span>
-              ) : (
+              {each.source === null ? <span className="dim"> cannot be edited here: it is long, or holds a secret</span> : (
                 <textarea className="code" name={`code ${each.id}`} rows={Math.min(16, each.source.split("\n").length + 1)} spellCheck={false} defaultValue={each.source} />
               )}
             </label>
@@ -237,9 +199,7 @@ function WhatIf({ page }: { page: Page }) {
                     <Plain text={`${call.tool}(${call.arguments})`} />
                   </code>{" "}
                   returns
-                  {call.result === null ? (
-                    <span className="dim"> what is too long to edit here</span>
-                  ) : (
+                  {call.result === null ? <span className="dim"> what is too long to edit here</span> : (
                     <textarea className="code" name={`call ${call.number}`} rows={Math.min(8, 1 + Math.ceil(call.result.length / 100))} spellCheck={false} defaultValue={call.result} />
                   )}
                 </label>
@@ -247,17 +207,9 @@ function WhatIf({ page }: { page: Page }) {
           </Fragment>
         ))}
         <div className="stack">
-          <Button type="submit" variant="filled" disabled={sending.busy}>
-            Replay
-          </Button>
+          <Button type="submit" variant="filled" disabled={sending.busy}>Replay</Button>
           <Button type="reset">Undo edits</Button>
-          {fault ? (
-            <div className="problem" role="alert">
-              {fault}
-            </div>
-          ) : (
-            <Sent sending={sending} />
-          )}
+          {fault ? <div className="problem" role="alert">{fault}</div> : <Sent sending={sending} />}
         </div>
       </form>
       {result ? result.steps.map((step) => <Step key={step.number} step={step} claim={null} chosen={false} />) : null}

@@ -39,17 +39,11 @@ export function Compare() {
             choose={(name) => go(addressWith({ dimension: name, before: null, after: null }))}
           />
         </span>
-        {dimension === "window" ? (
-          <span className="dim">the last {nameOfWindow(hours)} with the one before it</span>
-        ) : (
+        {dimension === "window" ? <span className="dim">the last {nameOfWindow(hours)} with the one before it</span> : (
           <>
             <TextInput label="before" name="before" list="sides" defaultValue={before} required withAsterisk={false} />
             <TextInput label="after" name="after" list="sides" defaultValue={after} required withAsterisk={false} />
-            <datalist id="sides">
-              {values.value?.values.map((value) => (
-                <option key={value} value={value} />
-              ))}
-            </datalist>
+            <datalist id="sides">{values.value?.values.map((value) => <option key={value} value={value} />)}</datalist>
             <Button type="submit">Compare</Button>
           </>
         )}
@@ -57,9 +51,7 @@ export function Compare() {
           one by one by <DimensionSelect label="One by one by" names={DIMENSIONS} value={by} choose={(name) => go(addressWith({ by: name }))} />
         </span>
       </form>
-      {ready ? (
-        <Shown loaded={found}>{(page) => <Both page={page} />}</Shown>
-      ) : (
+      {ready ? <Shown loaded={found}>{(page) => <Both page={page} />}</Shown> : (
         <Empty title={`Choose two values of ${dimension.replace("_", " ")}`}>
           <p className="dim">{values.value?.values.length ? <Plain text={`In this window: ${values.value.values.join(", ")}`} /> : "There are none in this window."}</p>
         </Empty>
@@ -104,9 +96,7 @@ function Both({ page }: { page: Schema["Comparison"] }) {
                 <div className="dim">{pair.low === null ? "" : `${points(pair.low)} to ${points(pair.high)}`}</div>
                 {pair.before.open || pair.after.open ? <div className="dim">open {points(pair.open_difference)}</div> : null}
               </Table.Td>
-              <Table.Td>
-                <Change pair={pair} />
-              </Table.Td>
+              <Table.Td><Change pair={pair} /></Table.Td>
             </Table.Tr>
           );
         })}
@@ -116,9 +106,7 @@ function Both({ page }: { page: Schema["Comparison"] }) {
         <Grid label="Values" heads={[page.by.replace("_", " "), ...LAYERS.map((layer): [string, string] => [layer, "heat"])]}>
           {page.values.map((each, index) => (
             <Table.Tr key={index}>
-              <Table.Th scope="row">
-                <Plain text={each.value || "(none given)"} />
-              </Table.Th>
+              <Table.Th scope="row"><Plain text={each.value || "(none given)"} /></Table.Th>
               {LAYERS.map((layer) => {
                 const pair = each.layers[layer];
                 return (
@@ -141,9 +129,7 @@ function Both({ page }: { page: Schema["Comparison"] }) {
             </Table.Tr>
           ))}
         </Grid>
-      ) : (
-        <p className="dim">Nothing was judged on either side.</p>
-      )}
+      ) : <p className="dim">Nothing was judged on either side.</p>}
     </>
   );
 }
@@ -169,9 +155,7 @@ function Change({ pair, short }: { pair: Pair; short?: boolean }) {
         {CHANGES[pair.change]} {short && pair.change === "unclear" ? <span className="skip">unclear</span> : pair.change}
       </span>
       {pair.open_change === "unclear" ? null : (
-        <div>
-          <StateMark state="open" text={pair.open_change === "worse" ? "more open" : "less open"} />
-        </div>
+        <div><StateMark state="open" text={pair.open_change === "worse" ? "more open" : "less open"} /></div>
       )}
     </>
   );

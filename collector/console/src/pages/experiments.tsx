@@ -47,19 +47,9 @@ function ExperimentList({ suites }: { suites: string[] }) {
     <Grid label="Experiments" heads={["experiment", "suite", "cases", ["pass@1", "heat"], ["cost", "heat"], ["time of a trial", "heat"], ["tokens", "heat"], "agent", "written"]}>
       {rows.map(({ column, suite }) => (
         <Table.Tr key={`${suite} ${column.name}`}>
-          <Table.Th scope="row">
-            <a href={`/experiments/${pathOf(column.name)}`}>
-              <Plain text={column.name} />
-            </a>
-          </Table.Th>
-          <Table.Td>
-            <a href={`/suites/${pathOf(suite)}`}>
-              <Plain text={suite} />
-            </a>
-          </Table.Td>
-          <Table.Td>
-            <Counts counts={column.counts} />
-          </Table.Td>
+          <Table.Th scope="row"><a href={`/experiments/${pathOf(column.name)}`}><Plain text={column.name} /></a></Table.Th>
+          <Table.Td><a href={`/suites/${pathOf(suite)}`}><Plain text={suite} /></a></Table.Td>
+          <Table.Td><Counts counts={column.counts} /></Table.Td>
           <Table.Td className="heat">
             {percent(column.pass_at_1)} <span className="dim">{column.low === null ? "" : `${percent(column.low)} to ${percent(column.high)}`}</span>
             <Interval low={column.low} high={column.high} n={column.trials} />
@@ -67,12 +57,8 @@ function ExperimentList({ suites }: { suites: string[] }) {
           <Table.Td className="heat">{column.cost_usd === null ? "–" : `$${column.cost_usd.toFixed(3)}`}</Table.Td>
           <Table.Td className="heat">{column.wall_s === null ? "–" : formatDuration(column.wall_s * 1e9)}</Table.Td>
           <Table.Td className="heat">{column.tokens ? column.tokens.toLocaleString("en") : "–"}</Table.Td>
-          <Table.Td>
-            <Plain text={column.agent} />
-          </Table.Td>
-          <Table.Td className="dim">
-            <Time ns={column.written_ns} relative />
-          </Table.Td>
+          <Table.Td><Plain text={column.agent} /></Table.Td>
+          <Table.Td className="dim"><Time ns={column.written_ns} relative /></Table.Td>
         </Table.Tr>
       ))}
     </Grid>
@@ -84,11 +70,7 @@ export function Experiment({ id: name }: PageParts) {
   const found = useAnswer<Schema["ResultPage"]>(`experiments/${name}`);
   return (
     <>
-      {report ? null : (
-        <div className="dim">
-          <a href="/experiments">Experiments</a> / <Plain text={decodeURIComponent(name)} />
-        </div>
-      )}
+      {report ? null : <div className="dim"><a href="/experiments">Experiments</a> / <Plain text={decodeURIComponent(name)} /></div>}
       <Shown loaded={found} title="Experiment">{(page) => <Whole page={page} />}</Shown>
     </>
   );
@@ -101,33 +83,18 @@ function Whole({ page }: { page: Schema["ResultPage"] }) {
     <>
       <PageTitle text={page.title} state={page.state} />
       <div className="head-of-run">
-        <h1>
-          <ResultMark state={page.state} /> <Plain text={page.headline} />
-        </h1>
-        <div>
-          <Counts counts={page.counts} />
-        </div>
-        <div className="dim">
-          <Plain text={page.title} />
-        </div>
+        <h1><ResultMark state={page.state} /> <Plain text={page.headline} /></h1>
+        <div><Counts counts={page.counts} /></div>
+        <div className="dim"><Plain text={page.title} /></div>
         {page.facts.length ? (
           <dl className="facts">
             {page.facts.map((fact, index) => (
-              <Fragment key={index}>
-                <dt>
-                  <Plain text={fact.name} />
-                </dt>
-                <dd>
-                  <Plain text={fact.value} />
-                </dd>
-              </Fragment>
+              <Fragment key={index}><dt><Plain text={fact.name} /></dt><dd><Plain text={fact.value} /></dd></Fragment>
             ))}
           </dl>
         ) : null}
       </div>
-      {failing.map((each, index) => (
-        <FailingCase key={index} each={each} />
-      ))}
+      {failing.map((each, index) => <FailingCase key={index} each={each} />)}
       {passed.length ? (
         <section className="card">
           <h2>
@@ -159,31 +126,17 @@ function FailingCase({ each }: { each: Schema["ResultCase"] }) {
         </code>{" "}
         {each.layer ? <span className="dim">{each.layer}</span> : null}
       </h2>
-      <p className="sentence">
-        <Plain text={each.reason} />
-      </p>
+      <p className="sentence"><Plain text={each.reason} /></p>
       {each.details.length ? (
-        <ul className="behind">
-          {each.details.map((line, index) => (
-            <li key={index}>
-              <Plain text={line} />
-            </li>
-          ))}
-        </ul>
+        <ul className="behind">{each.details.map((line, index) => <li key={index}><Plain text={line} /></li>)}</ul>
       ) : null}
       {each.runs.length ? (
         <div className="links">
           <span className="dim">open</span>
-          {each.runs.map((run, index) => (
-            <a key={index} href={`/${run.path}`}>
-              <Plain text={run.name} />
-            </a>
-          ))}
+          {each.runs.map((run, index) => <a key={index} href={`/${run.path}`}><Plain text={run.name} /></a>)}
         </div>
       ) : null}
-      {each.marks.map((mark, index) => (
-        <Marked key={index} mark={mark} />
-      ))}
+      {each.marks.map((mark, index) => <Marked key={index} mark={mark} />)}
       <div className="dim">
         <Plain text={each.file} />
         {each.wall_s === null ? "" : ` · ${formatDuration(each.wall_s * 1e9)}`}

@@ -23,30 +23,18 @@ export function Failures() {
 
 function List({ clusters, hours }: { clusters: Cluster[]; hours: string }) {
   if (!clusters.length) {
-    return (
-      <Empty title="Nothing failed in this window">
-        <a href={addressWith({ hours: "8784" })}>Look at a year</a>
-      </Empty>
-    );
+    return <Empty title="Nothing failed in this window"><a href={addressWith({ hours: "8784" })}>Look at a year</a></Empty>;
   }
   return (
     <Grid label="Clusters of failures" heads={["what broke", "layer", "trend", ["runs", "heat"], ["before", "heat"], "last seen", "state"]}>
       {clusters.map((each) => (
         <Table.Tr key={each.id}>
           <Table.Th scope="row">
-            <a href={`/failures/${each.id}?hours=${hours}`}>
-              <Plain text={each.name} />
-            </a>
-            {each.new_since ? (
-              <div className="dim">
-                new since <Plain text={each.new_since} />
-              </div>
-            ) : null}
+            <a href={`/failures/${each.id}?hours=${hours}`}><Plain text={each.name} /></a>
+            {each.new_since ? <div className="dim">new since <Plain text={each.new_since} /></div> : null}
           </Table.Th>
           <Table.Td>{each.layer}</Table.Td>
-          <Table.Td>
-            <Trend counts={each.trend} label={`${each.runs} runs in this window`} />
-          </Table.Td>
+          <Table.Td><Trend counts={each.trend} label={`${each.runs} runs in this window`} /></Table.Td>
           <Table.Td className="heat">{each.runs}</Table.Td>
           <Table.Td className="heat dim">{each.runs_before}</Table.Td>
           <Table.Td className="dim"><Time ns={each.last_seen_ns} relative /></Table.Td>
@@ -88,9 +76,7 @@ function One({ page, hours, reload }: { page: Schema["FailurePage"]; hours: stri
           <a href={`/failures?hours=${hours}`}>Failures</a> / {cluster.layer} · {cluster.kind.replaceAll("_", " ") || "no known kind"} · first seen{" "}
           <Time ns={cluster.first_seen_ns} relative />, last <Time ns={cluster.last_seen_ns} relative />
         </div>
-        <h1>
-          <span className="verdict fail">✗</span> <Plain text={cluster.name} />
-        </h1>
+        <h1><span className="verdict fail">✗</span> <Plain text={cluster.name} /></h1>
         <p>
           {cluster.runs} {cluster.runs === 1 ? "run" : "runs"} in the last {nameOfWindow(hours)}, {cluster.runs_before} in the one before.{" "}
           <Trend counts={cluster.trend} label="runs over the window" />
@@ -103,11 +89,7 @@ function One({ page, hours, reload }: { page: Schema["FailurePage"]; hours: stri
             onChange={(event) => settle(event.currentTarget.value)}
           />
           <Promote runs={page.runs.map(({ trace_id, run_span_id }) => ({ trace_id, run_span_id }))} label={`promote ${page.runs.length} runs`} />
-          {cluster.link ? (
-            <a href={cluster.link} rel="noreferrer">
-              issue
-            </a>
-          ) : null}
+          {cluster.link ? <a href={cluster.link} rel="noreferrer">issue</a> : null}
         </div>
         <Sent sending={sending} />
       </div>
@@ -117,18 +99,10 @@ function One({ page, hours, reload }: { page: Schema["FailurePage"]; hours: stri
           <Grid label="Runs" heads={["run", "agent", "release", ["what happened", "wide"], "when"]}>
             {page.runs.map((run, index) => (
               <Table.Tr key={index}>
-                <Table.Td>
-                  <RunLink trace={run.trace_id} run={run.run_span_id} />
-                </Table.Td>
-                <Table.Td>
-                  <Plain text={run.agent} />
-                </Table.Td>
-                <Table.Td>
-                  <Plain text={run.release || "–"} />
-                </Table.Td>
-                <Table.Td>
-                  <Plain text={run.sample} />
-                </Table.Td>
+                <Table.Td><RunLink trace={run.trace_id} run={run.run_span_id} /></Table.Td>
+                <Table.Td><Plain text={run.agent} /></Table.Td>
+                <Table.Td><Plain text={run.release || "–"} /></Table.Td>
+                <Table.Td><Plain text={run.sample} /></Table.Td>
                 <Table.Td className="dim"><Time ns={run.failed_ns} relative /></Table.Td>
               </Table.Tr>
             ))}
@@ -138,13 +112,9 @@ function One({ page, hours, reload }: { page: Schema["FailurePage"]; hours: stri
           {cluster.cause ? (
             <>
               <h2>Suspected cause</h2>
-              <p>
-                <Plain text={cluster.cause} />
-              </p>
+              <p><Plain text={cluster.cause} /></p>
               <h2>Suggested fix</h2>
-              <p>
-                <Plain text={cluster.fix} />
-              </p>
+              <p><Plain text={cluster.fix} /></p>
             </>
           ) : null}
           <h2>Who is concerned</h2>
@@ -154,9 +124,7 @@ function One({ page, hours, reload }: { page: Schema["FailurePage"]; hours: stri
           <details>
             <summary>Alert on it</summary>
             <p className="dim">Add this to the configuration; the rule fires for each agent and release.</p>
-            <pre className="why">
-              <Plain text={rule} />
-            </pre>
+            <pre className="why"><Plain text={rule} /></pre>
           </details>
         </section>
       </div>
@@ -177,9 +145,7 @@ function Shares({ dimension, shares, layer, hours }: { dimension: string; shares
           </Table.Th>
           <Table.Td className="heat" title={`95 % interval ${percent(each.low)} to ${percent(each.high)}`}>
             {percent(each.failing / each.runs)}{" "}
-            <span className="dim">
-              {each.failing} of {each.runs}
-            </span>
+            <span className="dim">{each.failing} of {each.runs}</span>
           </Table.Td>
         </Table.Tr>
       ))}

@@ -22,9 +22,7 @@ export function Gate({ id: name }: PageParts) {
         {(page) => (
           <>
             <PageTitle text={page.name} state={page.state} />
-            <h1>
-              <ResultMark state={page.state} /> <Plain text={page.name} />
-            </h1>
+            <h1><ResultMark state={page.state} /> <Plain text={page.name} /></h1>
             <Assertions page={page} />
           </>
         )}
@@ -42,36 +40,24 @@ function Assertions({ page }: { page: Schema["GatePage"] }) {
         <section key={index} className="card">
           <h2>
             <ResultMark state={each.state} verdict={each.verdict} />{" "}
-            <code>
-              <Plain text={each.assertion} />
-            </code>
+            <code><Plain text={each.assertion} /></code>
           </h2>
-          <p>
-            <Plain text={each.reason} />
-          </p>
+          <p><Plain text={each.reason} /></p>
           {each.share === null ? null : <Interval low={each.low} high={each.high} n={each.judged} />}
           {each.failing.length ? (
             <Grid label="Cases against it" heads={["run", "agent", "state", ["value", "heat"], ["why", "wide"]]}>
               {each.failing.map((run, index) => (
                 <Table.Tr key={index}>
-                  <Table.Td>
-                    <RunLink trace={run.trace_id} run={run.run_span_id} />
-                  </Table.Td>
-                  <Table.Td>
-                    <Plain text={run.agent} />
-                  </Table.Td>
+                  <Table.Td><RunLink trace={run.trace_id} run={run.run_span_id} /></Table.Td>
+                  <Table.Td><Plain text={run.agent} /></Table.Td>
                   <Table.Td>{run.state}</Table.Td>
                   <Table.Td className="heat">{run.value === null ? "–" : run.value.toFixed(2)}</Table.Td>
-                  <Table.Td>
-                    <Plain text={run.explanation} />
-                  </Table.Td>
+                  <Table.Td><Plain text={run.explanation} /></Table.Td>
                 </Table.Tr>
               ))}
             </Grid>
           ) : null}
-          {each.marks.map((mark, index) => (
-            <Marked key={index} mark={mark} />
-          ))}
+          {each.marks.map((mark, index) => <Marked key={index} mark={mark} />)}
         </section>
       ))}
     </>

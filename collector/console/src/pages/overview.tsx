@@ -32,9 +32,7 @@ export function Overview() {
   return (
     <>
       <Head title={overview.value ? describeRates(overview.value, hours) : `Fail rates, last ${nameOfWindow(hours)}`} />
-      <Shown loaded={overview}>
-        {(found) => <Rates overview={found} hours={hours} />}
-      </Shown>
+      <Shown loaded={overview}>{(found) => <Rates overview={found} hours={hours} />}</Shown>
       <div className="columns">
         <section>
           <h2>What broke, by runs</h2>
@@ -102,15 +100,9 @@ function Broken({ clusters, hours }: { clusters: Schema["FailureCluster"][]; hou
             <a href={`/failures/${each.id}?hours=${hours}`}>
               <Plain text={each.name} />
             </a>{" "}
-            {each.new_since ? (
-              <span className="dim">
-                new since <Plain text={each.new_since} />
-              </span>
-            ) : null}
+            {each.new_since ? <span className="dim">new since <Plain text={each.new_since} /></span> : null}
           </Table.Th>
-          <Table.Td>
-            <Trend counts={each.trend} label={`${each.runs} runs in this window`} />
-          </Table.Td>
+          <Table.Td><Trend counts={each.trend} label={`${each.runs} runs in this window`} /></Table.Td>
           <Table.Td className="heat">{each.runs}</Table.Td>
           <Table.Td className="dim"><Time ns={each.last_seen_ns} relative /></Table.Td>
         </Table.Tr>
@@ -145,13 +137,7 @@ function Numbers({ readings, newest }: { readings: Schema["Reading"][]; newest: 
   const shown = SHOWN_HEALTH.flatMap((name) => readings.filter((each) => each.name === name));
   return (
     <>
-      <p>
-        {newest ? (
-          <>
-            The newest trace began <Time ns={newest.start_ns} relative />.
-          </>
-        ) : null}
-      </p>
+      <p>{newest ? <>The newest trace began <Time ns={newest.start_ns} relative />.</> : null}</p>
       {shown.length ? (
         <dl className="facts">
           {shown.map((each, index) => (
@@ -161,9 +147,7 @@ function Numbers({ readings, newest }: { readings: Schema["Reading"][]; newest: 
             </Fragment>
           ))}
         </dl>
-      ) : (
-        <p className="dim">This process collects nothing; it reads a store.</p>
-      )}
+      ) : <p className="dim">This process collects nothing; it reads a store.</p>}
     </>
   );
 }
@@ -174,9 +158,7 @@ function Sandboxes({ backends }: { backends: Schema["Backend"][] }) {
     <p>
       {usable.length ? (
         <span className="verdict pass">✓ {usable.map((each) => `${each.name} (${each.tier})`).join(", ")}</span>
-      ) : (
-        <span className="verdict fail">✗ no sandbox can be used here</span>
-      )}{" "}
+      ) : <span className="verdict fail">✗ no sandbox can be used here</span>}{" "}
       <a href="/settings">sandboxes</a>
     </p>
   );
@@ -244,9 +226,7 @@ function Heat({ cohorts, hours }: { cohorts: Schema["Cohorts"]; hours: string })
     <Grid label="Cohorts" heads={[cohorts.dimension.replace("_", " "), ...LAYERS.map((layer): [string, string] => [layer, "heat"])]}>
       {values.map((each) => (
         <Table.Tr key={each.value}>
-          <Table.Th scope="row">
-            <Plain text={each.value || "(none given)"} />
-          </Table.Th>
+          <Table.Th scope="row"><Plain text={each.value || "(none given)"} /></Table.Th>
           <LayerCells layers={each.layers} dimension={cohorts.dimension} value={each.value} hours={hours} most={most} />
         </Table.Tr>
       ))}

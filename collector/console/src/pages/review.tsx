@@ -47,9 +47,7 @@ export function Review() {
       <div className="columns">
         <section>
           <h2>Waiting for a person: open first</h2>
-          <div role="status" tabIndex={-1} ref={status} className={said ? "notice" : undefined}>
-            <Plain text={said} />
-          </div>
+          <div role="status" tabIndex={-1} ref={status} className={said ? "notice" : undefined}><Plain text={said} /></div>
           <Shown loaded={queue}>
             {(found) => <Cards queue={found} settled={settled} settle={settle} skip={(key) => setSettled(new Set([...settled, key]))} />}
           </Shown>
@@ -71,9 +69,7 @@ export function Review() {
                     ))}
                   </ul>
                 </>
-              ) : (
-                <p className="dim">No person disagrees with a verdict.</p>
-              )
+              ) : <p className="dim">No person disagrees with a verdict.</p>
             }
           </Shown>
         </section>
@@ -165,30 +161,18 @@ function WaitingCard({ card, layer, isChosen, settle }: WaitingParts) {
     <section className="card" data-chosen={isChosen || undefined}>
       <div>
         <Outcome outcome={outcome} /> {layer} of <RunLink trace={card.trace_id} run={card.run_span_id} text={card.agent || "run"} />{" "}
-        <span className="dim">
-          <Plain text={card.release} /> <Time ns={card.started_ns} relative />
-        </span>
+        <span className="dim"><Plain text={card.release} /> <Time ns={card.started_ns} relative /></span>
       </div>
       {card.task != null || card.answer != null ? (
         <dl className="facts">
           <dt>task</dt>
-          <dd>
-            <Plain text={card.task ?? "not on the trace"} />
-          </dd>
+          <dd><Plain text={card.task ?? "not on the trace"} /></dd>
           <dt>answer</dt>
-          <dd>
-            <Plain text={card.answer ?? "none on the trace"} />
-          </dd>
+          <dd><Plain text={card.answer ?? "none on the trace"} /></dd>
         </dl>
       ) : null}
-      <p>
-        <Plain text={outcome.explanation} />
-      </p>
-      {cause ? (
-        <p>
-          <StateMark state="open" /> <Plain text={`The ${cause}`} />
-        </p>
-      ) : null}
+      <p><Plain text={outcome.explanation} /></p>
+      {cause ? <p><StateMark state="open" /> <Plain text={`The ${cause}`} /></p> : null}
       {facts.length ? (
         <details>
           <summary>
@@ -199,11 +183,7 @@ function WaitingCard({ card, layer, isChosen, settle }: WaitingParts) {
               <li key={index}>
                 <Plain text={fact.what} />
                 {[fact.recorded, fact.replayed].map((text) =>
-                  text ? (
-                    <div className="dim">
-                      <Plain text={text} />
-                    </div>
-                  ) : null,
+                  text ? <div className="dim"><Plain text={text} /></div> : null,
                 )}
               </li>
             ))}
@@ -235,21 +215,15 @@ export function Judge({ trace, run, layer, ours, onDone }: { trace: string; run:
       <div className="badges">
         {ours === "pass" || ours === "fail" ? (
           <>
-            <Button data-key="a" disabled={sending.busy} onClick={() => label(ours)}>
-              agree
-            </Button>
+            <Button data-key="a" disabled={sending.busy} onClick={() => label(ours)}>agree</Button>
             <Button data-key="d" disabled={sending.busy} onClick={() => label(opposite)}>
               disagree: {opposite}
             </Button>
           </>
         ) : (
           <>
-            <Button data-key="a" disabled={sending.busy} onClick={() => label("pass")}>
-              pass
-            </Button>
-            <Button data-key="d" disabled={sending.busy} onClick={() => label("fail")}>
-              fail
-            </Button>
+            <Button data-key="a" disabled={sending.busy} onClick={() => label("pass")}>pass</Button>
+            <Button data-key="d" disabled={sending.busy} onClick={() => label("fail")}>fail</Button>
           </>
         )}
         <details>
@@ -270,9 +244,7 @@ function Agreement({ layers }: { layers: Schema["LayerAgreement"][] }) {
   const share = (each: Schema["Share"]) => (
     <Table.Td className="heat" title={each.low === null ? undefined : `95 % interval ${percent(each.low)} to ${percent(each.high)}`}>
       {percent(each.share)}{" "}
-      <span className="dim">
-        {each.part} of {each.whole}
-      </span>
+      <span className="dim">{each.part} of {each.whole}</span>
     </Table.Td>
   );
   return (

@@ -30,11 +30,7 @@ export function Runs() {
       </div>
       {before && after ? (
         <Shown loaded={found} title="One run beside another">{(page) => <Both page={page} />}</Shown>
-      ) : (
-        <Empty title="One run beside another">
-          <ChooseRuns before={before} after={after} />
-        </Empty>
-      )}
+      ) : <Empty title="One run beside another"><ChooseRuns before={before} after={after} /></Empty>}
       <Cli line={request(`compare/runs?${new URLSearchParams({ before, after })}`)} />
     </>
   );
@@ -67,17 +63,12 @@ function Both({ page }: { page: Comparison }) {
   return (
     <>
       <div className="head-of-run">
-        <h1>
-          <Plain text={page.sentence} />
-        </h1>
+        <h1><Plain text={page.sentence} /></h1>
         <div className="dim">
           {page.steps.length} {page.steps.length === 1 ? "step" : "steps"} aligned, {changed} of them different
         </div>
       </div>
-      <div className="pair heads">
-        <RunHead side="before" run={before} />
-        <RunHead side="after" run={after} />
-      </div>
+      <div className="pair heads"><RunHead side="before" run={before} /><RunHead side="after" run={after} /></div>
       <Verdicts before={before.run} after={after.run} />
       {groupSteps(page.steps).map((group) =>
         group[0]!.change === "same" ? (
@@ -85,9 +76,7 @@ function Both({ page }: { page: Comparison }) {
             <summary>
               <span className="verdict skipped">= the same</span> {nameSteps(group)}
             </summary>
-            {group.map((pair, index) => (
-              <Pair key={index} pair={pair} page={page} />
-            ))}
+            {group.map((pair, index) => <Pair key={index} pair={pair} page={page} />)}
           </details>
         ) : (
           group.map((pair, index) => <Pair key={index} pair={pair} page={page} />)
@@ -133,9 +122,7 @@ function RunHead({ side, run }: { side: string; run: Schema["ComparedRun"] }) {
       <a href={address}>
         <Plain text={isStored ? `trace ${run.trace_id.slice(0, 12)}` : suite ? `${name}, frozen run` : run.reference.slice("trials/".length)} />
       </a>{" "}
-      <span className="dim">
-        <Plain text={facts.join(" · ")} />
-      </span>
+      <span className="dim"><Plain text={facts.join(" · ")} /></span>
     </div>
   );
 }
@@ -170,11 +157,7 @@ function Verdicts({ before, after }: { before: Schema["Run"]; after: Schema["Run
                 {sides.map((outcome, index) => (
                   <Table.Td key={index}>
                     <Outcome outcome={outcome} />{" "}
-                    {flipped && outcome ? (
-                      <span className="dim">
-                        <Plain text={outcome.explanation} />
-                      </span>
-                    ) : null}
+                    {flipped && outcome ? <span className="dim"><Plain text={outcome.explanation} /></span> : null}
                   </Table.Td>
                 ))}
               </Table.Tr>
@@ -192,11 +175,7 @@ function Pair({ pair, page }: { pair: Schema["AlignedSteps"]; page: Comparison }
   const [mark, words] = WORDS[pair.change];
   return (
     <section className="step" aria-label={`Step ${pair.before ?? "none"} beside step ${pair.after ?? "none"}`}>
-      <header>
-        <h3>
-          {mark} {words}
-        </h3>
-      </header>
+      <header><h3>{mark} {words}</h3></header>
       <div className="pair">
         <Half step={before} beside={after} side="removed" />
         <Half step={after} beside={before} side="added" />
@@ -220,11 +199,7 @@ function Half({ step, beside, side }: { step: Step | undefined; beside: Step | u
         );
       })}
       <Calls calls={step.calls} lit={null} />
-      {step.error && !step.snippets.length ? (
-        <pre className="calls verdict fail">
-          <Plain text={step.error} />
-        </pre>
-      ) : null}
+      {step.error && !step.snippets.length ? <pre className="calls verdict fail"><Plain text={step.error} /></pre> : null}
     </div>
   );
 }

@@ -19,13 +19,9 @@ export function Sessions() {
       <Head title={`Sessions, last ${nameOfWindow(hours)}`} />
       <Shown loaded={found}>
         {(list) =>
-          list.sessions.length ? (
-            <List key={hours} first={list} rates={rates.value} hours={hours} />
-          ) : (
+          list.sessions.length ? <List key={hours} first={list} rates={rates.value} hours={hours} /> : (
             <Empty title="No session in this window">
-              <p>
-                Spans with the attribute <code>session.id</code> or <code>gen_ai.conversation.id</code> are joined to sessions.
-              </p>
+              <p>Spans with the attribute <code>session.id</code> or <code>gen_ai.conversation.id</code> are joined to sessions.</p>
             </Empty>
           )
         }
@@ -56,17 +52,9 @@ function List({ first, rates, hours }: { first: Schema["SessionList"]; rates: Sc
       >
         {rows.map((each) => (
           <Table.Tr key={each.id}>
-            <Table.Th scope="row">
-              <a href={`/sessions/${encodeURIComponent(each.id)}`}>
-                <Plain text={each.id} />
-              </a>
-            </Table.Th>
-            <Table.Td>
-              <FailingLayers session={each} rates={rates} hours={hours} />
-            </Table.Td>
-            <Table.Td>
-              <Plain text={each.services.join(", ")} />
-            </Table.Td>
+            <Table.Th scope="row"><a href={`/sessions/${encodeURIComponent(each.id)}`}><Plain text={each.id} /></a></Table.Th>
+            <Table.Td><FailingLayers session={each} rates={rates} hours={hours} /></Table.Td>
+            <Table.Td><Plain text={each.services.join(", ")} /></Table.Td>
             <Table.Td className="heat">{each.traces}</Table.Td>
             <Table.Td className="heat">{each.spans}</Table.Td>
             <Table.Td className="heat">{each.errors || "–"}</Table.Td>
@@ -75,11 +63,7 @@ function List({ first, rates, hours }: { first: Schema["SessionList"]; rates: Sc
           </Table.Tr>
         ))}
       </Grid>
-      {next ? (
-        <Button disabled={busy} onClick={more}>
-          more sessions
-        </Button>
-      ) : null}
+      {next ? <Button disabled={busy} onClick={more}>more sessions</Button> : null}
     </>
   );
 }
@@ -130,9 +114,7 @@ function Whole({ page }: { page: Page }) {
             </>
           ) : null}
         </div>
-        <h1>
-          <StateMark state={page.verdict} /> <Plain text={page.explanation} />
-        </h1>
+        <h1><StateMark state={page.verdict} /> <Plain text={page.explanation} /></h1>
         {page.value === null ? null : <p className="dim">{percent(page.value)} of the user's requests ended well, by the last attempt at each.</p>}
         {mistake ? (
           <p>
@@ -152,13 +134,7 @@ function Turns({ page }: { page: Page }) {
   if (!page.turns.length) {
     return (
       <Empty title="No agent run in this session">
-        <p>
-          {page.traces.map((trace, index) => (
-            <span key={index} className="part">
-              <RunLink trace={trace.trace_id} />
-            </span>
-          ))}
-        </p>
+        <p>{page.traces.map((trace, index) => <span key={index} className="part"><RunLink trace={trace.trace_id} /></span>)}</p>
       </Empty>
     );
   }
@@ -177,20 +153,10 @@ function Turns({ page }: { page: Page }) {
           </Table.Td>
           <Table.Td className="said">
             {turn.request === null ? <span className="dim">hidden</span> : <Plain text={turn.request} />}
-            {turn.answer === null ? null : (
-              <div className="dim">
-                → <Plain text={turn.answer} />
-              </div>
-            )}
-            {turn.why ? (
-              <div>
-                <Plain text={turn.why} />
-              </div>
-            ) : null}
+            {turn.answer === null ? null : <div className="dim">→ <Plain text={turn.answer} /></div>}
+            {turn.why ? <div><Plain text={turn.why} /></div> : null}
           </Table.Td>
-          <Table.Td>
-            <Plain text={turn.agent} />
-          </Table.Td>
+          <Table.Td><Plain text={turn.agent} /></Table.Td>
           {LAYERS.map((layer, index) => (
             <Table.Td key={index}>
               <Outcome outcome={rows.get(turn.trace_id)?.runs.find((run) => run.span_id === turn.run_span_id)?.layers[layer]} />
@@ -208,25 +174,15 @@ function HandOvers({ page }: { page: Page }) {
     <Grid label="Hand-overs" heads={["turn", "from → to", "not passed on", "worked on instead"]}>
       {page.hand_overs.map((each, index) => (
         <Table.Tr key={index}>
-          <Table.Th scope="row">
-            <RunLink trace={each.trace_id} run={each.receiver_span_id} text={`turn ${each.turn}`} />
-          </Table.Th>
-          <Table.Td>
-            <Plain text={`${each.giver} → ${each.receiver}`} />
-          </Table.Td>
-          <Table.Td>
-            <Plain text={each.lost.join(", ") || "–"} />
-          </Table.Td>
+          <Table.Th scope="row"><RunLink trace={each.trace_id} run={each.receiver_span_id} text={`turn ${each.turn}`} /></Table.Th>
+          <Table.Td><Plain text={`${each.giver} → ${each.receiver}`} /></Table.Td>
+          <Table.Td><Plain text={each.lost.join(", ") || "–"} /></Table.Td>
           <Table.Td>
             {each.replaced.length ? (
               each.replaced.map((one, index) => (
-                <div key={index} className="verdict fail">
-                  ✗ <Plain text={`${one.used} in place of ${one.given}`} />
-                </div>
+                <div key={index} className="verdict fail">✗ <Plain text={`${one.used} in place of ${one.given}`} /></div>
               ))
-            ) : (
-              <span className="dim">–</span>
-            )}
+            ) : <span className="dim">–</span>}
           </Table.Td>
         </Table.Tr>
       ))}

@@ -19,17 +19,11 @@ export function Settings() {
               <dt>version</dt>
               <dd>{page.version}</dd>
               <dt>store</dt>
-              <dd>
-                <Plain text={page.store} />
-              </dd>
+              <dd><Plain text={page.store} /></dd>
               <dt>workspace</dt>
-              <dd>
-                <Plain text={page.workspace || "none"} />
-              </dd>
+              <dd><Plain text={page.workspace || "none"} /></dd>
               <dt>tokens</dt>
-              <dd>
-                {page.readers} for reading, {page.writers} for writing; you may {page.may_write ? "write" : "read"}
-              </dd>
+              <dd>{page.readers} for reading, {page.writers} for writing; you may {page.may_write ? "write" : "read"}</dd>
             </dl>
             {page.tokens.length ? (
               <Grid label="Tokens" heads={["token", "may", "project"]}>
@@ -49,43 +43,25 @@ export function Settings() {
               <Grid label="Configuration" heads={[["key", "wide"], "value", "where it comes from"]}>
                 {page.settings.map((each, index) => (
                   <Table.Tr key={index}>
-                    <Table.Th scope="row">
-                      <code>{each.key}</code>
-                    </Table.Th>
-                    <Table.Td>
-                      <code>
-                        <Plain text={each.value} />
-                      </code>
-                    </Table.Td>
-                    <Table.Td className={each.origin === "default" ? "dim" : undefined}>
-                      <Plain text={each.origin} />
-                    </Table.Td>
+                    <Table.Th scope="row"><code>{each.key}</code></Table.Th>
+                    <Table.Td><code><Plain text={each.value} /></code></Table.Td>
+                    <Table.Td className={each.origin === "default" ? "dim" : undefined}><Plain text={each.origin} /></Table.Td>
                   </Table.Tr>
                 ))}
               </Grid>
             ) : (
-              <p className="dim">
-                This console reads a store alone; the console of <code>spanproof serve</code> shows its configuration.
-              </p>
+              <p className="dim">This console reads a store alone; the console of <code>spanproof serve</code> shows its configuration.</p>
             )}
             <h2 className="below">Policy</h2>
-            {page.policy ? (
-              <pre className="why">
-                <Plain text={page.policy} />
-              </pre>
-            ) : (
-              <p className="dim">
-                The default policy is in effect. <a href="/boundary">Boundary</a> tries a change of it on stored code.
-              </p>
+            {page.policy ? <pre className="why"><Plain text={page.policy} /></pre> : (
+              <p className="dim">The default policy is in effect. <a href="/boundary">Boundary</a> tries a change of it on stored code.</p>
             )}
             <details className="below">
               <summary>{page.scores.length} scores of the built-in evaluators</summary>
               <p>
                 {page.scores.map((each, index) => (
                   <span key={index} className="part">
-                    <code>
-                      {each.layer}.{each.name === each.layer ? "score" : each.name}
-                    </code>
+                    <code>{each.layer}.{each.name === each.layer ? "score" : each.name}</code>
                     {each.advisory ? <span className="dim"> advice</span> : null}
                   </span>
                 ))}
@@ -126,9 +102,7 @@ export function Settings() {
               <Grid label="Counters" heads={["counter", ["value", "heat"], ["meaning", "wide"]]}>
                 {page.readings.map((each, index) => (
                   <Table.Tr key={index}>
-                    <Table.Th scope="row">
-                      <code>{each.name}</code>
-                    </Table.Th>
+                    <Table.Th scope="row"><code>{each.name}</code></Table.Th>
                     <Table.Td className="heat">{each.value.toLocaleString("en")}</Table.Td>
                     <Table.Td>{each.meaning}</Table.Td>
                   </Table.Tr>
@@ -165,9 +139,7 @@ export function FirstTrace({ settings }: { settings: Schema["Settings"] }) {
       </div>
       <pre className="why">{ways[chosen]}</pre>
       {settings.otlp_http ? null : (
-        <p className="dim">
-          This process receives no spans: <code>spanproof serve</code> does, on these ports by default.
-        </p>
+        <p className="dim">This process receives no spans: <code>spanproof serve</code> does, on these ports by default.</p>
       )}
     </>
   );

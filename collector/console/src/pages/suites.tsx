@@ -23,25 +23,15 @@ export function Suites() {
             <Grid label="Reports" heads={["report", "result", ["assertions", "heat"], "failing layers", "written"]}>
               {list.reports.map((each, index) => (
                 <Table.Tr key={index}>
-                  <Table.Th scope="row">
-                    <a href={`/gates/${pathOf(each.name)}`}>
-                      <Plain text={each.name} />
-                    </a>
-                  </Table.Th>
-                  <Table.Td>
-                    <ResultMark state={each.state} />
-                  </Table.Td>
+                  <Table.Th scope="row"><a href={`/gates/${pathOf(each.name)}`}><Plain text={each.name} /></a></Table.Th>
+                  <Table.Td><ResultMark state={each.state} /></Table.Td>
                   <Table.Td className="heat">{each.assertions}</Table.Td>
                   <Table.Td>{each.failed_layers.join(", ") || "–"}</Table.Td>
                   <Table.Td className="dim"><Time ns={each.written_ns} relative /></Table.Td>
                 </Table.Tr>
               ))}
             </Grid>
-          ) : (
-            <p className="dim">
-              None in the workspace: <code>spanproof gate --json &gt; gate.json</code> writes one.
-            </p>
-          )
+          ) : <p className="dim">None in the workspace: <code>spanproof gate --json &gt; gate.json</code> writes one.</p>
         }
       </Shown>
       <TryAssertion />
@@ -70,27 +60,15 @@ function List({ list }: { list: Schema["SuiteList"] }) {
     <Grid label="Suites" heads={["suite", ["cases", "heat"], "frozen runs", "fails", "agents", ["experiments", "heat"]]}>
       {list.suites.map((each, index) => (
         <Table.Tr key={index}>
-          <Table.Th scope="row">
-            <a href={`/suites/${pathOf(each.name)}`}>
-              <Plain text={each.name} />
-            </a>
-          </Table.Th>
+          <Table.Th scope="row"><a href={`/suites/${pathOf(each.name)}`}><Plain text={each.name} /></a></Table.Th>
           <Table.Td className="heat">{each.cases}</Table.Td>
           <Table.Td>
-            {each.problem ? (
-              <span className="verdict errored">
-                ! <Plain text={each.problem} />
-              </span>
-            ) : (
-              <Counts counts={each.states} />
-            )}
+            {each.problem ? <span className="verdict errored">! <Plain text={each.problem} /></span> : <Counts counts={each.states} />}
           </Table.Td>
           <Table.Td>
             <Plain text={Object.entries(each.verdicts).filter(([layer]) => layer !== "none").map(([layer, n]) => `${layer} ${n}`).join(", ") || "–"} />
           </Table.Td>
-          <Table.Td>
-            <Plain text={Object.keys(each.agents).join(", ")} />
-          </Table.Td>
+          <Table.Td><Plain text={Object.keys(each.agents).join(", ")} /></Table.Td>
           <Table.Td className="heat">{each.experiments}</Table.Td>
         </Table.Tr>
       ))}
@@ -125,12 +103,8 @@ function Matrix({ page }: { page: Schema["SuitePage"] }) {
   return (
     <>
       <div className="head-of-run">
-        <div className="dim">
-          <a href="/suites">Suites</a> / <Plain text={page.name} />
-        </div>
-        <h1>
-          <Plain text={sentence} />
-        </h1>
+        <div className="dim"><a href="/suites">Suites</a> / <Plain text={page.name} /></div>
+        <h1><Plain text={sentence} /></h1>
         <PageTitle text={`${page.name}: ${sentence}`} />
         {page.columns.length > 1 ? (
           <NativeSelect
@@ -154,12 +128,8 @@ function Matrix({ page }: { page: Schema["SuitePage"] }) {
               <Table.Th scope="col">frozen run</Table.Th>
               {page.columns.map((each, index) => (
                 <Table.Th key={index} scope="col">
-                  <a href={`/experiments/${pathOf(each.name)}`}>
-                    <Plain text={each.name} />
-                  </a>
-                  <div>
-                    <Counts counts={each.counts} />
-                  </div>
+                  <a href={`/experiments/${pathOf(each.name)}`}><Plain text={each.name} /></a>
+                  <div><Counts counts={each.counts} /></div>
                   <div className="dim">
                     pass@1 {percent(each.pass_at_1)}
                     {each.cost_usd === null ? "" : ` · $${each.cost_usd.toFixed(3)}`}
@@ -181,13 +151,9 @@ function Matrix({ page }: { page: Schema["SuitePage"] }) {
             {page.rows.map((row, index) => (
               <Table.Tr key={index} id={`case-${row.case.id}`}>
                 <Table.Th scope="row">
-                  <a href={`/suites/${pathOf(page.name)}/cases/${encodeURIComponent(row.case.id)}`}>
-                    <Plain text={row.case.id} />
-                  </a>
+                  <a href={`/suites/${pathOf(page.name)}/cases/${encodeURIComponent(row.case.id)}`}><Plain text={row.case.id} /></a>
                   {row.flipped ? <span className="dim"> flipped</span> : null}
-                  <div className="dim clip" title={row.case.task}>
-                    <Plain text={row.case.task} />
-                  </div>
+                  <div className="dim clip" title={row.case.task}><Plain text={row.case.task} /></div>
                 </Table.Th>
                 <Table.Td>
                   {row.case.trace_id ? <StateMark state={row.case.state} /> : null} <LayerMarks states={row.case.expectation} />

@@ -61,9 +61,7 @@ function Whole({ page, path, reload }: { page: Page; path: string; reload: (() =
       <Columns key={run.span_id} page={page} path={path} run={run} reload={reload} />
       {isStored(path) ? (
         <Cli line={`spanproof show ${page.trace_id.slice(0, 12)} --run ${run.span_id}`} />
-      ) : report ? null : (
-        <Cli line={request(path)} />
-      )}
+      ) : report ? null : <Cli line={request(path)} />}
     </>
   );
 }
@@ -82,9 +80,7 @@ function Head({ page, run }: { page: Page; run: Run }) {
       <div className="dim">
         {report ? null : <a href={addressOf("/traces")}>Traces</a>} / <Plain text={run.agent} /> · <Plain text={facts.join(" · ")} /> · <Time ns={run.start_ns} />
       </div>
-      <h1>
-        <StateMark state={run.state} text={run.state === "pass" ? "" : undefined} /> <Plain text={run.sentence} />
-      </h1>
+      <h1><StateMark state={run.state} text={run.state === "pass" ? "" : undefined} /> <Plain text={run.sentence} /></h1>
       {page.runs.length > 1 ? (
         <nav className="badges" aria-label="Runs of this trace">
           {page.runs.map((each, index) => (
@@ -152,9 +148,7 @@ function Columns({ page, path, run, reload }: { page: Page; path: string; run: R
     return () => removeEventListener("keydown", press);
   });
   const tab = (name: string, text: string) => (
-    <button type="button" role="tab" aria-selected={panel === name} onClick={() => setPanel(name)}>
-      {text}
-    </button>
+    <button type="button" role="tab" aria-selected={panel === name} onClick={() => setPanel(name)}>{text}</button>
   );
   const shown = (name: string) => ({ "data-panel": name, "data-shown": panel === name || undefined });
   return (
@@ -189,9 +183,7 @@ function Columns({ page, path, run, reload }: { page: Page; path: string; run: R
         {isStored(path) ? <Promote runs={[{ trace_id: page.trace_id, run_span_id: run.span_id }]} /> : null}
         {report || !isStored(path) ? null : <Button component="a" leftSection={<ArrowLeftRight size={14} />} href={`/compare/runs?${new URLSearchParams({ after: `traces/${page.trace_id}/${run.span_id}` })}`}>compare</Button>}
       </div>
-      <p className="dim">
-        <Plain text={run.replay} />
-      </p>
+      <p className="dim"><Plain text={run.replay} /></p>
       <div className="tabs" role="tablist" aria-label="Parts">
         {tab("answer", "Answer and evidence")}
         {tab("steps", "Steps")}
@@ -205,9 +197,7 @@ function Columns({ page, path, run, reload }: { page: Page; path: string; run: R
           {run.steps.map((step) =>
             run.steps.length > MANY ? (
               <StepNear key={step.number} step={step} claim={claim} chosen={step.number === chosen} />
-            ) : (
-              <Step key={step.number} step={step} claim={claim} chosen={step.number === chosen} />
-            ),
+            ) : <Step key={step.number} step={step} claim={claim} chosen={step.number === chosen} />,
           )}
           <Spans page={page} path={path} />
         </div>
@@ -221,11 +211,7 @@ function Columns({ page, path, run, reload }: { page: Page; path: string; run: R
           {page.feedback.map((said, index) => (
             <p key={index}>
               User feedback: {said.kind.replace("_", " ")}
-              {said.comment ? (
-                <>
-                  : <Plain text={said.comment} />
-                </>
-              ) : null}
+              {said.comment ? <>: <Plain text={said.comment} /></> : null}
             </p>
           ))}
         </div>
@@ -271,9 +257,7 @@ function Tree({ page, run, chosen, choose, chooseSpan }: TreeParts) {
                   <li key={index}>
                     <button type="button" aria-current={each.span_id === span ? "true" : undefined} onClick={() => chooseSpan(each.span_id)}>
                       <span className="dim">{each.kind}</span>
-                      <span className="name">
-                        <Plain text={each.name} />
-                      </span>
+                      <span className="name"><Plain text={each.name} /></span>
                       {each.error ? <span className="verdict fail">✗ failed</span> : null}
                       <span className="dim">{formatDuration(each.end_ns - each.start_ns)}</span>
                     </button>
@@ -382,14 +366,8 @@ function Why({ claim, run }: { claim: Claim; run: Run }) {
     <div className="why" role="status">
       <strong>{CLAIM_WORDS[claim.verdict]}</strong>
       {step ? ` by step ${step.number}` : ""}
-      <p>
-        <Plain text={claim.why} />
-      </p>
-      {claim.found ? (
-        <pre>
-          <Plain text={claim.found} />
-        </pre>
-      ) : null}
+      <p><Plain text={claim.why} /></p>
+      {claim.found ? <pre><Plain text={claim.found} /></pre> : null}
     </div>
   );
 }
@@ -454,18 +432,12 @@ function LayerEvidence({ score, run, trace, goToStep, reload }: LayerEvidencePar
     <section>
       <h3>
         <Outcome outcome={score.outcome} label={score.layer} />{" "}
-        <a className="anchor" href={addressWith({ layer: score.layer })} aria-label={`link to ${score.layer}`}>
-          <Link2 size={13} />
-        </a>
+        <a className="anchor" href={addressWith({ layer: score.layer })} aria-label={`link to ${score.layer}`}><Link2 size={13} /></a>
       </h3>
       {score.settled_by ? (
         <p className="notice">
           Settled by a person, <Plain text={score.settled_by} />
-          {score.outcome.explanation ? (
-            <>
-              : <Plain text={score.outcome.explanation} />
-            </>
-          ) : null}
+          {score.outcome.explanation ? <>: <Plain text={score.outcome.explanation} /></> : null}
           . Before: <Outcome outcome={ours} />
         </p>
       ) : null}
@@ -489,9 +461,7 @@ function OpenFacts({ score, outcome, run, goToStep }: { score: Score; outcome: S
           <Facts facts={checked} run={run} goToStep={goToStep} />
         </>
       ) : null}
-      <h4>
-        <StateMark state="open" />
-      </h4>
+      <h4><StateMark state="open" /></h4>
       <Plain text={describeCause(outcome)} />
       <Facts facts={open} run={run} goToStep={goToStep} />
     </>
@@ -509,13 +479,9 @@ function OtherScores({ scores }: { scores: Score[] }) {
           {scores.slice(0, most).map((score) => (
             <Table.Tr key={score.name + score.span_id} title={score.outcome.explanation}>
               <Table.Th scope="row">{score.name.replaceAll("_", " ")}</Table.Th>
-              <Table.Td>
-                <Outcome outcome={score.outcome} />
-              </Table.Td>
+              <Table.Td><Outcome outcome={score.outcome} /></Table.Td>
               <Table.Td className="heat">{score.raw === null ? "" : `${formatNumber(score.raw)} ${score.unit}`}</Table.Td>
-              <Table.Td className="dim">
-                <Plain text={score.outcome.explanation} />
-              </Table.Td>
+              <Table.Td className="dim"><Plain text={score.outcome.explanation} /></Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>
@@ -538,16 +504,8 @@ function Facts({ facts, run, goToStep }: { facts: Schema["Fact"][]; run: Run; go
         return (
           <li>
             <Plain text={fact.what} />
-            {fact.recorded !== null ? (
-              <div className="dim">
-                recorded <Plain text={fact.recorded} />
-              </div>
-            ) : null}
-            {fact.replayed !== null ? (
-              <div className="dim">
-                replayed <Plain text={fact.replayed} />
-              </div>
-            ) : null}
+            {fact.recorded !== null ? <div className="dim">recorded <Plain text={fact.recorded} /></div> : null}
+            {fact.replayed !== null ? <div className="dim">replayed <Plain text={fact.replayed} /></div> : null}
             {step ? (
               <Button size="compact-xs" onClick={() => goToStep(step.number)}>
                 step {step.number}
@@ -608,9 +566,7 @@ function Spans({ page, path }: { page: Page; path: string }) {
           <li key={index}>
             <button type="button" aria-expanded={each.span_id === chosen} style={{ paddingLeft: `${8 + 16 * Math.min(20, depth.get(each.span_id) ?? 0)}px` }} onClick={() => go(addressWith({ span: each.span_id === chosen ? null : each.span_id }), true)}>
               <span className="dim">{each.kind}</span>
-              <span className="name">
-                <Plain text={each.name} />
-              </span>
+              <span className="name"><Plain text={each.name} /></span>
               {each.error ? <span className="verdict fail">✗</span> : null}
               <span className="dim">{formatDuration(each.end_ns - each.start_ns)}</span>
             </button>

@@ -89,9 +89,7 @@ export function Traces() {
         <StateLinks line={line} parameters={parameters} />
         <span className="end">
           <Live parameters={parameters} add={add} />
-          <Button leftSection={<ListFilter size={14} />} aria-pressed={hasFacets} onClick={() => setFacets(!hasFacets)}>
-            facets
-          </Button>
+          <Button leftSection={<ListFilter size={14} />} aria-pressed={hasFacets} onClick={() => setFacets(!hasFacets)}>facets</Button>
           <ColumnsMenu hidden={hidden} setHidden={setHidden} />
           <CsvButton rows={loaded.value ?? []} />
           <Promote runs={runs} label={runs.length ? `promote ${runs.length}` : "promote"} />
@@ -99,9 +97,7 @@ export function Traces() {
         </span>
       </div>
       <SavedViews line={line} />
-      {fault ? (
-        <Problem text={fault} />
-      ) : (
+      {fault ? <Problem text={fault} /> : (
         <div className={hasFacets ? "with-facets" : undefined}>
           {hasFacets ? <FacetList line={line} parameters={parameters} /> : null}
           <Shown loaded={loaded}>
@@ -119,9 +115,7 @@ function StateLinks({ line, parameters }: { line: string; parameters: Parameters
   const chosen = parameters.state ?? (parameters.failing === "true" ? "fail" : null);
   return (
     <div className="links" role="group" aria-label="State">
-      <a href={addressOfQuery(withState(line, null))} aria-current={chosen ? undefined : "true"}>
-        all
-      </a>
+      <a href={addressOfQuery(withState(line, null))} aria-current={chosen ? undefined : "true"}>all</a>
       {STATES.map((state) => (
         <a key={state} href={addressOfQuery(withState(line, state))} aria-current={chosen === state ? "true" : undefined}>
           <StateMark state={state} />
@@ -203,9 +197,7 @@ function SearchLine({ line }: { line: string }) {
         onKeyDown={press}
         onBlur={() => setOffers([])}
       />
-      <Button type="submit" variant="filled">
-        Filter
-      </Button>
+      <Button type="submit" variant="filled">Filter</Button>
       <ul id="offers" role="listbox" aria-label="Completions" className="offers" hidden={!offers.length}>
         {offers.map((offer, index) => (
           <li
@@ -230,9 +222,7 @@ function SearchLine({ line }: { line: string }) {
 function FacetList({ line, parameters }: { line: string; parameters: Parameters }) {
   return (
     <nav className="facets" aria-label="Facets">
-      {FACETS.map((name) => (
-        <Facet key={name} name={name} line={line} chosen={parameters[name]} />
-      ))}
+      {FACETS.map((name) => <Facet key={name} name={name} line={line} chosen={parameters[name]} />)}
     </nav>
   );
 }
@@ -248,11 +238,7 @@ function Facet({ name, line, chosen }: { name: string; line: string; chosen: str
       {values.map((value) => {
         const isChosen = value === chosen;
         const next = isChosen ? without : `${without} ${pair(name, value)}`.trim();
-        return (
-          <a key={value} href={addressOfQuery(next)} aria-current={isChosen ? "true" : undefined}>
-            <Plain text={value} />
-          </a>
-        );
+        return <a key={value} href={addressOfQuery(next)} aria-current={isChosen ? "true" : undefined}><Plain text={value} /></a>;
       })}
     </section>
   );
@@ -284,12 +270,8 @@ function Live({ parameters, add }: { parameters: Parameters; add: (row: Row) => 
   }, [isOn]);
   return (
     <>
-      <span className="dim" role="status">
-        {isOn ? (isOpen ? "live" : "connecting …") : ""}
-      </span>
-      <Button leftSection={<Radio size={14} />} aria-pressed={isOn} onClick={() => setOn(!isOn)}>
-        live tail
-      </Button>
+      <span className="dim" role="status">{isOn ? (isOpen ? "live" : "connecting …") : ""}</span>
+      <Button leftSection={<Radio size={14} />} aria-pressed={isOn} onClick={() => setOn(!isOn)}>live tail</Button>
     </>
   );
 }
@@ -316,15 +298,11 @@ function SavedViews({ line }: { line: string }) {
   return (
     <div className="stack">
       {isNew ? (
-        <Button size="compact-xs" leftSection={<Star size={12} />} onClick={() => keep([...views, line])}>
-          save this view
-        </Button>
+        <Button size="compact-xs" leftSection={<Star size={12} />} onClick={() => keep([...views, line])}>save this view</Button>
       ) : null}
       {views.map((each) => (
         <span key={each} className="saved">
-          <a href={addressOfQuery(each)}>
-            <Plain text={each} />
-          </a>
+          <a href={addressOfQuery(each)}><Plain text={each} /></a>
           <button type="button" aria-label={`forget ${each}`} onClick={() => keep(views.filter((other) => other !== each))}>
             <X size={12} />
           </button>
@@ -338,13 +316,9 @@ function ColumnsMenu({ hidden, setHidden }: { hidden: string[]; setHidden: (name
   const toggle = (name: string) => setHidden(hidden.includes(name) ? hidden.filter((each) => each !== name) : [...hidden, name]);
   return (
     <Popover position="bottom-end" shadow="sm">
-      <Popover.Target>
-        <Button leftSection={<Columns3 size={14} />}>columns</Button>
-      </Popover.Target>
+      <Popover.Target><Button leftSection={<Columns3 size={14} />}>columns</Button></Popover.Target>
       <Popover.Dropdown className="checks">
-        {COLUMNS.map(({ id }) => (
-          <Checkbox key={id} size="xs" label={id} checked={!hidden.includes(id!)} onChange={() => toggle(id!)} />
-        ))}
+        {COLUMNS.map(({ id }) => <Checkbox key={id} size="xs" label={id} checked={!hidden.includes(id!)} onChange={() => toggle(id!)} />)}
       </Popover.Dropdown>
     </Popover>
   );
@@ -445,11 +419,7 @@ function statesOf(row: Row): Record<string, string> {
 function Why({ row }: { row: Row }) {
   const run = runOf(row);
   const why = run ? run.reason : "no agent run";
-  return (
-    <span title={why}>
-      <Plain text={why} />
-    </span>
-  );
+  return <span title={why}><Plain text={why} /></span>;
 }
 
 interface TableParts {
@@ -494,9 +464,7 @@ function TraceTable({ rows, more, hidden, picked, pick }: TableParts) {
   return (
     <div className="table" ref={box} style={{ height: `${Math.min(rows.length + 1, 24) * height + 8}px` }} tabIndex={0} role="region" aria-label="Traces">
       <div className="row head" aria-hidden="true" style={{ gridTemplateColumns: template }}>
-        {["", "agent", ...names].map((name) => (
-          <span key={name}>{name}</span>
-        ))}
+        {["", "agent", ...names].map((name) => <span key={name}>{name}</span>)}
       </div>
       <div className="rows" style={{ height: `${virtual.getTotalSize()}px` }}>
         {items.map((item) => {
@@ -505,9 +473,7 @@ function TraceTable({ rows, more, hidden, picked, pick }: TableParts) {
           return (
             <Line key={row.id} row={row} top={item.start} template={template} isChosen={item.index === chosen} isPicked={picked.has(row.id)} pick={pick}>
               {row.getVisibleCells().map((cell) => (
-                <span key={cell.id} className={cell.column.id === "why" ? "reason" : "wide"}>
-                  <table.FlexRender cell={cell} />
-                </span>
+                <span key={cell.id} className={cell.column.id === "why" ? "reason" : "wide"}><table.FlexRender cell={cell} /></span>
               ))}
             </Line>
           );
@@ -541,9 +507,7 @@ function Line({ row: { original: row }, top, template, isChosen, isPicked, pick,
         <Plain text={runOf(row)?.agent || "–"} />
         {row.runs.length > 1 ? <span className="dim"> +{row.runs.length - 1}</span> : null}
       </a>
-      <span className="phone">
-        <StateMark state={row.state} />
-      </span>
+      <span className="phone"><StateMark state={row.state} /></span>
       {children}
     </div>
   );
@@ -551,10 +515,5 @@ function Line({ row: { original: row }, top, template, isChosen, isPicked, pick,
 
 function Nothing({ isFiltered }: { isFiltered: boolean }) {
   if (!isFiltered) return <WaitForFirst />;
-  return (
-    <div className="empty">
-      <h2>No trace fits this filter</h2>
-      <a href="/traces">Show every trace</a>
-    </div>
-  );
+  return <div className="empty"><h2>No trace fits this filter</h2><a href="/traces">Show every trace</a></div>;
 }
