@@ -137,3 +137,16 @@ def test_a_card_is_chosen_and_skipped_by_keys(open_page):
     page.wait_for_function("count => document.querySelectorAll('.card').length === count", arg=before - 1)
     assert page.locator(".card[data-chosen]").count() == 1
     assert first
+
+
+def test_a_theme_is_chosen_and_kept(open_page):
+    page = open_page("/settings")
+    paper = "() => getComputedStyle(document.querySelector('header.bar')).backgroundColor"
+    light = page.evaluate(paper)
+    page.get_by_role("button", name="dark theme").click()
+    page.get_by_role("button", name="light theme").wait_for()
+    dark = page.evaluate(paper)
+    assert dark != light
+    page.reload()
+    page.get_by_role("button", name="light theme").wait_for()
+    assert page.evaluate(paper) == dark
