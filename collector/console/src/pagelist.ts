@@ -1,5 +1,5 @@
 // The pages of the console, in the order and the groups of the side bar.
-import { Activity, ArrowLeftRight, CircleGauge, Flag, FlaskConical, ListTree, MessagesSquare, ScanEye, Settings, Shield, SquareStack, TriangleAlert, type LucideIcon } from "lucide-react";
+import { ArrowLeftRight, CircleGauge, Flag, FlaskConical, ListTree, MessagesSquare, ScanEye, Settings, Shield, SquareStack, TriangleAlert, type LucideIcon } from "lucide-react";
 
 export interface PageEntry {
   path: string;

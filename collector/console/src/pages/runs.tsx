@@ -175,7 +175,7 @@ function Pair({ pair, page }: { pair: Schema["AlignedSteps"]; page: Comparison }
   const [mark, words] = WORDS[pair.change];
   return (
     <section className="step" aria-label={`Step ${pair.before ?? "none"} beside step ${pair.after ?? "none"}`}>
-      <header><h3>{mark} {words}</h3></header>
+      <header><h2>{mark} {words}</h2></header>
       <div className="pair">
         <Half step={before} beside={after} side="removed" />
         <Half step={after} beside={before} side="added" />
@@ -188,7 +188,7 @@ function Half({ step, beside, side }: { step: Step | undefined; beside: Step | u
   if (!step) return <div className="dim half">no such step</div>;
   return (
     <div className="half">
-      <h4>step {step.number}</h4>
+      <h3>step {step.number}</h3>
       {step.snippets.map((snippet, index) => {
         const other = beside?.snippets[index];
         return (
@@ -207,7 +207,7 @@ function Half({ step, beside, side }: { step: Step | undefined; beside: Step | u
 function Output({ text, beside }: { text: string; beside: string | null }) {
   return (
     <div className="calls">
-      <h5>output</h5>
+      <h4>output</h4>
       <pre>{beside !== null && beside !== text ? <Difference before={beside} after={text} /> : text ? <Plain text={text} /> : <span className="dim">nothing was printed</span>}</pre>
     </div>
   );
