@@ -45,7 +45,6 @@ export const PAGES = GROUPS.flatMap((group) => group.pages);
 // Those of the bar of a phone; the drawer has them all.
 export const PHONE_PAGES = ["/", "/traces", "/failures", "/review"].map((path) => PAGES.find((page) => page.path === path)!);
 
-export const REPORT_ICON = Activity;
 
 // Pages that belong to another one of the side bar.
 const PARENTS: [string, string][] = [["/trials/", "/experiments"], ["/gates/", "/suites"]];
