@@ -84,7 +84,7 @@ def test_times_are_the_reader_s_and_name_utc(browser, url):
     context = browser.new_context(timezone_id="Asia/Tokyo")
     page = context.new_page()
     page.goto(f"{url}/traces/{FAILING}")
-    moment = page.locator(".crumbs time").first
+    moment = page.locator("main time").first
     moment.wait_for()
     local, utc = moment.inner_text(), moment.get_attribute("title")
     hours = (int(local[6:8]) - int(utc[11:13])) % 24

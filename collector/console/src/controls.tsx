@@ -3,7 +3,8 @@ import { ActionIcon, useComputedColorScheme, useMantineColorScheme } from "@mant
 import { Moon, Sun } from "lucide-react";
 
 export function ThemeSwitch() {
-  const { setColorScheme } = useMantineColorScheme();
+  // To hold transitions back, the kit would write a style sheet, which the policy of the page forbids.
+  const { setColorScheme } = useMantineColorScheme({ keepTransitions: true });
   const scheme = useComputedColorScheme("light");
   const other = scheme === "dark" ? "light" : "dark";
   return (
