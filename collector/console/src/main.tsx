@@ -4,7 +4,22 @@ import { lazy } from "react";
 import { Frame, Missing } from "./frame";
 import { start, type View } from "./root";
 
-const page = (load: () => Promise<View>) => lazy(async () => ({ default: await load() }));
+const RETRY_MS = 2000;
+const loads: (() => Promise<View>)[] = [];
+
+/** A page that is loaded once it is opened, or once the first one is there; tried again while the server is away. */
+function page(load: () => Promise<View>) {
+  loads.push(load);
+  return lazy(async () => {
+    for (;;) {
+      try {
+        return { default: await load() };
+      } catch {
+        await new Promise((done) => setTimeout(done, RETRY_MS));
+      }
+    }
+  });
+}
 
 start(Frame, Missing, {
   "/": page(async () => (await import("./pages/overview")).Overview),
@@ -27,3 +42,6 @@ start(Frame, Missing, {
   "/boundary": page(async () => (await import("./pages/boundary")).Boundary),
   "/settings": page(async () => (await import("./pages/settings")).Settings),
 });
+
+// A server that goes away takes no page along that was not opened yet.
+addEventListener("load", () => loads.forEach((load) => void load().catch(() => undefined)));
