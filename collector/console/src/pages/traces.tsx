@@ -408,7 +408,7 @@ const COLUMNS = column.columns([
 ]);
 
 const WIDTHS: Record<string, string> = {
-  state: "84px", verdicts: "300px", why: "minmax(240px, 3fr)", latency: "72px", model: "130px", started: "112px", trace: "100px",
+  state: "84px", verdicts: "252px", why: "minmax(260px, 3fr)", latency: "72px", model: "130px", started: "112px", trace: "100px",
 };
 
 function statesOf(row: Row): Record<string, string> {
