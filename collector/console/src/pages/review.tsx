@@ -107,7 +107,9 @@ function useCardKeys(keys: string[], skip: (key: string) => void): string | null
     addEventListener("keydown", press);
     return () => removeEventListener("keydown", press);
   });
-  useEffect(() => document.querySelector(".card[data-chosen]")?.scrollIntoView({ block: "nearest" }), [chosen]);
+  useEffect(() => {
+    document.querySelector(".card[data-chosen]")?.scrollIntoView({ block: "nearest" });
+  }, [chosen]);
   return chosen;
 }
 
