@@ -32,6 +32,43 @@ def test_humaneval_grades_completions_and_whole_answers(write_rows: WriteRows, p
     assert grade(problem, "    return x +\n", place)["tests"].failure == "syntax_error"
 
 
+BODY = "def double(x):\n    return x + x\n"
+FUTURE = "from __future__ import annotations\n"
+MAIN = 'if __name__ == "__main__":\n'
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f"{BODY}{MAIN}    print(double(int(input())))\n",
+        f"import sys\n{BODY}{MAIN}    print(double(int(sys.argv[1])))\n",
+        f"import sys\n{BODY}{MAIN}    sys.exit(double(1))\n",
+        f"import unittest\n{BODY}{MAIN}    unittest.main()\n",
+        f'"""Doubles."""\n{FUTURE}x = 1\n{BODY}{MAIN}    input()\n',
+        f"{FUTURE}from dataclasses import dataclass\n@dataclass\nclass Pair:\n    first: int\n{BODY}",
+    ],
+)
+def test_an_answer_is_imported_as_the_harnesses_do_it(
+    write_rows: WriteRows, place: Place, answer: str
+) -> None:
+    problem = read_one("humaneval", write_rows(HUMANEVAL))
+    assert grades(problem, answer, place, whole=True) == {"tests": "passed"}
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "input()\n",
+        "try:\n    input()\nexcept EOFError:\n    pass\n",
+        "import sys\nsys.exit(0)\n",
+        "import sys\nsys.argv[9]\n",
+    ],
+)
+def test_an_answer_that_cannot_be_imported_fails(write_rows: WriteRows, place: Place, end: str) -> None:
+    problem = read_one("humaneval", write_rows(HUMANEVAL))
+    assert grades(problem, BODY + end, place, whole=True) == {"tests": "failed"}
+
+
 @pytest.mark.parametrize(
     "cheat",
     [

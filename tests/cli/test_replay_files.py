@@ -27,7 +27,7 @@ def file(tmp_path):
 def test_people_are_shown_the_first_step_that_left_the_record(file, capsys):
     assert run(["replay", str(file)]) == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert "left the record first at step 2: printed recorded '14', replayed '13'" in shown
+    assert "first difference from the record: step 2: printed recorded '14', replayed '13'" in shown
     assert "recorded ok, replayed exception" in shown
 
 
@@ -55,7 +55,7 @@ def test_a_file_that_cannot_be_read_is_reported_and_the_rest_is_replayed(file, c
     assert run(["replay", str(file.with_name("none.json")), str(file)]) == 2
     captured = capsys.readouterr()
     assert "none.json" in captured.err
-    assert "left the record" in captured.out
+    assert "first difference from the record" in captured.out
 
 
 def test_nothing_to_replay_is_misuse(capsys):

@@ -106,3 +106,46 @@ def test_sarif_names_rule_place_and_level(snippets: Path) -> None:
     assert result["locations"][0]["physicalLocation"]["region"] == {
         "startLine": 2, "startColumn": 1, "endLine": 2, "endColumn": 20,
     }  # fmt: skip
+
+
+def test_notebooks_are_scanned_as_one_program_and_cells_of_other_languages_alone(tmp_path: Path) -> None:
+    cells = [
+        {"cell_type": "markdown", "source": ["# os.remove('/etc/x')\n"]},
+        {"cell_type": "code", "source": ["%matplotlib inline\n", "import os as system\n"]},
+        {"cell_type": "code", "source": ["x = 1\n", "system.remove('/etc/x')\n"]},
+        {"cell_type": "code", "source": ["%%bash\n", "rm -rf /etc\n"]},
+    ]
+    notebook = tmp_path / "analysis.ipynb"
+    notebook.write_text(json.dumps({"cells": cells, "nbformat": 4, "metadata": {}}), encoding="utf-8")
+
+    done = _run("--json", str(notebook))
+
+    python, shell = (json.loads(line) for line in done.stdout.splitlines())
+    assert (done.returncode, python["language"], shell["language"]) == (1, "python", "bash")
+    (removal,) = (
+        finding for finding in python["findings"] if finding["rule"] == "python.file.delete-outside"
+    )
+    assert (removal["line"], removal["message"].startswith("cell 3: ")) == (2, True)
+    assert {(finding["line"], finding["message"][:7]) for finding in shell["findings"]} == {(2, "cell 4:")}
+
+
+def test_code_blocks_of_markdown_are_scanned_at_their_lines(tmp_path: Path) -> None:
+    prompt = tmp_path / "prompt.md"
+    prompt.write_text(
+        "Delete the file:\n\n```python\nimport os\nos.remove('/etc/x')\n```\n", encoding="utf-8"
+    )
+
+    done = _run("--json", str(prompt))
+
+    (row,) = (json.loads(line) for line in done.stdout.splitlines())
+    assert [finding["line"] for finding in row["findings"]] == [5]
+
+
+def test_a_file_that_is_no_notebook_is_an_error(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.ipynb"
+    broken.write_text("[]", encoding="utf-8")
+
+    done = _run(str(broken))
+
+    assert done.returncode == 2
+    assert b"broken.ipynb is no notebook" in done.stderr

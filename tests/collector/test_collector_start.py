@@ -104,3 +104,39 @@ def test_json_log_lines_can_be_read_by_machines(tmp_path) -> None:
     messages = [json.loads(line)["message"] for line in lines.splitlines() if line.startswith(b"{")]
     assert any(message.startswith("refused a request over http") for message in messages)
     assert process.returncode == 0
+
+
+def run_serve(tmp_path: Path, **more: str) -> subprocess.Popen[str]:
+    """Start `spanproof serve` as a person does, with what it prints."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "spanproof.cli", "serve", *flags_of(tmp_path, **more)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_a_console_port_that_is_taken_is_one_error_before_anything_listens(tmp_path, taken_port) -> None:
+    process = run_serve(tmp_path, console__port=str(taken_port), receivers__fallback_port="false")
+    said, error = process.communicate(timeout=120)
+    assert process.returncode == 2
+    assert said == ""
+    assert error.count(f"{taken_port}") == 1
+    assert "console.port" in error
+    assert "Traceback" not in error
+    assert not (tmp_path / "store").exists()
+    assert not (tmp_path / "wal").exists()
+
+
+def test_serve_begins_with_a_line_for_a_person_and_says_which_console_port_it_uses(
+    tmp_path, taken_port
+) -> None:
+    process = run_serve(tmp_path, console__port=str(taken_port))
+    assert process.stdout is not None
+    lines = [process.stdout.readline()]
+    while not lines[-1].startswith("store"):
+        lines.append(process.stdout.readline())
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=120)
+    assert lines[0].startswith("Spanproof is starting")
+    assert any(line.startswith(f"console: port {taken_port} is taken, listening on") for line in lines)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import struct
 import subprocess
 import sys
@@ -287,3 +288,50 @@ def test_a_segment_damaged_anywhere_gives_every_other_record_and_no_wrong_one(
     read = {part.number: part.payload for part in parts if isinstance(part, wal_file.Record)}
     intact = payloads[:hit] if cut else [*payloads[:hit], None, *payloads[hit + 1 :]]
     assert read == {number: body for number, body in enumerate(intact, start=1) if body is not None}
+
+
+def fill_segments(directory: Path, count: int) -> list[int]:
+    """Append so many requests, each in a segment of its own; returns their numbers."""
+    wal = open_wal(directory, segment_bytes=1)
+    numbers = [append_all(wal, b"request %d" % number)[0] for number in range(count)]
+    wal.settle(numbers[:1])
+    wal.close()
+    return numbers
+
+
+def test_a_segment_that_is_gone_is_reported_as_a_loss(wal_directory: Path, caplog) -> None:
+    fill_segments(wal_directory, 5)
+    for _, path in wal_file.list_segments(wal_directory)[-2:]:
+        path.unlink()
+    again = open_wal(wal_directory)
+    assert (again.damage.missing_records, again.damage.lost_records) == (2, 2)
+    assert "2 acknowledged requests are lost" in caplog.text
+    assert [record.payload for record in again.undone()] == [b"request 1", b"request 2"]
+    again.close()
+
+
+@pytest.mark.parametrize("settled", [0, 1, 3])
+def test_a_segment_that_went_as_all_of_it_was_done_is_no_loss(wal_directory: Path, settled: int) -> None:
+    wal = open_wal(wal_directory, segment_bytes=1)
+    numbers = [append_all(wal, b"x")[0] for _ in range(4)]
+    wal.checkpoint()
+    wal.settle(numbers[:settled])
+    assert wal.pending == 4 - settled
+    # What a kill leaves: the files as they are, and the checkpoint from before.
+    left = wal_directory.with_name("left")
+    shutil.copytree(wal_directory, left)
+    wal.close()
+    again = open_wal(left)
+    assert again.damage.lost_records == 0
+    again.close()
+
+
+def test_a_checkpoint_of_a_later_log_leaves_nothing_undone(wal_directory: Path, caplog) -> None:
+    numbers = fill_segments(wal_directory, 4)
+    wal_file.write_checkpoint(wal_directory, 900, [], 1000)
+    again = open_wal(wal_directory)
+    assert [record.number for record in again.undone()] == numbers[1:]
+    assert (again.damage.read_again, again.damage.lost_records) == (3, 0)
+    assert "not of its segments" in caplog.text
+    assert append_all(again, b"next") == [1000], "a number never means another record"
+    again.close()

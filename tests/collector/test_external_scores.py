@@ -113,6 +113,58 @@ def test_gate_query_and_show_read_it(tmp_path, make_request, capfd) -> None:
     assert "the total is wrong" in capfd.readouterr().out
 
 
+RESULT = {"trace_id": TRACE, "span_id": STEP}
+
+
+def test_results_of_a_harness_are_scores_of_their_step_and_decide_the_release_gate(
+    tmp_path, make_request, capfd
+) -> None:
+    with running(tmp_path) as collector:
+        post(collector, agent_request(make_request, (1, 1, None), (1, 2, 1)))
+        assert collector.evaluated.wait_for(1, 120)
+        tests = {"tests_passed": 8, "tests_total": 10}
+        ended = {"exit_code": 1, "stderr_class": "ImportError", "execution_seconds": 2.5}
+        assert send(collector, RESULT | tests | ended).json() == {"stored": 4, "waiting": 0}
+        found = {each.name: each for each in external(collector, trace_id=TRACE)}
+        assert {each.evaluator for each in found.values()} == {"external.harness"}
+        assert {each.span_id for each in found.values()} == {STEP}
+        assert found["tests_passed"].outcome == Scored(0.8, Label.FAIL, "", raw=8, unit="tests")
+        assert found["exit_code"].outcome == Scored(0.0, Label.FAIL, "", raw=1)
+        assert found["stderr_class"].outcome == Scored(0.0, None, "ImportError")
+        assert found["execution_seconds"].outcome.raw == 2.5
+    store = ["--store", str(tmp_path / "store")]
+    release = tmp_path / "release.json"
+    fields = ["exit_code", "stderr_class"]
+    release.write_text(json.dumps({"required_sandbox_pass_rate": 0.95, "failure_fields": fields}))
+    capfd.readouterr()
+    gate = ["gate", *store, "--since", "9999d", "--assertions", str(release), "--json"]
+    assert run(gate) == 1
+    (assertion,) = json.loads(capfd.readouterr().out)["assertions"]
+    assert "over 1 cases with code" in assertion["reason"]
+    assert assertion["failing"][0]["failure_fields"] == {"exit_code": 1.0, "stderr_class": "ImportError"}
+    presence = tmp_path / "presence.json"
+    presence.write_text('{"presence_eval": "ContainsCode"}')
+    window = ["--since", "1h", "--baseline-window", "9999d"]
+    assert run(["gate", *store, *window, "--assertions", str(presence)]) in (0, 1)
+    assert run(["gate", *store, "--baseline-window", "7d", "--assertions", str(presence)]) == 2
+
+
+@pytest.mark.parametrize(
+    ("result", "says"),
+    [
+        ({"tests_passed": 8}, "give tests_total"),
+        ({"tests_passed": 8, "tests_total": 7}, "give tests_total"),
+        ({"exit_code": 0, "name": "mine", "value": 1}, "not both"),
+        ({"execution_seconds": -1}, "execution_seconds"),
+        ({}, "give a name with a value or label"),
+    ],
+)
+def test_a_result_that_says_too_little_is_refused(collector, result, says) -> None:
+    response = send(collector, RESULT | result)
+    assert response.status_code == 400
+    assert says in response.text
+
+
 @pytest.mark.parametrize(
     ("score", "says"),
     [

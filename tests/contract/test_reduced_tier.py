@@ -12,7 +12,9 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
-SUITES = sorted([*HERE.glob("test_sandbox_*.py"), *HERE.glob("test_recorded_*.py")])
+SUITES = sorted(
+    [*HERE.glob("test_sandbox_*.py"), *HERE.glob("test_recorded_*.py"), HERE / "test_forged_tests.py"]
+)
 IN_CONTAINER = [sys.executable, str(ROOT / "tests/hostile/container.py")]
 
 pytestmark = [

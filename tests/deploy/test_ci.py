@@ -1,23 +1,21 @@
-"""The templates of deploy/ci, run on a checkout as their CI systems run them."""
+"""action.yml and the template of deploy/ci, run on a checkout as their CI systems run them."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 import yaml
+from github_action import ACTION, make_environment, run_action
 from result_schemas import SARIF, check_junit
 
 pytestmark = pytest.mark.e2e
 ROOT = Path(__file__).parents[2]
-ACTION = ROOT / "deploy" / "ci" / "spanproof" / "action.yml"
 GITLAB = ROOT / "deploy" / "ci" / "gitlab.yml"
 PAGE = ROOT / "docs" / "how-to" / "ci.md"
 TASK = "What is the total refund in dollars for order A-17?"
@@ -38,53 +36,6 @@ def checkout(tmp_path: Path) -> Path:
     (case.parents[1] / "suite.yaml").write_text("format: 1\nname: refunds\n")
     (folder / "gate.yaml").write_text("assertions:\n- groundedness.score == pass for all cases\n")
     return folder
-
-
-def environment(folder: Path, **more: str) -> dict[str, str]:
-    """As on a runner: our command on the path, the user's package importable."""
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    agents = str(ROOT / "tests" / "experiments")
-    return {"PATH": path, "HOME": str(folder), "PYTHONPATH": agents, "LANG": "C.UTF-8", **more}
-
-
-def run_action(checkout: Path, **given: str) -> tuple[int, str, dict[str, str]]:
-    """Run the action's steps as the runner does; returns exit code, output and the action's outputs."""
-    action = yaml.safe_load(ACTION.read_text())
-    inputs = {name: about.get("default", "") for name, about in action["inputs"].items()}
-    unknown = sorted(set(given) - set(inputs))
-    assert not unknown, f"declare as inputs of the action: {unknown}"
-    inputs |= {"install": "", **given}
-    files = {name: checkout.parent / name for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
-    for file in files.values():
-        file.write_text("")
-    output = ""
-    code = 0
-    for step in action["runs"]["steps"]:
-        assert step["shell"] == "bash"
-        assert "${{" not in step["run"], "an expression within a script is an injection"
-        env = {name: fill_in(value, inputs) for name, value in step.get("env", {}).items()}
-        script = checkout.parent / "step.sh"
-        script.write_text(step["run"])
-        # https://docs.github.com/actions: `shell: bash` is this command line.
-        done = subprocess.run(
-            ["bash", "--noprofile", "--norc", "-eo", "pipefail", str(script)],
-            cwd=checkout,
-            env=environment(checkout, **{name: str(file) for name, file in files.items()}, **env),
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-        output += done.stdout + done.stderr
-        code = done.returncode
-        if code:
-            break
-    outputs = dict(line.split("=", 1) for line in files["GITHUB_OUTPUT"].read_text().splitlines())
-    return code, output, outputs
-
-
-def fill_in(text: str, inputs: dict[str, str]) -> str:
-    return re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda found: inputs[found[1]], text)
 
 
 def check_reports(folder: Path, name: str, *, failing: bool) -> None:
@@ -173,7 +124,7 @@ def run_gitlab(checkout: Path, **given: str) -> tuple[int, str]:
         ["sh", "-e"],
         input=script,
         cwd=checkout,
-        env=environment(checkout, **variables),
+        env=make_environment(checkout, **variables),
         capture_output=True,
         text=True,
         timeout=300,
@@ -204,12 +155,40 @@ def test_the_gitlab_template_checks_assertions(checkout, agent, code):
 def test_the_page_uses_inputs_and_variables_that_there_are():
     page = PAGE.read_text()
     blocks = [yaml.safe_load(text) for text in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)]
-    workflow, gitlab = blocks
+    workflow, hooks, gitlab = blocks
     steps: list[dict[str, Any]] = [step for job in workflow["jobs"].values() for step in job["steps"]]
-    (used,) = [step for step in steps if "deploy/ci/spanproof" in step.get("uses", "")]
+    (used,) = [step for step in steps if step.get("uses", "").startswith("spanproof/")]
     action = yaml.safe_load(ACTION.read_text())
     assert set(used["with"]) <= set(action["inputs"])
     variables = yaml.safe_load(GITLAB.read_text())[".spanproof"]["variables"]
     assert set(gitlab["refunds"]["variables"]) <= set(variables)
     missing = [name for name in (*action["inputs"], *variables) if f"`{name}`" not in page]
     assert not missing, f"document in docs/how-to/ci.md: {missing}"
+    offered = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    assert [hook["id"] for hook in hooks["repos"][0]["hooks"]] == [hook["id"] for hook in offered]
+
+
+def test_the_hooks_of_pre_commit_run_on_the_files_of_a_commit(tmp_path: Path) -> None:
+    (tmp_path / "policy.yaml").write_text("hosts: [api.example.com]\n")
+    (tmp_path / "wrong_policy.yaml").write_text("host: [api.example.com]\n")
+    (tmp_path / "clean.py").write_text("print(1)\n")
+    hooks = {
+        hook["id"]: hook["entry"].split()
+        for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    }
+
+    def run_hook(name: str, *files: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*hooks[name], *files],
+            cwd=tmp_path,
+            env=make_environment(tmp_path),
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    assert run_hook("spanproof-scan", "--policy", "policy.yaml", "clean.py").returncode == 0
+    assert run_hook("spanproof-policy", "policy.yaml").returncode == 0
+    wrong = run_hook("spanproof-policy", "wrong_policy.yaml")
+    assert (wrong.returncode, "host" in wrong.stderr) == (2, True)

@@ -115,7 +115,7 @@ def test_the_bad_agent_fails_and_the_mended_one_passes(promoted: Path) -> None:
     assert mended.returncode == 0, mended.stdout
     found = json.loads(mended.stdout)
     assert found["pass_at"] == {"1": 1.0, "2": 1.0, "3": 1.0, "5": 1.0}
-    assert found["fixed"] == 1
+    assert found["counts"]["fixed"] == 1
     assert found["baseline"]["difference"] == 1.0
 
     scores = folder / "scores.json"

@@ -61,6 +61,7 @@ def test_two_versions_are_compared_in_a_notebook(tmp_path: Path) -> None:
     shown = run_notebook("compare_prompts.ipynb", tmp_path)
     assert "pass@1 before 0.0, after 1.0" in shown
     assert "a-17 failed" in shown
+    assert "no difference shown" in shown
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.ipynb")), ids=lambda path: path.name)

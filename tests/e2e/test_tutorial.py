@@ -9,9 +9,11 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from textwrap import indent
+from textwrap import dedent
 
 import pytest
+import yaml
+from github_action import run_action
 from waiting import wait_until
 
 from .test_serve import cli, serving, stored, wait_evaluated
@@ -19,13 +21,16 @@ from .test_serve import cli, serving, stored, wait_evaluated
 PAGE = (Path(__file__).parents[2] / "docs" / "tutorial.md").read_text(encoding="utf-8")
 
 
+GIT_IDENTITY = ("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL")
+
+
 def blocks(language: str) -> list[str]:
     """Return the code blocks of a language, without indentation."""
     return re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 
 
-def test_the_tutorial_ends_with_a_failing_gate(tmp_path: Path) -> None:
-    install, serve, agent, list_, show, promote, gate = blocks("sh")
+def test_the_tutorial_ends_with_a_red_then_a_green_pull_request(tmp_path: Path) -> None:
+    install, serve, agent, list_, show, promote, run_suite, commit, mend = blocks("sh")
     assert "spanproof doctor" in install
     assert serve.strip() == "spanproof serve"
     environment = {
@@ -33,6 +38,11 @@ def test_the_tutorial_ends_with_a_failing_gate(tmp_path: Path) -> None:
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "SPANPROOF_STORE": str(tmp_path / "store"),
         "NO_COLOR": "1",
+        **{
+            f"GIT_{who}_{what}": "a@example.com"
+            for who in ("AUTHOR", "COMMITTER")
+            for what in ("NAME", "EMAIL")
+        },
     }
 
     def run(script: str, *, code: int = 0) -> str:
@@ -56,10 +66,26 @@ def test_the_tutorial_ends_with_a_failing_gate(tmp_path: Path) -> None:
     assert "groundedness: The answer says $54.00; the tool returned 45.0 (step 2)" in run(list_)
     assert "trace_id" not in run("spanproof traces --passing --json")
     assert run(show).startswith("FAIL  refund_clerk fails groundedness")
-    assert "1 case: 1 reproduced" in run(promote)
-    (assertions,) = (block for block in blocks("text") if "for all cases" in block)
-    (tmp_path / "release.gate").write_text(assertions)
-    assert "gate failed: groundedness" in run(gate, code=1)
+    assert "fail   groundedness: The answer says $54.00; the tool returned 45.0 (step 2)" in run(promote)
+    assert "0 of 1 case passed in every trial" in run(run_suite, code=1)
+    (workflow,) = blocks("yaml")
+    (tmp_path / ".github" / "workflows").mkdir(parents=True)
+    (tmp_path / ".github" / "workflows" / "agent.yml").write_text(workflow)
+    run(commit)
+    red, annotated = check_pull_request(tmp_path, tmp_path / "before" / "checkout", workflow)
+    assert (red, "The answer says $54.00; the tool returned 45.0 (step 2)" in annotated) == (1, True)
+    assert "1 of 1 case passed in every trial" in run(mend)
+    assert check_pull_request(tmp_path, tmp_path / "after" / "checkout", workflow)[0] == 0
+
+
+def check_pull_request(repository: Path, checkout: Path, workflow: str) -> tuple[int, str]:
+    """Clone what is committed and run the workflow's step of Spanproof; return exit code and output."""
+    clone = ["git", "clone", "--quiet", str(repository), str(checkout)]
+    subprocess.run(clone, check=True, capture_output=True, timeout=60)
+    steps = yaml.safe_load(workflow)["jobs"]["gate"]["steps"]
+    (step,) = (step for step in steps if step["uses"].startswith("spanproof/"))
+    code, output, _ = run_action(checkout, **{**step["with"], "install": ""})
+    return code, output
 
 
 # No output of the tutorial's agent has one of them, and none is a sum, a difference, a share or a scale of
@@ -72,11 +98,13 @@ FIGURES = (
 
 def write_agent_of_figures(file: Path, endpoint: str) -> None:
     """Save the agent of the page so that it runs once for each figure that it is given."""
-    before, after = blocks("python")[0].replace("http://127.0.0.1:4318", endpoint).split("agent = CodeAgent(")
+    before, main = (
+        blocks("python")[0].replace("http://127.0.0.1:4318", endpoint).split('if __name__ == "__main__":\n')
+    )
+    register, runs = main.split("\n", 1)
     file.write_text(
-        f"import sys\n{before}\nturns = list(Scripted.turns)\nfor figure in sys.argv[1:]:\n"
-        "    Scripted.turns = [turn.replace('$54.00', figure) for turn in turns]\n"
-        + indent(f"agent = CodeAgent({after}", "    ")
+        f"import sys\n{before}\n{dedent(register)}\nturns = Scripted.turns\nfor figure in sys.argv[1:]:\n"
+        "    Scripted.turns = [turn.replace('$54.00', figure) for turn in turns]\n" + runs
     )
 
 

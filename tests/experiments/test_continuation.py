@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from spanproof.cli.app import run as run_command
+from spanproof.experiments.code_digest import compute_module_digest
 
 
 @pytest.fixture
@@ -141,10 +142,11 @@ def test_fresh_starts_anew_even_with_another_agent(project, capfd):
 def test_a_program_that_changed_runs_again(project, capfd):
     (project / "main.py").write_text("import shop.helper\nprint('45.00')\n")
     command = ["suite", "run", "suite", "--command", f"{sys.executable} {project}/main.py", "--out", "out"]
-    assert run_command(command) == 0
+    assert run_command(command) == 1
+    shown = capfd.readouterr().out
+    assert "inconclusive: 3 of 3 cases passed in every trial; 0 of 3 trials' correctness were judged" in shown
     (project / "shop" / "helper.py").write_text("FORMAT = 'USD {}'\n")
-    capfd.readouterr()
-    assert run_command(command) == 0
+    assert run_command([*command, "--least-judged", "0"]) == 0
     assert "agent changed: 3 of 3 cases run again" in capfd.readouterr().err
 
 
@@ -173,3 +175,18 @@ def test_after_an_interrupt_the_command_says_how_to_go_on(project):
     (project / "suite" / "cases" / "a" / "case.yaml").touch()
     run_suite("--trials", "5", "--resume")
     assert count_runs(project) == 15 - there
+
+
+def test_the_code_of_an_agent_is_that_of_the_project_alone(project, monkeypatch):
+    """Packages are pinned by their versions, wherever the environment has them."""
+    packages = project / "venv" / "lib" / "site-packages"
+    packages.mkdir(parents=True)
+    (packages / "big_framework.py").write_text("X = 1\n")
+    monkeypatch.syspath_prepend(str(packages))
+    agent = project / "shop" / "agent.py"
+    agent.write_text(f"import big_framework, json, spanproof.trace\n{agent.read_text()}")
+    before = compute_module_digest("shop.agent:answer", project)
+    (packages / "big_framework.py").write_text("X = 2\n")
+    assert compute_module_digest("shop.agent:answer", project) == before
+    (project / "shop" / "helper.py").write_text("FORMAT = 'USD {}'\n")
+    assert compute_module_digest("shop.agent:answer", project) != before

@@ -50,7 +50,7 @@ def test_an_agent_that_invents_three_of_nine_answers_passes_six(write_suite, tmp
     assert (head["passed"], head["open_counts_as"]) == (False, "not-passed")
     missed = {each["id"] for each in head["cases"] if each["status"] != "passed"}
     assert missed == {"q3", "q6", "q9"}
-    assert (head["passed_cases"], head["open"] + head["failed"]) == (6, 3)
+    assert (head["counts"]["passed"], head["counts"]["open"] + head["counts"]["failed"]) == (6, 3)
     assert head["pass_at"]["2"] == pytest.approx(6 / 9)
     assert head["pass_hat"]["2"] == pytest.approx(6 / 9)
     root = check_junit(junit.read_text())
@@ -61,7 +61,7 @@ def test_an_agent_that_invents_three_of_nine_answers_passes_six(write_suite, tmp
     assert "6 of 9 cases passed in every trial" in shown
     assert "pass@2 66.7%" in shown
 
-    if head["open"]:
+    if head["counts"]["open"]:
         # What was left open may be counted otherwise, and the report states it.
         assert run_command([*run, "--open", "pass"]) == 0
         assert "open counts as passed (--open pass)" in capfd.readouterr().out
@@ -148,7 +148,7 @@ def test_open_trials_are_a_number_of_their_own_in_every_report():
     found = build_experiment(a=[PASSED, OPEN], b=[PASSED, PASSED], c=[FAILED, OPEN])
     assert [each.status for each in found.cases] == [CaseStatus.OPEN, CaseStatus.PASSED, CaseStatus.FAILED]
     head = found.to_json()
-    assert (head["open"], head["open_trials"]) == (1, 2)
+    assert (head["counts"]["open"], head["open_trials"]) == (1, 2)
     assert head["layers"]["groundedness"] == {
         "failed": 1,
         "judged": 4,
@@ -161,7 +161,8 @@ def test_open_trials_are_a_number_of_their_own_in_every_report():
         (1, 1, 2),
     ]
     table = found.to_table()
-    assert table.headline == "1 of 3 cases passed in every trial, 2 open"
+    assert table.headline == "failed: 1 of 3 cases passed in every trial, 2 open"
+    assert "<caption>failed: 1 of 3 cases passed in every trial, 2 open</caption>" in found._repr_html_()
     assert [row.open for row in table.rows] == [1, 0, 1]
     facts = dict(table.all_facts)
     assert facts["groundedness failed"] == "1 of 4 trials, 2 open"
@@ -180,6 +181,7 @@ def test_a_case_that_went_from_judged_to_open_is_a_change_and_neither_fixed_nor_
     assert found.to_json()["opened"] == ["a"]
     assert dict(found.flipped)["were judged, are open now"] == ("a",)
     assert list(found.to_pandas()["change"]) == ["fixed", "regressed", "opened", "closed"]
+    assert "<td>regressed</td><td>c</td>" in found._repr_html_()
 
 
 def test_a_baseline_keeps_which_cases_are_open(tmp_path):

@@ -85,7 +85,11 @@ def search(
     engine, suite: Path, folder: Path, *strategies: str, agent: str = "prompted", **more: object
 ) -> Optimised:
     settings = OptimiserSettings(
-        "AGENT_PROMPT", strategies, trials=Settings(tools=Tools.RECORDED, jobs=1), **{"rounds": 3, **more}
+        "AGENT_PROMPT",
+        strategies,
+        trials=Settings(tools=Tools.RECORDED, jobs=1),
+        few_cases=True,
+        **{"rounds": 3, **more},
     )
     module = agent_in_module(f"plain_agents:{agent}")
     return optimise(module, suite, START, folder, engine, ChatModel("scripted"), settings)
@@ -100,9 +104,10 @@ def test_the_best_prompt_is_found_its_gain_is_of_held_out_cases_and_the_search_c
     assert found.best.strategy == strategy
     assert (found.before.score, found.after.score) == (0.0, 1.0)
     assert found.gain is not None
-    assert (found.gain.mean, found.gain.low, found.gain.cases) == (1.0, 1.0, 2)
+    assert (found.gain.mean, found.gain.pairs) == (1.0, 2)
+    assert not found.is_gain_shown, "two cases show nothing"
     assert found.stopped == "every validation case passes"
-    split = split_cases([f"case-{number}" for number in range(8)], 0)
+    split = split_cases([f"case-{number}" for number in range(8)], 0, few_allowed=True)
     assert set(found.after.rates) == split.held_out
     written = found.to_json()
     assert written["change"] == ["@@ -1 +1 @@", f"-{START}", f"+{BEST}"]
@@ -117,11 +122,12 @@ def test_the_command_shows_what_changed_and_writes_the_best_prompt(suite, tmp_pa
     start, out = tmp_path / "start.txt", tmp_path / "out"
     start.write_text(f"{START}\n")
     agent = ["--agent", "prompted_agent:make_agent", "--target", "AGENT_PROMPT", "--start", str(start)]
-    how = ["--model", "scripted", "--strategy", "gepa", "--tools", "recorded", "--rounds", "2"]
-    assert run(["optimise", str(suite), *agent, *how, "--out", str(out)]) == 0
+    how = ["--model", "scripted", "--strategy", "gepa", "--tools", "recorded", "--rounds", "2", "--few-cases"]
+    assert run(["optimise", str(suite), *agent, *how, "--out", str(out)]) == 1
     shown = capfd.readouterr().out
+    assert "nothing is promised: 2 held-out cases cannot show a gain" in shown
     assert f"-{START}\n+{BEST}\n" in shown
-    assert "+1.00 (+1.00 to +1.00)" in shown
+    assert "+1.00 (-1.00 to +1.00)" in shown
     assert (out / "best.txt").read_text() == f"{BEST}\n"
 
 
@@ -155,7 +161,7 @@ def test_a_prompt_that_loses_on_the_regression_suite_is_rejected(
 
 def test_examples_are_of_train_cases_that_passed(engine, write_suite, tmp_path, endpoint):
     some = {f"case-{number}": {"must": [{"answer": {"contains": "45"}}]} for number in range(8)}
-    split = split_cases(list(some), 0)
+    split = split_cases(list(some), 0, few_allowed=True)
     for name in split.validation:
         some[name] = MUST
     found = search(engine, write_suite(**some), tmp_path / "out", "few_shot", "mipro", rounds=2)
@@ -169,7 +175,7 @@ def test_examples_are_of_train_cases_that_passed(engine, write_suite, tmp_path, 
 def test_examples_that_the_agent_imitates_are_the_best_prompt(
     engine, write_suite, tmp_path, endpoint, strategy
 ):
-    split = split_cases([f"case-{number}" for number in range(8)], 0)
+    split = split_cases([f"case-{number}" for number in range(8)], 0, few_allowed=True)
     plain = {**MUST, "task": "What is the total refund for order A-17?"}
     some = dict.fromkeys(split.train, MUST) | dict.fromkeys(split.validation | split.held_out, plain)
     found = search(engine, write_suite(**some), tmp_path / "out", strategy, agent="imitating")
@@ -185,7 +191,7 @@ def test_a_folder_of_another_search_is_refused(engine, suite, tmp_path, endpoint
 
 def test_a_round_that_came_to_nothing_is_not_repeated(engine, write_suite, tmp_path, endpoint):
     passing = {"must": [{"answer": {"contains": "cents"}}]}
-    split = split_cases([f"case-{number}" for number in range(8)], 0)
+    split = split_cases([f"case-{number}" for number in range(8)], 0, few_allowed=True)
     some = dict.fromkeys(split.train, passing) | dict.fromkeys(split.validation | split.held_out, MUST)
     suite = write_suite(**some)
     for _ in range(2):
@@ -196,17 +202,36 @@ def test_a_round_that_came_to_nothing_is_not_repeated(engine, write_suite, tmp_p
 
 def test_too_few_cases_and_unknown_strategies_are_refused(engine, write_suite, tmp_path, endpoint):
     small = write_suite(one=MUST, two=MUST)
-    with pytest.raises(ExperimentError, match="2 cases, and a gain needs 6"):
+    with pytest.raises(ExperimentError, match="2 cases, and to show a gain takes 24"):
         search(engine, small, tmp_path / "out", *STRATEGIES)
     with pytest.raises(ExperimentError, match="there is no strategy 'luck'"):
         search(engine, small, tmp_path / "out", "luck")
 
 
 def test_a_split_shares_no_case():
-    split = split_cases([f"case-{number}" for number in range(21)], 3)
-    parts = (split.train, split.validation, split.held_out)
-    assert [len(part) for part in parts] == [11, 5, 5]
-    assert len(frozenset().union(*parts)) == 21
+    for cases, few_allowed, sizes in (
+        (21, True, [11, 5, 5]),
+        (24, False, [6, 6, 12]),
+        (60, False, [30, 15, 15]),
+    ):
+        split = split_cases([f"case-{number}" for number in range(cases)], 3, few_allowed=few_allowed)
+        parts = (split.train, split.validation, split.held_out)
+        assert [len(part) for part in parts] == sizes
+        assert len(frozenset().union(*parts)) == cases
+
+
+def test_fewer_cases_than_can_show_a_gain_are_refused_unless_they_are_allowed():
+    with pytest.raises(ExperimentError, match="23 cases, and to show a gain takes 24"):
+        split_cases([f"case-{number}" for number in range(23)], 0)
+
+
+@pytest.mark.parametrize(("cases", "shown"), [(6, False), (11, False), (12, True)])
+def test_a_gain_is_shown_on_enough_cases_only(cases, shown):
+    names = [f"case-{number}" for number in range(cases)]
+    before, after = (
+        Measured(Candidate(f"{rate}"), dict.fromkeys(names, rate), {}, 1.0, 1.0, None) for rate in (0.0, 1.0)
+    )
+    assert Optimised(after.candidate, (), before, after, "", {}).is_gain_shown is shown
 
 
 def test_the_front_holds_what_no_other_beats():

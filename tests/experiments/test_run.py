@@ -16,6 +16,7 @@ import yaml
 from spanproof.cli.app import run as run_command
 from spanproof.experiments import (
     CaseStatus,
+    Change,
     ExperimentError,
     Settings,
     Tools,
@@ -58,7 +59,8 @@ def test_the_misquoting_agent_fails_and_the_mended_one_passes(write_suite, engin
     assert good.passed
     assert good.cases[0].trials[0].findings[0].holds is True
     comparison = good.compare(bad)
-    assert (comparison.fixed, comparison.regressed, comparison.difference) == (("refund",), (), 1.0)
+    assert (comparison.fixed, comparison.regressed, comparison.difference.mean) == (("refund",), (), 1.0)
+    assert comparison.change is Change.NONE_SHOWN, "one case shows nothing"
 
 
 @pytest.mark.parametrize(
@@ -233,7 +235,7 @@ def test_answers_and_files_of_a_program_without_spans_are_judged_and_calls_are_n
         (each.case, each.verdict) for each in found.trials
     ]
     assert again.comparison is not None
-    assert again.comparison.difference == 0.0
+    assert again.comparison.difference.mean == 0.0
 
 
 def test_stored_trials_are_judged_by_what_the_suite_requires_today(write_suite, engine, tmp_path):
@@ -241,7 +243,9 @@ def test_stored_trials_are_judged_by_what_the_suite_requires_today(write_suite, 
     ran = run_experiment(agent("misquoting"), suite, tmp_path / "x", engine, RECORDED)
     case = suite / "cases" / "second" / "case.yaml"
     head = yaml.safe_load(case.read_text())
-    case.write_text(yaml.safe_dump({**head, "must": [{"answer": {"contains": "54.00"}}]}))
+    case.write_text(
+        yaml.safe_dump({**head, "must": [{"answer": {"contains": "54.00"}}], "requires": ["boundary"]})
+    )
     again = rescore_experiment(tmp_path / "x", suite, tmp_path / "again", engine)
     statuses = {each.case.id: each.status for each in again.cases}
     assert statuses == {"refund": CaseStatus.REPRODUCED, "second": CaseStatus.FIXED}

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
-from spanproof.gate import GateError, OpenPolicy, parse, read_assertions, read_gate_file
+from spanproof.gate import GateError, OpenPolicy, parse, parse_gate, read_assertions, read_gate_file
 
 FIELD = """
 assertions:
@@ -58,7 +59,7 @@ def test_a_file_of_another_suffix_holds_an_assertion_a_line(tmp_path):
     ("text", "words"),
     [
         ("[", "not YAML"),
-        ("- a", "expected a mapping with assertions, required_sandbox_pass_rate or open"),
+        ("- a", "failure_fields, open or least_judged"),
         ("asserts: []", "expected a mapping with assertions"),
         ("assertions: text", "assertions must be a list"),
         ("assertions: [{metric: groundedness}]", "entry 1: expected an assertion as text, or metric and"),
@@ -83,3 +84,42 @@ def test_what_cannot_be_read_is_named_with_its_file(tmp_path, text, words):
 def test_a_file_without_an_end_is_refused():
     with pytest.raises(GateError, match=r"/dev/zero has more than .* bytes"):
         read_assertions(Path("/dev/zero"))
+
+
+RELEASE = {
+    "presence_eval": "ContainsCode",
+    "required_sandbox_pass_rate": 0.95,
+    "failure_fields": ["tests_passed", "exit_code", "stderr_class", "execution_seconds"],
+}
+
+
+@pytest.mark.parametrize(
+    ("has_baseline", "presence"),
+    [(False, "code_presence > 0"), (True, "code_presence no_worse_than baseline by 5%")],
+)
+def test_a_release_gate_is_a_mapping(tmp_path, has_baseline, presence):
+    found = parse_gate(RELEASE, has_baseline=has_baseline)
+    assert found.assertions == (parse("sandbox_pass_rate >= 95%"), parse(presence))
+    assert found.failure_fields == ("tests_passed", "exit_code", "stderr_class", "execution_seconds")
+    path = written(tmp_path, json.dumps(RELEASE), "gate.json")
+    assert read_gate_file(path, has_baseline=has_baseline) == found
+
+
+def test_presence_may_be_that_of_a_score():
+    found = parse_gate({"presence_eval": "trajectory.steps"}).assertions
+    assert found == (parse("presence_rate(trajectory.steps) > 0"),)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"presence_eval": 3}, "presence_eval must name an evaluator"),
+        ({"presence_eval": "Poetry"}, "gate: assertion 'presence_rate(Poetry) > 0'"),
+        ({"failure_fields": ["exit", "exit_code"]}, "failure_fields must list any of tests_passed"),
+        ({"failure_fields": "exit_code"}, "failure_fields must list any of tests_passed"),
+    ],
+)
+def test_what_a_release_gate_cannot_mean_is_refused(given, words):
+    with pytest.raises(GateError) as caught:
+        parse_gate(given)
+    assert words in str(caught.value)

@@ -62,7 +62,7 @@ def test_nine_of_ten_are_ninety_percent_exactly():
     assert verdict("groundedness.score >= 0.85 for at_least 90.1% of cases", *cases)[0] is Verdict.FAILED
 
 
-@given(st.integers(0, 300), st.integers(0, 300), st.integers(0, 1000))
+@given(st.integers(0, 300), st.integers(0, 300), st.integers(1, 1000))
 def test_the_count_needed_is_the_exact_share_rounded_up(passed, failed, permille):
     judged = passed + failed
     scores = [score(number, PASS if number < passed else FAIL) for number in range(judged)]
@@ -87,7 +87,7 @@ def test_skipped_cases_are_shown_and_count_for_nothing():
 
 def test_a_gate_over_no_judged_case_does_not_pass():
     skipped = [score(number, Skipped("hidden")) for number in range(3)]
-    assert verdict("groundedness.score >= 0.5 for at_least 0% of cases", *skipped) == (
+    assert verdict("groundedness.score >= 0.5 for at_least 1% of cases", *skipped) == (
         Verdict.INCONCLUSIVE,
         "no case could be judged: 3 skipped",
     )
@@ -332,6 +332,22 @@ def test_an_aggregate_may_be_worse_than_the_baseline_by_the_margin_and_no_more()
     assert compared("avg(groundedness.score) no_worse_than baseline", before, now)[0] is Verdict.PASSED
 
 
+def test_the_verdicts_of_one_case_count_as_one_where_they_are_alike():
+    def find_interval(*scores: Score):
+        (report,) = check([parse("fail_rate(groundedness.score) <= 90%")], scores).assertions
+        return report.interval
+
+    one_each = [score(case, FAIL if case < 2 else PASS) for case in range(8)]
+    ten_each = [score(case, FAIL if case < 2 else PASS, part=part) for case in range(8) for part in range(10)]
+    assert find_interval(*one_each) == compute_wilson_interval(2, 8)
+    clustered = find_interval(*ten_each)
+    assert clustered.low <= compute_wilson_interval(2, 8).low
+    assert clustered.high >= compute_wilson_interval(2, 8).high
+    # Cases that do not differ count as one each, too.
+    mixed = [score(case, FAIL if part < 2 else PASS, part=part) for case in range(8) for part in range(8)]
+    assert find_interval(*mixed) == compute_wilson_interval(2, 8)
+
+
 def test_more_of_a_metric_or_of_a_fail_rate_is_worse():
     less, more = [metric(1, 3)], [metric(1, 5)]
     text = "max(trajectory.steps) no_worse_than baseline"
@@ -360,11 +376,11 @@ def test_a_share_that_means_all_of_so_few_cases_says_so():
     reason = verdict("groundedness.score == pass for at_least 99% of cases", *sixty)[1]
     assert reason == (
         "60 of 60 judged cases satisfy it, 60 must; 100.0%, 95% interval 94.0% to 100.0%;"
-        " 99% of 60 is all of them: one may fail from 100 cases on"
+        " with 60 cases, 99% leaves no room for a failure; with 100, one may fail"
     )
     hundred = [score(number, PASS) for number in range(1, 100)] + [score(0, FAIL)]
     found, reason = verdict("groundedness.score == pass for at_least 99% of cases", *hundred)
-    assert (found, "is all of them" in reason) == (Verdict.PASSED, False)
+    assert (found, "no room" in reason) == (Verdict.PASSED, False)
 
 
 @pytest.mark.parametrize(
@@ -523,3 +539,93 @@ def test_the_sandbox_pass_rate_is_over_the_runs_that_bear_code(runs, verdict, re
 def test_without_code_the_sandbox_pass_rate_is_not_passed():
     (report,) = check([parse("sandbox_pass_rate >= 75%")], [score(1, PASSES)]).assertions
     assert (report.verdict, report.reason) == (Verdict.FAILED, "there is no case that bears code to check")
+
+
+def live_run(trace: int, *found: tuple[Layer, str, Outcome], has_code: bool = True) -> list[Score]:
+    """A run out of a store, without a case."""
+    code = [(Layer.CORRECTNESS, "compiles", PASSES)] if has_code else []
+    return [
+        replace(score(trace, outcome, name, part=part), layer=layer)
+        for part, (layer, name, outcome) in enumerate([*code, *found])
+    ]
+
+
+AGREES = (Layer.EXECUTION, "reproduced", Scored(1.0, Label.PASS, "ended as on record"))
+DIFFERS = (Layer.EXECUTION, "reproduced", Scored(0.0, Label.FAIL, "ended otherwise"))
+UNTRIED = (Layer.EXECUTION, "reproduced", Skipped("no tape", Cause.NOT_REPLAYED))
+ENDED_WELL = (Layer.EXECUTION, "execution", Scored(1.0, Label.PASS, "all steps ended well"))
+ENDED_BADLY = (Layer.EXECUTION, "execution", Scored(0.0, Label.FAIL, "step 1 raised KeyError"))
+TESTED_WELL = (Layer.CORRECTNESS, "tests_passed", Scored(1.0, None, "", raw=8, unit="tests"))
+TESTED_BADLY = (Layer.CORRECTNESS, "tests_passed", Scored(0.8, Label.FAIL, "", raw=8, unit="tests"))
+EXIT_1 = (Layer.EXECUTION, "exit_code", Scored(0.0, Label.FAIL, "", raw=1))
+STDERR = (Layer.EXECUTION, "stderr_class", Scored(0.0, None, "ImportError"))
+SECONDS = (Layer.EXECUTION, "execution_seconds", Scored(0.9, None, "", raw=2.5, unit="s"))
+
+
+@pytest.mark.parametrize(
+    ("found", "state"),
+    [
+        ([AGREES, ENDED_WELL], CaseState.SATISFIED),
+        ([AGREES, ENDED_BADLY], CaseState.VIOLATED),
+        ([AGREES, DIFFERS, ENDED_WELL], CaseState.VIOLATED),
+        ([AGREES, UNTRIED, ENDED_WELL], CaseState.SATISFIED),
+        ([UNTRIED, ENDED_WELL], None),
+        ([ENDED_WELL], None),
+        ([TESTED_WELL], CaseState.SATISFIED),
+        ([TESTED_BADLY, AGREES, ENDED_WELL], CaseState.VIOLATED),
+        ([TESTED_WELL, EXIT_1], CaseState.VIOLATED),
+        ([STDERR, SECONDS], None),
+    ],
+)
+def test_live_code_works_by_ones_own_harness_or_by_a_replay_that_agrees(found, state):
+    (report,) = check([parse("sandbox_pass_rate >= 0.5")], live_run(1, *found)).assertions
+    assert [case.state for case in report.cases] == ([] if state is None else [state])
+    expected = {CaseState.SATISFIED: Verdict.PASSED}.get(state, Verdict.FAILED)
+    assert report.verdict is expected, report.reason
+
+
+def test_a_report_says_by_what_code_was_tried_and_lists_the_facts_of_what_fails():
+    scores = [
+        *live_run(1, AGREES, ENDED_WELL),
+        *live_run(2, TESTED_BADLY, EXIT_1, STDERR, SECONDS, has_code=False),
+        *live_run(3, UNTRIED),
+        *live_run(4, has_code=False),
+    ]
+    fields = ("exit_code", "stderr_class", "execution_seconds")
+    found = check([parse("sandbox_pass_rate >= 95%")], scores, failure_fields=fields)
+    (report,) = found.assertions
+    assert report.reason.startswith("sandbox_pass_rate is 50.0% over 2 cases with code, 95% interval ")
+    assert "1 by your harness, 1 by replay; 1 more bears code and no tests" in report.reason
+    (failing,) = found.to_json()["assertions"][0]["failing"]
+    assert failing["failure_fields"] == {
+        "exit_code": 1,
+        "stderr_class": "ImportError",
+        "execution_seconds": 2.5,
+    }
+
+
+def test_a_person_settles_how_code_ended():
+    person = replace(
+        score(1, Scored(0.0, Label.FAIL, "it deleted the wrong row"), "verdict"),
+        layer=Layer.EXECUTION,
+        evaluator="external.human",
+    )
+    scores = [*live_run(1, AGREES, ENDED_WELL), person]
+    assert verdict("sandbox_pass_rate >= 0.5", *scores)[0] is Verdict.FAILED
+
+
+def test_code_presence_is_compared_with_a_baseline():
+    before = [each for trace in range(10) for each in live_run(trace)]
+    now = [
+        *before[:6],
+        *(each for trace in range(6, 10) for each in live_run(trace, ENDED_WELL, has_code=False)),
+    ]
+    (report,) = check([parse("code_presence no_worse_than baseline by 5%")], now, before).assertions
+    assert report.verdict is Verdict.FAILED
+    assert report.reason.startswith("code_presence is 60.0% over 10 cases")
+    assert check([parse("code_presence no_worse_than baseline")], before, before).passed
+    none = live_run(1, ENDED_WELL, has_code=False)
+    assert verdict("code_presence > 0", *none) == (
+        Verdict.FAILED,
+        "code_presence is 0.0% over 1 cases, 95% interval 0.0% to 79.3%",
+    )

@@ -86,7 +86,7 @@ conditions = st.lists(
     max_size=3,
 ).map(tuple)
 quantifiers = st.one_of(
-    st.just(AllCases()), percents.map(AtLeastShare), st.integers(0, 10**6).map(AtLeastCount)
+    st.just(AllCases()), percents.filter(bool).map(AtLeastShare), st.integers(1, 10**6).map(AtLeastCount)
 )
 
 
@@ -107,6 +107,8 @@ def aggregate_assertions(draw: st.DrawFn) -> AggregateAssertion:
     function, score = draw(st.sampled_from(Function)), draw(scores)
     if function is Function.SANDBOX_PASS_RATE:
         score = ScoreRef(Layer.CORRECTNESS, "tests_pass")
+    if function is Function.CODE_PRESENCE:
+        score = ScoreRef(Layer.CORRECTNESS, "compiles")
     assume(refuse_function(function, score) is None)
     limit = draw(st.one_of(st.builds(Bound, comparisons, numbers), st.builds(NoWorse, numbers)))
     found = AggregateAssertion(function, score, limit, draw(conditions))

@@ -61,7 +61,7 @@ def score(
 
 def gate(text: str, *outcomes: Outcome, policy: OpenPolicy = OpenPolicy.NOT_PASSED) -> GateReport:
     scores = [score(number, outcome) for number, outcome in enumerate(outcomes)]
-    return check([parse(text)], scores, open_policy=policy)
+    return check([parse(text)], scores, open_policy=policy, least_judged=0.0)
 
 
 def verdict(text: str, *outcomes: Outcome, policy: OpenPolicy = OpenPolicy.NOT_PASSED) -> Verdict:
@@ -223,7 +223,7 @@ def test_the_open_rate_is_over_verdicts_and_open_ones():
 
 def compare(text: str, now: list[Outcome], before: list[Outcome]) -> Verdict:
     scores, old = ([score(n, each) for n, each in enumerate(outcomes)] for outcomes in (now, before))
-    (report,) = check([parse(text)], scores, old).assertions
+    (report,) = check([parse(text)], scores, old, least_judged=0.0).assertions
     return report.verdict
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import random
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -34,6 +37,15 @@ pytestmark = pytest.mark.parametrize("shared_store", DIRECT, indirect=True, scop
 @pytest.fixture
 def store(emptied: Store) -> Store:
     return emptied
+
+
+@contextmanager
+def move_clock(seconds: float) -> Iterator[None]:
+    """Let writes to the store of this process happen so many seconds from now."""
+    real = time.time_ns
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(time, "time_ns", lambda: real() + int(seconds * 1e9))
+        yield
 
 
 def refresh_all(store: Store) -> int:
@@ -145,3 +157,19 @@ def test_failing_traces_are_those_with_a_failing_run_also_after_migration(store,
     store.write([evaluation(1, verdicts=FAIL), evaluation(2, verdicts=PASS)])
     assert [int(row.trace_id, 16) for row in store.traces(failing=Layer.GROUNDEDNESS)] == [1]
     assert [int(row.trace_id, 16) for row in store.traces(failing=False)] == [2]
+
+
+def test_an_hour_that_is_written_to_is_counted_once_it_settles(store, evaluation):
+    store.write([evaluation(1, verdicts=FAIL, start_ns=MONDAY)])
+    assert store.refresh_rollups(settled_s=3600) == 0
+    assert counted_ahead(store) > 0
+    assert said(store, MONDAY, MONDAY + DAY)[0] == (0, 1, 0, 0, 0)
+    assert store.refresh_rollups(settled_s=0) == 1
+
+
+def test_an_hour_that_never_settles_is_counted_all_the_same(store, evaluation):
+    with move_clock(-16 * 3600):
+        store.write([evaluation(1, verdicts=FAIL, start_ns=MONDAY)])
+    store.write([evaluation(2, verdicts=FAIL, start_ns=MONDAY)])
+    assert store.refresh_rollups(settled_s=3600) == 1
+    assert said(store, MONDAY, MONDAY + DAY)[0] == (0, 2, 0, 0, 0)

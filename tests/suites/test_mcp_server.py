@@ -62,7 +62,7 @@ def test_a_failing_run_is_found_shown_promoted_and_run_again(arguments, tmp_path
     assert "\x1b" not in shown
     assert Path(json.loads(promoted)["folder"], "case.yaml").is_file()
     assert json.loads(cases)["fails"] == ["groundedness"]
-    assert json.loads(report)["reproduced"] == 1
+    assert json.loads(report)["counts"]["reproduced"] == 1
 
 
 def test_an_open_run_is_listed_with_its_reason_and_is_no_pass(tmp_path, evaluation):

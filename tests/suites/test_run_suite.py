@@ -106,7 +106,7 @@ def test_reports_for_machines_say_what_differs(evaluation, engine, suite):
     edit(suite, Layer.GROUNDEDNESS, "fail", "pass")
     report = run_suite(suite, engine)
     document = report.to_json()
-    assert (document["passed"], document["regressed"]) == (False, 1)
+    assert (document["passed"], document["counts"]["regressed"]) == (False, 1)
     assert document["cases"][0]["differences"][0]["layer"] == "groundedness"
     tests = ET.fromstring(format_junit(report.to_table()).encode()).find("testsuite")
     assert (tests.get("tests"), tests.get("failures")) == ("1", "1")

@@ -45,7 +45,7 @@ def test_commands_report_machines_in_json(location, suite, tmp_path, capfd):
     assert case["expectation"]["groundedness"] == "fail"
     junit = tmp_path / "suite.xml"
     assert run(["suite", "run", str(suite), "--json", "--junit", str(junit)]) == 0
-    assert json.loads(capfd.readouterr().out)["reproduced"] == 1
+    assert json.loads(capfd.readouterr().out)["counts"]["reproduced"] == 1
     assert ET.fromstring(junit.read_text()).find("testsuite").get("failures") == "0"
 
 
@@ -102,7 +102,7 @@ def test_progress_is_shown_on_a_terminal_and_not_among_json(promoted):
     assert b"1/1" in shown
     assert b"1 reproduced" in out
     out, shown = stderr_on_a_terminal("suite", "run", str(promoted), "--json")
-    assert json.loads(out)["reproduced"] == 1
+    assert json.loads(out)["counts"]["reproduced"] == 1
     assert shown == b""
 
 

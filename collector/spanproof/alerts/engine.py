@@ -147,6 +147,8 @@ class AlertEngine:
         Args:
             now_ns: Unix time in nanoseconds, where the windows end.
         """
+        if not self._rules:
+            return []
         try:
             muting = self._read_muting(now_ns)
         except StoreError as problem:

@@ -37,6 +37,7 @@ class ConsoleServer:
         settings: ConsoleSettings = READ_BY_ALL,
         *,
         fall_back: bool = True,
+        bound: socket.socket | None = None,
         tls: Tls | None = None,
         on_load: Callable[[], object] = lambda: None,
     ) -> None:
@@ -48,6 +49,7 @@ class ConsoleServer:
             port: 0 takes any free one.
             settings: who may read and write, and what is shown; on loopback it answers to no other name.
             fall_back: whether a free port is taken where this one is taken.
+            bound: a socket of `bind_console`; host and port are then not used.
             tls: of the listener; None: none.
             on_load: called once the application is loaded.
 
@@ -56,7 +58,7 @@ class ConsoleServer:
             TlsError: a certificate cannot be used.
         """
         context = create_ssl_context(tls) if tls is not None else None
-        self._bound = _listen(host, port, fall_back=fall_back)
+        self._bound = bound if bound is not None else bind_console(host, port, fall_back=fall_back)
         self.url = f"{'https' if context else 'http'}://{format_host(host)}:{self._bound.getsockname()[1]}"
         hosts = frozenset(("localhost", "127.0.0.1", "[::1]")) if is_loopback(host) else frozenset[str]()
         config = uvicorn.Config(
@@ -128,7 +130,12 @@ class _LazyApp:
         await self._app(scope, receive, send)
 
 
-def _listen(host: str, port: int, *, fall_back: bool) -> socket.socket:
+def bind_console(host: str, port: int, *, fall_back: bool) -> socket.socket:
+    """Return a listening socket for the console, of a free port where this one is taken and that is allowed.
+
+    Raises:
+        OSError: the address cannot be bound.
+    """
     bound = bind(host, port)
     if bound is None and fall_back:
         bound = bind(host, 0)

@@ -19,58 +19,69 @@ import click
 from spanproof.cli.exit_codes import EXIT_BROKEN_PIPE, EXIT_INTERRUPTED, EXIT_MISUSE, EXIT_PASS
 from spanproof.cli.problems import ISSUES_URL, UsageProblem, describe
 
-# Command name to the module that holds its `command`, and its one-line help.
-_COMMANDS = {
-    "demo": ("spanproof.cli.demo", "Run real agents, evaluate their traces, and show the verdicts."),
-    "serve": ("spanproof.cli.commands.serve", "Run the collector: OTLP in, scores out."),
-    "connect": (
-        "spanproof.cli.commands.connect",
-        "Send scores to Phoenix, Langfuse, MLflow and others.",
-    ),
-    "pull": ("spanproof.cli.commands.pull", "Evaluate the traces that a product already has."),
-    "eval": (
-        "spanproof.cli.commands.evaluate",
-        "Evaluate files of traces offline: OTLP, or other products' exports.",
-    ),
-    "scan": ("spanproof.cli.commands.scan", "Scan source code against a policy, without running it."),
-    "policy": (
-        "spanproof.cli.commands.policy",
-        "What agents may do: presets, and a policy from your own traces.",
-    ),
-    "detect": ("spanproof.cli.commands.detect", "Find code snippets in text."),
-    "sandbox": ("spanproof.cli.commands.sandbox", "Run programs in the sandbox."),
-    "replay": ("spanproof.cli.commands.replay", "Replay runs; recorded results answer their tool calls."),
-    "score": ("spanproof.cli.commands.score", "Score answers and trajectories without a trace."),
-    "console": ("spanproof.cli.commands.console", "Show traces and verdicts in the browser."),
-    "traces": ("spanproof.cli.commands.traces", "List evaluated traces."),
-    "breakdown": ("spanproof.cli.commands.breakdown", "Count what happened to agents' code by cohort."),
-    "query": ("spanproof.cli.commands.query", "Count and measure a score by cohort and time."),
-    "sql": ("spanproof.cli.commands.sql", "Run a SELECT over the store, also while the collector runs."),
-    "failures": ("spanproof.cli.commands.failures", "Show the few causes behind many failed runs."),
-    "show": ("spanproof.cli.commands.show", "Show one trace: the verdict, why, and the steps."),
-    "session": ("spanproof.cli.commands.session", "Judge a conversation or a team of agents as a whole."),
-    "rescore": (
-        "spanproof.cli.commands.rescore",
-        "Evaluate stored traces again with the current evaluators.",
-    ),
-    "retry": ("spanproof.cli.commands.retry", "Evaluate again what no attempt could evaluate."),
-    "wal": ("spanproof.cli.commands.wal", "Check a write-ahead log, and save what a damaged one holds."),
-    "database": (
-        "spanproof.cli.commands.database",
-        "Show the store's schema, back it up, delete traces from it.",
-    ),
-    "alerts": ("spanproof.cli.commands.alerts", "List alerts, silence and acknowledge them."),
-    "judge": ("spanproof.cli.commands.judge", "Calibrate an LLM judge, and compare answers with it."),
-    "report": ("spanproof.cli.commands.reports", "Report on many stored runs."),
-    "gate": ("spanproof.cli.commands.gate", "Check assertions over scores; exit 1 when one fails."),
-    "promote": ("spanproof.cli.commands.promote", "Add stored runs to a suite, as hermetic cases."),
-    "suite": ("spanproof.cli.commands.suite", "Replay a suite, run an agent on it, change its cases."),
-    "optimise": ("spanproof.cli.commands.optimise", "Search a better prompt for an agent on a suite."),
-    "bench": ("spanproof.cli.commands.bench", "Grade answers to a public benchmark of code."),
-    "mcp": ("spanproof.cli.mcp", "Serve traces, verdicts and suites to a coding agent over MCP."),
-    "doctor": ("spanproof.cli.commands.doctor", "Show which isolation features this machine has."),
-    "config": ("spanproof.cli.commands.config", "Check a configuration, show it, print the reference."),
+# Title of a group to its commands, in the order of the help: the module that holds `command`, one-line help.
+_GROUPS: dict[str, dict[str, tuple[str, str]]] = {
+    "Start here": {
+        "demo": ("spanproof.cli.demo", "Run real agents, evaluate their traces, and show the verdicts."),
+        "serve": ("spanproof.cli.commands.serve", "Run the collector: OTLP in, scores out."),
+        "eval": (
+            "spanproof.cli.commands.evaluate",
+            "Evaluate files of traces offline: OTLP, or other products' exports.",
+        ),
+        "traces": ("spanproof.cli.commands.traces", "List evaluated traces."),
+        "show": ("spanproof.cli.commands.show", "Show one trace: the verdict, why, and the steps."),
+        "doctor": (
+            "spanproof.cli.commands.doctor",
+            "Show what this machine can run, and how to get what is missing.",
+        ),
+    },
+    "Receive and evaluate": {
+        "pull": ("spanproof.cli.commands.pull", "Evaluate the traces that a product already has."),
+        "connect": ("spanproof.cli.commands.connect", "Send scores to Phoenix, Langfuse, MLflow and others."),
+        "rescore": (
+            "spanproof.cli.commands.rescore",
+            "Evaluate stored traces again with the current evaluators.",
+        ),
+        "retry": ("spanproof.cli.commands.retry", "Evaluate again what no attempt could evaluate."),
+        "wal": ("spanproof.cli.commands.wal", "Check a write-ahead log, and save what a damaged one holds."),
+        "database": (
+            "spanproof.cli.commands.database",
+            "Show the store's schema, back it up, delete traces from it.",
+        ),
+        "config": ("spanproof.cli.commands.config", "Check a configuration, show it, print the reference."),
+        "mcp": ("spanproof.cli.mcp", "Serve traces, verdicts and suites to a coding agent over MCP."),
+    },
+    "Read verdicts": {
+        "console": ("spanproof.cli.commands.console", "Show traces and verdicts in the browser."),
+        "query": ("spanproof.cli.commands.query", "Count and measure a score by cohort and time."),
+        "breakdown": ("spanproof.cli.commands.breakdown", "Count what happened to agents' code by cohort."),
+        "failures": ("spanproof.cli.commands.failures", "Show the few causes behind many failed runs."),
+        "session": ("spanproof.cli.commands.session", "Judge a conversation or a team of agents as a whole."),
+        "report": ("spanproof.cli.commands.reports", "Report on many stored runs."),
+        "sql": ("spanproof.cli.commands.sql", "Run a SELECT over the store, also while the collector runs."),
+        "alerts": ("spanproof.cli.commands.alerts", "List alerts, silence and acknowledge them."),
+    },
+    "Improve and gate": {
+        "promote": ("spanproof.cli.commands.promote", "Add stored runs to a suite, as hermetic cases."),
+        "suite": ("spanproof.cli.commands.suite", "Replay a suite, run an agent on it, change its cases."),
+        "gate": ("spanproof.cli.commands.gate", "Check assertions over scores; exit 1 when one fails."),
+        "bench": ("spanproof.cli.commands.bench", "Grade answers to a public benchmark of code."),
+        "optimise": ("spanproof.cli.commands.optimise", "Search a better prompt for an agent on a suite."),
+        "judge": ("spanproof.cli.commands.judge", "Calibrate an LLM judge, and compare answers with it."),
+    },
+    "Code, sandbox and policy": {
+        "scan": ("spanproof.cli.commands.scan", "Scan source code against a policy, without running it."),
+        "detect": ("spanproof.cli.commands.detect", "Find code snippets in text."),
+        "replay": ("spanproof.cli.commands.replay", "Replay runs; recorded results answer their tool calls."),
+        "sandbox": ("spanproof.cli.commands.sandbox", "Run programs in the sandbox."),
+        "policy": (
+            "spanproof.cli.commands.policy",
+            "What agents may do: presets, and a policy from your own traces.",
+        ),
+        "score": ("spanproof.cli.commands.score", "Score answers and trajectories without a trace."),
+    },
 }
+_COMMANDS = {name: command for group in _GROUPS.values() for name, command in group.items()}
 
 
 class _LazyGroup(click.Group):
@@ -85,8 +96,10 @@ class _LazyGroup(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, help_) for name, (_, help_) in _COMMANDS.items()])
+        width = max(len(name) for name in _COMMANDS)
+        for title, commands in _GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), help_) for name, (_, help_) in commands.items()])
 
 
 def _import_command(name: str) -> ModuleType:

@@ -212,8 +212,16 @@ class Pipeline:
                 lambda: len(wal.damage.segments),
             ),
             "spanproof_wal_lost_records": (
-                "Acknowledged requests in damaged segments that cannot be read, at most.",
+                "Acknowledged requests in damaged or missing segments that cannot be read, at most.",
                 lambda: wal.damage.lost_records,
+            ),
+            "spanproof_wal_missing_records": (
+                "Acknowledged requests of which the segment was not there at start.",
+                lambda: wal.damage.missing_records,
+            ),
+            "spanproof_wal_read_again_records": (
+                "Requests evaluated again as the checkpoint at start was not of the segments.",
+                lambda: wal.damage.read_again,
             ),
         }
         for name, (help_, read) in gauges.items():

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -49,6 +50,8 @@ log = logging.getLogger(__name__)
 
 _STOP_S = 60.0
 _FAILED_START_S = 10.0
+# An hour's verdicts are counted ahead once its scores did not change for so long.
+_ROLLUP_SETTLED_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +280,8 @@ class Collector:
 
     def _start_watching(self, store: Store) -> Ticker:
         """Start calling the watchers; where processes share the store, one process at a time does."""
-        watchers = [store.refresh_rollups, *(watch(store) for watch in self._watch)]
+        refresh = partial(store.refresh_rollups, _ROLLUP_SETTLED_S)
+        watchers: list[Watcher] = [refresh, *(watch(store) for watch in self._watch)]
         if not store.exclusive:
             lease = store.task_lease("watch")
             self.on_stop("lease", lambda _: lease.release())

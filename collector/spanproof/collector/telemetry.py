@@ -17,6 +17,7 @@ from prometheus_client.core import Metric
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
+from spanproof.collector.process_metrics import register_process_metrics
 from spanproof.collector.verdict_counts import VerdictCounts
 
 log = logging.getLogger("spanproof.collector")
@@ -77,6 +78,7 @@ class Telemetry:
 
     def __init__(self, max_cohorts: int = 200) -> None:
         self.registry = CollectorRegistry()
+        register_process_metrics(self.registry)
         self.verdicts = VerdictCounts(self.registry, max_cohorts)
         self._add_receive_metrics()
         self._add_evaluation_metrics()
@@ -120,6 +122,16 @@ class Telemetry:
         )
         self.kafka_partitions = Gauge(
             "spanproof_kafka_partitions", "Partitions assigned to this worker.", registry=self.registry
+        )
+        self.kafka_lag = Gauge(
+            "spanproof_kafka_lag_messages",
+            "Messages in this worker's partitions that it has not read yet.",
+            registry=self.registry,
+        )
+        self.kafka_rebalances = self._make_counter(
+            "spanproof_kafka_rebalances",
+            "Changes of this worker's partitions: assigned, revoked, lost.",
+            "event",
         )
 
     def _add_evaluation_metrics(self) -> None:

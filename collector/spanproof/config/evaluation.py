@@ -153,7 +153,9 @@ class Evaluation(Section):
     )
     store_batch: int = Field(default=256, ge=1, description="Most traces written to the store in one batch.")
     store_every_s: Seconds = Field(
-        default=0.5, description="Longest time an evaluated trace waits for its batch."
+        default=5.0,
+        description="Longest time that spans and an evaluated trace wait for their batch; after a pause of so"
+        " long they are written at once.",
     )
 
 

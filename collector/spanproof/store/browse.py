@@ -55,6 +55,7 @@ Page: TypeAlias = tuple[int, str] | None
 class CodeRow:
     """A snippet in a list, with what became of it."""
 
+    project: str
     trace_id: str
     run_span_id: str
     snippet_id: str
@@ -65,11 +66,17 @@ class CodeRow:
     verdict: str
     rules: tuple[str, ...]
 
+    @property
+    def place(self) -> tuple[int, str]:
+        """Where it is in the order of a list; several projects may have a snippet with its id."""
+        return self.span_time_ns, f"{self.snippet_id}/{self.project}"
+
 
 @dataclass(frozen=True, slots=True)
 class ReplayRow:
     """A replayed snippet in a list; `agrees` is None where nothing could be compared."""
 
+    project: str
     trace_id: str
     run_span_id: str
     snippet_id: str
@@ -79,6 +86,11 @@ class ReplayRow:
     difference: str
     wall_s: float
     peak_memory_bytes: int
+
+    @property
+    def place(self) -> tuple[int, str]:
+        """Where it is in the order of a list; several projects may have a snippet with its id."""
+        return self.span_time_ns, f"{self.snippet_id}/{self.project}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +160,7 @@ class LabelRow:
     given_ns: int
     ours: Label | None
     agent: str
+    project: str = ""
 
 
 class Browse:
@@ -239,10 +252,11 @@ class Browse:
             terms.append("has(`Findings.Rule`, {rule:String})")
             bound["rule"] = rule
         rows = self._select(
-            "SELECT trace_id, run_span_id, snippet_id, toUnixTimestamp64Nano(span_time) AS span_time_ns,"
+            "SELECT project, trace_id, run_span_id, snippet_id,"
+            " toUnixTimestamp64Nano(span_time) AS span_time_ns,"
             " language, substringUTF8(source, 1, 2000) AS source, executed, verdict,"
             f" `Findings.Rule` AS rules FROM {{db}}.snippets FINAL WHERE {' AND '.join(terms)}"
-            " ORDER BY span_time_ns DESC, snippet_id LIMIT {limit:UInt32}",
+            " ORDER BY span_time_ns DESC, snippet_id, project LIMIT {limit:UInt32}",
             {**bound, "limit": limit},
         )
         return [
@@ -263,10 +277,11 @@ class Browse:
             terms.append("agrees = {agrees:UInt8}")
             bound["agrees"] = int(agrees)
         rows = self._select(
-            "SELECT trace_id, run_span_id, snippet_id, toUnixTimestamp64Nano(span_time) AS span_time_ns,"
+            "SELECT project, trace_id, run_span_id, snippet_id,"
+            " toUnixTimestamp64Nano(span_time) AS span_time_ns,"
             " failure_class, agrees, difference, wall_s, peak_memory_bytes"
             f" FROM {{db}}.replays FINAL WHERE {' AND '.join(terms)}"
-            " ORDER BY span_time_ns DESC, snippet_id LIMIT {limit:UInt32}",
+            " ORDER BY span_time_ns DESC, snippet_id, project LIMIT {limit:UInt32}",
             {**bound, "limit": limit},
         )
         return [
@@ -391,7 +406,7 @@ class Browse:
             layer: only on this one.
             wrong: only those that are not ours.
             limit: at most so many.
-            after: time and key (`trace_id.span_id.layer.source`) of the row before.
+            after: time and key (`trace_id.span_id.layer.source/project`) of the row before.
         """
         terms = ["given.name = {label_name:String}"]
         bound: dict[str, Any] = {"label_name": PERSON_VERDICT, "limit": limit}
@@ -400,7 +415,7 @@ class Browse:
             bound["layer"] = layer.value
         if wrong:
             terms.append("ours.label IN ('pass', 'fail') AND given.label != ours.label")
-        key = "concat(trace_id, '.', span_id, '.', layer, '.', source)"
+        key = "concat(trace_id, '.', span_id, '.', layer, '.', source, '/', given.project)"
         if after is not None:
             terms.append(
                 f"(given_ns < {{after_ns:Int64}} OR given_ns = {{after_ns:Int64}} AND {key} > {{key:String}})"
@@ -408,6 +423,7 @@ class Browse:
             bound |= {"after_ns": after[0], "key": after[1]}
         rows = self._select(
             "SELECT trace_id, ours.run_span_id AS run, span_id, layer, source, given.label AS label,"
+            " given.project AS project,"
             " given.explanation AS note, toUnixTimestamp64Nano(given.given) AS given_ns, ours.label AS ours,"
             " ours.agent AS agent FROM (SELECT * FROM {db}.external_scores FINAL) AS given"
             " LEFT JOIN (SELECT project, trace_id, span_id, run_span_id, layer, label, agent"
@@ -423,7 +439,7 @@ class Browse:
             LabelRow(
                 row["trace_id"], row["run"] or row["span_id"], Layer(row["layer"]), row["source"],
                 _parse_label(row["label"]), row["note"], int(row["given_ns"]),
-                _parse_label(row["ours"]), row["agent"],
+                _parse_label(row["ours"]), row["agent"], row["project"],
             )
             for row in rows
         ]  # fmt: skip
@@ -502,7 +518,8 @@ def _build_page_terms(start_ns: int, after: Page) -> tuple[list[str], dict[str, 
     if after is not None:
         terms.append(
             "(span_time < fromUnixTimestamp64Nano({after_ns:Int64}, 'UTC')"
-            " OR toUnixTimestamp64Nano(span_time) = {after_ns:Int64} AND snippet_id > {after_id:String})"
+            " OR toUnixTimestamp64Nano(span_time) = {after_ns:Int64}"
+            " AND concat(snippet_id, '/', project) > {after_id:String})"
         )
         bound |= {"after_ns": after[0], "after_id": after[1]}
     return terms, bound

@@ -384,10 +384,10 @@ def fetch_traces(
         condition += f" AND (project, trace_id) IN (SELECT project, trace_id FROM {source} WHERE {chosen})"  # noqa: S608
         bound |= values | keys
     if before is not None:
-        # In the order of the rows: newer first, then by id.
+        # In the order of the rows: newer first, then by id and project; see `TraceRow.place`.
         condition += (
             " AND (start_ns < {before_ns:UInt64}"
-            " OR start_ns = {before_ns:UInt64} AND trace_id > {before_id:String})"
+            " OR start_ns = {before_ns:UInt64} AND concat(trace_id, '/', project) > {before_id:String})"
         )
         bound |= {"before_ns": before[0], "before_id": before[1]}
     rows = _fetch_newest_traces(client, database, condition, bound, limit, before[0] if before else None)

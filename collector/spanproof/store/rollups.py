@@ -43,6 +43,9 @@ _MOST_RANGES = 64
 # Dirty hours that are counted in one statement, so that a backfill is worked through in pieces.
 _REFRESH_HOURS = 240
 
+# An hour that is dirty for so many times the settling time is counted although it is still written to.
+_NEVER_SETTLES = 15
+
 # Marks of one statement.
 _MARKS = 10_000
 
@@ -74,16 +77,28 @@ def find_trace_hours(client: Client, database: str, keys: Sequence[TraceKey]) ->
     return {int(row[0]) // HOUR_S for row in rows}
 
 
-def refresh(client: Client, database: str) -> int:
+def refresh(client: Client, database: str, settled_s: float = 0.0) -> int:
     """Count dirty hours again, the newest first and a bounded number; returns how many there were.
 
     One process does this at a time: of two counts of an hour the one that began later is taken.
+
+    Args:
+        client: of the store.
+        database: with the tables.
+        settled_s: an hour is counted once it was not marked for so long, or is dirty for so long that it
+            never settles. Counting reads the whole hour, so that counting it after each write would cost a
+            busy hour the square of its traces.
     """
     began_ns = time.time_ns()
     marks = client.query(
         f"SELECT toUnixTimestamp(hour) AS at, groupArray(mark) FROM {database}.{ROLLUP_MARKS.name} FINAL"  # noqa: S608
-        " GROUP BY at ORDER BY at DESC LIMIT {hours:UInt32}",
-        parameters={"hours": _REFRESH_HOURS},
+        " GROUP BY at HAVING max(evaluated_ns) <= {settled:UInt64} OR min(evaluated_ns) <= {never:UInt64}"
+        " ORDER BY at DESC LIMIT {hours:UInt32}",
+        parameters={
+            "hours": _REFRESH_HOURS,
+            "settled": began_ns - int(settled_s * 1e9),
+            "never": began_ns - int(_NEVER_SETTLES * settled_s * 1e9),
+        },
     ).result_rows
     hours = sorted(int(row[0]) // HOUR_S for row in marks)
     if not hours:

@@ -276,7 +276,7 @@ class Store:
                 ours; none named is any.
             limit: at most so many.
             cohort: only traces with a score of these values, by dimension; see `spanproof.trace.Cohort`.
-            before: start (Unix nanoseconds) and id of a trace: only those that follow it in this order.
+            before: the `place` of a row: only those that follow it in this order.
 
         Raises:
             StoreError: `cohort` names an unknown dimension.
@@ -650,13 +650,16 @@ class Store:
     ) -> None:
         self.close()
 
-    def refresh_rollups(self) -> int:
+    def refresh_rollups(self, settled_s: float = 0.0) -> int:
         """Count again the verdicts of hours whose scores changed; returns how many hours, 0 once all are.
 
         One process does this at a time. Queries are exact without it, and slower the more hours wait.
+
+        Args:
+            settled_s: leave hours for later whose scores changed within so many seconds.
         """
         with self._connections.lease() as client:
-            return rollups.refresh(client, self._database)
+            return rollups.refresh(client, self._database, settled_s)
 
     def traces_of(self, subject: Subject, value: str, project: str | None = None) -> list[str]:
         """Return the ids of traces with a span that names this session or user, of one project or of all."""

@@ -65,6 +65,11 @@ class TraceRow:
         """What its runs are together."""
         return fold_states(run.state for run in self.runs)
 
+    @property
+    def place(self) -> tuple[int, str]:
+        """Where it is in the order of a list; several projects may have a trace with its id."""
+        return self.start_ns, f"{self.trace_id}/{self.project}"
+
 
 @dataclass(frozen=True, slots=True)
 class FailsWhen:

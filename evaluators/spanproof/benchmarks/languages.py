@@ -24,28 +24,21 @@ class Language:
         runs: the sandbox's language.
         hello: a program that does nothing, to find out whether the toolchain is there; empty where none is
             needed.
-        before_tests: put between the answer and its tests: prints `{token}` and its number for an assertion
-            that fails where the language's own only warns.
+        has_tests: whether tests in this language are given to the sandbox apart from the answer.
         proof: the last statement, which prints `{token}`: shows that the tests were reached and came to their
             end. Empty where a program cannot be continued so; then its exit code decides.
     """
 
     runs: str
     hello: str = ""
-    before_tests: str = ""
+    has_tests: bool = False
     proof: str = ""
 
 
-_NODE_ASSERT: Final = (
-    "\n;{{ let number = 0; console.assert = holds => {{"
-    " if (!holds) process.stdout.write(`\\n{token} ${{number}}\\n`); number++; }}; }}\n"
-)
-_NODE_PROOF: Final = "\n;process.stdout.write('\\n{token}\\n');\n"
-
 LANGUAGES: Final[Mapping[str, Language]] = {
-    "python": Language("python"),
-    "javascript": Language("javascript", before_tests=_NODE_ASSERT, proof=_NODE_PROOF),
-    "typescript": Language("typescript", proof=_NODE_PROOF),
+    "python": Language("python", has_tests=True),
+    "javascript": Language("javascript", has_tests=True),
+    "typescript": Language("typescript", has_tests=True),
     "bash": Language("bash", proof="\nprintf '\\n%s\\n' {token}\n"),
     "sql": Language("sql"),
     "cpp": Language("cpp", hello="int main() {}"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 
@@ -20,7 +21,7 @@ class Interval:
         return f"95% interval {self.low:.1%} to {self.high:.1%}"
 
 
-def compute_wilson_interval(successes: float, total: int, quantile: float = NORMAL_975) -> Interval | None:
+def compute_wilson_interval(successes: float, total: float, quantile: float = NORMAL_975) -> Interval | None:
     """Return the Wilson score interval of a share (JASA 22, 1927); None of nothing.
 
     Args:
@@ -37,6 +38,38 @@ def compute_wilson_interval(successes: float, total: int, quantile: float = NORM
     return Interval(
         0.0 if successes == 0 else max(0.0, centre - half),
         1.0 if successes == total else min(1.0, centre + half),
+    )
+
+
+def compute_clustered_interval(parts: Sequence[tuple[float, int]]) -> Interval | None:
+    """Return the interval of a share whose items come in clusters: the trials of a case, the scores of a run.
+
+    Each part is successes and total of a cluster. The items count as many independent ones as give the same
+    variance of the ratio (Korn and Graubard, Survey Methodology 24, 1998), in Wilson's interval. Where the
+    clusters do not differ, each counts as one.
+    """
+    clusters = [(successes, total) for successes, total in parts if total]
+    if not clusters:
+        return None
+    whole, count = sum(total for _, total in clusters), len(clusters)
+    share = sum(successes for successes, _ in clusters) / whole
+    squares = sum((successes - share * total) ** 2 for successes, total in clusters)
+    effective = float(min(count, whole))
+    if count > 1 and squares > 0:
+        variance = squares * count / (count - 1) / whole**2
+        widening = (_compute_t_quantile(count - 1) / NORMAL_975) ** 2
+        effective = min(float(whole), max(1.0, share * (1 - share) / variance / widening))
+    return compute_wilson_interval(share * effective, effective)
+
+
+def _compute_t_quantile(freedom: int) -> float:
+    """Return the 97.5 % quantile of Student's distribution, by its expansion (Cornish and Fisher 1938)."""
+    z = NORMAL_975
+    return (
+        z
+        + (z**3 + z) / (4 * freedom)
+        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
+        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * freedom**3)
     )
 
 

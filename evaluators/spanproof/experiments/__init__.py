@@ -20,12 +20,20 @@ from spanproof.experiments.experiment import (
     LayerCount,
     read_baseline,
 )
+from spanproof.experiments.functions import (
+    FunctionEvaluation,
+    FunctionScore,
+    RowTrial,
+    ScoreSummary,
+    evaluate,
+    evaluator,
+)
 from spanproof.experiments.launch import AgentServers
 from spanproof.experiments.notebook import run
 from spanproof.experiments.rescore import rescore_experiment
 from spanproof.experiments.run import run_experiment
 from spanproof.experiments.settings import Settings, Tools
-from spanproof.experiments.statistics import bootstrap_difference, mcnemar
+from spanproof.experiments.statistics import Change, PairedDifference, compare_pairs, mcnemar
 from spanproof.experiments.trial import Trial, TrialVerdict
 from spanproof.gate.pass_rates import pass_at_k, pass_hat_k
 
@@ -35,12 +43,18 @@ __all__ = [
     "BaselineRates",
     "CaseResult",
     "CaseStatus",
+    "Change",
     "Comparison",
     "Continuation",
     "Experiment",
     "ExperimentError",
+    "FunctionEvaluation",
+    "FunctionScore",
     "GroupCount",
     "LayerCount",
+    "PairedDifference",
+    "RowTrial",
+    "ScoreSummary",
     "Settings",
     "Tools",
     "Trial",
@@ -48,7 +62,9 @@ __all__ = [
     "agent_in_module",
     "agent_program",
     "agent_service",
-    "bootstrap_difference",
+    "compare_pairs",
+    "evaluate",
+    "evaluator",
     "mcnemar",
     "pass_at_k",
     "pass_hat_k",

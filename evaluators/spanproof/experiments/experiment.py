@@ -21,14 +21,15 @@ from math import fsum, prod
 from pathlib import Path
 from statistics import fmean
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from spanproof.evaluators.intervals import Interval, compute_wilson_interval
+from spanproof.evaluators.intervals import Interval, compute_clustered_interval, compute_wilson_interval
 from spanproof.experiments.errors import ExperimentError
 from spanproof.experiments.folder import ExperimentFolder
-from spanproof.experiments.statistics import bootstrap_difference, mcnemar
+from spanproof.experiments.html_tables import format_html_table
+from spanproof.experiments.statistics import Change, PairedDifference, compare_pairs, has_fallen, mcnemar
 from spanproof.experiments.trial import Trial, TrialVerdict
-from spanproof.gate import OpenPolicy, describe_gravest_cause
+from spanproof.gate import LEAST_JUDGED_SHARE, OpenPolicy, describe_gravest_cause, describe_shortfall
 from spanproof.gate.outputs import ResultRow, ResultTable, Verdict, count, mark_code
 from spanproof.gate.pass_rates import pass_at_k, pass_hat_k
 from spanproof.suites import Case
@@ -54,6 +55,9 @@ class CaseStatus(StrEnum):
     OPEN = "open"
     INCONCLUSIVE = "inconclusive"
 
+
+_GOOD: Final = frozenset((CaseStatus.PASSED, CaseStatus.FIXED))
+_FAILED: Final = frozenset((CaseStatus.FLAKY, CaseStatus.REPRODUCED, CaseStatus.REGRESSED, CaseStatus.FAILED))
 
 # What a report says of a case that did not fail, and did not pass.
 _UNDECIDED = {
@@ -85,7 +89,8 @@ class CaseResult:
 
     Attributes:
         before: whether it passed before, by the baseline or by the frozen run; None where that is not known.
-        quarantined: it was flaky in the baseline, too, and does not decide.
+        quarantined: it was flaky in the baseline, too, its rate did not fall, and it does not decide.
+        fell: it was flaky in the baseline, too, and its rate fell: a regression, quarantine or not.
         open_policy: what open trials count as.
     """
 
@@ -93,6 +98,7 @@ class CaseResult:
     trials: tuple[Trial, ...]
     before: bool | None = None
     quarantined: bool = False
+    fell: bool = False
     open_policy: OpenPolicy = OpenPolicy.NOT_PASSED
 
     @property
@@ -143,7 +149,7 @@ class CaseResult:
         failed = len(self.judged) - self.passed
         failed += self.open if self.open_policy is OpenPolicy.FAIL else 0
         if self.counted_passed and failed:
-            return CaseStatus.FLAKY
+            return CaseStatus.REGRESSED if self.fell else CaseStatus.FLAKY
         if failed:
             known = {True: CaseStatus.REGRESSED, False: CaseStatus.REPRODUCED, None: CaseStatus.FAILED}
             return known[self.before]
@@ -179,23 +185,26 @@ class Comparison:
     """An experiment beside a baseline, over the cases that both judged.
 
     Attributes:
-        difference: of the mean pass rates, now less before; None where no case is in both.
-        low, high: its 95 % interval, by resampling the cases.
-        p_value: of McNemar's exact test over the cases that flipped.
+        difference: of the mean pass rates, now less before, with its interval and its test over cases; None
+            where no case is in both.
+        mcnemar_p: p value of McNemar's exact test over the cases that flipped.
         fixed, regressed: ids of the cases that flipped: by the majority of their trials, however their open
             ones turn out.
         opened, closed: ids of the cases that had no open trial and have one now, and the other way round.
     """
 
     cases: int
-    difference: float | None
-    low: float | None
-    high: float | None
-    p_value: float
+    difference: PairedDifference | None
+    mcnemar_p: float
     fixed: tuple[str, ...]
     regressed: tuple[str, ...]
     opened: tuple[str, ...] = ()
     closed: tuple[str, ...] = ()
+
+    @property
+    def change(self) -> Change:
+        """What the comparison shows at the stated level."""
+        return self.difference.change if self.difference is not None else Change.NONE_SHOWN
 
     @property
     def flipped(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -211,9 +220,11 @@ class Comparison:
         """Return the comparison as JSON data."""
         return {
             "cases": self.cases,
-            "difference": self.difference,
-            "interval": [self.low, self.high],
-            "mcnemar_p": self.p_value,
+            "change": self.change.value,
+            "difference": self.difference.mean if self.difference else None,
+            "interval": [self.difference.low, self.difference.high] if self.difference else None,
+            "p_value": self.difference.p_value if self.difference else None,
+            "mcnemar_p": self.mcnemar_p,
             "fixed": list(self.fixed),
             "regressed": list(self.regressed),
             "opened": list(self.opened),
@@ -233,6 +244,12 @@ class Comparison:
         rows = [(case, change) for change, cases in changes.items() for case in cases]
         return pd.DataFrame(rows, columns=["case", "change"])
 
+    def _repr_html_(self) -> str:
+        by = self.difference
+        shown = f": {by.mean:+.1%} ({by.low:+.1%} to {by.high:+.1%}), p = {by.p_value:.3g}" if by else ""
+        rows = [(word, ", ".join(ids)) for word, ids in self.flipped if ids]
+        return format_html_table(f"{self.change}{shown}", ("cases that", ""), rows)
+
 
 @dataclass(frozen=True)
 class Experiment:
@@ -247,6 +264,7 @@ class Experiment:
         suite: folder of the suite, as it was given.
         results: the folder's files, which hold the runs; None of trials that hold theirs themselves.
         open_policy: what open trials count as.
+        least_judged: the share of what a layer could judge that it must have judged, from 0 to 1.
     """
 
     folder: str
@@ -260,6 +278,7 @@ class Experiment:
     suite: str = ""
     results: ExperimentFolder | None = None
     open_policy: OpenPolicy = OpenPolicy.NOT_PASSED
+    least_judged: float = LEAST_JUDGED_SHARE
 
     @cached_property
     def cases(self) -> tuple[CaseResult, ...]:
@@ -271,10 +290,53 @@ class Experiment:
 
     @property
     def passed(self) -> bool:
-        """Whether every case that decides passed in every trial, and all trials were run."""
-        deciding = [each for each in self.cases if not each.quarantined]
-        good = (CaseStatus.PASSED, CaseStatus.FIXED)
-        return bool(deciding) and not self.stopped and all(each.status in good for each in deciding)
+        """Whether it passed: what the exit code, the reports and `passed` in JSON say."""
+        return self.verdict is Verdict.PASSED
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Passed where every case that decides passed in every trial, and enough was judged.
+
+        Failed where a case failed a trial; else inconclusive.
+        """
+        statuses = {each.status for each in self.cases if not each.quarantined}
+        if statuses & _FAILED:
+            return Verdict.FAILED
+        is_good = bool(statuses) and statuses <= _GOOD
+        if is_good and not self.stopped and not self.shortfalls:
+            return Verdict.PASSED
+        return Verdict.INCONCLUSIVE
+
+    @property
+    def conclusion(self) -> str:
+        """The verdict and why, in one sentence."""
+        passed = sum(each.status in _GOOD for each in self.cases)
+        text = f"{self.verdict.value}: {passed} of {count(len(self.cases), 'case')} passed in every trial"
+        unsettled = sum(each.open > 0 for each in self.cases)
+        parts = [text + (f", {unsettled} open" if unsettled else "")]
+        if self.verdict is Verdict.INCONCLUSIVE:
+            parts += filter(None, [self.stopped, *self.shortfalls])
+        return "; ".join(parts)
+
+    @cached_property
+    def shortfalls(self) -> tuple[str, ...]:
+        """The required layers of which too little was judged, a sentence each."""
+        found = []
+        for layer in Layer:
+            judged, reasons = 0, []
+            for each in self.cases:
+                for trial in each.trials if not each.quarantined else ():
+                    of_layer = [finding for finding in trial.findings if finding.layer is layer]
+                    left = [finding for finding in of_layer if not finding.is_judged]
+                    reasons += [finding.reason for finding in left[:1]]
+                    state = trial.layers.get(layer.value, State.SKIPPED)
+                    judged += bool(of_layer) and not left and state.is_judged
+            reason = Counter(reasons).most_common(1)[0][0] if reasons else ""
+            unjudged = [None] * len(reasons)
+            found.append(
+                describe_shortfall(f"trials' {layer.value}", judged, unjudged, self.least_judged, reason)
+            )
+        return tuple(filter(None, found))
 
     def count(self, status: CaseStatus) -> int:
         """Return how many cases came out like this."""
@@ -319,6 +381,14 @@ class Experiment:
         costs = [trial.cost_usd for trial in self.trials if trial.cost_usd is not None]
         return fsum(costs) if costs else None
 
+    @property
+    def left_out_layers(self) -> dict[str, int]:
+        """The layers that cases leave out with `requires`, with the number of these cases."""
+        found = Counter(
+            layer.value for case in self.suite_cases for layer in Layer if layer not in case.required_layers
+        )
+        return dict(found)
+
     def fail_rates(self) -> dict[str, LayerCount]:
         """Return the counts of each layer."""
         found = {}
@@ -343,6 +413,23 @@ class Experiment:
                     passed + each.counted_passed, counted + each.counted, unsettled + each.open
                 )
         return found
+
+    def compute_layer_interval(self, layer: str) -> Interval | None:
+        """Return the 95 % interval of the share of failed trials of a layer, by case."""
+        parts = []
+        for each in self.cases:
+            states = Counter(trial.layers.get(layer, State.SKIPPED) for trial in each.trials)
+            parts.append((states[State.FAIL], states[State.FAIL] + states[State.PASS]))
+        return compute_clustered_interval(parts)
+
+    def compute_group_interval(self, dimension: str, value: str) -> Interval | None:
+        """Return the 95 % interval of the share of passed trials of a group, by case."""
+        parts = []
+        for each in self.cases:
+            values = each.case.tags if dimension == "tag" else (getattr(each.case.cohort, dimension),)
+            if value in values:
+                parts.append((each.counted_passed, each.counted))
+        return compute_clustered_interval(parts)
 
     @property
     def groups(self) -> Iterator[tuple[str, str, GroupCount]]:
@@ -392,6 +479,10 @@ class Experiment:
             "agent": self.agent,
             "folder": self.folder,
             "passed": self.passed,
+            "verdict": self.verdict.value,
+            "conclusion": self.conclusion,
+            "least_judged": self.least_judged,
+            "layers_left_out": self.left_out_layers,
             "stopped": self.stopped or None,
             "open_counts_as": self.open_policy.value,
             "open_trials": self.open_trials,
@@ -401,9 +492,7 @@ class Experiment:
             "interval": [self.interval.low, self.interval.high] if self.interval else None,
             "step_success": self.step_success,
             "run_success_by_steps": self.run_success_by_steps,
-            **{status.value: self.count(status) for status in CaseStatus if status is not CaseStatus.PASSED},
-            # `passed` is whether all of it passed.
-            "passed_cases": self.count(CaseStatus.PASSED),
+            "counts": {status.value: self.count(status) for status in CaseStatus},
             "wall_s": fsum(trial.wall_s for trial in self.trials),
             "judge_s": fsum(trial.judge_s for trial in self.trials),
             "cost_usd": self.cost_usd,
@@ -412,7 +501,7 @@ class Experiment:
                     "failed": counts.failed,
                     "judged": counts.judged,
                     "open": counts.open,
-                    "interval": _compute_interval(counts.failed, counts.judged),
+                    "interval": _list_ends(self.compute_layer_interval(name)),
                 }
                 for name, counts in self.fail_rates().items()
             },
@@ -423,7 +512,7 @@ class Experiment:
                     "passed": counts.passed,
                     "counted": counts.counted,
                     "open": counts.open,
-                    "interval": _compute_interval(counts.passed, counts.counted),
+                    "interval": _list_ends(self.compute_group_interval(dimension, value)),
                 }
                 for dimension, value, counts in self.groups
             ],
@@ -443,20 +532,29 @@ class Experiment:
 
     def to_table(self) -> ResultTable:
         """Return the experiment as the rows of a report, one per case."""
-        passed = self.count(CaseStatus.PASSED) + self.count(CaseStatus.FIXED)
         unsettled = sum(each.open > 0 for each in self.cases)
-        headline = f"{passed} of {count(len(self.cases), 'case')} passed in every trial"
-        headline += f", {unsettled} open" if unsettled else ""
         rows = tuple(self._build_row(each) for each in self.cases)
         return ResultTable(
             f"spanproof experiment {self.agent}",
             self.passed,
-            headline,
+            self.conclusion,
             rows,
             tuple(self._list_facts()),
             open=unsettled,
             open_remark=self.open_policy.remark,
         )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (
+                each.case.id,
+                each.status.value,
+                f"{each.passed} of {len(each.trials)}",
+                each.first_failure.reason if each.first_failure else "",
+            )
+            for each in self.cases
+        ]
+        return format_html_table(self.conclusion, ("case", "status", "passed", "why"), rows)
 
     def _build_row(self, result: CaseResult) -> ResultRow:
         first, verdict, reason = result.first_failure, Verdict.PASSED, ""
@@ -503,9 +601,12 @@ class Experiment:
             yield "gravest cause of open trials", cause
         found = self.comparison
         if found is not None and found.difference is not None:
-            interval = f"95% interval {found.low:+.1%} to {found.high:+.1%}"
-            yield "beside the baseline", f"{found.difference:+.1%}, {interval}, p = {found.p_value:.3g}"
+            by = found.difference
+            interval = f"95% interval {by.low:+.1%} to {by.high:+.1%}"
+            yield "beside the baseline", f"{found.change}: {by.mean:+.1%}, {interval}, p = {by.p_value:.3g}"
             yield from ((word, ", ".join(ids)) for word, ids in found.flipped if ids)
+        for layer, cases in self.left_out_layers.items():
+            yield f"{layer} not required", f"by {count(cases, 'case')} (requires)"
         if self.stopped:
             yield "stopped", self.stopped
 
@@ -537,10 +638,11 @@ class Experiment:
             _has_passed_before(case) if self.baseline is None else (None if rate is None else rate >= 0.5)
         )
         result = CaseResult(case, trials, before, open_policy=self.open_policy)
-        flaky_before = rate is not None and 0 < rate < 1
-        if self.quarantine and flaky_before and result.status is CaseStatus.FLAKY:
-            return replace(result, quarantined=True)
-        return result
+        is_flaky = rate is not None and 0 < rate < 1 and result.status is CaseStatus.FLAKY
+        if not (self.quarantine and is_flaky and self.baseline):
+            return result
+        fell = has_fallen(self.baseline.counts.get(case.id, (0, 0)), (result.counted_passed, result.counted))
+        return replace(result, quarantined=not fell, fell=fell)
 
 
 @dataclass(frozen=True, slots=True)
@@ -549,11 +651,13 @@ class BaselineRates:
 
     Attributes:
         open_shares: by case the share of its trials that are open and undecided.
+        counts: by case how many of the counted trials passed, and how many there are.
     """
 
     origin: str
     rates: Mapping[str, float]
     open_shares: Mapping[str, float] = field(default_factory=dict)
+    counts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
 
 def read_baseline(folder: Path, open_policy: OpenPolicy = OpenPolicy.NOT_PASSED) -> BaselineRates:
@@ -578,7 +682,12 @@ def read_baseline(folder: Path, open_policy: OpenPolicy = OpenPolicy.NOT_PASSED)
     rates = {case: result.rate for case, result in found.items() if result.rate is not None}
     if not rates:
         raise ExperimentError(f"{folder} has no judged trial to compare with")
-    return BaselineRates(str(folder), rates, {case: result.open_share for case, result in found.items()})
+    return BaselineRates(
+        str(folder),
+        rates,
+        {case: result.open_share for case, result in found.items()},
+        {case: (result.counted_passed, result.counted) for case, result in found.items()},
+    )
 
 
 def compare_rates(
@@ -602,11 +711,9 @@ def compare_rates(
     regressed = tuple(case for case in both if before[case] >= 0.5 > most_now[case])
     opened = tuple(case for case in both if open_now.get(case) and not open_before.get(case))
     closed = tuple(case for case in both if open_before.get(case) and not open_now.get(case))
-    difference = low = high = None
-    if both:
-        difference, low, high = bootstrap_difference([before[c] for c in both], [now[c] for c in both])
-    p_value = mcnemar(len(regressed), len(fixed))
-    return Comparison(len(both), difference, low, high, p_value, fixed, regressed, opened, closed)
+    difference = compare_pairs([before[c] for c in both], [now[c] for c in both]) if both else None
+    mcnemar_p = mcnemar(len(regressed), len(fixed))
+    return Comparison(len(both), difference, mcnemar_p, fixed, regressed, opened, closed)
 
 
 def _has_passed_before(case: Case) -> bool | None:
@@ -615,9 +722,7 @@ def _has_passed_before(case: Case) -> bool | None:
     return None if not layers else Label.FAIL not in layers
 
 
-def _compute_interval(part: int, whole: int) -> list[float] | None:
-    """Return the ends of a rate's 95 % Wilson interval; None where there is no rate."""
-    interval = compute_wilson_interval(part, whole)
+def _list_ends(interval: Interval | None) -> list[float] | None:
     return [interval.low, interval.high] if interval else None
 
 
@@ -632,7 +737,7 @@ def _encode_case(result: CaseResult, rows: Sequence[Mapping[str, Any]]) -> dict[
         "judged": len(result.judged),
         "errored": result.errored,
         "counted": result.counted,
-        "interval": _compute_interval(result.counted_passed, result.counted),
+        "interval": _list_ends(compute_wilson_interval(result.counted_passed, result.counted)),
         "wall_s": fsum(trial.wall_s for trial in result.trials),
         "judge_s": fsum(trial.judge_s for trial in result.trials),
         "cost_usd": fsum(costs) if costs else None,

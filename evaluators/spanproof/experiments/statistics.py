@@ -1,14 +1,72 @@
-"""Paired comparisons of two experiments."""
+"""Paired comparisons of two experiments.
+
+The pairs are cases: trials of one case depend on each other. Where nothing changed, the difference of a case
+is as often positive as negative, whatever its size; a test that turns the signs of the differences around in
+all ways (Fisher 1935, "The Design of Experiments") therefore holds its level for any number of cases. Its
+interval is that of Hartigan (JASA 64, 1969): the means of all subsets of the differences.
+"""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from fractions import Fraction
+from itertools import accumulate
 from math import comb
 from statistics import fmean
+from typing import Final
 
-_RESAMPLES = 10_000
+LEVEL: Final = 0.05
+"""Of all tests; two-sided."""
+
+# Up to so many pairs all subsets are taken (4,096); beyond, so many random ones less one.
+_EXACT_PAIRS: Final = 12
+_DRAWS: Final = 9_999
+
+# Sums of binary fractions that are 0 on paper.
+_ZERO: Final = 1e-9
+
+FEWEST_HELD_OUT: Final = 12
+"""Cases to show a gain on. A gain from 50 % to 90 %, with one trial of each case, is shown on 6 cases in 0 of
+100 searches, on 8 in 7 and on 12 in 34; with five trials in 47, 87 and 99."""
+
+# Of the test for a fall in quarantine, one-sided. It is lax, as the quarantine forgives: of 5 trials each, a
+# fall from 4 to 1 is one (p = 0.10), and from 4 to 2 is none (p = 0.26).
+_QUARANTINE_LEVEL: Final = 0.2
+
+
+class Change(StrEnum):
+    """What a comparison shows at the stated level."""
+
+    BETTER = "better"
+    WORSE = "worse"
+    NONE_SHOWN = "no difference shown"
+
+
+@dataclass(frozen=True, slots=True)
+class PairedDifference:
+    """The mean difference of paired rates.
+
+    Attributes:
+        low, high: its 95 % interval; -1 and 1 where there are too few pairs for one.
+        p_value: of the two-sided test that nothing changed.
+        pairs: how many there are.
+    """
+
+    mean: float
+    low: float
+    high: float
+    p_value: float
+    pairs: int
+
+    @property
+    def change(self) -> Change:
+        """What the test shows."""
+        if self.p_value > LEVEL:
+            return Change.NONE_SHOWN
+        return Change.BETTER if self.mean > 0 else Change.WORSE
 
 
 def mcnemar(lost: int, won: int) -> float:
@@ -25,10 +83,10 @@ def mcnemar(lost: int, won: int) -> float:
     return float(min(Fraction(1), Fraction(2 * tail, 2**total)))
 
 
-def bootstrap_difference(before: Sequence[float], now: Sequence[float]) -> tuple[float, float, float]:
-    """Return the mean difference of paired rates with its 95 % interval, by resampling the pairs.
+def compare_pairs(before: Sequence[float], now: Sequence[float]) -> PairedDifference:
+    """Return the mean difference of paired rates, now less before, with its interval and its test.
 
-    The resampling is the same in every run: its seed is fixed.
+    Random subsets are the same in every run: their seed is fixed.
 
     Raises:
         ValueError: there are no pairs, or their numbers differ.
@@ -36,7 +94,56 @@ def bootstrap_difference(before: Sequence[float], now: Sequence[float]) -> tuple
     differences = [later - earlier for earlier, later in zip(before, now, strict=True)]
     if not differences:
         raise ValueError("there are no pairs to compare")
+    mean = fmean(differences)
+    # Pairs without a difference turn no sum around.
+    p_value = _compute_p_value([each for each in differences if abs(each) > _ZERO])
+    means = sorted(total / size for total, size in _list_subset_sums(differences) if size)
+    # So many of the equally likely gaps between the means lie outside the interval, on either side.
+    outside = int((len(means) + 1) * LEVEL / 2)
+    low, high = (means[outside - 1], means[-outside]) if outside else (-1.0, 1.0)
+    if p_value > LEVEL:
+        low, high = min(low, 0.0), max(high, 0.0)
+    return PairedDifference(mean, low, high, p_value, len(differences))
+
+
+def _compute_p_value(differences: Sequence[float]) -> float:
+    """Return how often the signs, drawn anew, give a sum at least as far from 0, two-sided."""
+    sums = [total for total, _ in _list_subset_sums(differences)]
+    # To turn the signs of a subset around takes its sum away twice: the tail is where that is at most 0.
+    extra = 0 if len(differences) <= _EXACT_PAIRS else 1
+    total = len(sums) + extra
+    below = sum(each <= _ZERO for each in sums) + extra
+    above = sum(each >= -_ZERO for each in sums) + extra
+    return min(1.0, 2 * min(below, above) / total)
+
+
+def _list_subset_sums(numbers: Sequence[float]) -> list[tuple[float, int]]:
+    """Return sum and size of each subset, the empty one first; of many numbers those of random subsets."""
+    if len(numbers) <= _EXACT_PAIRS:
+        sums = [(0.0, 0)]
+        for number in numbers:
+            sums += [(total + number, size + 1) for total, size in sums]
+        return sums
     draw = random.Random(0)  # noqa: S311 - resampling is no secret
-    means = sorted(fmean(draw.choices(differences, k=len(differences))) for _ in range(_RESAMPLES))
-    low, high = means[_RESAMPLES * 25 // 1000], means[_RESAMPLES * 975 // 1000 - 1]
-    return fmean(differences), low, high
+    found = []
+    for _ in range(_DRAWS):
+        bits = draw.getrandbits(len(numbers))
+        chosen = [number for place, number in enumerate(numbers) if bits >> place & 1]
+        found.append((sum(chosen), len(chosen)))
+    return found
+
+
+def has_fallen(before: tuple[int, int], now: tuple[int, int]) -> bool:
+    """Whether a rate fell by more than a quarantine forgives, by Fisher's exact test, one-sided.
+
+    Args:
+        before: trials that passed, and all of them, in the baseline.
+        now: the same today.
+    """
+    (passed_before, total_before), (passed_now, total_now) = before, now
+    if not total_before or not total_now or passed_now * total_before >= passed_before * total_now:
+        return False
+    passed, total = passed_before + passed_now, total_before + total_now
+    ways = [comb(total_now, k) * comb(total_before, passed - k) for k in range(passed_now + 1)]
+    *_, tail = accumulate(ways)
+    return Fraction(tail, comb(total, passed)) <= Fraction(_QUARANTINE_LEVEL)

@@ -105,6 +105,7 @@ def read_trial(given: Mapping[str, Any]) -> Trial:
             cause=Cause(each["cause"]) if each.get("cause") else None,
             # Trials that an earlier version wrote do not have it.
             errored=each.get("errored", False),
+            is_judged=each.get("is_judged", True),
         )
         for each in given["findings"]
     )

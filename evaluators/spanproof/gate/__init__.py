@@ -26,8 +26,9 @@ from spanproof.gate.errors import (
     GateError,
     NoBaseline,
 )
-from spanproof.gate.files import GateFile, read_assertions, read_gate_file
+from spanproof.gate.files import GateFile, parse_gate, read_assertions, read_gate_file
 from spanproof.gate.grammar import parse, parse_lines, parse_query, parse_score
+from spanproof.gate.judged_share import LEAST_JUDGED_SHARE, describe_shortfall
 from spanproof.gate.open_policy import OpenPolicy, describe_gravest_cause, parse_open_policy
 from spanproof.gate.outputs import Verdict
 from spanproof.gate.query import ScoreQuery
@@ -36,6 +37,7 @@ from spanproof.gate.report import AssertionReport, CaseResult, CaseState, GateRe
 from spanproof.gate.trials import CaseTrials
 
 __all__ = [
+    "LEAST_JUDGED_SHARE",
     "AggregateAssertion",
     "AllCases",
     "Assertion",
@@ -69,7 +71,9 @@ __all__ = [
     "Verdict",
     "check",
     "describe_gravest_cause",
+    "describe_shortfall",
     "parse",
+    "parse_gate",
     "parse_lines",
     "parse_open_policy",
     "parse_query",

@@ -9,19 +9,31 @@ where it comes out the same whether all open verdicts were fail or pass.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from spanproof.evaluators.intervals import Interval, compute_wilson_interval
-from spanproof.evaluators.scores import is_open
+from spanproof.evaluators.intervals import Interval, compute_clustered_interval, compute_wilson_interval
+from spanproof.evaluators.scores import find_state, is_open
 from spanproof.gate.assertion import AggregateAssertion, Bound, Function, compare
+from spanproof.gate.judged_share import LEAST_JUDGED_SHARE, describe_shortfall, is_left_unjudged
 from spanproof.gate.open_policy import OpenPolicy
 from spanproof.gate.outputs import Verdict
 from spanproof.gate.report import AssertionReport
+from spanproof.gate.sandbox_runs import SandboxEvidence, get_sandbox_evidence
 from spanproof.gate.statistics import aggregate
-from spanproof.trace import Cause, Errored, Label, Score, Scored, State, fold_outcomes
+from spanproof.trace import Cause, Errored, Label, Score, Scored, Skipped, State, fold_outcomes
 
 _Cases = Sequence[Sequence[Score]]
+
+# Rates that count what has no verdict.
+_OVER_UNJUDGED = (
+    Function.OPEN_RATE,
+    Function.ERROR_RATE,
+    Function.PRESENCE_RATE,
+    Function.SANDBOX_PASS_RATE,
+    Function.CODE_PRESENCE,
+)
 
 _VALUES = {OpenPolicy.FAIL: 0.0, OpenPolicy.PASS: 1.0}
 
@@ -55,6 +67,7 @@ def report_aggregate(
     cases: _Cases,
     before: _Cases | None,
     open_policy: OpenPolicy = OpenPolicy.NOT_PASSED,
+    least_judged: float = LEAST_JUDGED_SHARE,
 ) -> AssertionReport:
     """Report on one aggregate.
 
@@ -63,10 +76,15 @@ def report_aggregate(
         cases: the scores it is about, case by case.
         before: those of the baseline; needed where the assertion compares with it.
         open_policy: what open verdicts count as.
+        least_judged: the share of the scores that could be judged that must be.
     """
     found = _compute(assertion, cases, open_policy)
     baseline = _compute(assertion, before, open_policy) if before is not None else None
     verdict, reason = _conclude(assertion, found, baseline)
+    if verdict is Verdict.PASSED and assertion.function not in _OVER_UNJUDGED:
+        scores = [score for case in cases for score in case]
+        if shortfall := _describe_shortfall(scores, open_policy, least_judged):
+            verdict, reason = Verdict.INCONCLUSIVE, f"{shortfall}; {reason}"
     return AssertionReport(
         assertion,
         verdict,
@@ -80,25 +98,44 @@ def report_aggregate(
     )
 
 
+def _describe_shortfall(scores: Sequence[Score], policy: OpenPolicy, least_judged: float) -> str:
+    """Return that too few scores were judged; empty where enough were."""
+    open_ones = [] if policy in _VALUES else _select_open(scores)
+    skipped = [
+        score.outcome.cause
+        for score in scores
+        if isinstance(score.outcome, Skipped) and is_left_unjudged(score.outcome.cause)
+    ]
+    scored = sum(isinstance(score.outcome, Scored) for score in scores)
+    unjudged = [*_list_causes(open_ones), *skipped]
+    return describe_shortfall("scores", scored - len(open_ones), unjudged, least_judged)
+
+
 def _compute(assertion: AggregateAssertion, cases: _Cases, policy: OpenPolicy) -> _Found:
     scores = [score for case in cases for score in case]
     scored = [score.outcome for score in scores if isinstance(score.outcome, Scored)]
     errored = sum(isinstance(score.outcome, Errored) for score in scores)
     match assertion.function:
         case Function.FAIL_RATE:
-            return _compute_fail_rate(scores, errored, policy)
+            found = _compute_fail_rate(scores, errored, policy)
+            counts = [State.FAIL, State.PASS, *([State.OPEN] if policy in _VALUES else [])]
+            parts = [State.FAIL, *([State.OPEN] if policy is OpenPolicy.FAIL else [])]
+            return replace(found, interval=_compute_interval(cases, found, parts, counts))
         case Function.OPEN_RATE:
             open_ones = _select_open(scores)
             judged = sum(outcome.label is not None for outcome in scored)
             remark = policy.format_open(len(open_ones), _list_causes(open_ones)) if open_ones else ""
             noun = "verdicts, open ones among them"
             found = _compute_rate(len(open_ones), judged + len(open_ones), noun, errored)
-            return replace(found, open=len(open_ones), remark=remark)
+            interval = _compute_interval(cases, found, [State.OPEN], [State.FAIL, State.PASS, State.OPEN])
+            return replace(found, interval=interval, open=len(open_ones), remark=remark)
         case Function.ERROR_RATE:
             return _compute_rate(errored, errored + len(scored), "scores that were not skipped")
         case Function.PRESENCE_RATE:
             present = sum(any(isinstance(score.outcome, Scored) for score in case) for case in cases)
             return _compute_rate(present, len(cases), "cases")
+        case Function.CODE_PRESENCE:
+            return _compute_rate(sum(map(bool, cases)), len(cases), "cases")
         case Function.SANDBOX_PASS_RATE:
             return _compute_sandbox_pass_rate(cases, policy)
         case _:
@@ -116,26 +153,54 @@ def _compute_fail_rate(scores: Sequence[Score], errored: int, policy: OpenPolicy
     return replace(found, noun="verdicts", errored=errored)
 
 
+def _compute_interval(
+    cases: _Cases, found: _Found, parts: Sequence[State], counts: Sequence[State]
+) -> Interval | None:
+    """Return the interval of a rate by case: the scores of one case depend on each other.
+
+    Args:
+        cases: the scores, case by case.
+        found: the rate, with its interval over scores, which holds where each case has one.
+        parts: the states that the rate is of.
+        counts: the states that it is over.
+    """
+    states = [[find_state(score.layer, score.name, score.outcome) for score in case] for case in cases]
+    clusters = [
+        (sum(state in parts for state in case), sum(state in counts for state in case)) for case in states
+    ]
+    if all(total <= 1 for _, total in clusters):
+        return found.interval
+    return compute_clustered_interval(clusters)
+
+
 def _compute_sandbox_pass_rate(cases: _Cases, policy: OpenPolicy) -> _Found:
-    """Return the share of the tested cases whose tests passed; tests that were not run count as errored."""
+    """Return the share of the tried cases whose code works; tests that were not run count as errored."""
     tested = [case for case in cases if case]
     judged = [case for case in tested if all(isinstance(score.outcome, Scored) for score in case)]
     states = [fold_outcomes(score.outcome for score in case) for case in judged]
     unsettled = [case for case, state in zip(judged, states, strict=True) if state is State.OPEN]
     causes = _list_causes([_select_open(case)[0] for case in unsettled])
     untested = len(cases) - len(tested)
-    remarks = (
-        [f"{untested} more {'bears' if untested == 1 else 'bear'} code and no tests"] if untested else []
-    )
+    by_evidence = Counter(map(get_sandbox_evidence, tested))
+    are_tested = set(by_evidence) <= {SandboxEvidence.TESTS}
+    remarks = [] if are_tested else [_format_evidence(by_evidence)]
+    if untested:
+        verb, was = ("bears", "was") if untested == 1 else ("bear", "were")
+        remarks.append(f"{untested} more {verb} code and no tests, and {was} not replayed")
     remarks += [policy.format_open(len(causes), causes)] if causes else []
     passed, failed = states.count(State.PASS), states.count(State.FAIL)
     found = _compute_partly_open_rate(passed, failed, causes, policy, OpenPolicy.PASS)
     return replace(
         found,
-        noun="cases with code and tests",
+        noun="cases with code and tests" if are_tested else "cases with code",
         errored=len(tested) - len(judged),
         remark="; ".join(remarks),
     )
+
+
+def _format_evidence(counts: Mapping[SandboxEvidence, int]) -> str:
+    """Return by what the code was tried: `3 by your harness, 5 by replay`."""
+    return ", ".join(f"{counts[each]} by {each}" for each in SandboxEvidence if counts[each])
 
 
 def _compute_number(

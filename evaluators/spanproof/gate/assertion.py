@@ -260,7 +260,14 @@ class Function(StrEnum):
     ERROR_RATE = "error_rate"
     PRESENCE_RATE = "presence_rate"
     SANDBOX_PASS_RATE = "sandbox_pass_rate"  # noqa: S105 - a share, no password
-    """Of the cases that bear code, the share whose tests passed; it is written without a score."""
+    """Of the cases whose code was tried, the share whose code works; it is written without a score."""
+    CODE_PRESENCE = "code_presence"
+    """The share of the cases that bear code; it is written without a score."""
+
+    @property
+    def has_score(self) -> bool:
+        """Whether it is written with a score."""
+        return self not in (Function.SANDBOX_PASS_RATE, Function.CODE_PRESENCE)
 
     @property
     def is_rate(self) -> bool:
@@ -314,7 +321,11 @@ class AggregateAssertion:
     def larger_is_better(self) -> bool:
         """Whether a larger number is an improvement: for values from 0 to 1 and for presence."""
         if self.function.is_rate:
-            return self.function in (Function.PRESENCE_RATE, Function.SANDBOX_PASS_RATE)
+            return self.function in (
+                Function.PRESENCE_RATE,
+                Function.SANDBOX_PASS_RATE,
+                Function.CODE_PRESENCE,
+            )
         return self.score.unit is Unit.NONE
 
     def __str__(self) -> str:
@@ -323,7 +334,7 @@ class AggregateAssertion:
     @property
     def subject(self) -> str:
         """What is compared: `avg(groundedness.score)`, `sandbox_pass_rate`."""
-        if self.function is Function.SANDBOX_PASS_RATE:
+        if not self.function.has_score:
             return self.function.value
         return f"{self.function.value}({self.score})"
 

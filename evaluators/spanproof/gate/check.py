@@ -31,12 +31,32 @@ from spanproof.gate.assertion import (
     is_about,
 )
 from spanproof.gate.errors import NoBaseline
+from spanproof.gate.judged_share import LEAST_JUDGED_SHARE, describe_shortfall, is_left_unjudged
 from spanproof.gate.missing import explain_missing
 from spanproof.gate.open_policy import OpenPolicy
 from spanproof.gate.outputs import Verdict
 from spanproof.gate.report import AssertionReport, CaseResult, CaseState, GateReport
+from spanproof.gate.sandbox_runs import (
+    FAILURE_FIELDS,
+    SANDBOX_SCORES,
+    collect_failure_fields,
+    has_harness_results,
+    select_sandbox_scores,
+)
 from spanproof.gate.trials import CaseTrials, report_trials
-from spanproof.trace import Cause, Errored, Label, Layer, Score, Scored, Skipped
+from spanproof.trace import (
+    Cause,
+    Errored,
+    JsonValue,
+    Label,
+    Layer,
+    Score,
+    Scored,
+    Skipped,
+    State,
+    fold_outcomes,
+    get_state,
+)
 
 _Case = tuple[str, str]
 _Name = tuple[Layer, str]
@@ -76,6 +96,17 @@ class CaseScores:
     scores: dict[_Name, list[Score]] = field(default_factory=dict)
     by_person: dict[Layer, Score] = field(default_factory=dict)
 
+    @property
+    def has_code(self) -> bool:
+        """Whether the case bears code, or a harness ran some of it."""
+        return self.bears_code or has_harness_results(self.scores)
+
+    def select_sandbox_scores(self) -> Sequence[Score]:
+        """Return the scores that decide whether its code works; empty where nothing tried it."""
+        own = (Layer.EXECUTION, Layer.EXECUTION.value)
+        person = {own: [self.by_person[Layer.EXECUTION]]} if Layer.EXECUTION in self.by_person else {}
+        return select_sandbox_scores({**self.scores, **person})
+
     def select_scores(self, score: ScoreRef) -> Sequence[Score]:
         """Return the scores that an assertion is about; a person's verdict settles a layer's own value."""
         if score.is_own_value and score.layer in self.by_person:
@@ -97,6 +128,8 @@ def check(
     scores: Iterable[Score | CaseTrials],
     baseline: Iterable[Score | CaseTrials] | None = None,
     open_policy: OpenPolicy = OpenPolicy.NOT_PASSED,
+    least_judged: float = LEAST_JUDGED_SHARE,
+    failure_fields: Sequence[str] = FAILURE_FIELDS,
 ) -> GateReport:
     """Check every assertion over these scores, which are read once.
 
@@ -105,6 +138,9 @@ def check(
         scores: of the runs that are judged, with the trials of cases where an agent was run on a suite.
         baseline: scores to compare with, for assertions with `no_worse_than baseline`.
         open_policy: what open verdicts count as.
+        least_judged: the share of what could be judged that must be, from 0 to 1; below it an assertion that
+            would pass is inconclusive.
+        failure_fields: what is listed of runs whose code does not work; any of `FAILURE_FIELDS`.
 
     Raises:
         NoBaseline: an assertion needs one and there is none.
@@ -114,7 +150,10 @@ def check(
         raise NoBaseline(f"assertion {str(compared[0])!r} compares with a baseline, and none is given")
     found = _gather(assertions, scores)
     before = _gather(compared, baseline) if compared and baseline is not None else None
-    reports = (_report(assertion, found, before, open_policy) for assertion in assertions)
+    reports = (
+        _report(assertion, found, before, open_policy, least_judged, failure_fields)
+        for assertion in assertions
+    )
     return GateReport(tuple(reports), open_policy)
 
 
@@ -128,6 +167,8 @@ def _gather(assertions: Sequence[Assertion], scores: Iterable[Score | CaseTrials
         for assertion in assertions
         if not isinstance(assertion, TrialsAssertion)
     }
+    if any(isinstance(each, AggregateAssertion) and not each.function.has_score for each in assertions):
+        wanted |= SANDBOX_SCORES
     trials: list[CaseTrials] = []
     cases: dict[_Case, CaseScores] = {}
     names: dict[Layer, set[str]] = {layer: set() for layer in Layer}
@@ -147,21 +188,30 @@ def _gather(assertions: Sequence[Assertion], scores: Iterable[Score | CaseTrials
 
 
 def _report(
-    assertion: Assertion, found: _Gathered, before: _Gathered | None, policy: OpenPolicy
+    assertion: Assertion,
+    found: _Gathered,
+    before: _Gathered | None,
+    policy: OpenPolicy,
+    least_judged: float,
+    failure_fields: Sequence[str],
 ) -> AssertionReport:
     if isinstance(assertion, TrialsAssertion):
         return report_trials(assertion, found.trials, before.trials if before else None, policy)
     cases = _select_cases(assertion, found)
     if not cases:
-        code = " that bears code" if _needs_code(assertion) else ""
+        code = " that bears code" if _is_about_sandbox(assertion) else ""
         cohort = " with this cohort" if assertion.where else ""
         return AssertionReport(assertion, Verdict.FAILED, f"there is no case{code} to check{cohort}")
-    if not any(cases):
+    is_presence = isinstance(assertion, AggregateAssertion) and assertion.function is Function.CODE_PRESENCE
+    if not any(cases) and not is_presence:
         return AssertionReport(assertion, Verdict.FAILED, explain_missing(assertion.score, found.names))
     if isinstance(assertion, AggregateAssertion):
-        return report_aggregate(
-            assertion, cases, _select_cases(assertion, before) if before else None, policy
+        report = report_aggregate(
+            assertion, cases, _select_cases(assertion, before) if before else None, policy, least_judged
         )
+        if _is_about_sandbox(assertion):
+            report = replace(report, cases=_list_tried_cases(assertion, found, failure_fields))
+        return report
     firsts = [case.first for case in found.cases if is_about(assertion, case.first.cohort)]
     return _report_cases(
         assertion,
@@ -169,18 +219,79 @@ def _report(
             _judge_case(assertion, first, scores, policy) for first, scores in zip(firsts, cases, strict=True)
         ),
         policy,
+        least_judged,
     )
 
 
 def _select_cases(assertion: ScoreAssertion, gathered: _Gathered) -> list[Sequence[Score]]:
     """Return the scores that the assertion is about, case by case; empty for a case that has none."""
-    about = (case for case in gathered.cases if is_about(assertion, case.first.cohort))
-    needs_code = _needs_code(assertion)
-    return [case.select_scores(assertion.score) for case in about if case.bears_code or not needs_code]
+    about = [case for case in gathered.cases if is_about(assertion, case.first.cohort)]
+    if _is_about_sandbox(assertion):
+        return [case.select_sandbox_scores() for case in about if case.has_code]
+    if isinstance(assertion, AggregateAssertion) and assertion.function is Function.CODE_PRESENCE:
+        return [(case.first,) if case.has_code else () for case in about]
+    return [case.select_scores(assertion.score) for case in about]
 
 
-def _needs_code(assertion: Assertion) -> bool:
+def _is_about_sandbox(assertion: Assertion) -> bool:
     return isinstance(assertion, AggregateAssertion) and assertion.function is Function.SANDBOX_PASS_RATE
+
+
+# Of a case whose code was tried: tests that were skipped did not run.
+_STATES = {
+    State.FAIL: CaseState.VIOLATED,
+    State.ERRORED: CaseState.ERRORED,
+    State.OPEN: CaseState.OPEN,
+    State.PASS: CaseState.SATISFIED,
+    State.SKIPPED: CaseState.ERRORED,
+}
+
+
+def _list_tried_cases(
+    assertion: ScoreAssertion, found: _Gathered, failure_fields: Sequence[str]
+) -> tuple[CaseResult, ...]:
+    """Return the cases whose code was tried, with the facts that are listed of those that do not pass."""
+    listed = []
+    for case in found.cases:
+        deciding = case.select_sandbox_scores() if case.has_code else ()
+        if not deciding or not is_about(assertion, case.first.cohort):
+            continue
+        state = _STATES[fold_outcomes(score.outcome for score in deciding)]
+        against = [each for each in deciding if _STATES[get_state(each.outcome)] is state]
+        values = [each.outcome.value for each in deciding if isinstance(each.outcome, Scored)]
+        fields = {} if state is CaseState.SATISFIED else collect_failure_fields(case.scores, failure_fields)
+        listed.append(
+            CaseResult(
+                case.first.trace_id,
+                case.first.run_span_id,
+                case.first.cohort.agent,
+                state,
+                min(values, default=None),
+                "; ".join([_explain_score(against[0]), *_format_fields(fields)]),
+                tuple(score.id for score in deciding),
+                _find_cause(against[0]) if state is CaseState.OPEN else None,
+                fields,
+            )
+        )
+    return tuple(listed)
+
+
+def _explain_score(score: Score) -> str:
+    match score.outcome:
+        case Scored(explanation=explanation):
+            return explanation or f"{score.layer.value}.{score.name}"
+        case Skipped(reason):
+            return reason
+        case Errored(error_type, message):
+            return f"{error_type}: {message}"
+
+
+def _format_fields(fields: Mapping[str, JsonValue]) -> list[str]:
+    return [
+        f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
+        for name, value in fields.items()
+        if value is not None
+    ]
 
 
 def _judge_case(
@@ -200,12 +311,12 @@ def _judge_case(
         value,
         explanation,
         tuple(score.id for score in scores),
-        _find_cause(judged[0][3]) if state is CaseState.OPEN else None,
+        _find_cause(judged[0][3]) if judged and state in (CaseState.OPEN, CaseState.SKIPPED) else None,
     )
 
 
 def _find_cause(score: Score) -> Cause | None:
-    return score.outcome.cause if isinstance(score.outcome, Scored) else None
+    return score.outcome.cause if isinstance(score.outcome, Scored | Skipped) else None
 
 
 def _judge_score(assertion: CaseAssertion, score: Score) -> tuple[CaseState, float | None, str]:
@@ -264,7 +375,7 @@ def _count_cases(report: AssertionReport) -> _Tally:
 
 
 def _report_cases(
-    assertion: CaseAssertion, cases: tuple[CaseResult, ...], policy: OpenPolicy
+    assertion: CaseAssertion, cases: tuple[CaseResult, ...], policy: OpenPolicy, least_judged: float
 ) -> AssertionReport:
     unsettled = sum(case.state is CaseState.OPEN for case in cases)
     blank = AssertionReport(
@@ -272,14 +383,30 @@ def _report_cases(
     )
     tally = _count_cases(blank)
     verdict = _conclude(assertion, tally)
+    reason = _explain(blank, assertion, tally, verdict)
+    if verdict is Verdict.PASSED and (shortfall := _describe_shortfall(blank, least_judged)):
+        verdict, reason = Verdict.INCONCLUSIVE, f"{shortfall}; {reason}"
     return replace(
         blank,
         verdict=verdict,
-        reason=_explain(blank, assertion, tally, verdict),
+        reason=reason,
         needed=assertion.quantifier.needed(tally.counted),
         share=tally.satisfied / tally.counted if tally.counted else None,
         interval=compute_wilson_interval(tally.satisfied, tally.counted),
     )
+
+
+def _describe_shortfall(report: AssertionReport, least_judged: float) -> str:
+    """Return that too few cases were judged; empty where enough were."""
+    is_counted = report.open_policy in (OpenPolicy.PASS, OpenPolicy.FAIL)
+    unjudged = [
+        case.cause
+        for case in report.cases
+        if (case.state is CaseState.OPEN and not is_counted)
+        or (case.state is CaseState.SKIPPED and is_left_unjudged(case.cause))
+    ]
+    judged = report.judged + (report.open if is_counted else 0)
+    return describe_shortfall("cases", judged, unjudged, least_judged)
 
 
 def _conclude(assertion: CaseAssertion, tally: _Tally) -> Verdict:
@@ -325,14 +452,15 @@ def _format_open(report: AssertionReport) -> str:
 
 
 def _explain_share(assertion: CaseAssertion, counted: int) -> str:
-    """Return a remark where a share below 100 % of so few cases is all, and from how many it is not."""
+    """Return a remark where so few cases leave no room for a failure, and how many would; else ''."""
     quantifier = assertion.quantifier
     if not isinstance(quantifier, AtLeastShare) or not counted or quantifier.needed(counted) < counted:
         return ""
     slack = quantifier.first_with_slack
     if slack is None:
         return ""
-    return f"{float(quantifier.percent):g}% of {counted} is all of them: one may fail from {slack} cases on"
+    percent = f"{float(quantifier.percent):g}%"
+    return f"with {counted} cases, {percent} leaves no room for a failure; with {slack}, one may fail"
 
 
 def _has_no_verdict(case: CaseResult) -> bool:

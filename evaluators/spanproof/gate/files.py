@@ -7,14 +7,19 @@
       for: at_least 90% of cases
     - {metric: execution.wall_s, aggregation: p95, operator: "<=", threshold: 10s}
     required_sandbox_pass_rate: 0.95
+    presence_eval: ContainsCode
+    failure_fields: [exit_code, stderr_class]
     open: ignore
+    least_judged: 0.9
 
-An entry with keys is the same assertion spelt out: it is put together as text and read by the one grammar.
+The same keys in JSON, or in a mapping of Python's, say the same. An entry with keys is the same assertion
+spelt out: it is put together as text and read by the one grammar.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +29,7 @@ from spanproof.gate.assertion import Assertion, Function
 from spanproof.gate.errors import BadAssertions, GateError
 from spanproof.gate.grammar import parse, parse_lines
 from spanproof.gate.open_policy import OpenPolicy, parse_open_policy
+from spanproof.gate.sandbox_runs import FAILURE_FIELDS
 from spanproof.sandbox.untrusted_files import (
     MAX_DOCUMENT_BYTES,
     MalformedYamlError,
@@ -34,15 +40,37 @@ from spanproof.sandbox.untrusted_files import (
 from spanproof.trace import Layer
 
 _KEYS: Final = ("metric", "aggregation", "operator", "threshold", "for", "where")
-_TOP: Final = ("assertions", "required_sandbox_pass_rate", "open")
+_TOP: Final = (
+    "assertions",
+    "required_sandbox_pass_rate",
+    "presence_eval",
+    "failure_fields",
+    "open",
+    "least_judged",
+)
+
+# Names that evaluators of code presence have, in lower case and without signs between words.
+_PRESENCE_NAMES: Final = frozenset(("codepresence", "containscode", "hascode", "iscode", "presence"))
+# How much less of the runs may bear code than of the baseline: a fluctuation of that size is ordinary where a
+# window holds some hundred runs (the 95 % interval of one half of 400 is 5 points wide on each side).
+_PRESENCE_MARGIN: Final = 0.05
+_WITHOUT_SCORE: Final = tuple(each.value for each in Function if not each.has_score)
 
 
 @dataclass(frozen=True, slots=True)
 class GateFile:
-    """What a file says: its assertions, and what open verdicts count as (None where it leaves that out)."""
+    """What a file says: its assertions, and more where it does not leave that out.
+
+    Attributes:
+        open_policy: what open verdicts count as.
+        least_judged: the share of what could be judged that must be.
+        failure_fields: what is listed of runs whose code does not work.
+    """
 
     assertions: tuple[Assertion, ...]
     open_policy: OpenPolicy | None = None
+    least_judged: float | None = None
+    failure_fields: tuple[str, ...] = FAILURE_FIELDS
 
 
 def read_assertions(path: Path) -> list[Assertion]:
@@ -50,8 +78,12 @@ def read_assertions(path: Path) -> list[Assertion]:
     return list(read_gate_file(path).assertions)
 
 
-def read_gate_file(path: Path) -> GateFile:
-    """Return what a file says; its suffix `.yaml` or `.yml` says that it is YAML.
+def read_gate_file(path: Path, *, has_baseline: bool = False) -> GateFile:
+    """Return what a file says; its suffix `.yaml`, `.yml` or `.json` says that it holds a mapping.
+
+    Args:
+        path: of the file.
+        has_baseline: whether there is a baseline, which `presence_eval` is compared with.
 
     Raises:
         BadAssertions: the file is none; names the entry and what is expected.
@@ -62,12 +94,26 @@ def read_gate_file(path: Path) -> GateFile:
         content = read_bounded(path, MAX_DOCUMENT_BYTES)
     except UnsafeFileError as problem:
         raise BadAssertions(str(problem)) from problem
-    if path.suffix not in (".yaml", ".yml"):
+    if path.suffix not in (".yaml", ".yml", ".json"):
         return GateFile(tuple(parse_lines(content.decode("utf-8"))))
     try:
         given = load_yaml(content)
     except MalformedYamlError as problem:
         raise BadAssertions(f"{path}: not YAML: {problem}") from problem
+    return parse_gate(given, str(path), has_baseline=has_baseline)
+
+
+def parse_gate(given: object, path: str = "gate", *, has_baseline: bool = False) -> GateFile:
+    """Return what a mapping says, as a file of YAML holds it.
+
+    Args:
+        given: the mapping.
+        path: where it is from, for errors.
+        has_baseline: whether there is a baseline, which `presence_eval` is compared with.
+
+    Raises:
+        BadAssertions: it is none; names the entry and what is expected.
+    """
     if not isinstance(given, dict) or set(given) - set(_TOP):
         raise BadAssertions(
             f"{path}: expected a mapping with {', '.join(_TOP[:-1])} or {_TOP[-1]},"
@@ -82,22 +128,61 @@ def read_gate_file(path: Path) -> GateFile:
     required = given.get("required_sandbox_pass_rate")
     if required is not None:
         texts.append(f"{Function.SANDBOX_PASS_RATE.value} >= {required}")
+    if given.get("presence_eval") is not None:
+        texts.append(_format_presence(path, given["presence_eval"], has_baseline=has_baseline))
     found = []
     for each in texts:
         try:
             found.append(parse(each))
         except GateError as problem:
             raise BadAssertions(f"{path}: {problem}") from problem
-    return GateFile(tuple(found), _read_open_policy(path, given))
+    return GateFile(
+        tuple(found),
+        _read_open_policy(path, given),
+        _read_least_judged(path, given),
+        _read_failure_fields(path, given),
+    )
 
 
-def _read_open_policy(path: Path, given: Mapping[str, Any]) -> OpenPolicy | None:
+def _format_presence(path: str, given: object, *, has_baseline: bool) -> str:
+    """Return what `presence_eval` asserts: code is as frequent as in the baseline, or is there at all."""
+    if not isinstance(given, str):
+        raise BadAssertions(f"{path}: presence_eval must name an evaluator, got {_shorten_value(given)}")
+    is_code = re.sub(r"[^a-z]", "", given.lower()) in _PRESENCE_NAMES
+    subject = Function.CODE_PRESENCE.value if is_code else f"{Function.PRESENCE_RATE.value}({given})"
+    if has_baseline:
+        return f"{subject} no_worse_than baseline by {_PRESENCE_MARGIN}"
+    return f"{subject} > 0"
+
+
+def _read_failure_fields(path: str, given: Mapping[str, Any]) -> tuple[str, ...]:
+    fields = given.get("failure_fields")
+    if fields is None:
+        return FAILURE_FIELDS
+    is_list = isinstance(fields, list)
+    unknown = [each for each in fields if each not in FAILURE_FIELDS] if is_list else fields
+    if unknown or not is_list:
+        known = ", ".join(FAILURE_FIELDS)
+        raise BadAssertions(f"{path}: failure_fields must list any of {known}; got {_shorten_value(unknown)}")
+    return tuple(fields)
+
+
+def _read_open_policy(path: str, given: Mapping[str, Any]) -> OpenPolicy | None:
     if given.get("open") is None:
         return None
     try:
-        return parse_open_policy(str(path), given["open"])
+        return parse_open_policy(path, given["open"])
     except ValueError as problem:
         raise BadAssertions(str(problem)) from problem
+
+
+def _read_least_judged(path: str, given: Mapping[str, Any]) -> float | None:
+    share = given.get("least_judged")
+    if share is None:
+        return None
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+        raise BadAssertions(f"{path}: least_judged must be a number from 0 to 1, got {share!r}")
+    return float(share)
 
 
 def _format_entry(place: str, entry: object) -> str:
@@ -115,7 +200,7 @@ def _format_entry(place: str, entry: object) -> str:
         metric = f"{metric}.score"
     is_verdict = entry["threshold"] in ("pass", "fail")
     operator = entry.get("operator", "==" if is_verdict else ">=")
-    is_one_number = metric == Function.SANDBOX_PASS_RATE.value or metric.startswith(("pass@", "pass^"))
+    is_one_number = metric in _WITHOUT_SCORE or metric.startswith(("pass@", "pass^"))
     if is_one_number and (aggregation is not None or "for" in entry):
         raise BadAssertions(f"{place}: {metric} is over all cases; leave out `aggregation` and `for`")
     if is_one_number:

@@ -2,7 +2,8 @@
 
     assertion  = cases | aggregate | trials
     cases      = score comparison value quantifier [ where ]
-    aggregate  = ( function "(" score ")" | "sandbox_pass_rate" ) ( comparison amount | no_worse ) [ where ]
+    aggregate  = ( function "(" score ")" | "sandbox_pass_rate" | "code_presence" )
+                 ( comparison amount | no_worse ) [ where ]
     trials     = ( "pass@" | "pass^" ) integer ( comparison amount | no_worse ) [ where ]
     no_worse   = "no_worse_than" "baseline" [ "by" amount ]
     score      = alias [ "." "score" ] | layer "." ( "score" | name | string )
@@ -72,8 +73,12 @@ _TOKEN = re.compile(
 )
 
 _DIMENSIONS = tuple(field.name for field in fields(Cohort))
-_FUNCTIONS = tuple(each.value for each in Function if each is not Function.SANDBOX_PASS_RATE)
-_TESTS = ScoreRef(Layer.CORRECTNESS, "tests_pass")
+_FUNCTIONS = tuple(each.value for each in Function if each.has_score)
+# The score that an aggregate without one is reported under.
+_IMPLIED = {
+    Function.SANDBOX_PASS_RATE.value: ScoreRef(Layer.CORRECTNESS, "tests_pass"),
+    Function.CODE_PRESENCE.value: ScoreRef(Layer.CORRECTNESS, "compiles"),
+}
 _COMPARISONS = " ".join(Comparison)
 
 
@@ -164,9 +169,9 @@ class _Parser:
         following = self._tokens[self._at + 1 :][:1]
         if following and following[0].text == "(":
             found: Assertion = self._parse_aggregate()
-        elif self._next.text == Function.SANDBOX_PASS_RATE.value:
+        elif (word := self._next.text) in _IMPLIED:
             self._at += 1
-            found = self._parse_limit(AggregateAssertion(Function.SANDBOX_PASS_RATE, _TESTS, NoWorse()))
+            found = self._parse_limit(AggregateAssertion(Function(word), _IMPLIED[word], NoWorse()))
         elif self._next.text == "pass" and following and following[0].text in ("@", "^"):
             found = self._parse_trials()
         else:
@@ -355,6 +360,8 @@ class _Parser:
         self._at += 2
         if Fraction(token.text) > 100:
             raise self._make_error(token.column, "at most 100%")
+        if Fraction(token.text) == 0:
+            raise self._make_error(token.column, "a share above 0%: at_least 0% holds whatever was found")
         if self._skip("of"):
             self._expect("cases")
         return AtLeastShare(Fraction(token.text))
@@ -363,6 +370,8 @@ class _Parser:
         token = self._next
         if "." in token.text:
             raise self._make_error(token.column, "a whole number of cases, or a share with %")
+        if int(token.text) == 0:
+            raise self._make_error(token.column, "a number from 1 on: at_least 0 holds whatever was found")
         self._at += 1
         if not self._skip("cases"):
             raise self._make_error(self._next.column, "'% of cases' or 'cases'")

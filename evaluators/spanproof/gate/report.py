@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final, TypeAlias
@@ -12,7 +12,7 @@ from spanproof.evaluators.intervals import Interval
 from spanproof.gate.assertion import Assertion, TrialsAssertion
 from spanproof.gate.open_policy import OpenPolicy
 from spanproof.gate.outputs import ResultRow, ResultTable, RunRow, Verdict, count, mark_code
-from spanproof.trace import Cause, Layer
+from spanproof.trace import Cause, JsonValue, Layer
 
 RunRows: TypeAlias = Mapping[tuple[str, str], RunRow]
 """Runs in the form of `spanproof eval --json`, by the ids of their trace and their span."""
@@ -43,7 +43,8 @@ class CaseResult:
         value: the compared number of the deciding score, None where there is none.
         explanation: why, in the words of the evaluator.
         score_ids: the scores behind it.
-        cause: why it is open; None of others, and where the scores do not state it.
+        cause: why it is open or was skipped; None of others, and where the scores do not state it.
+        fields: of a case whose code does not work, what its harness or replay says of that.
     """
 
     trace_id: str
@@ -54,6 +55,7 @@ class CaseResult:
     explanation: str
     score_ids: tuple[str, ...] = ()
     cause: Cause | None = None
+    fields: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,8 @@ class AssertionReport:
     Attributes:
         reason: why the verdict is what it is, in one sentence.
         needed: how many cases must satisfy it; 0 of an aggregate.
-        cases: every case it is about, in the order of the scores; none of an aggregate.
+        cases: every case it is about, in the order of the scores; of an aggregate none but those of
+            `sandbox_pass_rate` whose code was tried.
         share: of the cases that count, those that satisfy it, from 0 to 1; None where none counts.
         interval: of the share, or of an aggregate that is a rate.
         value, total: of an aggregate, and over how many scores or cases it is.
@@ -227,6 +230,7 @@ def _build_assertion_json(report: AssertionReport) -> dict[str, object]:
                 "value": case.value,
                 "explanation": case.explanation,
                 "cause": case.cause.value if case.cause else None,
+                **({"failure_fields": dict(case.fields)} if case.fields else {}),
                 "score_ids": list(case.score_ids),
             }
             for case in report.failing

@@ -90,12 +90,13 @@ def read_power(text: str) -> float:
 
 
 # `1,234.5`, `1_234.5`, `1.234,5`, `1 234,5`, `234,5`: a comma before other than three digits is a point.
+# The first digit comes before the look behind it, so that `re` skips from digit to digit.
 _NUMBER = re.compile(
-    r"(?<![\w.])(?:"
-    r"(?P<european>\d{1,3}(?:\.\d{3})+,\d+)"
-    r"|(?P<spaced>\d{1,3}(?:[ \u00a0\u2009\u202f]\d{3})+(?:[.,]\d{1,2})?(?![\d.,]*\d))"
-    r"|(?P<comma>\d+,(?:\d{1,2}|\d{4,})(?![\d.,]*\d))"
-    r"|\d[\d,_]*(?:\.\d+)?(?:[eE][+-]?\d+)?)(?!\w)"
+    r"\d(?<![\w.]\d)(?:"
+    r"(?P<european>\d{0,2}(?:\.\d{3})+,\d+)"
+    r"|(?P<spaced>\d{0,2}(?:[ \u00a0\u2009\u202f]\d{3})+(?:[.,]\d{1,2})?(?![\d.,]*\d))"
+    r"|(?P<comma>\d*,(?:\d{1,2}|\d{4,})(?![\d.,]*\d))"
+    r"|[\d,_]*(?:\.\d+)?(?:[eE][+-]?\d+)?)(?!\w)"
 )
 _SPACED = re.compile(r"\d[ \u00a0\u2009\u202f]\d{3}")
 _PARTING = re.compile(r",|(?<=\d)[ \u00a0\u2009\u202f](?=\d)")

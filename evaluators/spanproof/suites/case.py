@@ -110,6 +110,7 @@ class Case:
         tests: what its code must do beside, None where people wrote none; never part of the trace.
         source: where a case that was imported is from: the form, its id there, its metadata.
         fixtures: what its replay finds, in place of the configuration's; None where the case holds none.
+        requires: the layers that must not fail; None where the case leaves that out, which is all of them.
         unknown_calls: whether an agent may call endpoints of recorded hosts that the case has no answer to.
         expected: of one that is made in Python, the answer: a text that it contains, a number that is in it,
             or other JSON that it equals. It becomes a requirement.
@@ -132,6 +133,7 @@ class Case:
     source: Mapping[str, JsonValue] = field(default_factory=dict)
     tests: CaseTests | None = None
     fixtures: FixtureBook | None = None
+    requires: tuple[Layer, ...] | None = None
     unknown_calls: UnknownCalls = UnknownCalls.FAIL
     expected: InitVar[JsonValue] = None
 
@@ -141,19 +143,30 @@ class Case:
             object.__setattr__(self, "requirements", (*self.requirements, *stated))
 
     @property
-    def required(self) -> tuple[Requirement, ...]:
-        """What a run of the agent must do: the case's own requirements, else that no layer fails or is open.
+    def required_layers(self) -> tuple[Layer, ...]:
+        """The layers that must not fail."""
+        return tuple(Layer) if self.requires is None else self.requires
 
-        A case with tests requires in any case that they pass. They judge the work: a layer that never failed
-        before may then be open, as that of an answer in words alone is.
+    @property
+    def required(self) -> tuple[Requirement, ...]:
+        """What a run of the agent must do: the case's own requirements, and that no layer fails or is open.
+
+        Requirements and tests of the case's own judge the work: a layer may then be open, as that of an
+        answer in words alone is. A layer that an own requirement is about is required as that states it.
         """
         of_tests = require_tests() if self.tests is not None and self.tests.demands_tests else ()
         if self.requirements:
-            return (*self.requirements, *of_tests)
-        failed_before = (
+            stated = {each.layer for each in self.requirements}
+            layers = [layer for layer in self.required_layers if layer not in stated]
+            of_layers = require_no_failures(layers=layers, open_allowed=True, trace_needed=False)
+            return (*self.requirements, *of_layers, *of_tests)
+        failed_before = [
             each.layer for each in self.expectations if each.is_of_layer and each.label is Label.FAIL
+        ]
+        of_layers = require_no_failures(
+            failed_before, layers=self.required_layers, open_allowed=bool(of_tests)
         )
-        return (*require_no_failures(failed_before, open_allowed=bool(of_tests)), *of_tests)
+        return (*of_layers, *of_tests)
 
 
 def make_case_id(agent: str, origin: Origin) -> str:

@@ -16,13 +16,14 @@ from typing import Any
 from spanproof.suites.case import Case, UnknownCalls
 from spanproof.suites.errors import SuiteError
 from spanproof.suites.requirements import check_relative, read_requirements, write_requirements
-from spanproof.trace import Cohort, Payload, RecordedCall, SpanError, digest
+from spanproof.trace import Cohort, Layer, Payload, RecordedCall, SpanError, digest
 
 OF_PEOPLE = (
     "task",
     "notes",
     "must",
     "must_not",
+    "requires",
     "inputs",
     "files",
     "recorded",
@@ -40,7 +41,7 @@ def write_record(case: Case) -> dict[str, Any]:
     """Return a case as JSON data without its frozen run; what is empty is left out."""
     cohort = {k: value for k, value in asdict(case.cohort).items() if value != getattr(Cohort(), k)}
     record = {"id": case.id, "agent": case.agent, "task": case.task, "cohort": cohort, "notes": case.notes}
-    return {key: value for key, value in (record | write_people(case)).items() if value}
+    return {key: value for key, value in (record | write_people(case)).items() if value or key == "requires"}
 
 
 def read_record(place: str, record: object) -> Case:
@@ -86,6 +87,8 @@ def name_case(task: str, identity: str) -> str:
 def write_people(case: Case) -> dict[str, Any]:
     """Return the keys that people write beside task and notes; an empty one is left out."""
     found: dict[str, Any] = dict(write_requirements(case.requirements))
+    if case.requires is not None:
+        found["requires"] = [layer.value for layer in case.requires]
     recorded = [_encode_call(call) for call in case.recorded]
     more = {
         "inputs": dict(case.inputs),
@@ -108,6 +111,7 @@ def read_people(place: str, head: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "notes": str(head.get("notes") or ""),
         "requirements": read_requirements(place, head.get("must"), head.get("must_not")),
+        "requires": _read_layers(head),
         "inputs": _read_mapping(head, "inputs"),
         "files": _read_files(head),
         "recorded": tuple(_parse_call(each) for each in _read_list(head, "recorded")),
@@ -130,6 +134,16 @@ def _encode_call(call: RecordedCall) -> dict[str, object]:
     if call.error is not None:
         return {**entry, "error": {"type": call.error.type or "RuntimeError", "message": call.error.message}}
     return {**entry, "result": call.result.value if call.result else None}
+
+
+def _read_layers(head: Mapping[str, Any]) -> tuple[Layer, ...] | None:
+    if head.get("requires") is None:
+        return None
+    names = _read_list(head, "requires")
+    for name in names:
+        if name not in list(Layer):
+            raise ValueError(f"requires: there is no layer {name!r}; the layers are {', '.join(Layer)}")
+    return tuple(Layer(str(name)) for name in names)
 
 
 def _read_mapping(head: Mapping[str, Any], key: str) -> dict[str, Any]:

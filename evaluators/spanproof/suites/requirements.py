@@ -8,8 +8,9 @@
     - file: {path: refunds.csv, contains: "A-17"}  # in the agent's work directory; conditions as of an answer
     must_not:
     - call: {tool: delete_order}
+    requires: [boundary, execution]               # the layers that must not fail; else all five
 
-A case with tests requires as well that all of them ran and passed, whatever else it says.
+`must` and `must_not` add to the layers. A case with tests requires as well that all of them ran and passed.
 
 Takes entries of `case.yaml` and what an agent's work left; gives whether each holds. What could not be judged
 is None, never a pass; it is open where it was scored and what decides could not be settled.
@@ -31,6 +32,7 @@ from spanproof.suites.conditions import Condition, read_condition, shorten
 from spanproof.suites.errors import SuiteError
 from spanproof.suites.requests import HttpRequest, RequestPattern, find_request, parse_pattern
 from spanproof.trace import (
+    LEFT_UNJUDGED,
     Cause,
     Errored,
     JsonValue,
@@ -58,6 +60,8 @@ class Finding:
         is_open: whether it hangs on a verdict that is open; `holds` is None then.
         cause: why that is open, where its score states it.
         errored: it does not hold, and by no fault of the agent; `holds` is None then.
+        is_judged: whether there was nothing to judge, or a verdict; False of a layer that was left unjudged,
+            although the requirement may hold.
     """
 
     requirement: str
@@ -67,6 +71,7 @@ class Finding:
     is_open: bool = False
     cause: Cause | None = None
     errored: bool = False
+    is_judged: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,18 +289,28 @@ class KnownEndpoints(Requirement):
 
 @dataclass(frozen=True, slots=True)
 class NoFailure(Requirement):
-    """A layer must not *fail*: what a case requires where it has no `must` and no `must_not`.
+    """A layer must not *fail*: what a case requires of every layer that it does not leave out.
 
     A layer that is open does not meet it: whether it fails is not known.
 
     Attributes:
         judged: whether the layer may not be skipped; it was judged when the case was promoted as a failure.
         open_allowed: whether an open layer meets it, where something else judges the work.
+        trace_needed: whether a run without a trace cannot meet it.
     """
 
     about: Layer
     judged: bool
     open_allowed: bool = False
+    trace_needed: bool = True
+
+    def check(self, attempt: Attempt) -> Finding:
+        """Return whether this attempt meets it, and whether the layer was judged."""
+        # No super(): a dataclass with slots is another class than the one that this method was made for.
+        finding = Requirement.check(self, attempt)
+        outcome = attempt.run.layers.get(self.about) if attempt.run is not None else None
+        is_left = isinstance(outcome, Skipped) and outcome.cause in LEFT_UNJUDGED
+        return replace(finding, is_judged=outcome is not None and not is_left)
 
     @property
     def layer(self) -> Layer | None:
@@ -304,7 +319,7 @@ class NoFailure(Requirement):
 
     def _find(self, attempt: Attempt) -> tuple[bool | None, str]:
         if attempt.run is None:
-            return None, _NO_RUN
+            return (None if self.trace_needed else False), _NO_RUN
         outcome = attempt.run.layers.get(self.about)
         reason = _explain(outcome) if outcome is not None else f"{self.about.value} was not judged"
         match get_state(outcome):
@@ -379,13 +394,19 @@ def require_tests() -> tuple[Requirement, ...]:
 
 
 def require_no_failures(
-    failed_before: Iterable[Layer] = (), *, open_allowed: bool = False
+    failed_before: Iterable[Layer] = (),
+    *,
+    layers: Iterable[Layer] = tuple(Layer),
+    open_allowed: bool = False,
+    trace_needed: bool = True,
 ) -> tuple[Requirement, ...]:
     """Return the requirements that no layer fails or is open; those that failed before must be judged.
 
     Args:
         failed_before: the layers that failed when the case was promoted.
+        layers: those that are required.
         open_allowed: whether the other layers may be open, as something else judges the work.
+        trace_needed: whether a run without a trace cannot meet them.
     """
     before = set(failed_before)
     return tuple(
@@ -395,8 +416,9 @@ def require_no_failures(
             about=layer,
             judged=layer in before,
             open_allowed=open_allowed and layer not in before,
+            trace_needed=trace_needed,
         )
-        for layer in Layer
+        for layer in layers
     )
 
 

@@ -124,7 +124,7 @@ class SuiteReport:
             "open": self.open,
             "open_counts_as": self.open_policy.value,
             "unfrozen": list(self.unfrozen),
-            **{status.value: self.count(status) for status in CaseStatus},
+            "counts": {status.value: self.count(status) for status in CaseStatus},
             "cases": [_encode_case(report) for report in self.cases],
         }
 

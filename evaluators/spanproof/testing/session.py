@@ -308,7 +308,7 @@ def _record_run(task: str, answer: object) -> None:
 def _complete_assertion(text: str) -> str:
     """Return an assertion; one over cases without a quantifier is over all of them."""
     head = text.partition(" where ")[0]
-    is_aggregate = "(" in head or head.startswith("sandbox_pass_rate")
+    is_aggregate = "(" in head or head.startswith(("sandbox_pass_rate", "code_presence"))
     if is_aggregate or " for " in head:
         return text
     return text.replace(head, f"{head} for all cases", 1)

@@ -1,6 +1,6 @@
 """The model every stage shares: spans, traces, runs, snippets, scores."""
 
-from spanproof.trace.causes import CAUSE_WORDS, Cause, describe_cause
+from spanproof.trace.causes import CAUSE_WORDS, LEFT_UNJUDGED, Cause, describe_cause
 from spanproof.trace.ids import digest, score_id, snippet_id
 from spanproof.trace.model import (
     DEFECT_WORDS,
@@ -50,6 +50,7 @@ __all__ = [
     "CAUSE_WORDS",
     "DEFECT_WORDS",
     "GRAVITY",
+    "LEFT_UNJUDGED",
     "OPEN_VALUE",
     "AttributeValue",
     "Cause",

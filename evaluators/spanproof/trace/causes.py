@@ -51,6 +51,22 @@ class Cause(StrEnum):
     """An evaluator of the user's gave its own reason."""
 
 
+LEFT_UNJUDGED: Final = frozenset(
+    (
+        Cause.CONTENT_HIDDEN,
+        Cause.CONTENT_CUT,
+        Cause.NOT_RECORDED,
+        Cause.NOT_REPLAYED,
+        Cause.NOT_COMPARABLE,
+        Cause.NOT_SUPPORTED,
+        Cause.NOT_SAMPLED,
+        Cause.BUDGET_SPENT,
+        Cause.TOO_MANY_SPANS,
+    )
+)
+"""Causes of a skipped verdict although there was something to judge; of the others there was nothing."""
+
+
 CAUSE_WORDS: Final[Mapping[Cause, tuple[str, str]]] = MappingProxyType(
     {
         Cause.VALUE_NOT_FOUND: (

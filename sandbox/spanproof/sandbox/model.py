@@ -229,6 +229,8 @@ class Program:
             `test_…` function and each assert in a `check(candidate)`, counts as a test. What unittest,
             doctest or pytest collect besides is run by these, pytest where the environment has it; where it
             does not, the failure class is `tests_not_run` where it would be `ok`, as where there is no test.
+            Of a program in JavaScript they are JavaScript: assertions of node:assert, console.assert, and
+            `test` and `describe` of node:test.
         entry_point: with tests in HumanEval's form, the function handed to `check`.
         files: laid into the work directory first, by relative path.
         stdin: what the program reads.

@@ -65,6 +65,19 @@ def test_a_place_that_holds_what_is_not_the_program_s_is_sensitive(path: str) ->
     assert not PROBED.fullmatch(path)
 
 
+@pytest.mark.parametrize(
+    "path", ["/etc/wgetrc", "/etc/pip.conf", "/etc/R/Rprofile.site", "/etc/postgresql/15", "/etc/my.cnf"]
+)
+def test_the_start_file_of_a_tool_is_looked_for_by_the_tool(path: str) -> None:
+    assert PROBED.fullmatch(path)
+    assert not is_sensitive(path)
+
+
+def test_what_the_directory_of_a_server_holds_is_looked_for_by_no_tool() -> None:
+    assert not PROBED.fullmatch("/etc/postgresql/15/main/pg_hba.conf")
+    assert not PROBED.fullmatch("/etc/mysql/debian.cnf")
+
+
 @pytest.mark.parametrize("path", ["/data/in.csv", "/srv/report.txt", "/opt/model.bin", "/etc/app.toml"])
 def test_any_other_place_is_not(path: str) -> None:
     assert not is_sensitive(path)

@@ -151,6 +151,44 @@ def test_a_span_that_gave_a_tools_message_is_a_tool_call(one_span, wrapped):
     assert (span.tool.call_id, span.output.text) == ("c1", "84")
 
 
+def test_a_result_of_mcp_is_its_text_and_its_failure(one_span):
+    result = {"content": [{"type": "text", "text": "no cellar 9"}], "isError": True}
+    span = one_span(
+        {"openinference.span.kind": "TOOL", "tool.name": "kegs", "output.value": json.dumps(result)}
+    )
+    assert (span.output.text, span.error.message) == ("no cellar 9", "no cellar 9")
+
+
+# Name, kind and further attributes of the spans that BeeAI has of an agent's one turn.
+BEEAI_EVENTS = [
+    ("agent.react.start-1", "AGENT", {"input.value": "[]"}),
+    ("backend.openai.chat.start-1", "LLM", {}),
+    (
+        "backend.openai.chat.success-1",
+        "LLM",
+        {f"llm.output_messages.{n}.message.content": text for n, text in enumerate(["17", " kegs"])},
+    ),
+    ("backend.openai.chat.finish-1", "LLM", {}),
+    ("tool.cellar.start-1", "TOOL", {"tool.parameters": '{"cellar": 2}'}),
+    ("tool.cellar.success-1", "TOOL", {"tool.parameters": '{"cellar": 2}', "output.value": "17"}),
+    ("tool.cellar.finish-1", "TOOL", {}),
+    ("agent.react.success-1", "AGENT", {"output.value": "17"}),
+]
+
+
+def test_each_call_of_beeai_is_one_span_and_its_events_are_no_agents(one_span):
+    scope = "openinference.instrumentation.beeai"
+    spans = [
+        one_span({"openinference.span.kind": kind, **attributes}, scope=scope, name=name)
+        for name, kind, attributes in BEEAI_EVENTS
+    ]
+    calls = [span for span in spans if span.kind is not SpanKind.CHAIN]
+    assert [span.kind for span in calls] == [SpanKind.LLM, SpanKind.TOOL]
+    model, tool = calls
+    assert [message.text for message in model.output_messages] == ["17 kegs"]
+    assert (tool.tool.name, tool.tool.arguments, tool.output.text) == ("cellar", {"cellar": 2}, "17")
+
+
 def test_a_node_that_gave_messages_of_tools_is_none(one_span):
     given = json.dumps({"messages": [MESSAGE]})
     span = one_span({"openinference.span.kind": "CHAIN", "output.value": given})

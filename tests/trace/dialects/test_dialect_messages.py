@@ -88,6 +88,17 @@ CALL = ToolCall("run", {"code": "x = 1"}, "c1")
                 }
             ],
         },
+        {
+            "role": "assistant",
+            "content": "",
+            "additional_kwargs": {
+                "tool_calls": [{"id": "c1", "function": {"name": "run", "arguments": '{"code": "x = 1"}'}}]
+            },
+        },
+        {
+            "role": "tool",
+            "content": '[{"function":{"name":"run","arguments":"{\\"code\\": \\"x = 1\\"}"},"id":"c1"}]',
+        },
     ],
 )
 def test_a_call_for_a_tool_is_the_same_however_it_is_written(written):
@@ -114,6 +125,12 @@ def test_a_call_for_a_tool_is_the_same_however_it_is_written(written):
         },
         {"type": "function_call_output", "call_id": "c1", "output": "36"},
         "content='36' name='run' tool_call_id='c1'",
+        {
+            "lc": 1,
+            "type": "constructor",
+            "id": ["langchain_core", "messages", "ToolMessage"],
+            "kwargs": {"content": "36", "tool_call_id": "c1", "name": "run"},
+        },
     ],
 )
 def test_a_tools_answer_is_the_same_however_it_is_written(written):

@@ -62,3 +62,20 @@ def test_older_prompt_and_completion_are_messages(one_span):
     )
     assert span.input_messages[0].text == "How much?"
     assert span.output_messages[0].text == "45.00"
+
+
+def test_a_tool_call_that_names_no_operation_is_a_tool_call(one_span):
+    span = one_span({"gen_ai.tool.name": "count_kegs", "input.value": '{"cellar": 2}', "output.value": "17"})
+    assert (span.kind, span.tool.name, span.tool.arguments) == (SpanKind.TOOL, "count_kegs", {"cellar": 2})
+    assert span.output.text == "17"
+
+
+def test_a_model_call_that_names_no_operation_is_a_model_call(one_span):
+    span = one_span(
+        {"gen_ai.request.model": "m-1", "gen_ai.input.messages": USER, "gen_ai.output.messages": REPLY}
+    )
+    assert (span.kind, span.output_messages[0].text) == (SpanKind.LLM, "45.00")
+
+
+def test_a_model_alone_makes_no_call(one_span):
+    assert one_span({"gen_ai.request.model": "m-1"}).kind is SpanKind.OTHER

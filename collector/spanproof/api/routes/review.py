@@ -316,4 +316,4 @@ def _build_label(row: LabelRow) -> PersonsLabel:
 
 
 def _make_key(row: LabelRow) -> str:
-    return f"{row.trace_id}.{row.run_span_id}.{row.layer.value}.{row.source}"
+    return f"{row.trace_id}.{row.run_span_id}.{row.layer.value}.{row.source}/{row.project}"

@@ -458,6 +458,7 @@ def _build_column(
         if base is not None
         else None
     )
+    difference = compared.difference if compared else None
     states = [get_case_state(result) for result in found.values()]
     costs = [trial.cost_usd for trial in trials if trial.cost_usd is not None]
     agent = experiment.head.get("agent")
@@ -474,9 +475,9 @@ def _build_column(
         cost_usd=sum(costs) if costs else None,
         wall_s=fmean(trial.wall_s for trial in trials) if trials else None,
         tokens=sum(trial.tokens for trial in trials),
-        difference=compared.difference if compared else None,
-        difference_low=compared.low if compared else None,
-        difference_high=compared.high if compared else None,
+        difference=difference.mean if difference else None,
+        difference_low=difference.low if difference else None,
+        difference_high=difference.high if difference else None,
         fixed=len(compared.fixed) if compared else 0,
         regressed=len(compared.regressed) if compared else 0,
     )

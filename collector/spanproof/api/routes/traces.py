@@ -78,7 +78,7 @@ def traces(
         shown, last = _collect_in_state(fetch, decode_cursor(cursor), state, layer, limit)
     return models.TraceList(
         traces=[pages.build_trace_row(row) for row in shown],
-        next=encode_cursor(last.start_ns, last.trace_id) if last else None,
+        next=encode_cursor(*last.place) if last else None,
     )
 
 
@@ -109,7 +109,7 @@ def _collect_in_state(
                 return found, None if is_end else row
         if len(rows) < _LOOKED_AT_ONCE:
             return found, None
-        after = rows[-1].start_ns, rows[-1].trace_id
+        after = rows[-1].place
     return found, rows[-1]
 
 
@@ -188,7 +188,7 @@ def snippets(
     last = rows[limit - 1] if len(rows) > limit else None
     return models.CodeList(
         snippets=[pages.build_code_row(row) for row in rows[:limit]],
-        next=encode_cursor(last.span_time_ns, last.snippet_id) if last else None,
+        next=encode_cursor(*last.place) if last else None,
     )
 
 
@@ -212,5 +212,5 @@ def replays(
     last = rows[limit - 1] if len(rows) > limit else None
     return models.ReplayList(
         replays=[pages.build_replay_row(row) for row in rows[:limit]],
-        next=encode_cursor(last.span_time_ns, last.snippet_id) if last else None,
+        next=encode_cursor(*last.place) if last else None,
     )

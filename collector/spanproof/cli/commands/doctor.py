@@ -1,7 +1,8 @@
 """`spanproof doctor`: which isolation features this machine has, backend by backend; and cleaning up.
 
-Out: a table, or one JSON line per backend. Exit code 0 when the chosen backend can run, 1 when it lacks a
-required feature; the default is the jail. With --clean: what killed sandboxes left and was removed.
+Out: one sentence, a table of the chosen backend, a line for each other one; or one JSON line per backend.
+Exit code 0 when the chosen backend can run, 1 when it lacks a required feature; the default is the jail.
+With --clean: what killed sandboxes left and was removed.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from rich.text import Text
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.options.backend import DEFAULT_BACKEND, open_backend, settings_option
 from spanproof.cli.output.console import console, pick, print_json
+from spanproof.cli.output.hostile import clean_line
 from spanproof.cli.problems import UsageProblem
 from spanproof.sandbox import Availability, Feature, SandboxUnavailable
 from spanproof.sandbox.registry import list_backends
@@ -23,13 +25,14 @@ from spanproof.sandbox.registry import list_backends
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON line per backend.")
 @click.option("--backend", help="Probe one backend only.")
+@click.option("--all", "show_all", is_flag=True, help="Show the features of the other backends too.")
 @click.option("--clean", is_flag=True, help="Remove what sandboxes left whose processes were killed.")
 @settings_option
-def command(as_json: bool, backend: str | None, clean: bool, settings: dict[str, str]) -> int:
-    """Show which isolation features this machine has.
+def command(as_json: bool, backend: str | None, show_all: bool, clean: bool, settings: dict[str, str]) -> int:
+    """Show what this machine can run, and how to get what is missing.
 
     Exit code 0 when the chosen backend can run with its settings; without --backend that is the default one,
-    and the others are shown for information.
+    and the others are named in a line.
 
     With --clean, remove the processes, control groups, directories and containers of sandboxes that were
     killed together with what cleans up after them, and show what was removed.
@@ -37,16 +40,32 @@ def command(as_json: bool, backend: str | None, clean: bool, settings: dict[str,
     chosen = backend or DEFAULT_BACKEND
     if clean:
         return _clean(chosen, settings, as_json)
-    usable = False
+    probed = {}
     for name in (backend,) if backend else list_backends():
         with open_backend(name, settings if name == chosen else {}) as sandbox:
-            found = sandbox.availability()
-        usable = usable or (name == chosen and found.usable)
+            probed[name] = sandbox.availability()
         if as_json:
-            print_json(_to_row(found))
-        else:
+            print_json(_to_row(probed[name]))
+    if not as_json:
+        _show_all(probed, chosen, show_all)
+    return EXIT_PASS if probed[chosen].usable else EXIT_GATE_FAILED
+
+
+def _show_all(probed: dict[str, Availability], chosen: str, with_others: bool) -> None:
+    """Print the chosen backend's state in a sentence and its features; the others in a line each."""
+    _show_sentence(probed[chosen])
+    _show(probed[chosen])
+    others = [found for name, found in probed.items() if name != chosen]
+    if with_others:
+        for found in others:
             _show(found)
-    return EXIT_PASS if usable else EXIT_GATE_FAILED
+            _show_sentence(found)
+        return
+    for found in others:
+        state = "can run here" if found.usable else f"needs {_list_missing(found)}"
+        console.print(clean_line(f"{found.backend}: {state}", 400, "dim"), soft_wrap=True)
+    if others:
+        console.print(Text("spanproof doctor --all shows the other backends' features."), soft_wrap=True)
 
 
 def _clean(backend: str, settings: dict[str, str], as_json: bool) -> int:
@@ -89,12 +108,21 @@ def _show(found: Availability) -> None:
             remedies.setdefault(feature.remedy, []).append(feature.name)
     for remedy, names in remedies.items():
         console.print(Text.assemble((f"{', '.join(names)}: ", "bold"), remedy), soft_wrap=True)
+
+
+def _show_sentence(found: Availability) -> None:
+    """Print whether a backend can run here, and what it needs where it cannot."""
     if found.usable:
         tier = f", in its {found.tier} tier" if found.tier is not None else ""
         console.print(Text(f"{found.backend} can run here{tier}.", style="green"))
     else:
-        lacking = ", ".join(feature.name for feature in found.missing)
-        console.print(Text(f"{found.backend} cannot run here: it needs {lacking}.", style="bold red"))
+        console.print(
+            Text(f"{found.backend} cannot run here: it needs {_list_missing(found)}.", style="bold red")
+        )
+
+
+def _list_missing(found: Availability) -> str:
+    return ", ".join(feature.name for feature in found.missing)
 
 
 def _format_presence(feature: Feature) -> Text:

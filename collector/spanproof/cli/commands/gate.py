@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableMapping, Sequence
+from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -11,15 +12,16 @@ from rich.padding import Padding
 from rich.text import Text
 
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
-from spanproof.cli.options.open_policy import choose_open_policy, open_policy_option
+from spanproof.cli.options.open_policy import choose_open_policy, least_judged_option, open_policy_option
 from spanproof.cli.options.outputs import Outputs, with_output_options
-from spanproof.cli.options.store import StoreQuery, opened_store, with_store_query_options
+from spanproof.cli.options.store import StoreQuery, opened_store, parse_span, with_store_query_options
 from spanproof.cli.output.console import console, print_json
 from spanproof.cli.output.hostile import clean_line
 from spanproof.cli.problems import UsageProblem
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.evaluators.score_rows import make_run_row
 from spanproof.gate import (
+    LEAST_JUDGED_SHARE,
     Assertion,
     AssertionReport,
     CaseState,
@@ -63,7 +65,7 @@ _STYLES = {
     "--assertions",
     "file",
     type=click.Path(path_type=Path),
-    help="File of assertions: one a line, or YAML.",
+    help="File of assertions: one a line, YAML, or JSON.",
 )
 @with_store_query_options
 @click.option(
@@ -77,7 +79,13 @@ _STYLES = {
     type=click.Path(path_type=Path),
     help="File of the same form, for assertions with `no_worse_than baseline`.",
 )
+@click.option(
+    "--baseline-window",
+    "window",
+    help="The baseline is what a store holds of so long before --since: 7d.",
+)
 @open_policy_option
+@least_judged_option
 @with_output_options
 @click.option("--json", "as_json", is_flag=True, help="The report as JSON on stdout.")
 def command(
@@ -86,7 +94,9 @@ def command(
     query: StoreQuery,
     scores_file: Path | None,
     baseline: Path | None,
+    window: str | None,
     open_as: str | None,
+    least_judged: float | None,
     outputs: Outputs,
     as_json: bool,
 ) -> int:
@@ -98,16 +108,28 @@ def command(
         raise UsageProblem(
             "--scores is given with --store, --project or --since", "Those are for scores out of a store."
         )
-    given = _parse_assertions(texts, file)
+    if baseline and window:
+        raise UsageProblem("--baseline and --baseline-window are both given", "Leave one of them out.")
+    if window and (scores_file or query.since_ns is None):
+        raise UsageProblem(
+            "--baseline-window is without --since", "Say which window of the store is judged: --since 24h."
+        )
+    given = _parse_assertions(texts, file, has_baseline=bool(baseline or window))
     open_policy = choose_open_policy(open_as, given.open_policy)
+    of_file = LEAST_JUDGED_SHARE if given.least_judged is None else given.least_judged
+    least = of_file if least_judged is None else least_judged
     runs: _Runs = {}
     try:
         with _open_scores(query, scores_file, runs if outputs.needs_code else None) as scores:
-            before = _read_file(baseline) if baseline else None
-            report = check(given.assertions, scores, before, open_policy)
+            before: Iterable[Score | CaseTrials] | None = None
+            if baseline or window:
+                before = _read_file(baseline) if baseline else _read_window(query, window or "")
+            report = check(given.assertions, scores, before, open_policy, least, given.failure_fields)
     except NoBaseline as problem:
         raise UsageProblem(
-            str(problem), "Add --baseline FILE, written by `spanproof eval --json` or `suite run --json`."
+            str(problem),
+            "Add --baseline FILE, written by `spanproof eval --json` or `suite run --json`;"
+            " out of a store, --baseline-window 7d.",
         ) from problem
     failing: list[TraceEvaluation] = []
     if outputs.needs_code and not scores_file:
@@ -155,15 +177,14 @@ def _format_failing(report: AssertionReport) -> Iterator[Text]:
         yield Text(f"and {more} more (--json shows all)", style="dim")
 
 
-def _parse_assertions(texts: tuple[str, ...], file: Path | None) -> GateFile:
+def _parse_assertions(texts: tuple[str, ...], file: Path | None, *, has_baseline: bool) -> GateFile:
     """Return the assertions of the options and of the file, with what the file says of open verdicts."""
     found: list[Assertion] = [parse(text) for text in texts]
-    open_policy = None
+    of_file = GateFile(())
     if file:
         try:
-            of_file = read_gate_file(file)
+            of_file = read_gate_file(file, has_baseline=has_baseline)
             found += of_file.assertions
-            open_policy = of_file.open_policy
         except (OSError, UnicodeDecodeError) as problem:
             raise UsageProblem(
                 f"{file}: {problem}", "Give a file of assertions: one a line, or YAML."
@@ -173,7 +194,7 @@ def _parse_assertions(texts: tuple[str, ...], file: Path | None) -> GateFile:
             "no assertion is given: a gate that checks nothing would pass",
             "Add --assert 'groundedness.score >= 0.85 for at_least 90% of cases' or --assertions FILE.",
         )
-    return GateFile(tuple(found), open_policy)
+    return replace(of_file, assertions=tuple(found))
 
 
 @contextmanager
@@ -187,6 +208,16 @@ def _open_scores(
         cohort = {"project": query.project} if query.project else {}
         scores = store.scores(cohort=cohort, start_ns=query.since_ns)
         yield with_feedback(scores, store.feedback())
+
+
+def _read_window(query: StoreQuery, window: str) -> list[Score]:
+    """Return the scores of so long before the window that is judged."""
+    assert query.since_ns is not None
+    start_ns = max(0, query.since_ns - parse_span("--baseline-window", window))
+    with opened_store(query.location) as store:
+        cohort = {"project": query.project} if query.project else {}
+        scores = store.scores(cohort=cohort, start_ns=start_ns, end_ns=query.since_ns)
+        return list(with_feedback(scores, store.feedback()))
 
 
 def _read_failing(query: StoreQuery, report: GateReport) -> list[TraceEvaluation]:

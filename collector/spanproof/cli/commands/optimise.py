@@ -27,7 +27,8 @@ from spanproof.experiments.optimise import (
     OptimiserSettings,
     optimise,
 )
-from spanproof.experiments.optimise.model import Difference, compare
+from spanproof.experiments.optimise.model import compare
+from spanproof.experiments.statistics import FEWEST_HELD_OUT, PairedDifference
 from spanproof.trace import Layer
 
 _DEFAULTS = OptimiserSettings(variable="")
@@ -104,6 +105,7 @@ _DEFAULTS = OptimiserSettings(variable="")
     help="Folder of the results; one that holds part of this search is completed."
     "  [default: a new one below .spanproof/experiments]",
 )
+@click.option("--few-cases", is_flag=True, help="Search on a suite that is too small to show a gain.")
 @click.option("--json", "as_json", is_flag=True, help="The report as JSON on stdout.")
 def command(
     suite: Path,
@@ -125,13 +127,14 @@ def command(
     seed: int,
     timeout: float,
     out: Path | None,
+    few_cases: bool,
     as_json: bool,
 ) -> int:
     """Search a better prompt for an agent on the cases of a suite.
 
     Half of the cases are shown to the model that proposes prompts, a quarter chooses among them, and the
-    gain is measured on a quarter that neither has seen. Exit code 0 means that the gain's 95 % interval is
-    above 0, 1 that it is not. The new prompt is written to `best.txt` in the folder.
+    gain is measured on a quarter that neither has seen, of 12 cases at least. Exit code 0 means that a test
+    at 5 % shows a gain there, 1 that it does not. The new prompt is written to `best.txt` in the folder.
     """
     if (agent is None) == (line is None):
         raise UsageProblem("there is not one agent to run", "Name it by --agent or by --command.")
@@ -144,6 +147,7 @@ def command(
         max_tokens=max_tokens,
         regression=regression,
         trials=Settings(trials, jobs, seed, timeout, Tools(tools)),
+        few_cases=few_cases,
     )
     under_test = agent_in_module(agent) if agent else agent_program(line or "")
     with opened_engine(config, policy_file) as engine, make_progress(as_json=as_json):
@@ -162,7 +166,7 @@ def command(
         print_json(found.to_json())
     else:
         _print(found, folder)
-    return EXIT_PASS if found.gain is not None and found.gain.low > 0 else EXIT_GATE_FAILED
+    return EXIT_PASS if found.is_gain_shown else EXIT_GATE_FAILED
 
 
 def _report(measured: Measured) -> None:
@@ -188,6 +192,12 @@ def _print(found: Optimised, folder: Path) -> None:
     for line in found.change:
         style = {"+": "green", "-": "red"}.get(line[:1], "dim")
         console.print(clean_line(line, 400, style), soft_wrap=True)
+    gain = found.gain
+    if gain is not None and gain.pairs < FEWEST_HELD_OUT:
+        text = f"nothing is promised: {gain.pairs} held-out cases cannot show a gain, {FEWEST_HELD_OUT} can"
+        console.print(Text(text, style="yellow"), soft_wrap=True)
+    elif gain is not None:
+        console.print(f"{gain.change}: p = {gain.p_value:.3g}")
     console.print(
         clean_line(f"{found.stopped}; the best prompt is {folder / 'best.txt'}", 400), soft_wrap=True
     )
@@ -201,5 +211,5 @@ def _format_mean(rates: Mapping[str, float]) -> str:
     return f"{sum(rates.values()) / len(rates):.2f}" if rates else "–"
 
 
-def _format_difference(found: Difference | None) -> str:
+def _format_difference(found: PairedDifference | None) -> str:
     return f"{found.mean:+.2f} ({found.low:+.2f} to {found.high:+.2f})" if found else "–"

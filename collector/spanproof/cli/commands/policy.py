@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 from rich.table import Table
 from rich.text import Text
@@ -9,6 +11,7 @@ from rich.text import Text
 from spanproof.cli.commands.policy_init import command as init
 from spanproof.cli.commands.policy_init import format_yaml_value
 from spanproof.cli.exit_codes import EXIT_PASS
+from spanproof.cli.options.policy import load_pipeline
 from spanproof.cli.output.console import console, pick, print_json
 from spanproof.sandbox.presets import PRESET_NAMES, Preset, get_preset
 
@@ -50,6 +53,23 @@ def show_preset(name: str, as_json: bool) -> int:
         print_json({"name": name, "policy": preset.to_document(), "entries": entries})
     else:
         click.echo(format_preset(preset), nl=False)
+    return EXIT_PASS
+
+
+@command.command("check")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Write a line of JSON per file.")
+def check_files(files: tuple[Path, ...], as_json: bool) -> int:
+    """Check policy files: keys, values, and what they extend.
+
+    Exit code 2 with the place of the first mistake.
+    """
+    for file in files:
+        load_pipeline(file)
+        if as_json:
+            print_json({"file": str(file), "valid": True})
+        else:
+            console.print(Text(f"{file}: a policy"), soft_wrap=True)
     return EXIT_PASS
 
 

@@ -113,7 +113,9 @@ def _show_run(run: RunEvaluation) -> None:
         table.add_row(*_format_cells(run, snippet))
     console.print(table)
     left = describe_divergence(run)
-    console.print(clean_line(f"  left the record first at {left}" if left else "  kept to the record", 400))
+    console.print(
+        clean_line(f"  first difference from the record: {left}" if left else "  agrees with the record", 400)
+    )
 
 
 def _format_cells(run: RunEvaluation, snippet: Snippet) -> list[Text]:

@@ -1,18 +1,19 @@
 """`spanproof scan`: check source code against a policy, without running it.
 
-In: files, stdin, or JSON Lines. Out: a list for people, JSON or SARIF for machines. Exit code 1 when a file
-is denied.
+In: source files, notebooks, Markdown, stdin, or JSON Lines. Out: a list for people, JSON or SARIF for
+machines. Exit code 1 when a file is denied.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
 from rich.text import Text
 
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
-from spanproof.cli.input.files import read_source
+from spanproof.cli.input.code_files import CodeFile, read_code
 from spanproof.cli.input.jsonl import Row, answer_lines, read_text_field, refuse_files
 from spanproof.cli.options.policy import load_pipeline, policy_option
 from spanproof.cli.output.console import SCAN_STYLES, console, pick, print_json
@@ -44,7 +45,8 @@ def command(
 ) -> int:
     """Scan source code against a policy, without running it.
 
-    FILES are source files, `-` is stdin. Exit code 1 when one of them is denied.
+    FILES are source files, notebooks, or Markdown whose code blocks are scanned; `-` is stdin. Exit code 1
+    when one of them is denied.
     """
     if docs_url and not docs_url.startswith(("https://", "http://")):
         raise UsageProblem(f"--docs-url {docs_url!r} is no address", "give one that begins with https://")
@@ -54,8 +56,9 @@ def command(
         return answer_lines(lambda row: _answer_row(pipeline, row))
     if not files:
         raise UsageProblem("no file to scan", "name files, `-` for stdin, or --jsonl")
-    sources = [(str(name), *read_source(name, language)) for name in files]
-    scans = [(name, found, pipeline.scan(found, source)) for name, found, source in sources]
+    # All of them first: a file that cannot be read is reported before anything is scanned.
+    programs = [program for name in files for program in read_code(name, language)]
+    scans = [(program.name, program.language, _scan(pipeline, program)) for program in programs]
     if as_sarif:
         print_json(build_sarif_log([(name, scan) for name, _, scan in scans], docs_url))
     for name, found, scan in [] if as_sarif else scans:
@@ -64,6 +67,11 @@ def command(
         else:
             _show(name, scan)
     return EXIT_GATE_FAILED if any(scan.verdict is Verdict.DENY for _, _, scan in scans) else EXIT_PASS
+
+
+def _scan(pipeline: Pipeline, program: CodeFile) -> Scan:
+    scan = pipeline.scan(program.language, program.source)
+    return replace(scan, findings=tuple(program.place(finding) for finding in scan.findings))
 
 
 def _answer_row(pipeline: Pipeline, row: Row) -> Row:

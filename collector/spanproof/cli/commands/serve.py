@@ -9,15 +9,18 @@ from __future__ import annotations
 import gc
 import logging
 import re
+import socket
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from spanproof.alerts.engine import AlertEngine
 from spanproof.api import ConsoleServer, ConsoleSettings, TokenHolders
+from spanproof.api.server import bind_console
 from spanproof.cli.exit_codes import EXIT_MISUSE, EXIT_PASS
 from spanproof.cli.options.config import with_config_options
 from spanproof.cli.output.console import console, pick, print_json
@@ -77,14 +80,21 @@ def command(config: Config, role: str, as_json: bool, log_level: str, log_format
         raise UsageProblem(
             lacking, "https://github.com/spanproof/spanproof/blob/main/docs/scale.md shows each role."
         )
-    collector = make_collector(config, Role(role))
     with ExitStack() as stack:
+        # Before anything is started: a port that is taken is one error, with nothing to undo.
+        bound = None
+        if config.console.enabled and role in (Role.ALL, Role.CONSOLE):
+            bound = stack.enter_context(_bind_console(config))
+        if not as_json:
+            console.print("Spanproof is starting: it will say where it takes traces.")
+        collector = make_collector(config, Role(role))
 
         def on_ready(endpoints: Endpoints) -> None:
-            shown = config.console.enabled and role in (Role.ALL, Role.CONSOLE)
-            url = (
-                stack.enter_context(_make_console_server(config, collector, endpoints)).url if shown else None
-            )
+            url = None
+            if bound is not None:
+                server = _make_console_server(config, collector, endpoints, bound)
+                url = stack.enter_context(server).url
+                endpoints = _note_moved_console(endpoints, config, bound)
             _print_endpoints(endpoints, config, url, as_json)
             _freeze_loaded()
 
@@ -102,7 +112,34 @@ def _run(collector: Collector, on_ready: Callable[[Endpoints], None]) -> int:
     return EXIT_PASS if drained else EXIT_MISUSE
 
 
-def _make_console_server(config: Config, collector: Collector, endpoints: Endpoints) -> ConsoleServer:
+def _bind_console(config: Config) -> socket.socket:
+    """Return the console's socket, which listens.
+
+    Raises:
+        UsageProblem: the port is taken and `receivers.fallback_port` is off, or the address cannot be used.
+    """
+    where = config.console
+    try:
+        return bind_console(where.host, where.port, fall_back=config.receivers.fallback_port)
+    except OSError as problem:
+        raise UsageProblem(
+            f"the console {problem.strerror or problem}",
+            "Set console.port to another port, or console.enabled to false.",
+        ) from problem
+
+
+def _note_moved_console(endpoints: Endpoints, config: Config, bound: socket.socket) -> Endpoints:
+    """Return the endpoints with a sentence where the console's port was taken."""
+    wanted, port = config.console.port, bound.getsockname()[1]
+    if wanted in (0, port):
+        return endpoints
+    sentence = f"console: port {wanted} is taken, listening on {port} instead"
+    return replace(endpoints, moved=(*endpoints.moved, sentence))
+
+
+def _make_console_server(
+    config: Config, collector: Collector, endpoints: Endpoints, bound: socket.socket
+) -> ConsoleServer:
     """Return the server of the collector's console."""
     where = config.console
     holders = TokenHolders(config)
@@ -122,13 +159,12 @@ def _make_console_server(config: Config, collector: Collector, endpoints: Endpoi
         ),
         read_health=lambda: _read_health(collector),
     )
-    fall_back = config.receivers.fallback_port
     return ConsoleServer(
         lambda: collector.store,
         where.host,
         where.port,
         settings,
-        fall_back=fall_back,
+        bound=bound,
         tls=where.tls,
         on_load=_freeze_loaded,
     )

@@ -58,7 +58,9 @@ def command(
     elif as_csv:
         write_csv(names, found)
     else:
-        table = Table(*names, box=None, pad_edge=False, header_style="bold")
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for name in names:
+            table.add_column(name, overflow="fold")
         for each in found:
             table.add_row(
                 *(clean_line("–" if value is None else str(value), _SHOWN) for value in each.values())

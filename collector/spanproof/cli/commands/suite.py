@@ -17,7 +17,7 @@ from spanproof.cli.engine import compute_config_digest, opened_engine
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.options.agent import AgentOptions, with_agent_options
 from spanproof.cli.options.config import with_sandbox_config_options
-from spanproof.cli.options.open_policy import choose_open_policy, open_policy_option
+from spanproof.cli.options.open_policy import choose_open_policy, least_judged_option, open_policy_option
 from spanproof.cli.options.outputs import Outputs, with_output_options
 from spanproof.cli.options.policy import policy_option
 from spanproof.cli.output.console import console, inform, make_progress, print_json, print_json_list
@@ -69,6 +69,7 @@ for _each in (*COMMANDS, mine_cases):
 @policy_option
 @with_sandbox_config_options
 @open_policy_option
+@least_judged_option
 @with_output_options
 @click.option("--json", "as_json", is_flag=True, help="The report as JSON on stdout.")
 @with_agent_options
@@ -77,6 +78,7 @@ def run(
     policy_file: Path | None,
     config: Config,
     open_as: str | None,
+    least_judged: float | None,
     outputs: Outputs,
     as_json: bool,
     trials: AgentOptions,
@@ -107,6 +109,8 @@ def run(
             report = run_suite(suite, engine, track, open_policy)
         else:
             report = run_trials(suite, trials, engine, bar, open_policy, judged_by)
+    if isinstance(report, Experiment) and least_judged is not None:
+        report = replace(report, least_judged=least_judged)
     if isinstance(report, Experiment) and trials.send_to:
         inform(f"{format_count(send_trials(report, trials.send_to), 'trial')} sent to {trials.send_to}")
     outputs.write(report.to_table(), as_json=as_json, format_page=lambda _: _format_page(report))

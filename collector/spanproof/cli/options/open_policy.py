@@ -1,10 +1,10 @@
-"""The option `--open`: what an open verdict counts as."""
+"""The options on what has no verdict: `--open`, and how much must be judged, `--least-judged`."""
 
 from __future__ import annotations
 
 import click
 
-from spanproof.gate import OpenPolicy
+from spanproof.gate import LEAST_JUDGED_SHARE, OpenPolicy
 
 
 def choose_open_policy(given: str | None, of_file: OpenPolicy | None) -> OpenPolicy:
@@ -21,5 +21,14 @@ open_policy_option = click.option(
     help=(
         "What an open verdict counts as; a file of assertions and suite.yaml may say it under `open`."
         f"  [default: {OpenPolicy.NOT_PASSED.value}]"
+    ),
+)
+
+least_judged_option = click.option(
+    "--least-judged",
+    type=click.FloatRange(0, 1),
+    help=(
+        "Share of what could be judged that must be; below it the result is inconclusive: exit code 1."
+        f"  [default: {LEAST_JUDGED_SHARE}]"
     ),
 )

@@ -146,7 +146,7 @@ def list_traces(
         found += [row for row in page if _has_layer_in(row, layer, states)]
         if len(page) < _PAGE or len(found) >= limit:
             break
-        before = page[-1].start_ns, page[-1].trace_id
+        before = page[-1].place
     return found[:limit]
 
 

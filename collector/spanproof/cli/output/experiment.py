@@ -9,9 +9,9 @@ from rich.text import Text
 from spanproof.cli.output.console import console, warn
 from spanproof.cli.output.hostile import clean_line
 from spanproof.cli.output.words import format_count
-from spanproof.evaluators.intervals import compute_wilson_interval
+from spanproof.evaluators.intervals import Interval
 from spanproof.experiments import CaseResult, CaseStatus, Experiment, TrialVerdict
-from spanproof.gate import describe_gravest_cause
+from spanproof.gate import Verdict, describe_gravest_cause
 
 _STYLES = {
     CaseStatus.PASSED: "green",
@@ -23,6 +23,11 @@ _STYLES = {
     CaseStatus.ERRORED: "bold red",
     CaseStatus.OPEN: "bold yellow",
     CaseStatus.INCONCLUSIVE: "bold yellow",
+}
+_VERDICT_STYLES = {
+    Verdict.PASSED: "bold green",
+    Verdict.FAILED: "bold red",
+    Verdict.INCONCLUSIVE: "bold yellow",
 }
 _MARKS = {
     TrialVerdict.PASSED: "✓",
@@ -52,13 +57,7 @@ def print_experiment(experiment: Experiment) -> None:
 
 def _print_rates(experiment: Experiment) -> None:
     rate, interval = experiment.pass_at(1), experiment.interval
-    passed = experiment.count(CaseStatus.PASSED) + experiment.count(CaseStatus.FIXED)
-    cases = format_count(len(experiment.cases), "case")
-    style = "bold green" if experiment.passed else "bold red"
-    unsettled = sum(each.open > 0 for each in experiment.cases)
-    line = Text(f"{passed} of {cases} passed in every trial", style=style)
-    if unsettled:
-        line.append(f", {unsettled} open", style="bold yellow")
+    line = Text(experiment.conclusion, style=_VERDICT_STYLES[experiment.verdict])
     if rate is not None:
         line.append(f"; pass@1 {rate:.1%}, {interval}", style="not bold")
     k = experiment.wanted
@@ -67,7 +66,11 @@ def _print_rates(experiment: Experiment) -> None:
         line.append(f"; pass@{k} {at:.1%}; pass^{k} {hat:.1%}", style="not bold")
     console.print(line, soft_wrap=True)
     causes = [cause for each in experiment.cases for cause in each.open_causes]
-    remarks = filter(None, [describe_gravest_cause(causes), experiment.open_policy.remark])
+    left_out = [
+        f"{layer} is not required by {format_count(cases, 'case')} (requires)"
+        for layer, cases in experiment.left_out_layers.items()
+    ]
+    remarks = filter(None, [describe_gravest_cause(causes), experiment.open_policy.remark, *left_out])
     if remark := "; ".join(remarks):
         console.print(Text(remark, style="yellow"), soft_wrap=True)
 
@@ -99,13 +102,15 @@ def _print_comparison(experiment: Experiment) -> None:
     found = experiment.comparison
     if found is None:
         return
-    if found.difference is None or found.low is None or found.high is None:
+    by = found.difference
+    if by is None:
         console.print("no case is in both this experiment and the baseline", style="yellow")
         return
     origin = experiment.baseline.origin if experiment.baseline else ""
     console.print(
-        f"beside {origin}: {found.difference:+.1%} over {format_count(found.cases, 'case')} (95% interval"
-        f" {found.low:+.1%} to {found.high:+.1%}); McNemar p = {found.p_value:.3g}",
+        f"beside {origin}: {found.change}: {by.mean:+.1%} over {format_count(found.cases, 'case')}"
+        f" (95% interval {by.low:+.1%} to {by.high:+.1%}, p = {by.p_value:.3g};"
+        f" McNemar p = {found.mcnemar_p:.3g})",
         soft_wrap=True,
     )
     for word, cases in found.flipped:
@@ -118,17 +123,18 @@ def _print_rates_of_parts(experiment: Experiment) -> None:
     table = Table("", "trials", "rate", "95%", "open", box=None, pad_edge=False)
     for layer, counts in experiment.fail_rates().items():
         if counts.failed or counts.open:
-            cells = _format_cells(counts.failed, counts.judged)
+            interval = experiment.compute_layer_interval(layer)
+            cells = _format_cells(counts.failed, counts.judged, interval)
             table.add_row(f"{layer} failed", *cells, str(counts.open))
     for dimension, value, group in experiment.groups:
         name = Text.assemble(f"{dimension} ", clean_line(value, 60), " passed")
-        table.add_row(name, *_format_cells(group.passed, group.counted), str(group.open))
+        interval = experiment.compute_group_interval(dimension, value)
+        table.add_row(name, *_format_cells(group.passed, group.counted, interval), str(group.open))
     if table.row_count:
         console.print(table)
 
 
-def _format_cells(part: int, whole: int) -> tuple[str, str, str]:
-    interval = compute_wilson_interval(part, whole)
+def _format_cells(part: int, whole: int, interval: Interval | None) -> tuple[str, str, str]:
     if interval is None:
         return f"{part} of {whole}", "", ""
     return f"{part} of {whole}", f"{part / whole:.1%}", f"{interval.low:.1%} to {interval.high:.1%}"

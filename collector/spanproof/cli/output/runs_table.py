@@ -102,7 +102,7 @@ def _build_row(cells: Sequence[Text], widths: Sequence[int], gap: int, last: Seq
     """Return one row as a table of its own, as lines of full width follow it."""
     row = Table.grid(padding=(0, gap, 0, 0), expand=bool(last))
     for width in widths:
-        row.add_column(width=width, no_wrap=True, overflow="ellipsis")
+        row.add_column(width=width, overflow="fold")
     if last:
         row.add_column(ratio=1)
     row.add_row(*cells, *last)

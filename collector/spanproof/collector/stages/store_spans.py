@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from spanproof.collector.receive.accept import Accepted
+from spanproof.collector.stages.pace import Pace
 from spanproof.collector.stages.patience import LONGEST_PAUSE_S, PatientWrites
 from spanproof.collector.telemetry import Telemetry
 from spanproof.collector.wal.log import Wal
@@ -28,7 +29,7 @@ class SpanWriter:
     """One thread that writes spans.
 
     Args:
-        every_s: how long a batch is gathered.
+        every_s: the longest time that a request waits for its batch.
         on_stored: called with the size of each request that is stored, or that the store refused.
     """
 
@@ -44,7 +45,7 @@ class SpanWriter:
     ) -> None:
         self._store = store
         self._project = project
-        self._every_s = every_s
+        self._pace = Pace(every_s)
         self._wal = wal
         self._telemetry = telemetry
         self._on_stored = on_stored
@@ -80,22 +81,25 @@ class SpanWriter:
                     log.exception("writing the spans of %d requests failed; they stay in the log", len(batch))
 
     def _take_batch(self) -> tuple[list[Accepted], bool]:
-        """Return what came within the waiting time; False where nothing more will come."""
+        """Return what came until the batch is due; False where nothing more will come."""
         first = self._inbox.get()
         if first is None:
             return [], False
         batch, spans = [first], first.index.spans
-        until = time.monotonic() + self._every_s
-        while spans < _BATCH_SPANS:
+        until = self._pace.compute_deadline(time.monotonic())
+        more = True
+        while more and spans < _BATCH_SPANS:
             try:
                 taken = self._inbox.get(timeout=max(0.0, until - time.monotonic()))
             except queue.Empty:
                 break
             if taken is None:
-                return batch, False
+                more = False
+                continue
             batch.append(taken)
             spans += taken.index.spans
-        return batch, True
+        self._pace.note_write()
+        return batch, more
 
     def _write(self, batch: Sequence[Accepted]) -> None:
         """Store a batch; of one that the store refuses each request by itself."""

@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from spanproof.collector.receive.body import decode_record
 from spanproof.collector.stages.evaluate import Evaluated
 from spanproof.collector.stages.fragments import extract_trace_spans
+from spanproof.collector.stages.pace import Pace
 from spanproof.collector.stages.patience import LONGEST_PAUSE_S, PatientWrites
 from spanproof.collector.telemetry import Telemetry
 from spanproof.collector.wal.log import Wal
@@ -62,6 +63,7 @@ class Writer:
         self._telemetry = telemetry
         self._listeners = listeners
         self._inbox: queue.SimpleQueue[Evaluated | None] = queue.SimpleQueue()
+        self._pace = Pace(rules.store_every_s)
         self._patience = PatientWrites(telemetry)
         self._thread = threading.Thread(target=self._run, name="spanproof-store", daemon=True)
 
@@ -94,18 +96,24 @@ class Writer:
                 checkpointed = time.monotonic()
 
     def _take_batch(self) -> tuple[list[Evaluated], bool]:
-        """Return what came within the waiting time; False where nothing more will come."""
+        """Return what came until the batch is due; False where nothing more will come."""
         batch: list[Evaluated] = []
-        until = time.monotonic() + self._rules.store_every_s
-        while len(batch) < self._rules.store_batch:
+        until = time.monotonic() + _CHECKPOINT_EVERY_S
+        more = True
+        while more and len(batch) < self._rules.store_batch:
             try:
                 taken = self._inbox.get(timeout=max(0.0, until - time.monotonic()))
             except queue.Empty:
                 break
             if taken is None:
-                return batch, False
+                more = False
+                continue
+            if not batch:
+                until = self._pace.compute_deadline(time.monotonic())
             batch.append(taken)
-        return batch, True
+        if batch:
+            self._pace.note_write()
+        return batch, more
 
     def _write_or_log(self, batch: Sequence[Evaluated]) -> None:
         try:

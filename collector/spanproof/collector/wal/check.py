@@ -71,9 +71,7 @@ def check_log(directory: Path) -> list[SegmentReport]:
                 first=records[0].number if records else None,
                 last=records[-1].number if records else None,
                 records=len(records),
-                undone=sum(
-                    each.number >= checkpoint.below and each.number not in checkpoint.done for each in records
-                ),
+                undone=sum(not checkpoint.has_done(each.number) for each in records),
                 torn_bytes=torn,
                 damaged=tuple(damaged),
                 skipped=sum(number not in checkpoint.done for number in missing),
@@ -95,6 +93,6 @@ def read_records(directory: Path, *, undone_only: bool) -> Iterator[Record]:
         for part in read_segment(path):
             if not isinstance(part, Record):
                 continue
-            if undone_only and (part.number < checkpoint.below or part.number in checkpoint.done):
+            if undone_only and checkpoint.has_done(part.number):
                 continue
             yield part

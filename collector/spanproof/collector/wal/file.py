@@ -234,6 +234,10 @@ class Checkpoint:
     done: frozenset[int] = frozenset()
     durable: int = 0
 
+    def has_done(self, number: int) -> bool:
+        """Return whether a record is done."""
+        return number < self.below or number in self.done
+
 
 def read_checkpoint(directory: Path) -> Checkpoint:
     """Return the checkpoint; a damaged one counts as none, so that records are done again."""

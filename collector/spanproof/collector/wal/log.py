@@ -26,7 +26,7 @@ from pathlib import Path
 import zstandard
 
 from spanproof.collector.wal import file as wal_file
-from spanproof.collector.wal.file import Encoding, Gap, GapKind, Record, classify_gap
+from spanproof.collector.wal.file import Checkpoint, Encoding, Gap, GapKind, Record, classify_gap
 
 log = logging.getLogger(__name__)
 
@@ -68,10 +68,14 @@ class Damage:
     Attributes:
         segments: copies of the damaged segments, below `damaged` in the log's directory.
         lost_records: at most so many acknowledged records that were not done cannot be read.
+        missing_records: of those, the ones that no segment has: their file is gone.
+        read_again: records that the checkpoint has as done although it is not of these segments.
     """
 
     segments: tuple[Path, ...] = ()
     lost_records: int = 0
+    missing_records: int = 0
+    read_again: int = 0
 
 
 @dataclass(slots=True)
@@ -92,6 +96,18 @@ class _Segment:
         self.offsets.append(offset)
         self.open.append(parties)
         self.pending += parties > 0
+
+    def reopen(self) -> int:
+        """Let each record that is done be needed by one party again; returns how many those are."""
+        done = [
+            index
+            for index, (offset, parties) in enumerate(zip(self.offsets, self.open, strict=True))
+            if offset != _ABSENT and not parties
+        ]
+        for index in done:
+            self.open[index] = 1
+        self.pending += len(done)
+        return len(done)
 
     def numbers_in_need(self) -> Iterator[int]:
         return (self.first + index for index, parties in enumerate(self.open) if parties)
@@ -141,6 +157,8 @@ class Wal:
         self._guard = threading.Lock()
         self._segments: dict[int, _Segment] = {}
         self._unread: list[_Segment] = []
+        # All done: their files go once a checkpoint says so. A file that is gone without one is a loss.
+        self._finished: list[_Segment] = []
         self._failed_s = -_BROKEN_S
         self._dirty = False
         self._damage = Damage()
@@ -249,10 +267,12 @@ class Wal:
                     self._finish(segment)
 
     def checkpoint(self) -> None:
-        """Write down what is done, so that a restart does not do it again."""
+        """Write down what is done, so that a restart does not do it again, and delete what is not needed."""
         with self._guard:
-            if not self._dirty:
-                return
+            self._write_checkpoint()
+
+    def _write_checkpoint(self) -> None:
+        if self._dirty:
             pending = sorted(
                 number for segment in self._segments.values() for number in segment.numbers_in_need()
             )
@@ -265,6 +285,10 @@ class Wal:
             ]
             wal_file.write_checkpoint(self._directory, below, done, self._next)
             self._dirty = False
+        # The oldest first, so that the segment with the newest record is the last to go.
+        for segment in sorted(self._finished, key=lambda segment: segment.first):
+            segment.path.unlink(missing_ok=True)
+        self._finished.clear()
 
     def close(self) -> None:
         """Write what waits, write down what is done, unlock the directory. Safe to call twice."""
@@ -274,11 +298,11 @@ class Wal:
         self._inbox.put(None)
         self._writer.join()
         try:
-            self.checkpoint()
             with self._guard:
                 for segment in list(self._segments.values()):
                     if not segment.pending:
                         self._drop(segment)
+                self._write_checkpoint()
         finally:
             self._lock_file.close()
 
@@ -296,8 +320,9 @@ class Wal:
             self._drop(segment)
 
     def _drop(self, segment: _Segment) -> None:
+        """Let go of a segment; its file goes with the next checkpoint."""
         del self._segments[segment.first]
-        segment.path.unlink(missing_ok=True)
+        self._finished.append(segment)
 
     def _survey(self) -> int:
         """Index the segments left by former runs; returns the next number."""
@@ -307,15 +332,16 @@ class Wal:
         found = wal_file.list_segments(self._directory)
         damaged: list[Path] = []
         lost = 0
+        accounted: set[int] = set()
         for position, (first, path) in enumerate(found):
             segment = _Segment(path, first, size=path.stat().st_size)
             self._segments[first] = segment
             parts = list(wal_file.read_segment(path))
             records = [part for part in parts if isinstance(part, Record)]
+            accounted.update(record.number for record in records if record.number >= checkpoint.below)
             for record in records:
                 following = max(following, record.number + 1)
-                needed = record.number >= checkpoint.below and record.number not in checkpoint.done
-                segment.add(record.number, record.offset, int(needed))
+                segment.add(record.number, record.offset, int(not checkpoint.has_done(record.number)))
             newest = position == len(found) - 1
             for gap in (part for part in parts if isinstance(part, Gap)):
                 if classify_gap(gap, records, last=newest, durable=checkpoint.durable) is GapKind.TORN:
@@ -323,6 +349,7 @@ class Wal:
                     continue
                 end = _number_after(gap, records, found[position + 1 :], checkpoint.durable)
                 missing = range(max(gap.missing, checkpoint.below), max(end, gap.missing + 1))
+                accounted.update(missing)
                 unknown = sum(number not in checkpoint.done for number in missing)
                 damaged.append(self._keep_damaged(path))
                 lost += unknown
@@ -334,12 +361,40 @@ class Wal:
                     unknown,
                     damaged[-1],
                 )
+        read_again = self._reopen_wrongly_done(checkpoint)
+        expected = range(checkpoint.below, checkpoint.durable) if not read_again else ()
+        gone = len(set(expected) - checkpoint.done - accounted)
+        if gone:
+            log.error("%s lacks a segment: %d acknowledged requests are lost", self._directory, gone)
+        for segment in list(self._segments.values()):
             if segment.pending:
                 self._unread.append(segment)
             else:
                 self._drop(segment)
-        self._damage = Damage(tuple(dict.fromkeys(damaged)), lost)
+        self._damage = Damage(tuple(dict.fromkeys(damaged)), lost + gone, gone, read_again)
         return following
+
+    def _reopen_wrongly_done(self, checkpoint: Checkpoint) -> int:
+        """Let all records be needed where the checkpoint is not of these segments; returns how many.
+
+        A segment goes once a checkpoint has all of it as done, and the one with the newest record goes last.
+        So where a segment is all done and the newest record is not there, the checkpoint is of a later log or
+        of another one: of a directory that was restored in part.
+        """
+        segments = [segment for segment in self._segments.values() if segment.offsets]
+        newest = max((segment.first + len(segment.offsets) - 1 for segment in segments), default=0)
+        if newest + 1 >= checkpoint.durable or all(segment.pending for segment in segments):
+            return 0
+        count = sum(segment.reopen() for segment in segments)
+        log.error(
+            "the checkpoint of %s is not of its segments: it knows records up to %d, the segments end at %d;"
+            " %d requests that it has as done are evaluated again",
+            self._directory,
+            checkpoint.durable - 1,
+            newest,
+            count,
+        )
+        return count
 
     def _keep_damaged(self, path: Path) -> Path:
         folder = self._directory / _DAMAGED
@@ -404,6 +459,7 @@ class Wal:
             if segment is not None and not segment.pending:
                 self._drop(segment)
                 self._current = None
+            self._write_checkpoint()
         if self._current is None and self._file is not None:
             self._file.close()
             self._file = None
@@ -463,6 +519,7 @@ class Wal:
                 log.warning("closing a segment after a failed write: %s", failure)
         with self._guard:
             self._next += numbers
+            self._dirty = True
             if segment is not None and not segment.pending and segment.first in self._segments:
                 self._drop(segment)
             self._current = None

@@ -12,7 +12,7 @@ from typing import Any
 
 from spanproof.experiments.errors import ExperimentError
 from spanproof.experiments.experiment import Experiment
-from spanproof.experiments.statistics import bootstrap_difference
+from spanproof.experiments.statistics import FEWEST_HELD_OUT, Change, PairedDifference, compare_pairs
 from spanproof.trace import Layer, State
 
 _LEAST_CASES = 6
@@ -47,24 +47,33 @@ class Split:
     held_out: frozenset[str]
 
 
-def split_cases(ids: Sequence[str], seed: int) -> Split:
+def split_cases(ids: Sequence[str], seed: int, *, few_allowed: bool = False) -> Split:
     """Return half of the cases to train on, a quarter to choose by and a quarter held out.
+
+    Where there are fewer than 48 cases, more than a quarter is held out: as many as can show a gain.
+
+    Args:
+        ids: of all cases.
+        seed: of their order.
+        few_allowed: whether fewer cases may be held out than can show a gain.
 
     Raises:
         ExperimentError: there are too few cases.
     """
-    if len(ids) < _LEAST_CASES:
+    if len(ids) < _LEAST_CASES or (len(ids) < 2 * FEWEST_HELD_OUT and not few_allowed):
         raise ExperimentError(
-            f"the suite has {len(ids)} cases, and a gain needs {_LEAST_CASES} at least, as it is measured on"
-            " cases that were not tuned on; promote more runs"
+            f"the suite has {len(ids)} cases, and to show a gain takes {2 * FEWEST_HELD_OUT}:"
+            f" {FEWEST_HELD_OUT} of them are held out, and fewer show none; promote more runs, or search on"
+            f" {_LEAST_CASES} or more with --few-cases, which promises no gain"
         )
     order = sorted(ids)
     random.Random(seed).shuffle(order)  # noqa: S311 - no secret
     quarter = max(1, len(order) // 4)
+    held_out = quarter if few_allowed else max(quarter, FEWEST_HELD_OUT)
     return Split(
-        train=frozenset(order[2 * quarter :]),
-        validation=frozenset(order[quarter : 2 * quarter]),
-        held_out=frozenset(order[:quarter]),
+        train=frozenset(order[held_out + quarter :]),
+        validation=frozenset(order[held_out : held_out + quarter]),
+        held_out=frozenset(order[:held_out]),
     )
 
 
@@ -119,23 +128,12 @@ def measure(candidate: Candidate, experiment: Experiment) -> Measured:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A difference of means with its 95 % interval, over so many cases that both could be judged on."""
-
-    mean: float
-    low: float
-    high: float
-    cases: int
-
-
-def compare(before: Mapping[str, float], now: Mapping[str, float]) -> Difference | None:
+def compare(before: Mapping[str, float], now: Mapping[str, float]) -> PairedDifference | None:
     """Return the paired difference; None where no case is in both."""
     shared = sorted(before.keys() & now.keys())
     if not shared:
         return None
-    mean, low, high = bootstrap_difference([before[key] for key in shared], [now[key] for key in shared])
-    return Difference(mean, low, high, len(shared))
+    return compare_pairs([before[key] for key in shared], [now[key] for key in shared])
 
 
 def find_front(measured: Sequence[Measured]) -> tuple[Measured, ...]:
@@ -171,9 +169,15 @@ class Optimised:
     rejected: Mapping[str, str]
 
     @property
-    def gain(self) -> Difference | None:
+    def gain(self) -> PairedDifference | None:
         """The difference on the held-out cases."""
         return compare(self.before.rates, self.after.rates)
+
+    @property
+    def is_gain_shown(self) -> bool:
+        """Whether the test shows a gain, on enough held-out cases to promise one."""
+        gain = self.gain
+        return gain is not None and gain.pairs >= FEWEST_HELD_OUT and gain.change is Change.BETTER
 
     @property
     def change(self) -> tuple[str, ...]:
@@ -196,6 +200,7 @@ class Optimised:
                 "before": self.before.score,
                 "after": self.after.score,
                 "gain": _write_difference(self.gain),
+                "gain_shown": self.is_gain_shown,
                 "open_before": self.before.open,
                 "open_after": self.after.open,
                 "layers": {
@@ -223,7 +228,13 @@ class Optimised:
         }
 
 
-def _write_difference(found: Difference | None) -> dict[str, float] | None:
+def _write_difference(found: PairedDifference | None) -> dict[str, float] | None:
     if found is None:
         return None
-    return {"mean": found.mean, "low": found.low, "high": found.high, "cases": found.cases}
+    return {
+        "mean": found.mean,
+        "low": found.low,
+        "high": found.high,
+        "p_value": found.p_value,
+        "cases": found.pairs,
+    }

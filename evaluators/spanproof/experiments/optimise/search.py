@@ -46,6 +46,7 @@ class OptimiserSettings:
         regression: a suite on which a candidate may not be worse than the start: one that is counts as no
             better candidate, and no proposal is made from it.
         trials: how each case is tried.
+        few_cases: whether a suite with too few cases to show a gain is searched.
     """
 
     variable: str
@@ -55,6 +56,7 @@ class OptimiserSettings:
     max_tokens: int | None = None
     regression: Path | None = None
     trials: Settings = field(default_factory=Settings)
+    few_cases: bool = False
 
 
 def optimise(
@@ -88,7 +90,8 @@ def optimise(
     ids = [case.id for case in load_suite(suite)]
     candidate = Candidate(start)
     proposals = Proposals(folder, _describe(candidate, settings))
-    runs = _Runs(agent, suite, folder, engine, settings, split_cases(ids, settings.trials.seed))
+    split = split_cases(ids, settings.trials.seed, few_allowed=settings.few_cases)
+    runs = _Runs(agent, suite, folder, engine, settings, split)
     with closing(runs):
         return _Search(runs, proposals, model, settings, report).run(candidate)
 

@@ -29,6 +29,9 @@ _SMOLAGENTS_STEP = re.compile(r"Step (\d+)")
 # Arguments of smolagents' own `Tool.__call__`, none of the tool's.
 _SMOLAGENTS_SWITCHES = frozenset({"sanitize_inputs_outputs"})
 
+# What MCP's result of a tool has beside its content.
+_MCP_MEMBERS = frozenset({"isError", "is_error", "structuredContent", "_meta"})
+
 _GRAPH_NODE_KEYS = (
     "langgraph_node",
     "langfuse.observation.metadata.langgraph_node",
@@ -93,6 +96,9 @@ def unwrap_result(given: Payload | None) -> tuple[Payload | None, SpanError | No
     match given.value:
         case [{"text": str(text), **others}] if others.keys() <= {"type"}:
             return Payload(text, text), None  # the one block that Bedrock and MCP put a text into
+        case {"content": [{"type": "text", "text": str(text)}], **others} if others.keys() <= _MCP_MEMBERS:
+            failed = others.get("isError") is True or others.get("is_error") is True
+            return Payload(text, text), SpanError(None, text) if failed else None
     message = find_tool_message(given.value)
     if message is None:
         return given, None
@@ -115,8 +121,9 @@ def find_tool_message(value: JsonValue) -> dict[str, JsonValue] | None:
             found = find_tool_message(inner)
             if found is not None:
                 return found
-    is_message = value.get("type") == "tool" and "content" in value and "tool_call_id" in value
-    return value if is_message else None
+    # JavaScript's serialised messages have their type in the envelope alone.
+    is_typed = value.get("type") == "tool" or value.keys().isdisjoint({"type", "role"})
+    return value if is_typed and {"content", "tool_call_id"} <= value.keys() else None
 
 
 def read_state_messages(given: Payload | None, role: str = "user") -> tuple[Message, ...]:

@@ -25,11 +25,13 @@ OPERATIONS = {
     "create_agent": SpanKind.CHAIN,
     "invoke_workflow": SpanKind.CHAIN,
     "plan": SpanKind.CHAIN,
+    "chain": SpanKind.CHAIN,  # a run of LangSmith's
     "execute_task": SpanKind.CHAIN,
     "handoff": SpanKind.CHAIN,
     "execute_event_loop_cycle": SpanKind.CHAIN,  # a turn of Strands
     "guardrail": SpanKind.GUARDRAIL,
 }
+_WORDS = ("gen_ai.prompt", "gen_ai.completion", "gen_ai.choice", "gen_ai.user.message")
 _MESSAGE_EVENTS = {
     "gen_ai.system.message": "system",
     "gen_ai.user.message": "user",
@@ -40,8 +42,29 @@ _MESSAGE_EVENTS = {
 
 def read(raw: RawSpan) -> Reading:
     """Return the content of a span written after OTel GenAI."""
-    kind = OPERATIONS.get(raw.text(genai.OPERATION_NAME) or "", SpanKind.OTHER)
-    return read_as(raw, kind)
+    return read_as(raw, _infer_kind(raw))
+
+
+def _infer_kind(raw: RawSpan) -> SpanKind:
+    """Return the kind by the operation; a span that names none is known by what only calls have."""
+    operation = raw.text(genai.OPERATION_NAME)
+    if operation is not None:
+        return OPERATIONS.get(operation, SpanKind.OTHER)
+    if raw.text(genai.TOOL_NAME) is not None:
+        return SpanKind.TOOL
+    names_model = raw.text(genai.REQUEST_MODEL) is not None
+    return SpanKind.LLM if names_model and _has_words(raw) else SpanKind.OTHER
+
+
+def _has_words(raw: RawSpan) -> bool:
+    """Whether a span holds what a model was sent or answered, in any of the conventions' versions."""
+    if (
+        find_value(raw, genai.INPUT_MESSAGES) is not None
+        or find_value(raw, genai.OUTPUT_MESSAGES) is not None
+    ):
+        return True
+    names = (*raw.attributes, *(event.name for event in raw.events))
+    return any(name.startswith(_WORDS) for name in names)
 
 
 def read_as(raw: RawSpan, kind: SpanKind) -> Reading:

@@ -28,6 +28,12 @@ _ROLES = {
     "tool-response": "tool",
     "tool-call": "assistant",
 }
+_CONSTRUCTED: Final = {
+    "HumanMessage": "user",
+    "AIMessage": "assistant",
+    "SystemMessage": "system",
+    "ToolMessage": "tool",
+}
 # How smolagents writes the calls it made into its own history.
 _CALLS_PREFIX = "Calling tools:"
 
@@ -92,12 +98,19 @@ def _from_object(value: dict[str, JsonValue], role: str, depth: int) -> Iterator
     for envelope in ("kwargs", "data"):
         inner = value.get(envelope)
         if isinstance(inner, dict) and ("content" in inner or "type" in inner):
-            yield from _read_message(inner, role)
+            yield from _read_message(inner, _find_constructed_role(value) or role)
             return
     if isinstance(value.get("output"), list) and "role" not in value:
         yield from _walk_messages(value["output"], "assistant", depth + 1)
         return
     yield from _read_message(value, role)
+
+
+def _find_constructed_role(value: dict[str, JsonValue]) -> str | None:
+    """Return the role that the class of a serialised message has: LangChain for JavaScript names it alone."""
+    path = value.get("id")
+    named = path[-1] if isinstance(path, list) and path else None
+    return _CONSTRUCTED.get(named.removesuffix("Chunk")) if isinstance(named, str) else None
 
 
 def _read_message(value: dict[str, JsonValue], role: str) -> Iterator[Message]:
@@ -109,12 +122,18 @@ def _read_message(value: dict[str, JsonValue], role: str) -> Iterator[Message]:
     spoken = _ROLES.get(named, named) if isinstance(named, str) and named not in _PART_TYPES else role
     if not any(key in value for key in ("content", "parts", "text", "tool_calls", "function_call")):
         return
+    written = _parse_written_calls(value.get("content"))
+    if written is not None:
+        yield from _Collected.from_calls(written).as_messages("assistant", None)
+        return
     collected = _Collected(str(spoken))
     for key in ("parts", "content", "text"):
         if value.get(key) is not None:
             collected.add(value[key])
             break
-    collected.add_calls(value.get("tool_calls"))
+    additional = value.get("additional_kwargs")
+    beside = additional.get("tool_calls") if isinstance(additional, dict) else None
+    collected.add_calls(value.get("tool_calls") or beside)
     if isinstance(value.get("function_call"), dict):
         collected.add_calls([value["function_call"]])
     answers = value.get("tool_call_id") or value.get("toolCallId")
@@ -353,6 +372,24 @@ def _parse_written_parts(text: str, role: str) -> list[JsonValue] | None:
     is_request = role == "assistant" and any(kind in _CALL_PARTS for kind in kinds)
     known = all(kind in _PART_TYPES for kind in kinds)
     return parts if known and (is_answer or is_request) else None
+
+
+def _parse_written_calls(content: JsonValue) -> list[JsonValue] | None:
+    """Return the requests for tool calls that a message's whole text is the JSON of, as Koog writes them.
+
+    Koog gives such a message the role of the tool.
+    """
+    if not isinstance(content, str) or not content.startswith("[{") or '"arguments"' not in content:
+        return None
+    try:
+        found = parse_json(content)
+    except NotDecoded:
+        return None
+    is_request = isinstance(found, list) and all(
+        isinstance(each, dict) and isinstance(each.get("function"), dict) and is_bare_call(each)
+        for each in found
+    )
+    return found if isinstance(found, list) and is_request else None
 
 
 def _get_part_kind(part: JsonValue) -> str:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from spanproof.semconv.genai import TOOL_CALL_ARGUMENTS, TOOL_CALL_RESULT
 from spanproof.semconv.openinference import INPUT_MIME_TYPE, INPUT_VALUE, OUTPUT_MIME_TYPE, OUTPUT_VALUE
 from spanproof.trace import AttributeValue, Message, Payload, SpanKind
-from spanproof.trace.dialects import genai
+from spanproof.trace.dialects import genai, langfuse
 from spanproof.trace.dialects.decode import decode_document, to_payload
 from spanproof.trace.dialects.flattened import read_flattened_messages
 from spanproof.trace.dialects.frameworks import select_call_messages, unwrap_arguments, unwrap_result
@@ -30,6 +30,8 @@ _DIALECTS = frozenset({"otel_genai", "openinference", "pydantic_ai", "google_adk
 
 def fill_from_others(raw: RawSpan, reading: Reading, dialect: str) -> Reading:
     """Return the reading with what other conventions hold of this span and its own dialect does not."""
+    if dialect != langfuse.DIALECT.name and langfuse.DIALECT.owns_attributes(raw):
+        reading = _fill_from_langfuse(raw, reading, dialect)
     if dialect not in _DIALECTS or reading.hidden:
         return reading
     own_values = dialect == "openinference"  # what it did not take of them is none
@@ -56,6 +58,25 @@ def fill_from_others(raw: RawSpan, reading: Reading, dialect: str) -> Reading:
         result = result or genai.find_last_text(said, "assistant")
     sent = _with_instructions(raw, sent)
     return replace(reading, input=given, output=result, input_messages=sent, output_messages=said)
+
+
+def _fill_from_langfuse(raw: RawSpan, reading: Reading, dialect: str) -> Reading:
+    """Return the reading with what Langfuse says of it: all of that where the producer names no kind."""
+    held = langfuse.read(raw)
+    if reading.kind is SpanKind.OTHER:
+        agent = reading.agent if held.kind is SpanKind.AGENT else None
+        return replace(held, agent=agent or held.agent, model=reading.model or held.model)
+    if dialect == "openinference":  # what it did not take of its values is none
+        return replace(reading, usage=reading.usage or held.usage, model=reading.model or held.model)
+    return replace(
+        reading,
+        input=reading.input or held.input,
+        output=reading.output or held.output,
+        output_messages=reading.output_messages or held.output_messages,
+        usage=reading.usage or held.usage,
+        model=reading.model or held.model,
+        error=reading.error or held.error,
+    )
 
 
 def _fill_call(raw: RawSpan, reading: Reading, given: Payload | None, result: Payload | None) -> Reading:

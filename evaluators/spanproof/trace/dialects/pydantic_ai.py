@@ -40,9 +40,11 @@ def _infer_kind(raw: RawSpan) -> SpanKind:
     operation = raw.text(genai.OPERATION_NAME)
     if operation in OPERATIONS:
         return OPERATIONS[operation]
-    if raw.first(*_ALL_MESSAGES, "final_result") is not None or raw.name == "agent run":
+    is_run = raw.name == "agent run" or {"agent_name", "model_name"} <= raw.attributes.keys()
+    if is_run or raw.first(*_ALL_MESSAGES, "final_result") is not None:
         return SpanKind.AGENT
-    if raw.first("tool_arguments", "tool_response") is not None or raw.name == "running tool":
+    names_tool = raw.first("tool_arguments", "tool_response", genai.TOOL_NAME) is not None
+    if names_tool or raw.name == "running tool":
         return SpanKind.TOOL
     if raw.first("request_data", "events") is not None:
         return SpanKind.LLM

@@ -2,7 +2,7 @@
 
 Recognised by the scope's name first: it is the producer's own. A scope that says nothing (an application's,
 or one that several producers share) leaves it to the attributes, in the order below: the most specific
-names come first, `gen_ai.*`, which many write beside their own, last.
+names come first, `gen_ai.*`, which many write beside their own, next to last, and last what Langfuse adds.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ DIALECTS: tuple[Dialect, ...] = (
     vercel.DIALECT,  # first: our package for TypeScript adds `spanproof.code.*` to its spans
     spanproof.DIALECT,
     openinference.DIALECT,
-    langfuse.DIALECT,
     traceloop.DIALECT,
     traceai.DIALECT,
     mlflow.DIALECT,
@@ -36,6 +35,7 @@ DIALECTS: tuple[Dialect, ...] = (
     pydantic_ai.DIALECT,
     claude_code.DIALECT,
     genai.DIALECT,
+    langfuse.DIALECT,  # last: its observations keep what their producer wrote
 )
 
 

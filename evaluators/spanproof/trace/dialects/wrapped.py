@@ -1,4 +1,4 @@
-"""How LlamaIndex, DSPy, AutoGen and CrewAI show through OpenInference's instrumentors.
+"""How LlamaIndex, DSPy, AutoGen, CrewAI and BeeAI show through OpenInference's instrumentors.
 
 These record calls of the framework's own functions, with the values that such a function takes and gives: its
 machinery is taken off, and the function that is the agent becomes the agent. Comes in: a reading of one span.
@@ -6,15 +6,18 @@ machinery is taken off, and the function that is the agent becomes the agent. Co
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from spanproof.trace import JsonValue, Payload, SpanError, SpanKind
-from spanproof.trace.dialects.decode import as_text
+from spanproof.trace import JsonValue, Message, Payload, SpanError, SpanKind, ToolCall
+from spanproof.trace.dialects.decode import as_text, decode_document, to_payload
 from spanproof.trace.dialects.messages import extract_result_text
 from spanproof.trace.dialects.raw import RawSpan
 from spanproof.trace.dialects.reading import Reading
 
+# Names of BeeAI's events: `tool.search.wikipedia.success-12`, numbered in the order they came.
+_BEEAI_EVENT = re.compile(r"(?:tool\.)?(?P<target>[\w.]+)\.(?P<event>[a-z_]+)-\d+")
 # Outputs of a DSPy agent that are how it got to the answer.
 _DSPY_WORKINGS = frozenset({"trajectory", "reasoning"})
 
@@ -88,6 +91,27 @@ def _unwrap_crewai(_raw: RawSpan, reading: Reading) -> Reading:
     return replace(reading, input=Payload(task, task), output=Payload(answer, answer), output_messages=())
 
 
+def _unwrap_beeai(raw: RawSpan, reading: Reading) -> Reading:
+    """Return one span for each call: BeeAI has a span for each event, and those of an agent are no agents."""
+    named = _BEEAI_EVENT.fullmatch(raw.name)
+    if named is None:
+        answer = reading.output.value if reading.output is not None else None
+        answer = decode_document(answer) if isinstance(answer, str) else answer
+        text = answer.get("text") if isinstance(answer, dict) else None
+        return replace(reading, output=Payload(text, text)) if isinstance(text, str) else reading
+    event = named["event"]
+    if reading.kind is SpanKind.LLM and event == "success":
+        pieces = [message.text for message in reading.output_messages]
+        calls = [call for message in reading.output_messages for call in message.tool_calls]
+        said = Message("assistant", "".join(pieces), tuple(calls))
+        return replace(reading, output_messages=(said,) if pieces else ())
+    if reading.kind is SpanKind.TOOL and event in ("success", "error"):
+        given = raw.first("tool.parameters")
+        call = ToolCall(raw.text("tool.name") or named["target"], decode_document(given))
+        return replace(reading, tool=call, input=to_payload(given))
+    return Reading(SpanKind.CHAIN, error=reading.error)
+
+
 def _read_fields(given: Payload | None) -> dict[str, JsonValue]:
     return given.value if given is not None and isinstance(given.value, dict) else {}
 
@@ -104,4 +128,5 @@ _SHAPES: dict[str, Callable[[RawSpan, Reading], Reading]] = {
     "dspy": _unwrap_dspy,
     "autogen_agentchat": _unwrap_autogen,
     "crewai": _unwrap_crewai,
+    "beeai": _unwrap_beeai,
 }

@@ -1,15 +1,31 @@
-"""Langfuse: observations as its API, its UI's download and its export to blob storage have them."""
+"""Langfuse: observations as its API, its UI's download and its export to blob storage have them.
+
+An observation that came over OpenTelemetry keeps its producer's scope and attributes in its metadata; the
+content was taken out, and is put back, so that the observation is read in the producer's own dialect.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from spanproof.trace.exports.rows import Fields, Row, as_json, make_span
+from spanproof.trace.exports.rows import Fields, Row, as_json, make_span, parse_document
 
 _PREFIX = "langfuse.observation."
+_SCOPE_NAME: Final = "otel.scope.name"
+
+# A producer's mark, and the attributes that Langfuse takes its input and output from, by
+# `extractInputAndOutput` of Langfuse's `OtelIngestionProcessor`.
+_CONTENT: Final = (
+    ("openinference.span.kind", "input.value", "output.value"),
+    ("traceloop.span.kind", "traceloop.entity.input", "traceloop.entity.output"),
+    ("mlflow.spanType", "mlflow.spanInputs", "mlflow.spanOutputs"),
+    ("gcp.vertex.agent.llm_request", "gcp.vertex.agent.llm_request", "gcp.vertex.agent.llm_response"),
+)
+_TOOL_CONTENT: Final = ("gen_ai.tool.call.arguments", "gen_ai.tool.call.result")
+_SPOKEN_CONTENT: Final = ("gen_ai.input.messages", "gen_ai.output.messages")
 
 
 def is_row(row: Row) -> bool:
@@ -49,7 +65,22 @@ def read_observation(row: Row) -> Span:
     )
 
 
+def read_resource(row: Row) -> dict[str, object]:
+    """Return the attributes of the resource that the observation's producer named."""
+    found = parse_document(_read_metadata(row).get("resourceAttributes"))
+    return dict(found) if isinstance(found, dict) else {}
+
+
 def _build_attributes(given: dict[str, Any]) -> dict[str, object]:
+    held, produced = _build_own_attributes(given), _read_produced(given)
+    if not produced:
+        return held
+    given_in, given_out = _find_content_names(produced, str(given.get("type")))
+    content = {given_in: held[f"{_PREFIX}input"], given_out: held[f"{_PREFIX}output"]}
+    return {**{name: value for name, value in content.items() if name}, **produced, **held}
+
+
+def _build_own_attributes(given: dict[str, Any]) -> dict[str, object]:
     return {
         f"{_PREFIX}type": str(given.get("type") or "span").lower(),
         f"{_PREFIX}input": as_json(given.get("input")),
@@ -59,6 +90,47 @@ def _build_attributes(given: dict[str, Any]) -> dict[str, object]:
         f"{_PREFIX}level": given.get("level"),
         f"{_PREFIX}status_message": given.get("statusMessage"),
     }
+
+
+def _read_metadata(row: Mapping[str, Any]) -> dict[str, Any]:
+    found = parse_document(row.get("metadata"))
+    return found if isinstance(found, dict) else {}
+
+
+def _read_produced(given: dict[str, Any]) -> dict[str, object]:
+    """Return the attributes that the producer wrote, with its scope; none where Langfuse's own SDK did."""
+    metadata = _read_metadata(given)
+    scope, attributes = (parse_document(metadata.get(name)) for name in ("scope", "attributes"))
+    named = scope.get("name") if isinstance(scope, dict) else None
+    if not isinstance(attributes, dict) or not attributes or str(named).startswith("langfuse"):
+        return {}
+    return {_SCOPE_NAME: named, **{name: _restore_number(name, value) for name, value in attributes.items()}}
+
+
+def _restore_number(name: str, value: object) -> object:
+    """Return an attribute's value: Langfuse makes texts of all, counts of tokens among them."""
+    is_count = "token" in name.lower() and isinstance(value, str) and value.isdecimal()
+    return int(str(value)) if is_count else value
+
+
+def _find_content_names(produced: Mapping[str, object], kind: str) -> tuple[str, str]:
+    """Return the attributes in which the producer writes input and output; empty where none is known."""
+    operation = str(produced.get("ai.operationId") or "")
+    if operation:
+        return _find_vercel_names(operation)
+    for mark, given_in, given_out in _CONTENT:
+        if mark in produced:
+            return given_in, given_out
+    if any(name.startswith("gen_ai.") for name in produced):
+        return _TOOL_CONTENT if kind == "TOOL" or "gen_ai.tool.name" in produced else _SPOKEN_CONTENT
+    return "", ""
+
+
+def _find_vercel_names(operation: str) -> tuple[str, str]:
+    if operation == "ai.toolCall":
+        return "ai.toolCall.args", "ai.toolCall.result"
+    calls_model = operation.endswith((".doGenerate", ".doStream"))
+    return "ai.prompt.messages" if calls_model else "ai.prompt", ""
 
 
 def _to_camel(name: str) -> str:

@@ -44,7 +44,7 @@ PRODUCTS = (
     Product(SPANS, spandicts.is_row, spandicts.read_rows, spandicts.read_resource),
     Product("LangSmith", langsmith.is_row, langsmith.read_rows),
     Product("Weave", weave.is_row, weave.read_rows),
-    Product("Langfuse", langfuse.is_row, langfuse.read_rows),
+    Product("Langfuse", langfuse.is_row, langfuse.read_rows, langfuse.read_resource),
 )
 
 

@@ -51,15 +51,16 @@ def find_unsourced(turns: Sequence[Turn], given: str) -> tuple[Turn, tuple[str, 
         turns: of one run, in order.
         given: the task, and all else that the model read before it began.
     """
-    if not any(turn.words for turn in turns):
+    stated_by_turn = [_extract_stated(turn.words) for turn in turns]
+    # What came back is read only where words could outrun it: outputs are long, and most words state little.
+    if all(len(stated) < FEWEST for stated in stated_by_turn):
         return None
     known = set(find_numbers(given[:_MAX_GIVEN]))
     written: set[str] = set()
     for turn in turns:
         written |= find_numbers(turn.done[:_MAX_GIVEN])
         known |= find_numbers(turn.shown[:_MAX_GIVEN]) - written
-    for turn in turns:
-        stated = _extract_stated(turn.words)
+    for turn, stated in zip(turns, stated_by_turn, strict=True):
         invented = [number for number in stated if number not in known]
         if len(invented) >= FEWEST:
             return turn, tuple(stated[number] for number in invented)

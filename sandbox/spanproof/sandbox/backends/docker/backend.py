@@ -23,6 +23,7 @@ from spanproof.sandbox.environments import Environments, Leases
 from spanproof.sandbox.errors import BadSetting, UnsupportedFixtures, UnsupportedLanguage
 from spanproof.sandbox.guest.outcome import build_execution
 from spanproof.sandbox.guest.wire import Frame, Header
+from spanproof.sandbox.javascript_tests import has_javascript_tests, run_javascript_tests
 from spanproof.sandbox.model import (
     Execution,
     FailureClass,
@@ -95,6 +96,8 @@ class DockerSandbox(Sandbox):
 
     def run(self, program: Program) -> Execution:
         """Run one program; see `Sandbox.run`."""
+        if has_javascript_tests(program):
+            return run_javascript_tests(program, self.run)
         if program.language in TOOLCHAINS:
             script = build_script(program)
             self._check_toolchain(program, script)

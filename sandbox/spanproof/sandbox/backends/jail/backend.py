@@ -27,6 +27,7 @@ from spanproof.sandbox.environments import Environments, Leases
 from spanproof.sandbox.errors import BadSetting, UnsupportedLanguage
 from spanproof.sandbox.guest.outcome import build_execution
 from spanproof.sandbox.guest.wire import Frame, Header
+from spanproof.sandbox.javascript_tests import has_javascript_tests, run_javascript_tests
 from spanproof.sandbox.model import Execution, PackageSet, Program, SessionSpec, Tier
 from spanproof.sandbox.supervisor.forkserver.host import JobNotBegun
 from spanproof.sandbox.supervisor.namespaces.host_paths import may_exist_on_host
@@ -65,6 +66,8 @@ class JailSandbox(Sandbox):
 
     def run(self, program: Program) -> Execution:
         """Run one program; see `Sandbox.run`."""
+        if has_javascript_tests(program):
+            return run_javascript_tests(program, self.run)
         if program.language in TOOLCHAINS:
             check_language(program.language, self._runtimes)
             execution = self.run(build_script(program))

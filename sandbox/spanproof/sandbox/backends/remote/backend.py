@@ -34,6 +34,7 @@ from spanproof.sandbox.errors import (
 )
 from spanproof.sandbox.guest.outcome import build_execution
 from spanproof.sandbox.guest.wire import Header
+from spanproof.sandbox.javascript_tests import has_javascript_tests, run_javascript_tests
 from spanproof.sandbox.model import Execution, FailureClass, Program, SessionSpec
 
 _LOG = logging.getLogger(__name__)
@@ -92,6 +93,8 @@ class RemoteSandbox(Sandbox):
 
     def run(self, program: Program) -> Execution:
         """Run one program; see `Sandbox.run`."""
+        if has_javascript_tests(program):
+            return run_javascript_tests(program, self.run)
         if program.language not in self.languages:
             known = ", ".join(sorted(self.languages))
             raise UnsupportedLanguage(f"the {self.name} backend runs {known}, not {program.language!r}")

@@ -1,0 +1,1 @@
+printf 'ann 10\nbob 20\nann 5\n' > s; awk '{t[$1]+=$2} END {for (k in t) print k, t[k]}' s | sort; awk 'NR==2{print toupper($1)}' s; awk -F' ' -v m=9 '$2>m' s; awk 'BEGIN{printf "%.3f %d\n", atan2(0,-1), length("héllo")>4}'

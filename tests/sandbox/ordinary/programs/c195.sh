@@ -1,0 +1,1 @@
+printf 'id,name,qty\n1,pen,3\n2,ink,9\n' > d.csv; awk -F, 'NR>1{s+=$3; print > ("row" $1 ".txt")} END{print s}' d.csv; cat row1.txt row2.txt; awk 'BEGIN{"date +%Y" | getline y; print (y>2000)}'; awk 'BEGIN { while (("echo a; echo b" | getline l) > 0) print l; system("echo sys") }'

@@ -1,0 +1,1 @@
+mkdir -p p/q; touch p/a.py p/q/b.py p/c.txt; find p -name '*.py' | sort; find p -type f -empty | wc -l; find p -maxdepth 1 -type d; find p -name '*.txt' -exec basename {} \; ; find p -mmin -5 -print0 | xargs -0 ls -d | wc -l; find p -name q -prune -o -type f -print | sort; find p -newer p/a.py -name none; find p -name '*.py' -delete; find p -type f

@@ -1,0 +1,1 @@
+find . -size +1M; dd if=/dev/zero of=big bs=1024 count=2048 status=none; find . -size +1M; find . -perm -u=w -name big; find /nope 2>/dev/null || echo "no such tree"; find . -user "$(id -un)" -name big

@@ -1,0 +1,1 @@
+mkdir d; echo hi > d/f; ln -s f d/l; tar --sort=name -czf d.tgz d; tar tzf d.tgz; mkdir o; tar xzf d.tgz -C o; cat o/d/l; tar cf - d | tar xf - -C o --strip-components=1; ls o; tar cJf d.txz d 2>/dev/null; tar --exclude=l --sort=name -cf e.tar d; tar tf e.tar; tar --owner=0 --group=0 --mtime=2024-01-01 --sort=name -cf r.tar d; tar tvf r.tar | awk '{print $2, $4}' | head -1

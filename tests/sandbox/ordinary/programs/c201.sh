@@ -1,0 +1,1 @@
+ssh-keygen -q -t ed25519 -N '' -C test@example -f key; ls key*; ssh-keygen -l -f key.pub | awk '{print $1, $3, $4}'; ssh-keygen -y -f key > pub2; cut -d' ' -f1 pub2; echo msg > m; ssh-keygen -Y sign -f key -n file m 2>/dev/null; head -1 m.sig

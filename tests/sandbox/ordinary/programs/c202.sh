@@ -1,0 +1,1 @@
+ssh-keygen -q -t rsa -b 2048 -N secret -f r; ssh-keygen -p -P secret -N '' -f r >/dev/null; ssh-keygen -e -m PEM -f r.pub | head -1; ssh-keygen -q -t ecdsa -N '' -f e; ssh-keygen -B -f e.pub | wc -w; touch kh; ssh-keygen -F host -f kh || echo unknown

@@ -1,0 +1,1 @@
+f() { local x=$1; echo $((x * 2)); }; f 4; for i in {1..3}; do printf '%02d ' $i; done; echo; case $(uname -s) in Linux) echo linux;; esac; s=file.tar.gz; echo ${s%%.*} ${s##*.} ${s/tar/zip} ${s^^}; read -r a b <<< "1 2"; echo $b; echo $(( 16#ff ))

@@ -1,0 +1,1 @@
+sleep 0.05 & sleep 0.02 & wait; echo "all done"; (echo in; exit 3) || echo "sub $?"; { echo a; echo b >&2; } 2>/dev/null; coproc cat; echo hi >&${COPROC[1]}; read -r l <&${COPROC[0]}; echo $l; kill $COPROC_PID; diff <(seq 3) <(seq 4) || true

@@ -1,0 +1,1 @@
+printf 'a 1\nb 2\n' > x; printf 'a X\nb Y\n' > y; join x y; comm -12 <(cut -d' ' -f1 x) <(cut -d' ' -f1 y); paste x y; sort -k2nr x | head -1; tr -d '\n' < x | wc -c; uniq -c <(printf 'q\nq\n'); split -l1 x part; ls part*; nl x; tac x; rev x; fold -w1 <<< ab; column -t x 2>/dev/null || cat x

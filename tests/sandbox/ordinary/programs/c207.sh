@@ -1,0 +1,1 @@
+echo text > f; gzip -k f; zcat f.gz; sha256sum f | cut -c1-8; md5sum f > s; md5sum -c s; base64 f; od -An -tx1 f; cksum f; bzip2 -k f 2>/dev/null; xz -k f 2>/dev/null; stat -c %s f; file f 2>/dev/null | cut -d: -f1; cmp f f && echo same; wc f

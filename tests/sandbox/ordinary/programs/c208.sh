@@ -1,0 +1,1 @@
+cp /etc/hostname h 2>/dev/null; test -r /etc/os-release && . /etc/os-release && [ -n "$ID" ] && echo "known"; id -u >/dev/null && whoami >/dev/null && echo ok; nproc | grep -q '^[0-9]' && echo cpus; df . | wc -l; free >/dev/null 2>&1; uptime >/dev/null 2>&1; date -d @0 -u +%F; TZ=Asia/Tokyo date -d @0 +%H; locale 2>/dev/null | head -1 | cut -d= -f1; tty || true

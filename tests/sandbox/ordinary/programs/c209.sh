@@ -1,0 +1,1 @@
+diff -u <(printf 'a\nb\n') <(printf 'a\nc\n') | tail -n +3; printf 'a\nb\n' > f; printf -- '--- f\n+++ f\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n' | patch -s f 2>/dev/null || sed -i s/b/c/ f; cat f; xargs -n1 echo <<< "1 2"; seq 4 | xargs -P2 -I{} echo n{} | sort; yes | head -2; timeout 0.05 sleep 5; echo $?; env -i A=1 env; printenv HOME >/dev/null && echo home

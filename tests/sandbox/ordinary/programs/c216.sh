@@ -1,0 +1,1 @@
+exec 3> log; echo x >&3; exec 3>&-; cat log; mkfifo p; cat p & echo piped > p; wait; : > empty; [ -s empty ] || echo empty; printf '%s\n' *; shopt -s nullglob; echo *.none; set -- a b c; shift; echo $1 $#; getopts ab: o -b v; echo $o $OPTARG; printf '%q\n' 'a b'; echo -e 'x\ty'; ulimit -n >/dev/null && echo limits; times >/dev/null; type -t cd; hash -r; history -c

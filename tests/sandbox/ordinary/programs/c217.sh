@@ -1,0 +1,1 @@
+node -e 'console.log([3,1,2].sort().join())'; echo 'console.log(process.argv[2])' > a.js; node a.js hello; node --input-type=module -e 'import fs from "fs"; console.log(fs.existsSync("a.js"))'; npm --version >/dev/null 2>&1; echo done

@@ -1,0 +1,2 @@
+import { performance, PerformanceObserver } from "perf_hooks"; import { setTimeout as sleep, setInterval as every } from "timers/promises";
+performance.mark("a"); await sleep(5); performance.mark("b"); console.log(performance.measure("m", "a", "b").duration >= 4, process.hrtime.bigint() > 0n, process.memoryUsage().rss > 0, process.uptime() > 0); let n = 0; for await (const _ of every(1)) if (++n === 3) break; console.log(n);

@@ -1,0 +1,2 @@
+import fs from "fs";
+const w = fs.watch(".", () => {}); w.close(); const fd = fs.openSync("f", "w+"); fs.writeSync(fd, "abcdef"); const b = Buffer.alloc(3); fs.readSync(fd, b, 0, 3, 2); console.log(b.toString()); fs.ftruncateSync(fd, 2); fs.fsyncSync(fd); fs.closeSync(fd); fs.chmodSync("f", 0o600); fs.utimesSync("f", 0, 0); console.log(fs.statSync("f").mtimeMs, (fs.statSync("f").mode & 0o777).toString(8));

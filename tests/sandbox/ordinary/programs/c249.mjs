@@ -1,0 +1,2 @@
+import { Buffer } from "buffer"; import { StringDecoder } from "string_decoder"; import punycode from "node:url"; import zlib from "zlib";
+console.log(Buffer.from("héllo").toString("base64"), Buffer.concat([Buffer.from([1]), Buffer.from("ff", "hex")]), new StringDecoder("utf8").write(Buffer.from([0xc3, 0xa9])), zlib.crc32 ? 1 : 1, atob("aGk="), punycode.domainToASCII("münchen.de")); console.table([{ a: 1, b: 2 }]); console.error("to stderr"); console.log(process.stdout.isTTY ?? false);

@@ -1,0 +1,2 @@
+import fs from "fs"; import cp from "child_process";
+fs.writeFileSync("package.json", '{"name":"x","type":"module","scripts":{"t":"echo ok"}}'); fs.mkdirSync("lib"); fs.writeFileSync("lib/add.js", "export const add = (a, b) => a + b;"); fs.writeFileSync("main.js", 'import { add } from "./lib/add.js"; console.log(add(2, 3));'); console.log(cp.execFileSync(process.execPath, ["main.js"]).toString());

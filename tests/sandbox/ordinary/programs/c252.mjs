@@ -1,0 +1,1 @@
+const csv = "name,qty\npen,3\nink,\"4,5\"\n"; const rows = csv.trim().split("\n").slice(1).map((l) => l.match(/("[^"]*"|[^,]+)/g)); console.log(rows); console.log("2024-05-06".replace(/(?<y>\d+)-(?<m>\d+)-(?<d>\d+)/, "$<d>.$<m>.$<y>"), [..."a1b22".matchAll(/\d+/g)].map((m) => m[0]), "x".padStart(3, "-"), /\p{L}/u.test("é"));

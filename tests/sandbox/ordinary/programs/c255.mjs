@@ -1,0 +1,2 @@
+import rl from "readline/promises"; import { Readable } from "stream"; import { EventEmitter } from "events"; import diag from "diagnostics_channel"; import { setImmediate } from "timers";
+const i = rl.createInterface({ input: Readable.from(["Ann\n"]) }); console.log("hi " + (await i.question(""))); i.close(); diag.channel("c").publish({}); setImmediate(() => console.log("immediate")); const bc = new BroadcastChannel("x"); bc.close(); const { port1, port2 } = new MessageChannel(); port1.on("message", (m) => { console.log(m); port1.close(); }); port2.postMessage("m");

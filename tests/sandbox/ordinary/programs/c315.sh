@@ -1,0 +1,2 @@
+git init -q a; cd a; git config user.email a@b; git config user.name n; echo lib > l; git add l; git commit -qm lib; cd ..
+git init -q b; cd b; git config user.email a@b; git config user.name n; git -c protocol.file.allow=always submodule --quiet add ../a lib 2>/dev/null; git commit -qm sub; cat lib/l; git submodule status | wc -l; git sparse-checkout list 2>/dev/null | wc -l; git rev-list --count HEAD

@@ -1,0 +1,1 @@
+make -v | head -1 | cut -d' ' -f1-2; printf 'define greet\n@echo hello $(1)\nendef\nall: ; $(call greet,world)\nifeq ($(shell echo 1),1)\nx: ; @echo one\nendif\n' > Makefile; make -s; make -s x; make -s nothing 2>&1 | sed 's/.*No rule/No rule/'

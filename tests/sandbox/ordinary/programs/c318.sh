@@ -1,0 +1,1 @@
+printf 'VERSION ?= 1\nexport VERSION\nall: build test\nbuild: ; @mkdir -p out && echo $$VERSION > out/v\ntest: build ; @grep -q $(VERSION) out/v && echo pass\n.PHONY: all build test\n' > Makefile; make -s; make -s VERSION=2; VERSION=3 make -s; make -s -j4 test; make -C . -s build --no-print-directory

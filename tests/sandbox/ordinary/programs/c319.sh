@@ -1,0 +1,1 @@
+printf '%%.o: %%.c ; @echo compiling $< && touch $@\nprog: a.o b.o ; @echo linking $^ && touch prog\n-include deps.mk\ninclude rules.mk\nrules.mk: ; @echo "# r" > $@\n' > Makefile; touch a.c b.c; make -s prog; touch b.c; sleep 0.02; touch -d '+1 sec' b.c; make -s prog

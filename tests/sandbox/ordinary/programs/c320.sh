@@ -1,0 +1,1 @@
+echo '[{"u":"ann","t":["x","y"]},{"u":"bob","t":[]}]' > d; jq -c 'map({(.u): (.t|length)}) | add' d; jq -r '.[] | "\(.u): \(.t|join(","))"' d; jq '[.[].t[]] | unique | length' d; jq -c 'to_entries | map(.key)' d; jq -c '.[0] * {n: 1}' d; jq 'any(.[]; .u == "bob")' d

@@ -1,0 +1,1 @@
+jq -n '[range(6)] | group_by(. % 2) | map(add)' -c; jq -nr '"a,b" | split(",")[]'; jq -n '"x1y22" | [scan("[0-9]+")]' -c; jq -n 'def f(n): if n < 2 then 1 else n * f(n-1) end; f(5)'; jq -n '{a:{b:1}} | paths' -c; jq -n '[1,[2,[3]]] | flatten' -c; jq -nr '@base64 "hi", ("hi"|@base64)'; jq -n 'try error("x") catch .'

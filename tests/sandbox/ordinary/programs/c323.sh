@@ -1,0 +1,1 @@
+awk 'BEGIN{n=split("a:b:c",x,":"); for(i=n;i;i--) printf "%s ", x[i]; print ""; print substr("hello",2,3), index("hello","l"), toupper("x"), sprintf("%05.1f", 3.14159)}'; printf 'a,b\n"c,d",e\n' | awk -F, '{print NF}'; awk 'BEGIN{while(i<3) a[i++]=i*i; for(k in a) s+=a[k]; print s; if (!("z" in a)) print "no z"; delete a[0]; print length(a)}'

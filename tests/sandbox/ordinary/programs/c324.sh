@@ -1,0 +1,1 @@
+printf '10.0.0.1 GET /a 200\n10.0.0.2 GET /b 404\n10.0.0.1 POST /a 500\n' > log; awk '{c[$4]++} END{for(s in c) print s, c[s]}' log | sort; awk '$4>=400{print $3}' log; awk '{ip[$1]=ip[$1] " " $3} END{for(i in ip) print i ":" ip[i]}' log | sort; awk 'NR==FNR{s[$1]=1;next} ($1 in s)' log log | wc -l; cut -d' ' -f1 log | sort | uniq -c | sort -rn | awk '{print $2, $1}'

@@ -1,0 +1,1 @@
+printf 'one two\nthree four\n' > t; sed 's/\(\w*\) \(\w*\)/\2 \1/' t; sed -n '$=' t; sed '1!G;h;$!d' t; sed 's/o/0/2g' t; sed '/one/c changed' t; sed -s 'a --' t; sed -z 's/\n/,/g' t; echo; sed '/three/{s/t/T/;p}' t; sed 5q t | md5sum | cut -c1-6; sed --debug -n p t >/dev/null 2>&1; sed -f <(echo s/one/1/) t

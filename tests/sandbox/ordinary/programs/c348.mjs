@@ -1,0 +1,2 @@
+import zlib from "zlib"; import { promisify } from "util"; import { Buffer } from "buffer";
+const big = Buffer.from("spam ".repeat(500)); const gz = await promisify(zlib.gzip)(big); console.log(gz.length < 100, (await promisify(zlib.unzip)(gz)).equals(big), zlib.inflateRawSync(zlib.deflateRawSync("x")).toString()); try { zlib.gunzipSync(Buffer.from("no")); } catch (e) { console.log(e.code); } const s = zlib.createDeflate({ level: 9 }); s.end("abc"); const c = []; for await (const x of s) c.push(x); console.log(Buffer.concat(c).length > 0);

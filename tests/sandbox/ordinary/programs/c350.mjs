@@ -1,0 +1,2 @@
+import { Worker, MessageChannel, threadId } from "worker_threads"; import fs from "fs";
+fs.writeFileSync("w.mjs", 'import { parentPort } from "worker_threads"; parentPort.on("message", (n) => { let s = 0; for (let i = 0; i < n; i++) s += i; parentPort.postMessage(s); parentPort.close(); });'); const rs = await Promise.all([10, 100, 1000].map((n) => new Promise((res, rej) => { const w = new Worker("./w.mjs"); w.once("message", res); w.once("error", rej); w.postMessage(n); }))); console.log(rs, threadId);

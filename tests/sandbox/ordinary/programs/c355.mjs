@@ -1,0 +1,1 @@
+import sqlite from "node:sqlite"; const db = new sqlite.DatabaseSync("a.db"); db.exec("create table t(a int, b text)"); const s = db.prepare("insert into t values (?, ?)"); for (let i = 0; i < 3; i++) s.run(i, `r${i}`); console.log(db.prepare("select sum(a) s, group_concat(b) g from t").get()); db.close();

@@ -1,0 +1,2 @@
+import pathlib, shutil
+base = pathlib.Path("tree"); [(base / d).mkdir(parents=True) for d in ("a/b", "c")]; (base / "a/b/f.txt").write_text("x\n" * 3); (base / "link").symlink_to("a"); print(sorted(p.relative_to(base).as_posix() for p in base.rglob("*")), (base / "link").is_symlink(), sum(1 for _ in (base / "a/b/f.txt").open())); (base / "c").rename(base / "d"); (base / "a/b/f.txt").touch(); (base / "a/b/f.txt").chmod(0o600); shutil.rmtree(base); print(base.exists(), pathlib.Path.home().is_absolute(), pathlib.Path("~/x").expanduser().name)

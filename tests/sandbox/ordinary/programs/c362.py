@@ -1,0 +1,2 @@
+import itertools as it, functools as ft, operator as op, heapq, bisect
+print(list(it.accumulate([1, 2, 3], op.mul)), [("".join(g), len(list(g))) for k, g in it.groupby("aab")][:1], list(it.pairwise("abc")), ft.reduce(op.add, range(5)), heapq.nsmallest(2, [5, 1, 3]), bisect.bisect([1, 3, 5], 3), list(it.batched("abcde", 2)) if hasattr(it, "batched") else "", sorted("bca", key=ft.cmp_to_key(lambda a, b: (a > b) - (a < b))))

@@ -1,0 +1,2 @@
+import struct, array, binascii, base64, codecs, zlib
+b = struct.pack("<Ihd", 1, -2, 0.5); print(b.hex(), struct.unpack("<Ihd", b), struct.calcsize("<Ihd"), array.array("i", [1, 2]).tobytes().hex(), binascii.crc32(b"x"), base64.b32encode(b"hi"), codecs.encode("abc", "rot13"), zlib.adler32(b"a"), memoryview(b"abcd")[1:3].tobytes(), int.from_bytes(b"\x01\x00", "big"), bytes.fromhex("ff00"), "ü".encode("latin-1"), b"\xff".decode("utf-8", "replace"))

@@ -1,0 +1,2 @@
+import tarfile, io, zipfile, shutil, os
+open("a.txt", "w").write("hi"); t = tarfile.open("a.tar", "w"); i = tarfile.TarInfo("mem"); i.size = 3; t.addfile(i, io.BytesIO(b"abc")); t.add("a.txt"); t.close(); print(tarfile.is_tarfile("a.tar"), tarfile.open("a.tar").extractfile("mem").read()); shutil.unpack_archive("a.tar", "o", filter="data"); print(sorted(os.listdir("o")), [f[0] for f in shutil.get_archive_formats()][:2])

@@ -1,0 +1,2 @@
+import urllib.parse as up, http.client, http.cookies, html, email.utils, ipaddress, mimetypes
+u = up.urlsplit("https://u:p@h.org:8/p/a?x=1&x=2#f"); print(u.port, up.parse_qs(u.query), up.urljoin("http://a/b/", "../c"), up.quote("a/b c"), html.unescape("&lt;&eacute;"), ipaddress.ip_network("10.0.0.0/30").num_addresses, http.HTTPStatus(404).phrase, email.utils.parsedate_to_datetime("Mon, 01 Jan 2024 00:00:00 GMT").year, http.cookies.SimpleCookie("a=1")["a"].value, ipaddress.ip_address("::1").is_loopback)

@@ -1,0 +1,2 @@
+import pandas as pd, json
+rows = json.loads('[{"t":"2024-01-01","v":3},{"t":"2024-01-02","v":null}]'); df = pd.DataFrame(rows); df["t"] = pd.to_datetime(df.t); print(df.v.fillna(0).tolist(), df.t.dt.month.unique(), df.describe().loc["mean", "v"], df.to_json(orient="records", date_format="iso")[:20], df.memory_usage().sum() > 0, df.sort_values("t", ascending=False).iloc[0].v != df.v[0], df.query("v > 2").shape, df.astype({"v": "Int64"}).dtypes.v)

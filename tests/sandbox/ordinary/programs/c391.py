@@ -1,0 +1,2 @@
+import numpy as np
+a = np.arange(24).reshape(2, 3, 4); print(a.sum(axis=(0, 2)), a[..., ::2].shape, np.where(a > 20)[2], np.concatenate([a, a]).shape, a.transpose(2, 0, 1).strides, np.cov([1, 2, 3], [1, 2, 4]).round(2).tolist(), np.linalg.solve([[3, 1], [1, 2]], [9, 8]), np.interp(2.5, [1, 2, 3], [3, 2, 0]), np.cumsum([1, 2]), np.argsort([3, 1, 2]), np.random.default_rng(5).choice(5, 2, replace=False).shape, np.isnan(np.array([1, np.nan])).any(), np.array(["a", "bb"]).dtype, np.rec.array([(1, "x")]).f0, np.vectorize(lambda x: x + 1)([1]), np.meshgrid([1], [2])[0].shape)
