@@ -1,17 +1,18 @@
 // Is anything wrong now? Fail rates with their intervals, over time, and by cohort.
-import { useMemo, useState } from "preact/hooks";
+import { Table } from "@mantine/core";
+import { Fragment, useMemo, useState } from "react";
 import { LAYERS, type Layer, type Schema } from "../api";
 import { RateChart, readTimes, type Times } from "../chart";
-import { addressWith, ago, Cli, DimensionSelect, formatDuration, Grid, Head, Interval, LayerCells, nameOfWindow, percent, Plain, Shown, Trend, useAnswer, useHours } from "../parts";
-import { go, location } from "../router";
+import { Cli, DimensionSelect, formatDuration, Grid, Head, Interval, LayerCells, nameOfWindow, percent, Plain, Shown, Time, Trend, useAnswer, useHours } from "../parts";
+import { addressWith, go, here } from "../location";
 import { describeRate, isState, RateBar, StateMark } from "../state";
 import { WaitForFirst } from "./settings";
 
 const DIMENSIONS = ["prompt_version", "release", "model", "agent", "task", "executor"];
 
 export function Overview() {
-  const hours = useHours("24");
-  const by = location.value.searchParams.get("by") ?? "prompt_version";
+  const hours = useHours();
+  const by = here().searchParams.get("by") ?? "prompt_version";
   const overview = useAnswer<Schema["Overview"]>("overview", { hours });
   const cohorts = useAnswer<Schema["Cohorts"]>(`cohorts/${encodeURIComponent(by)}`, { hours });
   const failures = useAnswer<Schema["FailureList"]>("failures", { hours, limit: "6" });
@@ -30,15 +31,13 @@ export function Overview() {
   }
   return (
     <>
-      <Head title={overview.value ? describeRates(overview.value, hours) : `Fail rates, last ${nameOfWindow(hours)}`} hours={hours} />
-      <Shown loaded={overview}>
-        {(found) => <Rates overview={found} hours={hours} />}
-      </Shown>
-      <div class="columns">
+      <Head title={overview.value ? describeRates(overview.value, hours) : `Fail rates, last ${nameOfWindow(hours)}`} />
+      <Shown loaded={overview}>{(found) => <Rates overview={found} hours={hours} />}</Shown>
+      <div className="columns">
         <section>
           <h2>What broke, by runs</h2>
           <Shown loaded={failures}>{(found) => <Broken clusters={found.failures} hours={hours} />}</Shown>
-          <h2 class="below">
+          <h2 className="below">
             Which cohort differs, by{" "}
             <DimensionSelect label="Dimension" names={DIMENSIONS} value={by} choose={(name) => go(addressWith({ by: name }), true)} />
           </h2>
@@ -47,11 +46,11 @@ export function Overview() {
         <section>
           <h2>Volume</h2>
           <Shown loaded={overview}>{(found) => <Volume overview={found} />}</Shown>
-          <h2 class="below">Firing</h2>
+          <h2 className="below">Firing</h2>
           <Shown loaded={alerts}>{(found) => <Firing alerts={found.alerts} rules={found.rules.length} />}</Shown>
-          <h2 class="below">Not judged</h2>
+          <h2 className="below">Not judged</h2>
           <Shown loaded={overview}>{(found) => <NotJudged overview={found} />}</Shown>
-          <h2 class="below">Health</h2>
+          <h2 className="below">Health</h2>
           <Shown loaded={health}>{(found) => <Numbers readings={found.readings} newest={newest.value?.traces[0]} />}</Shown>
           {doctor.value ? <Sandboxes backends={doctor.value.backends} /> : null}
         </section>
@@ -86,33 +85,27 @@ function Volume({ overview }: { overview: Schema["Overview"] }) {
   return (
     <p>
       <Trend counts={counts} label={`runs over time, at most ${busiest} in a stretch`} /> {runs.toLocaleString("en")} runs
-      {busiest ? <span class="dim">, at most {busiest.toLocaleString("en")} in {formatDuration(overview.bucket_ns)}</span> : null}
+      {busiest ? <span className="dim">, at most {busiest.toLocaleString("en")} in {formatDuration(overview.bucket_ns)}</span> : null}
     </p>
   );
 }
 
 function Broken({ clusters, hours }: { clusters: Schema["FailureCluster"][]; hours: string }) {
-  if (!clusters.length) return <p class="dim">Nothing failed in this window.</p>;
+  if (!clusters.length) return <p className="dim">Nothing failed in this window.</p>;
   return (
     <Grid label="What broke" heads={["cause", "trend", ["runs", "heat"], "last seen"]}>
-      {clusters.map((each) => (
-        <tr>
-          <th scope="row">
+      {clusters.map((each, index) => (
+        <Table.Tr key={index}>
+          <Table.Th scope="row">
             <a href={`/failures/${each.id}?hours=${hours}`}>
               <Plain text={each.name} />
             </a>{" "}
-            {each.new_since ? (
-              <span class="dim">
-                new since <Plain text={each.new_since} />
-              </span>
-            ) : null}
-          </th>
-          <td>
-            <Trend counts={each.trend} label={`${each.runs} runs in this window`} />
-          </td>
-          <td class="heat">{each.runs}</td>
-          <td class="dim">{ago(each.last_seen_ns)}</td>
-        </tr>
+            {each.new_since ? <span className="dim">new since <Plain text={each.new_since} /></span> : null}
+          </Table.Th>
+          <Table.Td><Trend counts={each.trend} label={`${each.runs} runs in this window`} /></Table.Td>
+          <Table.Td className="heat">{each.runs}</Table.Td>
+          <Table.Td className="dim"><Time ns={each.last_seen_ns} relative /></Table.Td>
+        </Table.Tr>
       ))}
     </Grid>
   );
@@ -120,15 +113,15 @@ function Broken({ clusters, hours }: { clusters: Schema["FailureCluster"][]; hou
 
 function Firing({ alerts, rules }: { alerts: Schema["AlertRow"][]; rules: number }) {
   const firing = alerts.filter((each) => each.status === "firing");
-  if (!firing.length) return <p class="dim">Nothing fires{rules ? `; ${rules} rules are watched` : "; no rule is configured"}.</p>;
+  if (!firing.length) return <p className="dim">Nothing fires{rules ? `; ${rules} rules are watched` : "; no rule is configured"}.</p>;
   return (
-    <ul class="behind">
-      {firing.map((each) => (
-        <li>
-          <a href="/alerts" class="verdict fail">
+    <ul className="behind">
+      {firing.map((each, index) => (
+        <li key={index}>
+          <a href="/alerts" className="verdict fail">
             ✗ <Plain text={each.rule} />
           </a>{" "}
-          <Plain text={each.summary} /> <span class="dim">since {ago(each.since_ns)}</span>
+          <Plain text={each.summary} /> <span className="dim">since <Time ns={each.since_ns} relative /></span>
         </li>
       ))}
     </ul>
@@ -144,19 +137,17 @@ function Numbers({ readings, newest }: { readings: Schema["Reading"][]; newest: 
   const shown = SHOWN_HEALTH.flatMap((name) => readings.filter((each) => each.name === name));
   return (
     <>
-      <p>{newest ? `The newest trace began ${ago(newest.start_ns)}.` : ""}</p>
+      <p>{newest ? <>The newest trace began <Time ns={newest.start_ns} relative />.</> : null}</p>
       {shown.length ? (
-        <dl class="facts">
-          {shown.map((each) => (
-            <>
+        <dl className="facts">
+          {shown.map((each, index) => (
+            <Fragment key={index}>
               <dt title={each.meaning}>{each.name.replace(/^spanproof_|_total$/g, "").replaceAll("_", " ")}</dt>
               <dd>{each.value.toLocaleString("en")}</dd>
-            </>
+            </Fragment>
           ))}
         </dl>
-      ) : (
-        <p class="dim">This process collects nothing; it reads a store.</p>
-      )}
+      ) : <p className="dim">This process collects nothing; it reads a store.</p>}
     </>
   );
 }
@@ -166,10 +157,8 @@ function Sandboxes({ backends }: { backends: Schema["Backend"][] }) {
   return (
     <p>
       {usable.length ? (
-        <span class="verdict pass">✓ {usable.map((each) => `${each.name} (${each.tier})`).join(", ")}</span>
-      ) : (
-        <span class="verdict fail">✗ no sandbox can be used here</span>
-      )}{" "}
+        <span className="verdict pass">✓ {usable.map((each) => `${each.name} (${each.tier})`).join(", ")}</span>
+      ) : <span className="verdict fail">✗ no sandbox can be used here</span>}{" "}
       <a href="/settings">sandboxes</a>
     </p>
   );
@@ -178,7 +167,7 @@ function Sandboxes({ backends }: { backends: Schema["Backend"][] }) {
 function Rates({ overview, hours }: { overview: Schema["Overview"]; hours: string }) {
   const times = useMemo(() => readTimes(overview), [overview]);
   return (
-    <div class="rates">
+    <div className="rates">
       {LAYERS.map((layer) => (
         <RateCard key={layer} layer={layer} rate={overview.layers[layer]!} times={times} releases={overview.releases} hours={hours} />
       ))}
@@ -198,39 +187,48 @@ function RateCard({ layer, rate, times, releases, hours }: RateCardParts) {
   const [point, setPoint] = useState<string | null>(null);
   const query = encodeURIComponent(`${rate.failed || !rate.open ? "label:fail" : "state:open"} layer:${layer} since:${hours}h`);
   return (
-    <a class="rate" href={`/traces?q=${query}`}>
+    <a className="rate" href={`/traces?q=${query}`}>
       <div>{layer}</div>
-      <div class="number">
+      <div className="number">
         <StateMark state={rate.state} text={percent(rate.rate)} />{" "}
-        <small class="dim">{rate.low === null ? "" : `${percent(rate.low)} to ${percent(rate.high)}`}</small>
+        <small className="dim">{rate.low === null ? "" : `${percent(rate.low)} to ${percent(rate.high)}`}</small>
       </div>
       <Interval low={rate.low} high={rate.high} n={rate.judged} />
-      <div class="dim point">{point ?? describeRate(rate)}</div>
+      <div className="dim point">{point ?? describeRate(rate)}</div>
       <RateBar rate={rate} />
       <RateChart layer={layer} times={times} releases={releases} point={setPoint} />
-      {rate.open ? (
-        <div>
-          <Trend counts={times.rates[layer].map((each) => each?.open ?? 0)} label={`${layer}: open verdicts over time`} /> <span class="dim">open over time</span>
-        </div>
-      ) : null}
+      <Stack layer={layer} rates={times.rates[layer]} />
     </a>
   );
 }
 
+/** How many failed, are open and passed in each stretch of time, as stacked bars. */
+function Stack({ layer, rates }: { layer: Layer; rates: (Schema["Rate"] | null)[] }) {
+  const most = Math.max(1, ...rates.map((rate) => (rate ? rate.judged + rate.open : 0)));
+  const parts = ["passed", "open", "failed"] as const;
+  return (
+    <div className="stacked" role="img" aria-label={`${layer}: failed, open and passed verdicts over time, at most ${most} in a stretch`}>
+      {rates.map((rate, index) => (
+        <span key={index} title={rate ? describeRate(rate) : undefined}>
+          {parts.map((part) => (rate?.[part] ? <i key={part} className={part} style={{ height: `${Math.max(4, (rate[part] / most) * 100)}%` }} /> : null))}
+        </span>
+      ))}
+    </div>
+  );
+}
+
 function Heat({ cohorts, hours }: { cohorts: Schema["Cohorts"]; hours: string }) {
-  if (!cohorts.values.length) return <p class="dim">Nothing was judged in this window.</p>;
+  if (!cohorts.values.length) return <p className="dim">Nothing was judged in this window.</p>;
   const worst = (layers: Schema["CohortRates"]["layers"]) => Math.max(...Object.values(layers).map((rate) => rate.rate ?? 0));
   const values = [...cohorts.values].sort((a, b) => worst(b.layers) - worst(a.layers));
   const most = Math.max(0.01, worst(values[0]!.layers));
   return (
     <Grid label="Cohorts" heads={[cohorts.dimension.replace("_", " "), ...LAYERS.map((layer): [string, string] => [layer, "heat"])]}>
       {values.map((each) => (
-        <tr key={each.value}>
-          <th scope="row">
-            <Plain text={each.value || "(none given)"} />
-          </th>
+        <Table.Tr key={each.value}>
+          <Table.Th scope="row"><Plain text={each.value || "(none given)"} /></Table.Th>
           <LayerCells layers={each.layers} dimension={cohorts.dimension} value={each.value} hours={hours} most={most} />
-        </tr>
+        </Table.Tr>
       ))}
     </Grid>
   );
@@ -240,20 +238,20 @@ type Cause = Schema["Overview"]["not_judged"][number] & { layer?: Layer };
 
 function NotJudged({ overview }: { overview: Schema["Overview"] }) {
   const reasons: Cause[] = overview.not_judged;
-  if (!reasons.length) return <p class="dim">Every layer of every run was judged.</p>;
+  if (!reasons.length) return <p className="dim">Every layer of every run was judged.</p>;
   const rates = Object.values(overview.layers);
   const all = rates.reduce((sum, rate) => sum + countOf(rate), 0);
   return (
     <Grid label="Not judged" heads={["why", ["share", "heat"]]}>
-      {reasons.map((each) => (
-        <tr>
-          <td>
+      {reasons.map((each, index) => (
+        <Table.Tr key={index}>
+          <Table.Td>
             <StateMark state={isState(each.outcome) ? each.outcome : "skipped"} label={each.layer} /> <Plain text={each.reason} />
-          </td>
-          <td class="heat">
-            {percent(all ? each.times / all : null)} <span class="dim">{each.times}</span>
-          </td>
-        </tr>
+          </Table.Td>
+          <Table.Td className="heat">
+            {percent(all ? each.times / all : null)} <span className="dim">{each.times}</span>
+          </Table.Td>
+        </Table.Tr>
       ))}
     </Grid>
   );

@@ -1,9 +1,10 @@
 // Where people agree and disagree: a queue of verdicts, labels, and how far each layer agrees with people.
-import { useRef, useState } from "preact/hooks";
+import { Button, Kbd, Table, TextInput } from "@mantine/core";
+import { useEffect, useRef, useState } from "react";
 import { LAYERS, type Layer, type Schema } from "../api";
-import { addressWith, ago, author, AuthorField, Cli, Empty, Grid, Head, LayerSelect, percent, Plain, Promote, request, RunLink, Sent, Shown, useAnswer, useHours, useSend } from "../parts";
-import { report } from "../report";
-import { go, location } from "../router";
+import { author, AuthorField, Cli, Empty, Grid, Head, LayerSelect, percent, Plain, Promote, request, RunLink, Sent, Shown, Time, useAnswer, useHours, useSend } from "../parts";
+import { report } from "../answers";
+import { addressWith, go, here, isTyping } from "../location";
 import { Outcome, StateMark } from "../state";
 
 /** A card of the queue; what a store of an earlier version does not give is left out. */
@@ -16,9 +17,9 @@ type Card = Schema["Waiting"] & {
 };
 
 export function Review() {
-  const given = location.value.searchParams.get("layer") as Layer | null;
+  const given = here().searchParams.get("layer") as Layer | null;
   const layer = given && LAYERS.includes(given) ? given : null;
-  const hours = useHours("720");
+  const hours = useHours();
   const queue = useAnswer<Schema["Queue"]>("review", layer ? { layer, hours } : { hours });
   const agreement = useAnswer<Schema["AgreementPage"]>("agreement");
   const wrong = useAnswer<Schema["LabelList"]>("labels", { wrong: "true" });
@@ -38,41 +39,37 @@ export function Review() {
   };
   return (
     <>
-      <Head title="Review" hours={hours}>
-        <span>
+      <Head title="Review">
+        <span className="fields">
           <LayerSelect value={layer} choose={(next) => go(addressWith({ layer: next }))} every="every layer" /> <AuthorField />
         </span>
       </Head>
-      <div class="columns">
+      <div className="columns">
         <section>
           <h2>Waiting for a person: open first</h2>
-          <div role="status" tabIndex={-1} ref={status} class={said ? "notice" : undefined}>
-            <Plain text={said} />
-          </div>
+          <div role="status" tabIndex={-1} ref={status} className={said ? "notice" : undefined}><Plain text={said} /></div>
           <Shown loaded={queue}>
-            {(found) => <Cards queue={found} settled={settled} settle={settle} />}
+            {(found) => <Cards queue={found} settled={settled} settle={settle} skip={(key) => setSettled(new Set([...settled, key]))} />}
           </Shown>
         </section>
         <section>
           <h2>How far we agree with people</h2>
           <Shown loaded={agreement}>{(found) => <Agreement layers={found.layers} />}</Shown>
-          <h2 class="below">Where we are wrong</h2>
+          <h2 className="below">Where we are wrong</h2>
           <Shown loaded={wrong}>
             {(found) =>
               found.labels.length ? (
                 <>
                   <Promote runs={found.labels.map(({ trace_id, run_span_id }) => ({ trace_id, run_span_id }))} label={`export ${found.labels.length} as cases`} />
-                  <ul class="behind">
-                    {found.labels.map((each) => (
-                      <li>
+                  <ul className="behind">
+                    {found.labels.map((each, index) => (
+                      <li key={index}>
                         <RunLink trace={each.trace_id} run={each.run_span_id} /> {each.layer}: <Plain text={`${each.author} says ${each.verdict}, we said ${each.ours}. ${each.note}`} />
                       </li>
                     ))}
                   </ul>
                 </>
-              ) : (
-                <p class="dim">No person disagrees with a verdict.</p>
-              )
+              ) : <p className="dim">No person disagrees with a verdict.</p>
             }
           </Shown>
         </section>
@@ -86,16 +83,54 @@ interface CardsParts {
   queue: Schema["Queue"];
   settled: ReadonlySet<string>;
   settle: (key: string, sentence: string) => void;
+  skip: (key: string) => void;
 }
 
-/** The queue without what was settled since it was loaded. */
-function Cards({ queue, settled, settle }: CardsParts) {
+/** Choose a card with j and k; a and d press its buttons, s skips it. Returns the key of the card that is chosen. */
+function useCardKeys(keys: string[], skip: (key: string) => void): string | null {
+  const [chosen, choose] = useState<string | null>(null);
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (isTyping(event) || event.metaKey || event.ctrlKey || event.altKey) return;
+      const at = chosen === null ? -1 : keys.indexOf(chosen);
+      const step = { j: 1, k: -1 }[event.key];
+      if (step !== undefined) choose(keys[Math.min(keys.length - 1, Math.max(0, at + step))] ?? null);
+      else if (at < 0) return;
+      else if (event.key === "a" || event.key === "d") {
+        document.querySelector<HTMLButtonElement>(`.card[data-chosen] [data-key=${event.key}]`)?.click();
+        choose(keys[at + 1] ?? keys[at - 1] ?? null);
+      } else if (event.key === "s") {
+        skip(chosen!);
+        choose(keys[at + 1] ?? keys[at - 1] ?? null);
+      }
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  });
+  useEffect(() => {
+    document.querySelector(".card[data-chosen]")?.scrollIntoView({ block: "nearest" });
+  }, [chosen]);
+  return chosen;
+}
+
+/** The queue without what was settled or skipped since it was loaded. */
+function Cards({ queue, settled, settle, skip }: CardsParts) {
   const cards = listCards(queue, settled);
+  const chosen = useCardKeys(cards.map((card) => keyOf(card, queue)), skip);
   if (!cards.length) return <Empty title="Every verdict was looked at" />;
   return (
     <>
+      <p className="dim">
+        {cards.length} shown; <Kbd size="xs">j</Kbd> <Kbd size="xs">k</Kbd> choose one, <Kbd size="xs">a</Kbd> agrees, <Kbd size="xs">d</Kbd> disagrees, <Kbd size="xs">s</Kbd> skips
+      </p>
       {cards.map((card) => (
-        <WaitingCard key={keyOf(card, queue)} card={card} layer={layerOf(card, queue)} settle={(sentence) => settle(keyOf(card, queue), sentence)} />
+        <WaitingCard
+          key={keyOf(card, queue)}
+          card={card}
+          layer={layerOf(card, queue)}
+          isChosen={keyOf(card, queue) === chosen}
+          settle={(sentence) => settle(keyOf(card, queue), sentence)}
+        />
       ))}
     </>
   );
@@ -113,53 +148,44 @@ function keyOf(card: Card, queue: Schema["Queue"]): string {
   return `${card.trace_id} ${card.run_span_id} ${layerOf(card, queue)}`;
 }
 
-function WaitingCard({ card, layer, settle }: { card: Card; layer: Layer; settle: (sentence: string) => void }) {
+interface WaitingParts {
+  card: Card;
+  layer: Layer;
+  isChosen: boolean;
+  settle: (sentence: string) => void;
+}
+
+function WaitingCard({ card, layer, isChosen, settle }: WaitingParts) {
   const { outcome } = card;
   const cause = card.cause_words ?? [outcome.cause_words, outcome.detail].filter(Boolean).join(": ");
   const facts = card.evidence ?? [];
   return (
-    <section class="card">
+    <section className="card" data-chosen={isChosen || undefined}>
       <div>
         <Outcome outcome={outcome} /> {layer} of <RunLink trace={card.trace_id} run={card.run_span_id} text={card.agent || "run"} />{" "}
-        <span class="dim">
-          <Plain text={card.release} /> {ago(card.started_ns)}
-        </span>
+        <span className="dim"><Plain text={card.release} /> <Time ns={card.started_ns} relative /></span>
       </div>
       {card.task != null || card.answer != null ? (
-        <dl class="facts">
+        <dl className="facts">
           <dt>task</dt>
-          <dd>
-            <Plain text={card.task ?? "not on the trace"} />
-          </dd>
+          <dd><Plain text={card.task ?? "not on the trace"} /></dd>
           <dt>answer</dt>
-          <dd>
-            <Plain text={card.answer ?? "none on the trace"} />
-          </dd>
+          <dd><Plain text={card.answer ?? "none on the trace"} /></dd>
         </dl>
       ) : null}
-      <p>
-        <Plain text={outcome.explanation} />
-      </p>
-      {cause ? (
-        <p>
-          <StateMark state="open" /> <Plain text={`The ${cause}`} />
-        </p>
-      ) : null}
+      <p><Plain text={outcome.explanation} /></p>
+      {cause ? <p><StateMark state="open" /> <Plain text={`The ${cause}`} /></p> : null}
       {facts.length ? (
         <details>
           <summary>
             evidence, {facts.length} {facts.length === 1 ? "fact" : "facts"}
           </summary>
-          <ul class="behind">
-            {facts.map((fact) => (
-              <li>
+          <ul className="behind">
+            {facts.map((fact, index) => (
+              <li key={index}>
                 <Plain text={fact.what} />
                 {[fact.recorded, fact.replayed].map((text) =>
-                  text ? (
-                    <div class="dim">
-                      <Plain text={text} />
-                    </div>
-                  ) : null,
+                  text ? <div className="dim"><Plain text={text} /></div> : null,
                 )}
               </li>
             ))}
@@ -188,35 +214,25 @@ export function Judge({ trace, run, layer, ours, onDone }: { trace: string; run:
   const opposite = ours === "pass" ? "fail" : "pass";
   return (
     <>
-      <div class="badges">
+      <div className="badges">
         {ours === "pass" || ours === "fail" ? (
           <>
-            <button type="button" disabled={sending.busy} onClick={() => label(ours)}>
-              agree
-            </button>
-            <button type="button" disabled={sending.busy} onClick={() => label(opposite)}>
+            <Button data-key="a" disabled={sending.busy} onClick={() => label(ours)}>agree</Button>
+            <Button data-key="d" disabled={sending.busy} onClick={() => label(opposite)}>
               disagree: {opposite}
-            </button>
+            </Button>
           </>
         ) : (
           <>
-            <button type="button" disabled={sending.busy} onClick={() => label("pass")}>
-              pass
-            </button>
-            <button type="button" disabled={sending.busy} onClick={() => label("fail")}>
-              fail
-            </button>
+            <Button data-key="a" disabled={sending.busy} onClick={() => label("pass")}>pass</Button>
+            <Button data-key="d" disabled={sending.busy} onClick={() => label("fail")}>fail</Button>
           </>
         )}
         <details>
           <summary>note, correction</summary>
-          <div class="stack">
-            <label>
-              note <input value={note} onInput={(event) => setNote(event.currentTarget.value)} />
-            </label>
-            <label>
-              right answer <input value={correction} onInput={(event) => setCorrection(event.currentTarget.value)} />
-            </label>
+          <div className="stack">
+            <TextInput label="note" value={note} onChange={(event) => setNote(event.currentTarget.value)} />
+            <TextInput label="right answer" value={correction} onChange={(event) => setCorrection(event.currentTarget.value)} />
           </div>
         </details>
       </div>
@@ -226,28 +242,26 @@ export function Judge({ trace, run, layer, ours, onDone }: { trace: string; run:
 }
 
 function Agreement({ layers }: { layers: Schema["LayerAgreement"][] }) {
-  if (!layers.length) return <p class="dim">No verdict was judged by a person yet: agree or disagree with one.</p>;
+  if (!layers.length) return <p className="dim">No verdict was judged by a person yet: agree or disagree with one.</p>;
   const share = (each: Schema["Share"]) => (
-    <td class="heat" title={each.low === null ? undefined : `95 % interval ${percent(each.low)} to ${percent(each.high)}`}>
+    <Table.Td className="heat" title={each.low === null ? undefined : `95 % interval ${percent(each.low)} to ${percent(each.high)}`}>
       {percent(each.share)}{" "}
-      <span class="dim">
-        {each.part} of {each.whole}
-      </span>
-    </td>
+      <span className="dim">{each.part} of {each.whole}</span>
+    </Table.Td>
   );
   return (
     <Grid label="Agreement" heads={["layer", ["labels", "heat"], ["precision", "heat"], ["recall", "heat"], ["kappa", "heat"]]}>
-      {layers.map((each) => (
-        <tr>
-          <th scope="row">{each.layer}</th>
-          <td class="heat">{each.labelled}</td>
+      {layers.map((each, index) => (
+        <Table.Tr key={index}>
+          <Table.Th scope="row">{each.layer}</Table.Th>
+          <Table.Td className="heat">{each.labelled}</Table.Td>
           {share(each.precision)}
           {share(each.recall)}
-          <td class="heat">
+          <Table.Td className="heat">
             {each.kappa === null ? "–" : each.kappa.toFixed(2)}
-            <div class="dim">{each.kappa_low === null ? "" : `${each.kappa_low.toFixed(2)} to ${(each.kappa_high ?? 1).toFixed(2)}`}</div>
-          </td>
-        </tr>
+            <div className="dim">{each.kappa_low === null ? "" : `${each.kappa_low.toFixed(2)} to ${(each.kappa_high ?? 1).toFixed(2)}`}</div>
+          </Table.Td>
+        </Table.Tr>
       ))}
     </Grid>
   );

@@ -1,29 +1,27 @@
 // Conversations and teams of agents as a whole: how they ended, who erred first, what was lost between agents.
-import { useState } from "preact/hooks";
+import { Button, Table } from "@mantine/core";
+import { useState } from "react";
 import { get, LAYERS, type Schema } from "../api";
-import { ago, Cli, Empty, formatDuration, formatTime, Grid, Head, nameOfWindow, percent, Plain, RunLink, Shown, useAnswer, useHours } from "../parts";
+import { Cli, Empty, formatDuration, Grid, Head, nameOfWindow, percent, Plain, RunLink, Shown, Time, useAnswer, useHours, useTitle } from "../parts";
 import { pair, quoted } from "../query";
+import type { PageParts } from "../root";
 import { Outcome, StateMark } from "../state";
 
 type Page = Schema["SessionPage"];
 type Row = Schema["Session"];
 
 export function Sessions() {
-  const hours = useHours("168");
+  const hours = useHours();
   const found = useAnswer<Schema["SessionList"]>("sessions", { hours });
   const rates = useAnswer<Schema["Cohorts"]>("cohorts/session", { hours, limit: "200" });
   return (
     <>
-      <Head title={`Sessions, last ${nameOfWindow(hours)}`} hours={hours} />
+      <Head title={`Sessions, last ${nameOfWindow(hours)}`} />
       <Shown loaded={found}>
         {(list) =>
-          list.sessions.length ? (
-            <List key={hours} first={list} rates={rates.value} hours={hours} />
-          ) : (
+          list.sessions.length ? <List key={hours} first={list} rates={rates.value} hours={hours} /> : (
             <Empty title="No session in this window">
-              <p>
-                Spans with the attribute <code>session.id</code> or <code>gen_ai.conversation.id</code> are joined to sessions.
-              </p>
+              <p>Spans with the attribute <code>session.id</code> or <code>gen_ai.conversation.id</code> are joined to sessions.</p>
             </Empty>
           )
         }
@@ -53,31 +51,19 @@ function List({ first, rates, hours }: { first: Schema["SessionList"]; rates: Sc
         heads={["session", "failing layers", "service", ["traces", "heat"], ["spans", "heat"], ["errors", "heat"], ["length", "heat"], "last seen"]}
       >
         {rows.map((each) => (
-          <tr key={each.id}>
-            <th scope="row">
-              <a href={`/sessions/${encodeURIComponent(each.id)}`}>
-                <Plain text={each.id} />
-              </a>
-            </th>
-            <td>
-              <FailingLayers session={each} rates={rates} hours={hours} />
-            </td>
-            <td>
-              <Plain text={each.services.join(", ")} />
-            </td>
-            <td class="heat">{each.traces}</td>
-            <td class="heat">{each.spans}</td>
-            <td class="heat">{each.errors || "–"}</td>
-            <td class="heat">{formatDuration(each.end_ns - each.start_ns)}</td>
-            <td class="dim">{ago(each.end_ns)}</td>
-          </tr>
+          <Table.Tr key={each.id}>
+            <Table.Th scope="row"><a href={`/sessions/${encodeURIComponent(each.id)}`}><Plain text={each.id} /></a></Table.Th>
+            <Table.Td><FailingLayers session={each} rates={rates} hours={hours} /></Table.Td>
+            <Table.Td><Plain text={each.services.join(", ")} /></Table.Td>
+            <Table.Td className="heat">{each.traces}</Table.Td>
+            <Table.Td className="heat">{each.spans}</Table.Td>
+            <Table.Td className="heat">{each.errors || "–"}</Table.Td>
+            <Table.Td className="heat">{formatDuration(each.end_ns - each.start_ns)}</Table.Td>
+            <Table.Td className="dim"><Time ns={each.end_ns} relative /></Table.Td>
+          </Table.Tr>
         ))}
       </Grid>
-      {next ? (
-        <button type="button" disabled={busy} onClick={more}>
-          more sessions
-        </button>
-      ) : null}
+      {next ? <Button disabled={busy} onClick={more}>more sessions</Button> : null}
     </>
   );
 }
@@ -91,7 +77,7 @@ function FailingLayers({ session, rates, hours }: { session: Row; rates: Schema[
     if (!rate) return [];
     const query = [`layer:${layer}`, pair("session", session.id), `since:${Math.ceil(Number(hours))}h`].join(" ");
     const link = (state: "fail" | "open", count: number) => (
-      <span class="part">
+      <span className="part">
         <StateMark state={state} text={`${layer} ${count}${state === "open" ? " open" : ""}`} href={`/traces?q=${encodeURIComponent(`state:${state} ${query}`)}`} />
       </span>
     );
@@ -100,7 +86,8 @@ function FailingLayers({ session, rates, hours }: { session: Row; rates: Schema[
   return <>{rows.length ? rows : <StateMark state={found.state} />}</>;
 }
 
-export function Session({ id }: { id: string }) {
+export function Session({ id: given }: PageParts) {
+  const id = decodeURIComponent(given);
   const found = useAnswer<Page>(`sessions/${encodeURIComponent(id)}`);
   return (
     <>
@@ -111,29 +98,33 @@ export function Session({ id }: { id: string }) {
 }
 
 function Whole({ page }: { page: Page }) {
+  useTitle(page.explanation, page.verdict);
   const first = page.traces[0];
   const last = page.traces.at(-1);
   const mistake = page.first_mistake;
   return (
     <>
-      <div class="head-of-run">
-        <div class="dim">
+      <div className="head-of-run">
+        <div className="dim">
           <a href="/sessions">Sessions</a> / <Plain text={page.id} />
-          {first && last ? ` · ${page.traces.length} ${page.traces.length === 1 ? "trace" : "traces"} · ${formatTime(first.start_ns)} UTC · ${formatDuration(last.end_ns - first.start_ns)}` : ""}
+          {first && last ? (
+            <>
+              {" "}
+              · {page.traces.length} {page.traces.length === 1 ? "trace" : "traces"} · <Time ns={first.start_ns} /> · {formatDuration(last.end_ns - first.start_ns)}
+            </>
+          ) : null}
         </div>
-        <h1>
-          <StateMark state={page.verdict} /> <Plain text={page.explanation} />
-        </h1>
-        {page.value === null ? null : <p class="dim">{percent(page.value)} of the user's requests ended well, by the last attempt at each.</p>}
+        <h1><StateMark state={page.verdict} /> <Plain text={page.explanation} /></h1>
+        {page.value === null ? null : <p className="dim">{percent(page.value)} of the user's requests ended well, by the last attempt at each.</p>}
         {mistake ? (
           <p>
             First mistake: <RunLink trace={mistake.trace_id} text={`turn ${mistake.turn}`} />, <Plain text={`${mistake.agent}: ${mistake.why}`} />
           </p>
         ) : null}
-        {page.cut ? <p class="dim">Of a longer conversation the first 500 traces were read.</p> : null}
+        {page.cut ? <p className="dim">Of a longer conversation the first 500 traces were read.</p> : null}
       </div>
       <Turns page={page} />
-      <h2 class="below">Hand-overs between agents</h2>
+      <h2 className="below">Hand-overs between agents</h2>
       <HandOvers page={page} />
     </>
   );
@@ -143,13 +134,7 @@ function Turns({ page }: { page: Page }) {
   if (!page.turns.length) {
     return (
       <Empty title="No agent run in this session">
-        <p>
-          {page.traces.map((trace) => (
-            <span class="part">
-              <RunLink trace={trace.trace_id} />
-            </span>
-          ))}
-        </p>
+        <p>{page.traces.map((trace, index) => <span key={index} className="part"><RunLink trace={trace.trace_id} /></span>)}</p>
       </Empty>
     );
   }
@@ -157,69 +142,49 @@ function Turns({ page }: { page: Page }) {
   return (
     <Grid label="Turns" heads={["turn", "verdict", ["request and answer", "wide"], "agent", ...LAYERS]}>
       {page.turns.map((turn) => (
-        <tr key={turn.trace_id + turn.run_span_id} id={`turn-${turn.number}`}>
-          <th scope="row">
+        <Table.Tr key={turn.trace_id + turn.run_span_id} id={`turn-${turn.number}`}>
+          <Table.Th scope="row">
             <RunLink trace={turn.trace_id} run={turn.run_span_id} text={`turn ${turn.number}`} />
-            <div class="dim">{formatTime(rows.get(turn.trace_id)?.start_ns ?? 0)}</div>
-          </th>
-          <td>
+            <div className="dim"><Time ns={rows.get(turn.trace_id)?.start_ns ?? 0} /></div>
+          </Table.Th>
+          <Table.Td>
             <StateMark state={turn.verdict} />
-            {turn.is_retry ? <div class="dim">requested again</div> : null}
-          </td>
-          <td class="said">
-            {turn.request === null ? <span class="dim">hidden</span> : <Plain text={turn.request} />}
-            {turn.answer === null ? null : (
-              <div class="dim">
-                → <Plain text={turn.answer} />
-              </div>
-            )}
-            {turn.why ? (
-              <div>
-                <Plain text={turn.why} />
-              </div>
-            ) : null}
-          </td>
-          <td>
-            <Plain text={turn.agent} />
-          </td>
-          {LAYERS.map((layer) => (
-            <td>
+            {turn.is_retry ? <div className="dim">requested again</div> : null}
+          </Table.Td>
+          <Table.Td className="said">
+            {turn.request === null ? <span className="dim">hidden</span> : <Plain text={turn.request} />}
+            {turn.answer === null ? null : <div className="dim">→ <Plain text={turn.answer} /></div>}
+            {turn.why ? <div><Plain text={turn.why} /></div> : null}
+          </Table.Td>
+          <Table.Td><Plain text={turn.agent} /></Table.Td>
+          {LAYERS.map((layer, index) => (
+            <Table.Td key={index}>
               <Outcome outcome={rows.get(turn.trace_id)?.runs.find((run) => run.span_id === turn.run_span_id)?.layers[layer]} />
-            </td>
+            </Table.Td>
           ))}
-        </tr>
+        </Table.Tr>
       ))}
     </Grid>
   );
 }
 
 function HandOvers({ page }: { page: Page }) {
-  if (!page.hand_overs.length) return <p class="dim">No agent passed work to another.</p>;
+  if (!page.hand_overs.length) return <p className="dim">No agent passed work to another.</p>;
   return (
     <Grid label="Hand-overs" heads={["turn", "from → to", "not passed on", "worked on instead"]}>
-      {page.hand_overs.map((each) => (
-        <tr>
-          <th scope="row">
-            <RunLink trace={each.trace_id} run={each.receiver_span_id} text={`turn ${each.turn}`} />
-          </th>
-          <td>
-            <Plain text={`${each.giver} → ${each.receiver}`} />
-          </td>
-          <td>
-            <Plain text={each.lost.join(", ") || "–"} />
-          </td>
-          <td>
+      {page.hand_overs.map((each, index) => (
+        <Table.Tr key={index}>
+          <Table.Th scope="row"><RunLink trace={each.trace_id} run={each.receiver_span_id} text={`turn ${each.turn}`} /></Table.Th>
+          <Table.Td><Plain text={`${each.giver} → ${each.receiver}`} /></Table.Td>
+          <Table.Td><Plain text={each.lost.join(", ") || "–"} /></Table.Td>
+          <Table.Td>
             {each.replaced.length ? (
-              each.replaced.map((one) => (
-                <div class="verdict fail">
-                  ✗ <Plain text={`${one.used} in place of ${one.given}`} />
-                </div>
+              each.replaced.map((one, index) => (
+                <div key={index} className="verdict fail">✗ <Plain text={`${one.used} in place of ${one.given}`} /></div>
               ))
-            ) : (
-              <span class="dim">–</span>
-            )}
-          </td>
-        </tr>
+            ) : <span className="dim">–</span>}
+          </Table.Td>
+        </Table.Tr>
       ))}
     </Grid>
   );

@@ -1,8 +1,10 @@
 // Did it get worse? Two windows, or two values of a dimension: rates with their intervals and the difference with its own.
+import type { FormEvent } from "react";
+import { Button, Table, TextInput } from "@mantine/core";
 import { LAYERS, type Schema } from "../api";
-import { addressWith, Cli, DimensionSelect, Empty, Grid, Head, Interval, nameOfWindow, percent, Plain, Shown, useAnswer, useHours } from "../parts";
+import { Cli, DimensionSelect, Empty, Grid, Head, Interval, nameOfWindow, percent, Plain, Shown, useAnswer, useHours } from "../parts";
 import { quoted } from "../query";
-import { go, location } from "../router";
+import { addressWith, go, here } from "../location";
 import { describeRate, RateBar, RateMark, StateMark } from "../state";
 import { ChooseRuns } from "./runs";
 
@@ -10,8 +12,8 @@ const DIMENSIONS = ["release", "prompt_version", "model", "agent", "task", "exec
 type Pair = Schema["Pair"];
 
 export function Compare() {
-  const hours = useHours("168");
-  const given = location.value.searchParams;
+  const hours = useHours();
+  const given = here().searchParams;
   const dimension = given.get("dimension") ?? "window";
   const before = given.get("before") ?? "";
   const after = given.get("after") ?? "";
@@ -19,15 +21,15 @@ export function Compare() {
   const ready = dimension === "window" || (before && after);
   const found = useAnswer<Schema["Comparison"]>(ready ? "compare" : "", { dimension, before, after, by, hours });
   const values = useAnswer<Schema["Values"]>(dimension === "window" ? "" : `dimensions/${encodeURIComponent(dimension)}`, { hours });
-  const choose = (event: Event) => {
+  const choose = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const form = new FormData(event.currentTarget as HTMLFormElement);
+    const form = new FormData(event.currentTarget);
     go(addressWith({ before: String(form.get("before")), after: String(form.get("after")) }));
   };
   return (
     <>
-      <Head title="Did it get worse?" hours={hours} />
-      <form class="stack" onSubmit={choose} key={dimension}>
+      <Head title="Did it get worse?" />
+      <form className="fields" onSubmit={choose} key={dimension}>
         <span>
           compare{" "}
           <DimensionSelect
@@ -37,36 +39,24 @@ export function Compare() {
             choose={(name) => go(addressWith({ dimension: name, before: null, after: null }))}
           />
         </span>
-        {dimension === "window" ? (
-          <span class="dim">the last {nameOfWindow(hours)} with the one before it</span>
-        ) : (
+        {dimension === "window" ? <span className="dim">the last {nameOfWindow(hours)} with the one before it</span> : (
           <>
-            <label>
-              before <input name="before" list="sides" defaultValue={before} required />
-            </label>
-            <label>
-              after <input name="after" list="sides" defaultValue={after} required />
-            </label>
-            <datalist id="sides">
-              {values.value?.values.map((value) => (
-                <option value={value} />
-              ))}
-            </datalist>
-            <button type="submit">Compare</button>
+            <TextInput label="before" name="before" list="sides" defaultValue={before} required withAsterisk={false} />
+            <TextInput label="after" name="after" list="sides" defaultValue={after} required withAsterisk={false} />
+            <datalist id="sides">{values.value?.values.map((value) => <option key={value} value={value} />)}</datalist>
+            <Button type="submit">Compare</Button>
           </>
         )}
         <span>
           one by one by <DimensionSelect label="One by one by" names={DIMENSIONS} value={by} choose={(name) => go(addressWith({ by: name }))} />
         </span>
       </form>
-      {ready ? (
-        <Shown loaded={found}>{(page) => <Both page={page} />}</Shown>
-      ) : (
+      {ready ? <Shown loaded={found}>{(page) => <Both page={page} />}</Shown> : (
         <Empty title={`Choose two values of ${dimension.replace("_", " ")}`}>
-          <p class="dim">{values.value?.values.length ? <Plain text={`In this window: ${values.value.values.join(", ")}`} /> : "There are none in this window."}</p>
+          <p className="dim">{values.value?.values.length ? <Plain text={`In this window: ${values.value.values.join(", ")}`} /> : "There are none in this window."}</p>
         </Empty>
       )}
-      <h2 class="below">One run beside another</h2>
+      <h2 className="below">One run beside another</h2>
       <ChooseRuns />
       <Cli
         line={
@@ -92,44 +82,40 @@ function Both({ page }: { page: Schema["Comparison"] }) {
   ].filter(Boolean);
   return (
     <>
-      <p class="sentence">{sentence.length ? `${sentence.join("; ")}.` : "No layer changed beyond its interval."}</p>
+      <p className="sentence">{sentence.length ? `${sentence.join("; ")}.` : "No layer changed beyond its interval."}</p>
       <Grid label="Layers" heads={["layer", ["before", "heat"], ["after", "heat"], ["difference", "heat"], "change"]}>
         {LAYERS.map((layer) => {
           const pair = page.layers[layer]!;
           return (
-            <tr>
-              <th scope="row">{layer}</th>
+            <Table.Tr>
+              <Table.Th scope="row">{layer}</Table.Th>
               <Side rate={pair.before} name={page.before} />
               <Side rate={pair.after} name={page.after} />
-              <td class="heat">
+              <Table.Td className="heat">
                 {points(pair.difference)}
-                <div class="dim">{pair.low === null ? "" : `${points(pair.low)} to ${points(pair.high)}`}</div>
-                {pair.before.open || pair.after.open ? <div class="dim">open {points(pair.open_difference)}</div> : null}
-              </td>
-              <td>
-                <Change pair={pair} />
-              </td>
-            </tr>
+                <div className="dim">{pair.low === null ? "" : `${points(pair.low)} to ${points(pair.high)}`}</div>
+                {pair.before.open || pair.after.open ? <div className="dim">open {points(pair.open_difference)}</div> : null}
+              </Table.Td>
+              <Table.Td><Change pair={pair} /></Table.Td>
+            </Table.Tr>
           );
         })}
       </Grid>
-      <h2 class="below">By {page.by.replace("_", " ")}, flipped first</h2>
+      <h2 className="below">By {page.by.replace("_", " ")}, flipped first</h2>
       {page.values.length ? (
         <Grid label="Values" heads={[page.by.replace("_", " "), ...LAYERS.map((layer): [string, string] => [layer, "heat"])]}>
-          {page.values.map((each) => (
-            <tr>
-              <th scope="row">
-                <Plain text={each.value || "(none given)"} />
-              </th>
+          {page.values.map((each, index) => (
+            <Table.Tr key={index}>
+              <Table.Th scope="row"><Plain text={each.value || "(none given)"} /></Table.Th>
               {LAYERS.map((layer) => {
                 const pair = each.layers[layer];
                 return (
-                  <td class="heat">
+                  <Table.Td className="heat">
                     {pair ? (
                       <>
                         {percent(pair.before.rate)} → {percent(pair.after.rate)} <Change pair={pair} short />
                         {pair.before.open || pair.after.open ? (
-                          <div class="dim">
+                          <div className="dim">
                             {pair.before.open} → {pair.after.open} open
                           </div>
                         ) : null}
@@ -137,26 +123,24 @@ function Both({ page }: { page: Schema["Comparison"] }) {
                     ) : (
                       "–"
                     )}
-                  </td>
+                  </Table.Td>
                 );
               })}
-            </tr>
+            </Table.Tr>
           ))}
         </Grid>
-      ) : (
-        <p class="dim">Nothing was judged on either side.</p>
-      )}
+      ) : <p className="dim">Nothing was judged on either side.</p>}
     </>
   );
 }
 
 function Side({ rate, name }: { rate: Schema["Rate"]; name: string }) {
   return (
-    <td class="heat" title={name}>
-      <RateMark rate={rate} /> <span class="dim">{describeRate(rate)}</span>
+    <Table.Td className="heat" title={name}>
+      <RateMark rate={rate} /> <span className="dim">{describeRate(rate)}</span>
       <Interval low={rate.low} high={rate.high} n={rate.judged} />
       <RateBar rate={rate} />
-    </td>
+    </Table.Td>
   );
 }
 
@@ -167,13 +151,11 @@ function Change({ pair, short }: { pair: Pair; short?: boolean }) {
   const colour = { worse: "fail", better: pair.after.open ? "open" : "pass", unclear: "skipped" }[pair.change];
   return (
     <>
-      <span class={`verdict ${colour}`}>
-        {CHANGES[pair.change]} {short && pair.change === "unclear" ? <span class="skip">unclear</span> : pair.change}
+      <span className={`verdict ${colour}`}>
+        {CHANGES[pair.change]} {short && pair.change === "unclear" ? <span className="skip">unclear</span> : pair.change}
       </span>
       {pair.open_change === "unclear" ? null : (
-        <div>
-          <StateMark state="open" text={pair.open_change === "worse" ? "more open" : "less open"} />
-        </div>
+        <div><StateMark state="open" text={pair.open_change === "worse" ? "more open" : "less open"} /></div>
       )}
     </>
   );

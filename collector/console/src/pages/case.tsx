@@ -1,8 +1,9 @@
 // One case: what a run must do, what became of it in each experiment, and its frozen run replayed with edits.
-import { useState } from "preact/hooks";
+import { Button, Table } from "@mantine/core";
+import { Fragment, useState, type FormEvent } from "react";
 import type { Schema } from "../api";
 import { quoted } from "../query";
-import { ago, Cli, Grid, Plain, request, RunLink, Sent, Shown, useAnswer, useSend, pathOf } from "../parts";
+import { Cli, Grid, pathOf, Plain, request, RunLink, Sent, Shown, Time, useAnswer, useSend, useTitle } from "../parts";
 import { Step } from "../steps";
 import { LayerMarks, StateMark } from "../state";
 import { nameStatus, OneCell } from "./suites";
@@ -22,71 +23,52 @@ export function Case({ suite, id }: { suite: string; id: string }) {
 function Whole({ page }: { page: Page }) {
   const { case: it, history } = page;
   const [latest] = history;
+  useTitle(`Case ${it.id}`, latest?.result.state);
   const sentence = latest
     ? `in ${latest.experiment}: ${latest.result.passed} of ${latest.result.trials} ${latest.result.trials === 1 ? "trial" : "trials"} passed`
     : "No experiment ran this case yet";
   return (
     <>
-      <div class="head-of-run">
-        <div class="dim">
+      <div className="head-of-run">
+        <div className="dim">
           <a href="/suites">Suites</a> / <a href={`/suites/${pathOf(page.suite)}`}><Plain text={page.suite} /></a> / <Plain text={it.id} />
         </div>
-        <h1>
-          {latest ? <StateMark state={latest.result.state} text={nameStatus(latest.result)} /> : null} <Plain text={sentence} />
-        </h1>
-        {latest?.result.reason ? (
-          <div>
-            <Plain text={latest.result.reason} />
-          </div>
-        ) : null}
+        <h1>{latest ? <StateMark state={latest.result.state} text={nameStatus(latest.result)} /> : null} <Plain text={sentence} /></h1>
+        {latest?.result.reason ? <div><Plain text={latest.result.reason} /></div> : null}
       </div>
-      <div class="columns">
+      <div className="columns">
         <section>
           <h2>Task</h2>
-          <p>{it.task ? <Plain text={it.task} /> : <span class="dim">none is given</span>}</p>
+          <p>{it.task ? <Plain text={it.task} /> : <span className="dim">none is given</span>}</p>
           <h2>What a run must do</h2>
-          <ul class="behind">
-            {it.requirements.map((each) => (
-              <li>
-                <Plain text={each} />
-              </li>
-            ))}
-          </ul>
+          <ul className="behind">{it.requirements.map((each, index) => <li key={index}><Plain text={each} /></li>)}</ul>
         </section>
         <section>
           <h2>Frozen run</h2>
           <Frozen page={page} />
           {it.tags.length || it.notes ? (
-            <dl class="facts">
+            <dl className="facts">
               <dt>tags</dt>
-              <dd>
-                <Plain text={it.tags.join(", ") || "none"} />
-              </dd>
+              <dd><Plain text={it.tags.join(", ") || "none"} /></dd>
               <dt>notes</dt>
-              <dd>
-                <Plain text={it.notes || "none"} />
-              </dd>
+              <dd><Plain text={it.notes || "none"} /></dd>
             </dl>
           ) : null}
         </section>
       </div>
-      <h2 class="below">History</h2>
-      {history.length ? (
-        <History page={page} />
-      ) : (
-        <p class="dim">
+      <h2 className="below">History</h2>
+      {history.length ? <History page={page} /> : (
+        <p className="dim">
           <code>spanproof suite run {page.suite} --agent … --out DIR</code> in the workspace writes an experiment.
         </p>
       )}
       {page.frozen ? (
         <>
-          <h2 class="below">Steps of the frozen run</h2>
-          {page.frozen.steps.map((step) => (
-            <Step key={step.number} step={step} claim={null} chosen={false} />
-          ))}
+          <h2 className="below">Steps of the frozen run</h2>
+          {page.frozen.steps.map((step) => <Step key={step.number} step={step} claim={null} chosen={false} />)}
         </>
       ) : null}
-      <h2 class="below">What if: replay it with an edit</h2>
+      <h2 className="below">What if: replay it with an edit</h2>
       {page.can_replay ? <WhatIf page={page} /> : <CannotReplay page={page} />}
     </>
   );
@@ -94,18 +76,12 @@ function Whole({ page }: { page: Page }) {
 
 function Frozen({ page }: { page: Page }) {
   const { frozen, case: it } = page;
-  if (!frozen) return <p class="dim">People wrote this case; it holds no run.</p>;
+  if (!frozen) return <p className="dim">People wrote this case; it holds no run.</p>;
   return (
     <>
+      <p><StateMark state={frozen.state} /> <LayerMarks states={it.expectation} /> <Plain text={frozen.sentence} /></p>
       <p>
-        <StateMark state={frozen.state} /> <LayerMarks states={it.expectation} /> <Plain text={frozen.sentence} />
-      </p>
-      <p>
-        {frozen.answer ? (
-          <>
-            Its answer: <Plain text={frozen.answer} />
-          </>
-        ) : null}{" "}
+        {frozen.answer ? <>Its answer: <Plain text={frozen.answer} /></> : null}{" "}
         <RunLink trace={it.trace_id} run={it.run_span_id} text="the trace, where the store has it" />
       </p>
     </>
@@ -123,42 +99,34 @@ function History({ page }: { page: Page }) {
         const before = reference(earlier, earlier?.trials.find((trial) => trial.has_trace)?.number);
         const after = reference(each, shown?.has_trace ? shown.number : undefined);
         return (
-          <tr>
-            <th scope="row">
+          <Table.Tr>
+            <Table.Th scope="row">
               <Plain text={each.experiment} />
-              <div class="dim">
-                <Plain text={each.agent} />
-              </div>
-            </th>
-            <td>
+              <div className="dim"><Plain text={each.agent} /></div>
+            </Table.Th>
+            <Table.Td>
               <OneCell cell={each.result} />
-              {each.result.reason ? (
-                <div class="dim">
-                  <Plain text={each.result.reason} />
-                </div>
-              ) : null}
-            </td>
-            <td>
-              {each.trials.map((trial) => (
-                <TrialMark trial={trial} href={trial.has_trace ? `/trials/${each.experiment}/${page.case.id}/${trial.number}` : null} />
+              {each.result.reason ? <div className="dim"><Plain text={each.result.reason} /></div> : null}
+            </Table.Td>
+            <Table.Td>
+              {each.trials.map((trial, index) => (
+                <TrialMark key={index} trial={trial} href={trial.has_trace ? `/trials/${each.experiment}/${page.case.id}/${trial.number}` : null} />
               ))}
-            </td>
-            <td>
-              {[...new Set(each.trials.map((trial) => trial.answer))].slice(0, 3).map((answer) => (
-                <div>
-                  <Plain text={answer || "none"} />
-                </div>
+            </Table.Td>
+            <Table.Td>
+              {[...new Set(each.trials.map((trial) => trial.answer))].slice(0, 3).map((answer, index) => (
+                <div key={index}><Plain text={answer || "none"} /></div>
               ))}
-            </td>
-            <td>
+            </Table.Td>
+            <Table.Td>
               {before && after && before !== after ? (
                 <a href={`/compare/runs?${new URLSearchParams({ before, after })}`}>{earlier ? "the one before" : "the frozen run"}</a>
               ) : (
                 "–"
               )}
-            </td>
-            <td class="dim">{ago(each.written_ns)}</td>
-          </tr>
+            </Table.Td>
+            <Table.Td className="dim"><Time ns={each.written_ns} relative /></Table.Td>
+          </Table.Tr>
         );
       })}
     </Grid>
@@ -168,7 +136,7 @@ function History({ page }: { page: Page }) {
 function TrialMark({ trial, href }: { trial: Schema["TrialRow"]; href: string | null }) {
   const title = `trial ${trial.number} ${trial.state}${trial.reason ? `: ${trial.reason}` : ""}`;
   return (
-    <span class="part">
+    <span className="part">
       <StateMark state={trial.state} text={`${trial.number}${trial.state === "open" ? " open" : ""}`} title={title} href={href} />
     </span>
   );
@@ -176,9 +144,7 @@ function TrialMark({ trial, href }: { trial: Schema["TrialRow"]; href: string | 
 
 function CannotReplay({ page }: { page: Page }) {
   return (
-    <p class="dim">
-      {page.code.length ? "This console has no sandbox to run code in." : "The case holds no run with code that ran."}
-    </p>
+    <p className="dim">{page.code.length ? "This console has no sandbox to run code in." : "The case holds no run with code that ran."}</p>
   );
 }
 
@@ -187,9 +153,9 @@ function WhatIf({ page }: { page: Page }) {
   const [result, setResult] = useState<Schema["AlteredReplay"] | null>(null);
   const [fault, setFault] = useState<string | null>(null);
   const path = `suites/${pathOf(page.suite)}/cases/${encodeURIComponent(page.case.id)}/replay`;
-  const submit = (event: Event) => {
+  const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const form = new FormData(event.currentTarget as HTMLFormElement);
+    const form = new FormData(event.currentTarget);
     const sources: Record<string, string> = {};
     for (const each of page.code) {
       const text = form.get(`code ${each.id}`);
@@ -215,51 +181,35 @@ function WhatIf({ page }: { page: Page }) {
   };
   return (
     <>
-      <p class="dim">Edit the code or a tool's result; the whole run is replayed in the sandbox, beside its record. Nothing is judged or written.</p>
-      <form onSubmit={submit} class="whatif">
-        {page.code.map((each) => (
-          <>
+      <p className="dim">Edit the code or a tool's result; the whole run is replayed in the sandbox, beside its record. Nothing is judged or written.</p>
+      <form onSubmit={submit} className="whatif">
+        {page.code.map((each, index) => (
+          <Fragment key={index}>
             <label>
               step {each.step}, {each.language}
-              {each.source === null ? (
-                <span class="dim"> cannot be edited here: it is long, or holds a secret</span>
-              ) : (
-                <textarea class="code" name={`code ${each.id}`} rows={Math.min(16, each.source.split("\n").length + 1)} spellcheck={false}>
-                  {each.source}
-                </textarea>
+              {each.source === null ? <span className="dim"> cannot be edited here: it is long, or holds a secret</span> : (
+                <textarea className="code" name={`code ${each.id}`} rows={Math.min(16, each.source.split("\n").length + 1)} spellCheck={false} defaultValue={each.source} />
               )}
             </label>
             {page.calls
               .filter((call) => call.step === each.step)
-              .map((call) => (
-                <label class="within">
+              .map((call, index) => (
+                <label key={index} className="within">
                   <code>
                     <Plain text={`${call.tool}(${call.arguments})`} />
                   </code>{" "}
                   returns
-                  {call.result === null ? (
-                    <span class="dim"> what is too long to edit here</span>
-                  ) : (
-                    <textarea class="code" name={`call ${call.number}`} rows={Math.min(8, 1 + Math.ceil(call.result.length / 100))} spellcheck={false}>
-                      {call.result}
-                    </textarea>
+                  {call.result === null ? <span className="dim"> what is too long to edit here</span> : (
+                    <textarea className="code" name={`call ${call.number}`} rows={Math.min(8, 1 + Math.ceil(call.result.length / 100))} spellCheck={false} defaultValue={call.result} />
                   )}
                 </label>
               ))}
-          </>
+          </Fragment>
         ))}
-        <div class="stack">
-          <button type="submit" class="primary" disabled={sending.busy}>
-            Replay
-          </button>
-          <button type="reset">Undo edits</button>
-          {fault ? (
-            <div class="problem" role="alert">
-              {fault}
-            </div>
-          ) : (
-            <Sent sending={sending} />
-          )}
+        <div className="stack">
+          <Button type="submit" variant="filled" disabled={sending.busy}>Replay</Button>
+          <Button type="reset">Undo edits</Button>
+          {fault ? <div className="problem" role="alert">{fault}</div> : <Sent sending={sending} />}
         </div>
       </form>
       {result ? result.steps.map((step) => <Step key={step.number} step={step} claim={null} chosen={false} />) : null}

@@ -1,8 +1,9 @@
 // How this installation is set up, and how to send the first trace.
-import { useEffect, useState } from "preact/hooks";
+import { Table } from "@mantine/core";
+import { useEffect, useState } from "react";
 import { follow, type Schema } from "../api";
 import { Cli, Grid, Head, Plain, Shown, useAnswer } from "../parts";
-import { go } from "../router";
+import { go } from "../location";
 
 export function Settings() {
   const found = useAnswer<Schema["Settings"]>("settings");
@@ -14,78 +15,54 @@ export function Settings() {
       <Shown loaded={found}>
         {(page) => (
           <>
-            <dl class="facts">
+            <dl className="facts">
               <dt>version</dt>
               <dd>{page.version}</dd>
               <dt>store</dt>
-              <dd>
-                <Plain text={page.store} />
-              </dd>
+              <dd><Plain text={page.store} /></dd>
               <dt>workspace</dt>
-              <dd>
-                <Plain text={page.workspace || "none"} />
-              </dd>
+              <dd><Plain text={page.workspace || "none"} /></dd>
               <dt>tokens</dt>
-              <dd>
-                {page.readers} for reading, {page.writers} for writing; you may {page.may_write ? "write" : "read"}
-              </dd>
+              <dd>{page.readers} for reading, {page.writers} for writing; you may {page.may_write ? "write" : "read"}</dd>
             </dl>
             {page.tokens.length ? (
               <Grid label="Tokens" heads={["token", "may", "project"]}>
-                {page.tokens.map((each) => (
-                  <tr>
-                    <th scope="row">{each.name ? <Plain text={each.name} /> : <span class="dim">without a name</span>}</th>
-                    <td>{each.roles.join(", ")}</td>
-                    <td>{each.project ? <Plain text={each.project} /> : <span class="dim">the sender's</span>}</td>
-                  </tr>
+                {page.tokens.map((each, index) => (
+                  <Table.Tr key={index}>
+                    <Table.Th scope="row">{each.name ? <Plain text={each.name} /> : <span className="dim">without a name</span>}</Table.Th>
+                    <Table.Td>{each.roles.join(", ")}</Table.Td>
+                    <Table.Td>{each.project ? <Plain text={each.project} /> : <span className="dim">the sender's</span>}</Table.Td>
+                  </Table.Tr>
                 ))}
               </Grid>
             ) : null}
-            <h2 class="below">Send the first trace</h2>
+            <h2 className="below">Send the first trace</h2>
             <FirstTrace settings={page} />
-            <h2 class="below">Configuration in effect</h2>
+            <h2 className="below">Configuration in effect</h2>
             {page.settings.length ? (
               <Grid label="Configuration" heads={[["key", "wide"], "value", "where it comes from"]}>
-                {page.settings.map((each) => (
-                  <tr>
-                    <th scope="row">
-                      <code>{each.key}</code>
-                    </th>
-                    <td>
-                      <code>
-                        <Plain text={each.value} />
-                      </code>
-                    </td>
-                    <td class={each.origin === "default" ? "dim" : undefined}>
-                      <Plain text={each.origin} />
-                    </td>
-                  </tr>
+                {page.settings.map((each, index) => (
+                  <Table.Tr key={index}>
+                    <Table.Th scope="row"><code>{each.key}</code></Table.Th>
+                    <Table.Td><code><Plain text={each.value} /></code></Table.Td>
+                    <Table.Td className={each.origin === "default" ? "dim" : undefined}><Plain text={each.origin} /></Table.Td>
+                  </Table.Tr>
                 ))}
               </Grid>
             ) : (
-              <p class="dim">
-                This console reads a store alone; the console of <code>spanproof serve</code> shows its configuration.
-              </p>
+              <p className="dim">This console reads a store alone; the console of <code>spanproof serve</code> shows its configuration.</p>
             )}
-            <h2 class="below">Policy</h2>
-            {page.policy ? (
-              <pre class="why">
-                <Plain text={page.policy} />
-              </pre>
-            ) : (
-              <p class="dim">
-                The default policy is in effect. <a href="/boundary">Boundary</a> tries a change of it on stored code.
-              </p>
+            <h2 className="below">Policy</h2>
+            {page.policy ? <pre className="why"><Plain text={page.policy} /></pre> : (
+              <p className="dim">The default policy is in effect. <a href="/boundary">Boundary</a> tries a change of it on stored code.</p>
             )}
-            <details class="below">
+            <details className="below">
               <summary>{page.scores.length} scores of the built-in evaluators</summary>
               <p>
-                {page.scores.map((each) => (
-                  <span class="part">
-                    <code>
-                      {each.layer}.{each.name === each.layer ? "score" : each.name}
-                    </code>
-                    {each.advisory ? <span class="dim"> advice</span> : null}
+                {page.scores.map((each, index) => (
+                  <span key={index} className="part">
+                    <code>{each.layer}.{each.name === each.layer ? "score" : each.name}</code>
+                    {each.advisory ? <span className="dim"> advice</span> : null}
                   </span>
                 ))}
               </p>
@@ -93,26 +70,26 @@ export function Settings() {
           </>
         )}
       </Shown>
-      <h2 class="below">Sandbox</h2>
+      <h2 className="below">Sandbox</h2>
       <Shown loaded={doctor}>
         {(page) => (
           <Grid label="Sandboxes" heads={["backend", "usable", ["missing", "wide"]]}>
-            {page.backends.map((each) => (
-              <tr>
-                <th scope="row">{each.name}</th>
-                <td>
-                  <span class={`verdict ${each.usable ? "pass" : "skipped"}`}>{each.usable ? `✓ yes${each.tier ? `, ${each.tier}` : ""}` : "– no"}</span>
-                </td>
-                <td>
+            {page.backends.map((each, index) => (
+              <Table.Tr key={index}>
+                <Table.Th scope="row">{each.name}</Table.Th>
+                <Table.Td>
+                  <span className={`verdict ${each.usable ? "pass" : "skipped"}`}>{each.usable ? `✓ yes${each.tier ? `, ${each.tier}` : ""}` : "– no"}</span>
+                </Table.Td>
+                <Table.Td>
                   {each.features
                     .filter((feature) => !feature.present)
-                    .map((feature) => (
-                      <div>
-                        <Plain text={`${feature.name}: ${feature.detail}`} /> <span class="dim">{feature.remedy}</span>
+                    .map((feature, index) => (
+                      <div key={index}>
+                        <Plain text={`${feature.name}: ${feature.detail}`} /> <span className="dim">{feature.remedy}</span>
                       </div>
                     ))}
-                </td>
-              </tr>
+                </Table.Td>
+              </Table.Tr>
             ))}
           </Grid>
         )}
@@ -120,17 +97,15 @@ export function Settings() {
       <Shown loaded={health}>
         {(page) =>
           page.readings.length ? (
-            <details class="below">
+            <details className="below">
               <summary>{page.readings.length} counters of the collector</summary>
               <Grid label="Counters" heads={["counter", ["value", "heat"], ["meaning", "wide"]]}>
-                {page.readings.map((each) => (
-                  <tr>
-                    <th scope="row">
-                      <code>{each.name}</code>
-                    </th>
-                    <td class="heat">{each.value.toLocaleString("en")}</td>
-                    <td>{each.meaning}</td>
-                  </tr>
+                {page.readings.map((each, index) => (
+                  <Table.Tr key={index}>
+                    <Table.Th scope="row"><code>{each.name}</code></Table.Th>
+                    <Table.Td className="heat">{each.value.toLocaleString("en")}</Table.Td>
+                    <Table.Td>{each.meaning}</Table.Td>
+                  </Table.Tr>
                 ))}
               </Grid>
             </details>
@@ -155,18 +130,16 @@ export function FirstTrace({ settings }: { settings: Schema["Settings"] }) {
   };
   return (
     <>
-      <div class="badges" role="tablist" aria-label="Ways">
+      <div className="badges" role="tablist" aria-label="Ways">
         {Object.keys(ways).map((name) => (
-          <button type="button" role="tab" aria-selected={name === chosen} onClick={() => choose(name)}>
+          <button key={name} type="button" className="way" role="tab" aria-selected={name === chosen} onClick={() => choose(name)}>
             {name}
           </button>
         ))}
       </div>
-      <pre class="why">{ways[chosen]}</pre>
+      <pre className="why">{ways[chosen]}</pre>
       {settings.otlp_http ? null : (
-        <p class="dim">
-          This process receives no spans: <code>spanproof serve</code> does, on these ports by default.
-        </p>
+        <p className="dim">This process receives no spans: <code>spanproof serve</code> does, on these ports by default.</p>
       )}
     </>
   );
@@ -186,7 +159,7 @@ export function WaitForFirst() {
     return () => stop.abort();
   }, []);
   return (
-    <div class="empty">
+    <div className="empty">
       <h2>No trace was received yet</h2>
       <Shown loaded={settings}>{(page) => <FirstTrace settings={page} />}</Shown>
       <p role="status">{open ? "Waiting for it: this page opens the first trace as it is evaluated." : ""}</p>

@@ -1,11 +1,14 @@
 // What happened, and is the verdict right? Steps, what was recorded beside what was replayed, and the answer with its
 // claims: choosing one lights up the output it was held against.
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Button, Table } from "@mantine/core";
+import { ArrowLeftRight, Link2 } from "lucide-react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { LAYERS, type Layer, type Schema } from "../api";
-import { addressWith, Cli, formatDuration, formatTime, Plain, Promote, request, Shown, useAnswer } from "../parts";
+import { Cli, formatDuration, Plain, Promote, request, Shown, Time, useAnswer, useTitle } from "../parts";
 import { pair } from "../query";
-import { go, location, typing } from "../router";
-import { report } from "../report";
+import { addressOf, addressWith, go, here, isTyping } from "../location";
+import { report } from "../answers";
+import type { PageParts } from "../root";
 import { Outcome, StateMark } from "../state";
 import { rests, spansOf, Step } from "../steps";
 import { Judge } from "./review";
@@ -25,19 +28,27 @@ const DEEPEST = 50;
 /** What the outputs say of a claim: what they leave open is not certain. */
 const CLAIM_WORDS: Record<Claim["verdict"], string> = { contradicted: "contradicted", uncertain: "open", grounded: "grounded" };
 
+export function StoredTrace({ id }: PageParts) {
+  return <Trace path={`traces/${id}`} />;
+}
+
+export function TrialTrace({ id }: PageParts) {
+  return <Trace path={`trials/${id}`} />;
+}
+
 /** A trace of the store, or of a trial of an experiment: `path` is where the API has it. */
-export function Trace({ path }: { path: string }) {
+function Trace({ path }: { path: string }) {
   const page = useAnswer<Page>(path);
   return <Shown loaded={page} title="Trace">{(found) => <Whole page={found} path={path} reload={page.reload} />}</Shown>;
 }
 
 function Whole({ page, path, reload }: { page: Page; path: string; reload: (() => void) | undefined }) {
-  const wanted = location.value.searchParams.get("run");
+  const wanted = here().searchParams.get("run");
   const gravest = page.runs.find((run) => run.state === page.state);
   const run = page.runs.find((each) => each.span_id === wanted) ?? gravest ?? page.runs[0];
   if (!run) {
     return (
-      <div class="empty">
+      <div className="empty">
         <h1>This trace has no agent run</h1>
         <p>It has {page.spans.length} spans, none of which an agent, a model or a tool is recorded on.</p>
         <Spans page={page} path={path} />
@@ -50,9 +61,7 @@ function Whole({ page, path, reload }: { page: Page; path: string; reload: (() =
       <Columns key={run.span_id} page={page} path={path} run={run} reload={reload} />
       {isStored(path) ? (
         <Cli line={`spanproof show ${page.trace_id.slice(0, 12)} --run ${run.span_id}`} />
-      ) : report ? null : (
-        <Cli line={request(path)} />
-      )}
+      ) : report ? null : <Cli line={request(path)} />}
     </>
   );
 }
@@ -64,21 +73,19 @@ function Head({ page, run }: { page: Page; run: Run }) {
     `${run.steps.length} ${run.steps.length === 1 ? "step" : "steps"}`,
     formatDuration(run.end_ns - run.start_ns),
     run.tokens ? `${run.tokens.toLocaleString("en")} tokens` : "",
-    `${formatTime(run.start_ns)} UTC`,
   ].filter(Boolean);
+  useTitle(run.sentence, run.state);
   return (
-    <div class="head-of-run">
-      <div class="dim">
-        {report ? null : <a href="/traces">Traces</a>} / <Plain text={run.agent} /> · <Plain text={facts.join(" · ")} />
+    <div className="head-of-run">
+      <div className="dim">
+        {report ? null : <a href={addressOf("/traces")}>Traces</a>} / <Plain text={run.agent} /> · <Plain text={facts.join(" · ")} /> · <Time ns={run.start_ns} />
       </div>
-      <h1>
-        <StateMark state={run.state} text={run.state === "pass" ? "" : undefined} /> <Plain text={run.sentence} />
-      </h1>
+      <h1><StateMark state={run.state} text={run.state === "pass" ? "" : undefined} /> <Plain text={run.sentence} /></h1>
       {page.runs.length > 1 ? (
-        <nav class="badges" aria-label="Runs of this trace">
-          {page.runs.map((each) => (
-            <a
-              class={`badge ${each.state}`}
+        <nav className="badges" aria-label="Runs of this trace">
+          {page.runs.map((each, index) => (
+            <a key={index}
+              className={`badge ${each.state}`}
               href={addressWith({ run: each.span_id, step: null, claim: null, layer: null, span: null })}
               aria-current={each === run ? "true" : undefined}
             >
@@ -87,7 +94,7 @@ function Head({ page, run }: { page: Page; run: Run }) {
           ))}
         </nav>
       ) : null}
-      {page.defects.length ? <div class="dim">The trace is incomplete: {page.defects.join(", ")}</div> : null}
+      {page.defects.length ? <div className="dim">The trace is incomplete: {page.defects.join(", ")}</div> : null}
     </div>
   );
 }
@@ -99,15 +106,14 @@ function isStored(path: string): boolean {
 
 function Columns({ page, path, run, reload }: { page: Page; path: string; run: Run; reload: (() => void) | undefined }) {
   const failing = run.claims.find((claim) => claim.verdict === "contradicted") ?? null;
-  const given = location.value.searchParams;
+  const given = here().searchParams;
   // The address holds what is chosen: step, claim (its first character in the answer) and layer.
   const claim = run.claims.find((each) => String(each.start) === given.get("claim")) ?? null;
   const reasonLayer = run.state === "skipped" ? null : run.reason_layer;
   const layer = given.has("layer") ? LAYERS.find((each) => each === given.get("layer")) ?? null : reasonLayer;
   const chooseLayer = (next: Layer | null) => go(addressWith({ layer: next ?? "all" }), true);
   const [panel, setPanel] = useState(failing || run.state === "open" || run.state === "errored" ? "answer" : "steps");
-  const [help, setHelp] = useState(false);
-  const stepOfUrl = () => Number(location.value.searchParams.get("step")) || 0;
+  const stepOfUrl = () => Number(here().searchParams.get("step")) || 0;
   const chosen = stepOfUrl();
   const goToStep = (number: number) => {
     go(addressWith({ step: String(number) }), true);
@@ -128,7 +134,7 @@ function Columns({ page, path, run, reload }: { page: Page; path: string; run: R
   }, []);
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
-      if (typing(event) || event.metaKey || event.ctrlKey || event.altKey) return;
+      if (isTyping(event) || event.metaKey || event.ctrlKey || event.altKey) return;
       const layers = run.layers.map((each) => each.layer);
       const at = layer ? layers.indexOf(layer) : -1;
       if (event.key === "j") goToStep(Math.min(run.steps.length, stepOfUrl() + 1));
@@ -136,31 +142,22 @@ function Columns({ page, path, run, reload }: { page: Page; path: string; run: R
       else if (event.key === "]") chooseLayer(layers[Math.min(layers.length - 1, at + 1)] ?? null);
       else if (event.key === "[") chooseLayer(layers[Math.max(0, at - 1)] ?? null);
       else if (event.key === "o") document.getElementById(`step-${stepOfUrl() || 1}`)?.querySelectorAll("details").forEach((each) => (each.open = !each.open));
-      else if (event.key === "/") {
-        event.preventDefault();
-        go("/traces");
-      } else if (event.key === "?") setHelp((open) => !open);
-      else if (event.key === "Escape") {
-        show(null);
-        setHelp(false);
-      }
+      else if (event.key === "Escape") show(null);
     };
     addEventListener("keydown", press);
     return () => removeEventListener("keydown", press);
   });
   const tab = (name: string, text: string) => (
-    <button type="button" role="tab" aria-selected={panel === name} onClick={() => setPanel(name)}>
-      {text}
-    </button>
+    <button type="button" role="tab" aria-selected={panel === name} onClick={() => setPanel(name)}>{text}</button>
   );
   const shown = (name: string) => ({ "data-panel": name, "data-shown": panel === name || undefined });
   return (
     <>
-      <div class="badges" role="group" aria-label="Layers">
-        {run.layers.filter((score) => score.outcome.state !== "skipped").map((score) => (
-          <button
+      <div className="badges" role="group" aria-label="Layers">
+        {run.layers.filter((score) => score.outcome.state !== "skipped").map((score, index) => (
+          <button key={index}
             type="button"
-            class={`badge ${score.outcome.state}`}
+            className={`badge ${score.outcome.state}`}
             aria-pressed={layer === score.layer}
             onClick={() => {
               chooseLayer(layer === score.layer ? null : score.layer);
@@ -170,10 +167,10 @@ function Columns({ page, path, run, reload }: { page: Page; path: string; run: R
             <Outcome outcome={score.outcome} label={score.layer} />
           </button>
         ))}
-        {groupByCause(run.layers).map((layers) => (
-          <button
+        {groupByCause(run.layers).map((layers, index) => (
+          <button key={index}
             type="button"
-            class="badge"
+            className="badge"
             title={describeCause(layers[0]!.outcome)}
             onClick={() => {
               chooseLayer(null);
@@ -184,74 +181,42 @@ function Columns({ page, path, run, reload }: { page: Page; path: string; run: R
           </button>
         ))}
         {isStored(path) ? <Promote runs={[{ trace_id: page.trace_id, run_span_id: run.span_id }]} /> : null}
-        {report || !isStored(path) ? null : <a class="badge" href={`/compare/runs?${new URLSearchParams({ after: `traces/${page.trace_id}/${run.span_id}` })}`}>compare</a>}
-        <button type="button" onClick={() => setHelp(!help)} aria-expanded={help}>
-          keys <kbd>?</kbd>
-        </button>
+        {report || !isStored(path) ? null : <Button component="a" leftSection={<ArrowLeftRight size={14} />} href={`/compare/runs?${new URLSearchParams({ after: `traces/${page.trace_id}/${run.span_id}` })}`}>compare</Button>}
       </div>
-      {help ? <Help /> : null}
-      <p class="dim">
-        <Plain text={run.replay} />
-      </p>
-      <div class="tabs" role="tablist" aria-label="Parts">
+      <p className="dim"><Plain text={run.replay} /></p>
+      <div className="tabs" role="tablist" aria-label="Parts">
         {tab("answer", "Answer and evidence")}
         {tab("steps", "Steps")}
         {tab("tree", "Tree")}
       </div>
-      <div class="trace">
-        <nav class="side" aria-label="Steps" {...shown("tree")}>
+      <div className="trace">
+        <nav className="side" aria-label="Steps" {...shown("tree")}>
           <Tree page={page} run={run} chosen={chosen} choose={goToStep} chooseSpan={showSpan} />
         </nav>
         <div {...shown("steps")}>
           {run.steps.map((step) =>
             run.steps.length > MANY ? (
               <StepNear key={step.number} step={step} claim={claim} chosen={step.number === chosen} />
-            ) : (
-              <Step key={step.number} step={step} claim={claim} chosen={step.number === chosen} />
-            ),
+            ) : <Step key={step.number} step={step} claim={claim} chosen={step.number === chosen} />,
           )}
           <Spans page={page} path={path} />
         </div>
-        <div class="side" {...shown("answer")} data-shown={panel === "answer" || undefined}>
+        <div className="side" {...shown("answer")} data-shown={panel === "answer" || undefined}>
           <h2>Task</h2>
-          <p class="answer-task">{run.task === null ? <span class="dim">not on the trace</span> : <Plain text={run.task} />}</p>
+          <p className="answer-task">{run.task === null ? <span className="dim">not on the trace</span> : <Plain text={run.task} />}</p>
           <h2>Answer</h2>
           <Answer run={run} claim={claim} choose={show} />
           {claim ? <Why claim={claim} run={run} /> : null}
           <Evidence run={run} trace={isStored(path) ? page.trace_id : null} layer={layer} goToStep={goToStep} reload={reload} />
-          {page.feedback.map((said) => (
-            <p>
+          {page.feedback.map((said, index) => (
+            <p key={index}>
               User feedback: {said.kind.replace("_", " ")}
-              {said.comment ? (
-                <>
-                  : <Plain text={said.comment} />
-                </>
-              ) : null}
+              {said.comment ? <>: <Plain text={said.comment} /></> : null}
             </p>
           ))}
         </div>
       </div>
     </>
-  );
-}
-
-function Help() {
-  const keys: [string, string][] = [
-    ["j k", "next and previous step"],
-    ["o", "open and close the details of a step"],
-    ["[ ]", "previous and next layer"],
-    ["/", "back to the query line"],
-    ["Esc", "leave a claim"],
-    ["?", "this list"],
-  ];
-  return (
-    <dl class="help">
-      {keys.map(([key, meaning]) => (
-        <div>
-          <kbd>{key}</kbd> {meaning}
-        </div>
-      ))}
-    </dl>
   );
 }
 
@@ -266,42 +231,40 @@ interface TreeParts {
 /** Steps with the spans below them, and when each ran. */
 function Tree({ page, run, chosen, choose, chooseSpan }: TreeParts) {
   const below = useMemo(() => spansBelow(page, run), [page, run]);
-  const span = location.value.searchParams.get("span");
+  const span = here().searchParams.get("span");
   // Of a long run, the spans of the chosen step alone are listed.
   const isListed = (step: Schema["Step"]) => run.steps.length <= MANY || step.number === chosen;
   return (
-    <ul class="tree">
+    <ul className="tree">
       {run.steps.map((step) => {
         const failed = step.error || step.snippets.some((each) => each.recorded?.ended && each.recorded.ended !== "ok");
         const crossed = step.snippets.some((each) => each.scan === "deny" || each.replayed?.attempts.some((a) => !a.allowed));
         return (
           <li>
             <button type="button" aria-current={step.number === chosen ? "true" : undefined} onClick={() => choose(step.number)}>
-              <span class="name">
+              <span className="name">
                 step {step.number}
                 {step.kind === "action" ? "" : ` ${step.kind.replace("_", " ")}`}
               </span>
-              {failed ? <span class="verdict fail">✗ failed</span> : null}
-              {crossed ? <span class="verdict fail">! boundary</span> : null}
-              <span class="dim">{formatDuration(step.end_ns - step.start_ns)}</span>
+              {failed ? <span className="verdict fail">✗ failed</span> : null}
+              {crossed ? <span className="verdict fail">! boundary</span> : null}
+              <span className="dim">{formatDuration(step.end_ns - step.start_ns)}</span>
             </button>
             <When run={run} start={step.start_ns} end={step.end_ns} />
             {isListed(step) && below.has(step.span_id) ? (
-              <ul class="tree">
-                {below.get(step.span_id)!.slice(0, MOST_BELOW).map((each) => (
-                  <li>
+              <ul className="tree">
+                {below.get(step.span_id)!.slice(0, MOST_BELOW).map((each, index) => (
+                  <li key={index}>
                     <button type="button" aria-current={each.span_id === span ? "true" : undefined} onClick={() => chooseSpan(each.span_id)}>
-                      <span class="dim">{each.kind}</span>
-                      <span class="name">
-                        <Plain text={each.name} />
-                      </span>
-                      {each.error ? <span class="verdict fail">✗ failed</span> : null}
-                      <span class="dim">{formatDuration(each.end_ns - each.start_ns)}</span>
+                      <span className="dim">{each.kind}</span>
+                      <span className="name"><Plain text={each.name} /></span>
+                      {each.error ? <span className="verdict fail">✗ failed</span> : null}
+                      <span className="dim">{formatDuration(each.end_ns - each.start_ns)}</span>
                     </button>
                     <When run={run} start={each.start_ns} end={each.end_ns} />
                   </li>
                 ))}
-                {below.get(step.span_id)!.length > MOST_BELOW ? <li class="dim">{below.get(step.span_id)!.length - MOST_BELOW} more among the spans below the steps</li> : null}
+                {below.get(step.span_id)!.length > MOST_BELOW ? <li className="dim">{below.get(step.span_id)!.length - MOST_BELOW} more among the spans below the steps</li> : null}
               </ul>
             ) : null}
           </li>
@@ -316,7 +279,7 @@ function When({ run, start, end }: { run: Run; start: number; end: number }) {
   const whole = Math.max(1, run.end_ns - run.start_ns);
   const left = Math.max(0, Math.min(99, ((start - run.start_ns) / whole) * 100));
   return (
-    <span class="width">
+    <span className="width">
       <i style={{ left: `${left}%`, width: `${Math.max(0, Math.min(100 - left, ((end - start) / whole) * 100))}%` }} />
     </span>
   );
@@ -350,11 +313,11 @@ function StepNear(parts: { step: Schema["Step"]; claim: Claim | null; chosen: bo
     return () => watch.disconnect();
   }, [drawn]);
   if (drawn) return <Step {...parts} />;
-  return <section class="step place" ref={place} id={`step-${parts.step.number}`} aria-label={`Step ${parts.step.number}`} />;
+  return <section className="step place" ref={place} id={`step-${parts.step.number}`} aria-label={`Step ${parts.step.number}`} />;
 }
 
 function Answer({ run, claim, choose }: { run: Run; claim: Claim | null; choose: (claim: Claim | null) => void }) {
-  if (run.answer === null) return <p class="dim">none on the trace</p>;
+  if (run.answer === null) return <p className="dim">none on the trace</p>;
   // Characters are counted as Python counts them: by code point.
   const letters = [...run.answer];
   const parts = [];
@@ -365,13 +328,13 @@ function Answer({ run, claim, choose }: { run: Run; claim: Claim | null; choose:
     parts.push(
       <button
         type="button"
-        class={`claim ${each.verdict}`}
+        className={`claim ${each.verdict}`}
         aria-pressed={claim === each}
         title={CLAIM_WORDS[each.verdict]}
         onClick={() => choose(claim === each ? null : each)}
       >
         <Plain text={letters.slice(each.start, each.end).join("")} />
-        <span class="skip"> ({CLAIM_WORDS[each.verdict]})</span>
+        <span className="skip"> ({CLAIM_WORDS[each.verdict]})</span>
       </button>,
     );
     at = each.end;
@@ -379,9 +342,9 @@ function Answer({ run, claim, choose }: { run: Run; claim: Claim | null; choose:
   parts.push(<Plain text={letters.slice(at).join("")} />);
   return (
     <>
-      <div class="answer">{parts}</div>
+      <div className="answer">{parts}</div>
       {run.claims.length ? (
-        <p class="dim">
+        <p className="dim">
           {describeClaims(run.claims)}. Choose an underlined claim to see the output it was held against.
         </p>
       ) : null}
@@ -400,17 +363,11 @@ function describeClaims(claims: Claim[]): string {
 function Why({ claim, run }: { claim: Claim; run: Run }) {
   const step = run.steps.find((each) => rests(each, claim));
   return (
-    <div class="why" role="status">
+    <div className="why" role="status">
       <strong>{CLAIM_WORDS[claim.verdict]}</strong>
       {step ? ` by step ${step.number}` : ""}
-      <p>
-        <Plain text={claim.why} />
-      </p>
-      {claim.found ? (
-        <pre>
-          <Plain text={claim.found} />
-        </pre>
-      ) : null}
+      <p><Plain text={claim.why} /></p>
+      {claim.found ? <pre><Plain text={claim.found} /></pre> : null}
     </div>
   );
 }
@@ -428,16 +385,16 @@ function Evidence({ run, trace, layer, goToStep, reload }: EvidenceParts) {
   const chosen = run.layers.filter((each) => !layer || each.layer === layer);
   const one = (score: Score) => <LayerEvidence key={score.layer} score={score} run={run} trace={trace} goToStep={goToStep} reload={reload} />;
   return (
-    <div class="evidence">
+    <div className="evidence">
       {chosen.filter((each) => layer || each.outcome.state !== "skipped").map(one)}
       {layer
         ? null
-        : groupByCause(run.layers).map((layers) => (
-            <details>
+        : groupByCause(run.layers).map((layers, index) => (
+            <details key={index}>
               <summary>
-                <StateMark state="skipped" text={`skipped ${nameLayers(layers)}`} /> <span class="dim">{describeCause(layers[0]!.outcome)}</span>
+                <StateMark state="skipped" text={`skipped ${nameLayers(layers)}`} /> <span className="dim">{describeCause(layers[0]!.outcome)}</span>
               </summary>
-              <div class="evidence">{layers.map(one)}</div>
+              <div className="evidence">{layers.map(one)}</div>
             </details>
           ))}
     </div>
@@ -475,18 +432,12 @@ function LayerEvidence({ score, run, trace, goToStep, reload }: LayerEvidencePar
     <section>
       <h3>
         <Outcome outcome={score.outcome} label={score.layer} />{" "}
-        <a class="dim" href={addressWith({ layer: score.layer })}>
-          link
-        </a>
+        <a className="anchor" href={addressWith({ layer: score.layer })} aria-label={`link to ${score.layer}`}><Link2 size={13} /></a>
       </h3>
       {score.settled_by ? (
-        <p class="notice">
+        <p className="notice">
           Settled by a person, <Plain text={score.settled_by} />
-          {score.outcome.explanation ? (
-            <>
-              : <Plain text={score.outcome.explanation} />
-            </>
-          ) : null}
+          {score.outcome.explanation ? <>: <Plain text={score.outcome.explanation} /></> : null}
           . Before: <Outcome outcome={ours} />
         </p>
       ) : null}
@@ -510,36 +461,38 @@ function OpenFacts({ score, outcome, run, goToStep }: { score: Score; outcome: S
           <Facts facts={checked} run={run} goToStep={goToStep} />
         </>
       ) : null}
-      <h4>
-        <StateMark state="open" />
-      </h4>
+      <h4><StateMark state="open" /></h4>
       <Plain text={describeCause(outcome)} />
       <Facts facts={open} run={run} goToStep={goToStep} />
     </>
   );
 }
 
-function OtherScores({ scores }: { scores: Schema["Score"][] }) {
+/** The scores below a layer, as a table; those with a verdict first. */
+function OtherScores({ scores }: { scores: Score[] }) {
   const [most, setMost] = useState(MANY);
+  if (!scores.length) return null;
   return (
     <>
-      <ul>
-        {scores.slice(0, most).map((score) => (
-          <li>
-            <Outcome outcome={score.outcome} label={score.name} /> {score.raw === null ? "" : `${score.raw} ${score.unit} `}
-            <span class="dim">
-              <Plain text={score.outcome.explanation} />
-            </span>
-          </li>
-        ))}
-      </ul>
-      {scores.length > most ? (
-        <button type="button" onClick={() => setMost(most + 10 * MANY)}>
-          {scores.length - most} more scores
-        </button>
-      ) : null}
+      <Table className="scores">
+        <Table.Tbody>
+          {scores.slice(0, most).map((score) => (
+            <Table.Tr key={score.name + score.span_id} title={score.outcome.explanation}>
+              <Table.Th scope="row">{score.name.replaceAll("_", " ")}</Table.Th>
+              <Table.Td><Outcome outcome={score.outcome} /></Table.Td>
+              <Table.Td className="heat">{score.raw === null ? "" : `${formatNumber(score.raw)} ${score.unit}`}</Table.Td>
+              <Table.Td className="dim"><Plain text={score.outcome.explanation} /></Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+      {scores.length > most ? <Button onClick={() => setMost(most + 10 * MANY)}>{scores.length - most} more scores</Button> : null}
     </>
   );
+}
+
+function formatNumber(value: number): string {
+  return value.toLocaleString("en", { maximumSignificantDigits: 6 });
 }
 
 function Facts({ facts, run, goToStep }: { facts: Schema["Fact"][]; run: Run; goToStep: (number: number) => void }) {
@@ -551,20 +504,12 @@ function Facts({ facts, run, goToStep }: { facts: Schema["Fact"][]; run: Run; go
         return (
           <li>
             <Plain text={fact.what} />
-            {fact.recorded !== null ? (
-              <div class="dim">
-                recorded <Plain text={fact.recorded} />
-              </div>
-            ) : null}
-            {fact.replayed !== null ? (
-              <div class="dim">
-                replayed <Plain text={fact.replayed} />
-              </div>
-            ) : null}
+            {fact.recorded !== null ? <div className="dim">recorded <Plain text={fact.recorded} /></div> : null}
+            {fact.replayed !== null ? <div className="dim">replayed <Plain text={fact.replayed} /></div> : null}
             {step ? (
-              <button type="button" onClick={() => goToStep(step.number)}>
+              <Button size="compact-xs" onClick={() => goToStep(step.number)}>
                 step {step.number}
-              </button>
+              </Button>
             ) : null}
           </li>
         );
@@ -587,10 +532,10 @@ function SameAttributes({ span }: { span: Schema["SpanPage"] }) {
   );
   if (!short.length) return null;
   return (
-    <p class="alike">
-      <span class="dim">traces with the same</span>{" "}
-      {short.map(([key, value]) => (
-        <a class="part" href={`/traces?q=${encodeURIComponent(pair(`attribute:${key}`, String(value)))}`} title={String(value)}>
+    <p className="alike">
+      <span className="dim">traces with the same</span>{" "}
+      {short.map(([key, value], index) => (
+        <a key={index} className="part" href={`/traces?q=${encodeURIComponent(pair(`attribute:${key}`, String(value)))}`} title={String(value)}>
           <Plain text={key} />
         </a>
       ))}
@@ -599,7 +544,7 @@ function SameAttributes({ span }: { span: Schema["SpanPage"] }) {
 }
 
 function Spans({ page, path }: { page: Page; path: string }) {
-  const chosen = location.value.searchParams.get("span") ?? "";
+  const chosen = here().searchParams.get("span") ?? "";
   const { value: span } = useAnswer<Schema["SpanPage"]>(chosen ? `${path}/spans/${chosen}` : "");
   const [opened, setOpened] = useState(false);
   const place = useRef<HTMLDetailsElement>(null);
@@ -616,19 +561,17 @@ function Spans({ page, path }: { page: Page; path: string }) {
       <summary>
         {page.spans.length + page.spans_left_out} spans, as they were received
       </summary>
-      <ul class="tree">
-        {(opened ? page.spans : []).map((each) => (
-          <li>
+      <ul className="tree">
+        {(opened ? page.spans : []).map((each, index) => (
+          <li key={index}>
             <button type="button" aria-expanded={each.span_id === chosen} style={{ paddingLeft: `${8 + 16 * Math.min(20, depth.get(each.span_id) ?? 0)}px` }} onClick={() => go(addressWith({ span: each.span_id === chosen ? null : each.span_id }), true)}>
-              <span class="dim">{each.kind}</span>
-              <span class="name">
-                <Plain text={each.name} />
-              </span>
-              {each.error ? <span class="verdict fail">✗</span> : null}
-              <span class="dim">{formatDuration(each.end_ns - each.start_ns)}</span>
+              <span className="dim">{each.kind}</span>
+              <span className="name"><Plain text={each.name} /></span>
+              {each.error ? <span className="verdict fail">✗</span> : null}
+              <span className="dim">{formatDuration(each.end_ns - each.start_ns)}</span>
             </button>
             {span?.span.span_id === each.span_id ? (
-              <pre class="why">
+              <pre className="why">
                 <Plain text={JSON.stringify({ dialect: span.dialect, attributes: span.attributes, resource: span.resource }, null, 1)} />
               </pre>
             ) : null}
@@ -636,7 +579,7 @@ function Spans({ page, path }: { page: Page; path: string }) {
           </li>
         ))}
       </ul>
-      {page.spans_left_out ? <p class="dim">{page.spans_left_out} more are in the store.</p> : null}
+      {page.spans_left_out ? <p className="dim">{page.spans_left_out} more are in the store.</p> : null}
     </details>
   );
 }

@@ -1,7 +1,9 @@
 // One run beside another: what became other, and from which step on. Steps are aligned by the server.
+import type { FormEvent } from "react";
+import { Button, Table, TextInput } from "@mantine/core";
 import { LAYERS, type Schema } from "../api";
-import { Cli, Empty, Plain, request, Shown, useAnswer } from "../parts";
-import { go, location } from "../router";
+import { Cli, Empty, Plain, request, Shown, useAnswer, useTitle } from "../parts";
+import { go, here } from "../location";
 import { Outcome, StateMark } from "../state";
 import { Calls, Difference, Source, textOf } from "../steps";
 
@@ -17,22 +19,18 @@ const WORDS: Record<Schema["StepChange"], [string, string]> = {
 };
 
 export function Runs() {
-  const given = location.value.searchParams;
+  const given = here().searchParams;
   const before = given.get("before") ?? "";
   const after = given.get("after") ?? "";
   const found = useAnswer<Comparison>(before && after ? "compare/runs" : "", { before, after });
   return (
     <>
-      <div class="dim">
+      <div className="crumbs">
         <a href="/compare">Compare</a> / two runs
       </div>
       {before && after ? (
         <Shown loaded={found} title="One run beside another">{(page) => <Both page={page} />}</Shown>
-      ) : (
-        <Empty title="One run beside another">
-          <ChooseRuns before={before} after={after} />
-        </Empty>
-      )}
+      ) : <Empty title="One run beside another"><ChooseRuns before={before} after={after} /></Empty>}
       <Cli line={request(`compare/runs?${new URLSearchParams({ before, after })}`)} />
     </>
   );
@@ -40,9 +38,9 @@ export function Runs() {
 
 /** Name two runs by their references. */
 export function ChooseRuns({ before = "", after = "" }: { before?: string; after?: string }) {
-  const choose = (event: Event) => {
+  const choose = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const form = new FormData(event.currentTarget as HTMLFormElement);
+    const form = new FormData(event.currentTarget);
     const reference = (name: string) => {
       const text = String(form.get(name)).trim();
       return text.includes("/") ? text : `traces/${text}`;
@@ -50,14 +48,10 @@ export function ChooseRuns({ before = "", after = "" }: { before?: string; after
     go(`/compare/runs?${new URLSearchParams({ before: reference("before"), after: reference("after") })}`);
   };
   return (
-    <form class="stack" onSubmit={choose}>
-      <label>
-        run before <input name="before" defaultValue={before} required placeholder="id of a trace" spellcheck={false} />
-      </label>
-      <label>
-        run after <input name="after" defaultValue={after} required placeholder="id of a trace" spellcheck={false} />
-      </label>
-      <button type="submit">Put beside each other</button>
+    <form className="fields" onSubmit={choose}>
+      <TextInput label="run before" name="before" defaultValue={before} required withAsterisk={false} placeholder="id of a trace" spellCheck={false} />
+      <TextInput label="run after" name="after" defaultValue={after} required withAsterisk={false} placeholder="id of a trace" spellCheck={false} />
+      <Button type="submit">Put beside each other</Button>
     </form>
   );
 }
@@ -65,37 +59,31 @@ export function ChooseRuns({ before = "", after = "" }: { before?: string; after
 function Both({ page }: { page: Comparison }) {
   const { before, after } = page;
   const changed = page.steps.filter((each) => each.change !== "same").length;
+  useTitle(page.sentence, after.run.state);
   return (
     <>
-      <div class="head-of-run">
-        <h1>
-          <Plain text={page.sentence} />
-        </h1>
-        <div class="dim">
+      <div className="head-of-run">
+        <h1><Plain text={page.sentence} /></h1>
+        <div className="dim">
           {page.steps.length} {page.steps.length === 1 ? "step" : "steps"} aligned, {changed} of them different
         </div>
       </div>
-      <div class="pair heads">
-        <RunHead side="before" run={before} />
-        <RunHead side="after" run={after} />
-      </div>
+      <div className="pair heads"><RunHead side="before" run={before} /><RunHead side="after" run={after} /></div>
       <Verdicts before={before.run} after={after.run} />
       {groupSteps(page.steps).map((group) =>
         group[0]!.change === "same" ? (
-          <details class="same">
+          <details className="same">
             <summary>
-              <span class="verdict skipped">= the same</span> {nameSteps(group)}
+              <span className="verdict skipped">= the same</span> {nameSteps(group)}
             </summary>
-            {group.map((pair) => (
-              <Pair pair={pair} page={page} />
-            ))}
+            {group.map((pair, index) => <Pair key={index} pair={pair} page={page} />)}
           </details>
         ) : (
-          group.map((pair) => <Pair pair={pair} page={page} />)
+          group.map((pair, index) => <Pair key={index} pair={pair} page={page} />)
         ),
       )}
-      <h2 class="below">Answers</h2>
-      <div class="pair">
+      <h2 className="below">Answers</h2>
+      <div className="pair">
         <Answer text={before.run.answer} />
         <Answer text={after.run.answer} beside={before.run.answer ?? ""} />
       </div>
@@ -134,9 +122,7 @@ function RunHead({ side, run }: { side: string; run: Schema["ComparedRun"] }) {
       <a href={address}>
         <Plain text={isStored ? `trace ${run.trace_id.slice(0, 12)}` : suite ? `${name}, frozen run` : run.reference.slice("trials/".length)} />
       </a>{" "}
-      <span class="dim">
-        <Plain text={facts.join(" · ")} />
-      </span>
+      <span className="dim"><Plain text={facts.join(" · ")} /></span>
     </div>
   );
 }
@@ -149,40 +135,36 @@ function splitLast(text: string): [string, string] {
 function Verdicts({ before, after }: { before: Schema["Run"]; after: Schema["Run"] }) {
   const outcomeOf = (run: Schema["Run"], layer: string) => run.layers.find((each) => each.layer === layer)?.outcome;
   return (
-    <div class="table" tabIndex={0} role="region" aria-label="Verdicts">
-      <table class="grid">
-        <thead>
-          <tr>
-            <th scope="col">layer</th>
-            <th scope="col">before</th>
-            <th scope="col">after</th>
-          </tr>
-        </thead>
-        <tbody>
+    <div className="table" tabIndex={0} role="region" aria-label="Verdicts">
+      <Table className="grid">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th scope="col">layer</Table.Th>
+            <Table.Th scope="col">before</Table.Th>
+            <Table.Th scope="col">after</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
           {LAYERS.map((layer) => {
             const sides = [outcomeOf(before, layer), outcomeOf(after, layer)];
             const flipped = sides[0]?.state !== sides[1]?.state;
             return (
-              <tr>
-                <th scope="row">
+              <Table.Tr>
+                <Table.Th scope="row">
                   {layer}
-                  {flipped ? <span class="dim"> changed</span> : null}
-                </th>
-                {sides.map((outcome) => (
-                  <td>
+                  {flipped ? <span className="dim"> changed</span> : null}
+                </Table.Th>
+                {sides.map((outcome, index) => (
+                  <Table.Td key={index}>
                     <Outcome outcome={outcome} />{" "}
-                    {flipped && outcome ? (
-                      <span class="dim">
-                        <Plain text={outcome.explanation} />
-                      </span>
-                    ) : null}
-                  </td>
+                    {flipped && outcome ? <span className="dim"><Plain text={outcome.explanation} /></span> : null}
+                  </Table.Td>
                 ))}
-              </tr>
+              </Table.Tr>
             );
           })}
-        </tbody>
-      </table>
+        </Table.Tbody>
+      </Table>
     </div>
   );
 }
@@ -192,13 +174,9 @@ function Pair({ pair, page }: { pair: Schema["AlignedSteps"]; page: Comparison }
   const after = page.after.run.steps.find((step) => step.number === pair.after);
   const [mark, words] = WORDS[pair.change];
   return (
-    <section class="step" aria-label={`Step ${pair.before ?? "none"} beside step ${pair.after ?? "none"}`}>
-      <header>
-        <h3>
-          {mark} {words}
-        </h3>
-      </header>
-      <div class="pair">
+    <section className="step" aria-label={`Step ${pair.before ?? "none"} beside step ${pair.after ?? "none"}`}>
+      <header><h2>{mark} {words}</h2></header>
+      <div className="pair">
         <Half step={before} beside={after} side="removed" />
         <Half step={after} beside={before} side="added" />
       </div>
@@ -207,10 +185,10 @@ function Pair({ pair, page }: { pair: Schema["AlignedSteps"]; page: Comparison }
 }
 
 function Half({ step, beside, side }: { step: Step | undefined; beside: Step | undefined; side: "removed" | "added" }) {
-  if (!step) return <div class="dim half">no such step</div>;
+  if (!step) return <div className="dim half">no such step</div>;
   return (
-    <div class="half">
-      <h4>step {step.number}</h4>
+    <div className="half">
+      <h3>step {step.number}</h3>
       {step.snippets.map((snippet, index) => {
         const other = beside?.snippets[index];
         return (
@@ -221,25 +199,21 @@ function Half({ step, beside, side }: { step: Step | undefined; beside: Step | u
         );
       })}
       <Calls calls={step.calls} lit={null} />
-      {step.error && !step.snippets.length ? (
-        <pre class="calls verdict fail">
-          <Plain text={step.error} />
-        </pre>
-      ) : null}
+      {step.error && !step.snippets.length ? <pre className="calls verdict fail"><Plain text={step.error} /></pre> : null}
     </div>
   );
 }
 
 function Output({ text, beside }: { text: string; beside: string | null }) {
   return (
-    <div class="calls">
-      <h5>output</h5>
-      <pre>{beside !== null && beside !== text ? <Difference before={beside} after={text} /> : text ? <Plain text={text} /> : <span class="dim">nothing was printed</span>}</pre>
+    <div className="calls">
+      <h4>output</h4>
+      <pre>{beside !== null && beside !== text ? <Difference before={beside} after={text} /> : text ? <Plain text={text} /> : <span className="dim">nothing was printed</span>}</pre>
     </div>
   );
 }
 
 function Answer({ text, beside }: { text: string | null; beside?: string }) {
-  if (text === null) return <p class="dim">none</p>;
-  return <div class="answer">{beside !== undefined && beside !== text ? <Difference before={beside} after={text} /> : <Plain text={text} />}</div>;
+  if (text === null) return <p className="dim">none</p>;
+  return <div className="answer">{beside !== undefined && beside !== text ? <Difference before={beside} after={text} /> : <Plain text={text} />}</div>;
 }
