@@ -17,7 +17,7 @@ def test_a_trace_comes_with_steps_verdicts_and_claims(client):
     page = client.get(f"/api/v1/traces/{TRACE[:6]}").json()
     (run,) = page["runs"]
     assert run["verdict"] == "fail"
-    assert run["sentence"].startswith("groundedness: The answer says $54.00; the code printed")
+    assert run["sentence"].startswith("groundedness: The answer says $54.00; the tool returned")
     (claim,) = [each for each in run["claims"] if each["verdict"] == "contradicted"]
     assert run["answer"][claim["start"] : claim["end"]] == "$54.00"
     first = run["steps"][0]
@@ -142,7 +142,7 @@ def test_every_answer_of_a_live_server_is_as_described(store, tmp_path):
         schema = schemathesis.openapi.from_url(f"{server.url}/api/v1/openapi.json")
         # A stream is open for as long as its reader wants; test_live.py has it.
         operations = [each.ok() for each in schema.exclude(path="/api/v1/live").get_all_operations()]
-        assert len(operations) == 43
+        assert len(operations) == 44
         check_operations(operations)
 
 

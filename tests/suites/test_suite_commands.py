@@ -30,7 +30,7 @@ def test_a_failing_trace_becomes_a_case_that_fails_again_in_the_same_way(locatio
     out = capfd.readouterr().out
     assert "case pricing-agent-" in out
     assert "2 snippets, 1 tool call on tape" in out
-    assert re.search(r"fail +groundedness: The answer says \$54\.00; the code printed", out)
+    assert re.search(r"fail +groundedness: The answer says \$54\.00; the tool returned", out)
     assert run(["suite", "run", str(suite)]) == 0
     out = capfd.readouterr().out
     assert "reproduced" in out

@@ -70,3 +70,18 @@ def test_to_add_up_is_no_direction() -> None:
         ground([printed], answer, "What is the total refund of order A-17 in dollars?").verdict
         is Verdict.GROUNDED
     )
+
+
+def test_the_number_of_an_order_is_no_second_amount() -> None:
+    answer = "The total of order 12 is $54.00."
+    task = "What is the total of order 12?"
+    assert ground(["total: $45.00\n"], answer, task).verdict is Verdict.CONTRADICTED
+    assert ground(["total: $45.00\n"], "The total of order 12 is $45.00.", task).verdict is Verdict.GROUNDED
+
+
+def test_an_amount_is_bound_where_it_was_printed_last() -> None:
+    """Among values of several kinds, too: their order is that of the outputs."""
+    outputs = ["18750 187.5\n", "Your total: $187.50\n"]
+    (claim,) = ground(outputs, "The goods cost $187.50.", "What do the goods cost?").claims
+    assert claim.evidence is not None
+    assert claim.evidence.output == 1

@@ -21,7 +21,7 @@ from spanproof.cli.options.policy import policy_option
 from spanproof.cli.output.console import console, make_progress, print_json, show_problem, warn
 from spanproof.cli.output.runs_table import build_run_lines, print_runs
 from spanproof.cli.output.words import format_count
-from spanproof.cli.problems import UsageProblem
+from spanproof.cli.problems import UsageProblem, build_page_url
 from spanproof.config.model import Config
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.evaluators.runs.fragments import find_split_runs
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 # How many ids of traces a hint names.
 _MOST_IDS = 6
 _JOIN_HINT = (
-    "start their spans in its context (docs/frameworks.md, One run in several traces); from a store,"
-    " `spanproof session` judges them together"
+    f"start their spans in its context ({build_page_url('frameworks')}, One run in several traces); from a"
+    " store, `spanproof session` judges them together"
 )
 
 

@@ -23,7 +23,7 @@ from spanproof.api import ConsoleServer, ConsoleSettings, TokenHolders
 from spanproof.api.server import bind_console
 from spanproof.cli.exit_codes import EXIT_MISUSE, EXIT_PASS
 from spanproof.cli.options.config import with_config_options
-from spanproof.cli.output.console import console, pick, print_json
+from spanproof.cli.output.console import console, inform, pick, print_json
 from spanproof.cli.problems import UsageProblem, describe
 from spanproof.collector.judge_measuring import JudgeMeasuring
 from spanproof.collector.receive.server import Endpoints
@@ -88,7 +88,7 @@ def command(config: Config, role: str, as_json: bool, log_level: str, log_format
         if config.console.enabled and role in (Role.ALL, Role.CONSOLE):
             bound = stack.enter_context(_bind_console(config))
         if not as_json:
-            console.print("Spanproof is starting: it will say where it takes traces.")
+            inform("Spanproof is starting: it will say where it takes traces.")
         collector = make_collector(config, Role(role))
 
         def on_ready(endpoints: Endpoints) -> None:

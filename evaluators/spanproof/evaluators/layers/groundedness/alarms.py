@@ -326,7 +326,10 @@ def find_printed_result(
     world = binder.world
     value = stated.mention.value
     stated_amounts = [
-        each for other in readings for each in other.stated if each.mention.value.kind in NUMERIC
+        each
+        for other in readings
+        for each in other.stated
+        if each.mention.value.kind in NUMERIC and not _names_thing(each, other)
     ]
     if len(stated_amounts) != 1 or value.kind not in NUMERIC or not world.outputs:
         return None
@@ -412,6 +415,12 @@ def _may_give(given: Value, value: Value, known: Value) -> bool:
     else:
         results = (one * by, one + by, one - by, one / by if by else one)
     return any(is_hedged_number(value, Hedge.NONE, result) for result in results)
+
+
+def _names_thing(stated: Stated, reading: Reading) -> bool:
+    """Return whether a number says which thing is meant, and no amount: "order 12"."""
+    before = stated.words[0] - 1
+    return before >= 0 and reading.words[before].text.lower() in IDENTIFYING
 
 
 def _is_of_identifier(fact: Fact, binder: ValueBinder) -> bool:

@@ -68,7 +68,9 @@ class ValueBinder:
         return self._list_of_currency(replace(stated, mention=mention))
 
     def _list_of_currency(self, stated: Stated) -> list[Fact]:
-        return [fact for fact in self._list_equal(stated) if self._is_of_currency(stated, fact)]
+        found = [fact for fact in self._list_equal(stated) if self._is_of_currency(stated, fact)]
+        # The last output comes last, whatever the kinds of its values.
+        return sorted(found, key=lambda fact: (fact.source, fact.start))
 
     def _is_of_currency(self, stated: Stated, fact: Fact) -> bool:
         said = stated.mention.value
