@@ -194,7 +194,7 @@ const SECOND_KEY_MS = 1500;
 /** The keys of every page. */
 function useFrameKeys({ find, help }: { find: () => void; help: () => void }): void {
   useEffect(() => {
-    let begun = 0;
+    let begun = -Infinity;
     const press = (event: KeyboardEvent) => {
       if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === "k") {
         event.preventDefault();
@@ -203,7 +203,7 @@ function useFrameKeys({ find, help }: { find: () => void; help: () => void }): v
       }
       if (isTyping(event) || event.metaKey || event.ctrlKey || event.altKey) return;
       const isSecond = event.timeStamp - begun < SECOND_KEY_MS;
-      begun = 0;
+      begun = -Infinity;
       if (isSecond && GO_KEYS[event.key]) {
         event.stopImmediatePropagation();
         go(addressOf(GO_KEYS[event.key]!));
