@@ -37,6 +37,22 @@ def test_the_bundle_is_what_its_source_builds(tmp_path: Path, node_modules: Path
     }, "run: make console"
 
 
+def test_the_licence_of_each_bundled_package_travels_with_it() -> None:
+    packages = json.loads((SOURCE / "package-lock.json").read_text())["packages"]
+    texts = (STATIC.parent / "bundle.LICENSES").read_text(encoding="utf-8")
+    missing = [
+        path
+        for path, about in packages.items()
+        if path
+        and not about.get("dev")
+        and not path.startswith("node_modules/@types/")
+        # Types of CSS and of TypeScript: nothing of them is in the bundle.
+        and path.rpartition("node_modules/")[2] not in ("csstype", "type-fest", "tagged-tag")
+        and f"{path.rpartition('node_modules/')[2]} {about['version']} (" not in texts
+    ]
+    assert not missing, f"add to bundle.LICENSES: {missing}"
+
+
 def test_the_bundle_is_small() -> None:
     sizes = {path.name: len(gzip.compress(path.read_bytes())) for path in STATIC.iterdir()}
     loaded = {name: size for name, size in sizes.items() if name not in REPORT}
