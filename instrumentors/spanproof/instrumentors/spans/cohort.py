@@ -1,4 +1,4 @@
-"""The cohort a run belongs to: its prompt version, task, release, fixture set, project, session, user and tags.
+"""The cohort of a run: prompt version, task, release, fixture set, project, session, user and tags.
 
 `set_cohort` puts the dimensions into the OpenTelemetry context, so that they go wherever the context goes;
 our spans take them from there, and `CohortProcessor` gives them to the application's own spans. Out: the
