@@ -155,10 +155,10 @@ class _TargetLane:
         for request in requests:
             spans = request.judged if self._target.traces == "all" else request.plain
             wanted += [(Signal.TRACES, spans), (Signal.LOGS, request.events)]
-        self._enqueue(self._select_wanted(wanted) + self._select_own(own_traces))
+        self._put_requests(self._select_wanted(wanted) + self._select_own(own_traces))
 
     def put(self, signal: Signal, body: bytes) -> None:
-        self._enqueue(self._select_wanted([(signal, body)]))
+        self._put_requests(self._select_wanted([(signal, body)]))
 
     def _select_wanted(self, requests: Iterable[tuple[Signal, bytes]]) -> list[tuple[Signal, bytes]]:
         return [(signal, body) for signal, body in requests if body and signal in self._wanted]
@@ -166,7 +166,7 @@ class _TargetLane:
     def _select_own(self, body: bytes) -> list[tuple[Signal, bytes]]:
         return [(Signal.TRACES, body)] if body and self._target.own_traces else []
 
-    def _enqueue(self, wanted: Sequence[tuple[Signal, bytes]]) -> None:
+    def _put_requests(self, wanted: Sequence[tuple[Signal, bytes]]) -> None:
         if not wanted:
             return
         dropped = self._queue.put(wanted)
