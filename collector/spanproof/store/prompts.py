@@ -16,8 +16,8 @@ from spanproof.store.store import Store
 from spanproof.store.values import FailRate, TraceRow
 from spanproof.trace import Layer, SpanKind, digest
 
+# Traces of a version that are looked through for its text: some producers record no messages.
 _NEWEST_READ = 5
-"""Traces of a version that are looked through for its text: some producers record no messages."""
 
 
 @dataclass(frozen=True, slots=True)

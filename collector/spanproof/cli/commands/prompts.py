@@ -35,9 +35,12 @@ from spanproof.store.values import FailRate
 from spanproof.suites import Promoting, promote_runs
 from spanproof.trace import Layer
 
+# Of one agent's prompts, far more than anyone compares.
 _ALL_VERSIONS = 10_000
+# Characters: enough to tell two texts apart in a table.
 _SHOWN_HASH = 12
 _DEFAULT_SINCE = "30d"
+_json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON to stdout.")
 
 
 @click.group("prompts")
@@ -69,7 +72,10 @@ def _with_agent_options(function: Callable[..., Any]) -> Callable[..., Any]:
 @with_limit_option(50, "Versions at most, the newest first.")
 @click.option("--json", "as_json", is_flag=True, help="A JSON line per version, with its text.")
 def list_versions(query: StoreQuery, cohort: Mapping[str, str], limit: int, as_json: bool) -> int:
-    """List the versions that ran, the newest first, with the fail rate of each layer."""
+    """List the versions that ran, with fail rates.
+
+    The newest is first; "2 of 9, 3 open" is failed of judged, and what was judged in part.
+    """
     with opened_store(query.location) as store:
         found = _read_versions(store, query, cohort, limit)
     if as_json:
@@ -85,10 +91,15 @@ def list_versions(query: StoreQuery, cohort: Mapping[str, str], limit: int, as_j
 @command.command("show")
 @click.argument("version")
 @_with_agent_options
-def show_version(version: str, query: StoreQuery, cohort: Mapping[str, str]) -> int:
+@_json_option
+def show_version(version: str, query: StoreQuery, cohort: Mapping[str, str], as_json: bool) -> int:
     """Print the text of a version, as the newest run that records it has it."""
     with opened_store(query.location) as store:
-        text = _get_text(_find_version(store, query, cohort, version))
+        found = _find_version(store, query, cohort, version)
+    text = _get_text(found)
+    if as_json:
+        print_json(_as_json(found))
+        return EXIT_PASS
     click.echo("\n".join(_list_lines(text)))
     return EXIT_PASS
 
@@ -97,12 +108,24 @@ def show_version(version: str, query: StoreQuery, cohort: Mapping[str, str]) -> 
 @click.argument("before")
 @click.argument("after")
 @_with_agent_options
-def diff_versions(before: str, after: str, query: StoreQuery, cohort: Mapping[str, str]) -> int:
-    """Show what changed between two versions, line by line, and the fail rates of both."""
+@_json_option
+def diff_versions(
+    before: str, after: str, query: StoreQuery, cohort: Mapping[str, str], as_json: bool
+) -> int:
+    """Show what changed between two versions.
+
+    Texts line by line, then the fail rates of both.
+    """
     with opened_store(query.location) as store:
         pair = [_find_version(store, query, cohort, each) for each in (before, after)]
-    old, new = (_list_lines(_get_text(each)) for each in pair)
-    for line in difflib.unified_diff(old, new, escape_controls(before), escape_controls(after), lineterm=""):
+    old, new = (_list_lines(_get_text(version)) for version in pair)
+    changes = list(
+        difflib.unified_diff(old, new, escape_controls(before), escape_controls(after), lineterm="")
+    )
+    if as_json:
+        print_json({"diff": changes, "versions": [_as_json(version) for version in pair]})
+        return EXIT_PASS
+    for line in changes:
         style = {"+": "green", "-": "red", "@": "dim"}.get(line[:1], "")
         console.print(Text(line, style=style), soft_wrap=True)
     console.print(_build_table(pair))
@@ -114,10 +137,14 @@ def diff_versions(before: str, after: str, query: StoreQuery, cohort: Mapping[st
 @click.option("--suite", required=True, type=click.Path(path_type=Path, file_okay=False), help="The suite.")
 @_with_agent_options
 @with_limit_option(50, "Cases at most.")
+@_json_option
 def promote_version(
-    version: str, suite: Path, query: StoreQuery, cohort: Mapping[str, str], limit: int
+    version: str, suite: Path, query: StoreQuery, cohort: Mapping[str, str], limit: int, as_json: bool
 ) -> int:
-    """Write a version's text and its failing runs into a suite, to try a better one there."""
+    """Write a version and its failing runs into a suite.
+
+    There a better text is tried on the same tasks.
+    """
     with opened_store(query.location) as store:
         found = _find_version(store, query, cohort, version)
         text = _get_text(found)
@@ -128,6 +155,10 @@ def promote_version(
     path = suite / "prompts" / f"{(found.text_hash or '')[:_SHOWN_HASH]}.txt"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
+    if as_json:
+        cases = [{"id": each.case.id, "change": each.change.value} for each in promotions]
+        print_json({"prompt": str(path), "cases": cases})
+        return EXIT_PASS
     print_summary(promotions, suite)
     console.print(Text(f"the prompt is in {path}; `spanproof suite run {suite}` runs an agent on the cases"))
     return EXIT_PASS

@@ -12,8 +12,8 @@ DERIVED_PREFIX: Final = "prompt-"
 """Of a version that was worked out from the text of the prompt."""
 
 _SYSTEM_ROLES: Final = frozenset({"system", "developer"})
+# Two of 1,000 versions of one agent share 32 bits with a chance of 1 in 8,600.
 _DIGEST_CHARACTERS: Final = 8
-"""Two of 1,000 versions of one agent share 32 bits with a chance of 1 in 8,600."""
 
 # What frameworks and agents write anew into the same prompt at each run: ids, dates and times, counts.
 _VOLATILE: Final = re.compile(
