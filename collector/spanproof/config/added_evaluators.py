@@ -17,7 +17,9 @@ from spanproof.evaluators.custom import (
     CustomEvaluator,
     EvaluatorError,
     Function,
+    InProcess,
     Wiring,
+    load_in_process,
     pins_of_imports,
 )
 from spanproof.evaluators.evaluator import Evaluator
@@ -56,7 +58,7 @@ def build_added_evaluators(config: Config, sandbox: Sandbox | None) -> list[Eval
     return [*own, *_build_judges(config.judge), *_build_criteria_judges(config)]
 
 
-def load_functions(config: Config) -> list[Function | BuiltIn]:
+def load_functions(config: Config) -> list[Function | BuiltIn | InProcess]:
     """Return the user's functions and the built-in checks: each can be called, and has a name of its own.
 
     Raises:
@@ -119,12 +121,14 @@ def _build_criteria_judges(config: Config) -> list[Evaluator]:
     return found
 
 
-def load_function(choice: OwnEvaluator) -> Function | BuiltIn:
+def load_function(choice: OwnEvaluator) -> Function | BuiltIn | InProcess:
     """Return the function or the built-in check that a configuration names.
 
     Raises:
-        EvaluatorError: its file cannot be read, or it has no language.
+        EvaluatorError: its file cannot be read, it has no language, or it cannot be imported.
     """
+    if choice.function:
+        return load_in_process(choice.name, choice.function, choice.range)
     if choice.check is not None:
         return BuiltIn(choice.name, choice.check, choice.ignore_case, choice.tolerance)
     suffix = choice.file.suffix if choice.file else ""

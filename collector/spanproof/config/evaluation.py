@@ -313,6 +313,11 @@ class OwnEvaluator(Section):
     )
     file: Path | None = Field(default=None, description="A `.py`, `.ts` or `.js` file with `main`.")
     source: str = Field(default="", description="The code itself, instead of a file.")
+    function: str = Field(
+        default="",
+        description="`package.module:name`, a function that `@evaluator` marks; it runs in the service's own"
+        " process.",
+    )
     check: Check | None = Field(
         default=None,
         description="A built-in check of the completion against the target, instead of code.",
@@ -359,11 +364,12 @@ class OwnEvaluator(Section):
         given = (
             self.file is not None,
             bool(self.source),
+            bool(self.function),
             self.check is not None,
             bool(self.grading_criteria),
         )
         if sum(given) != 1:
-            raise ValueError("give one of `file`, `source`, `check` and `grading_criteria`")
+            raise ValueError("give one of `file`, `source`, `function`, `check` and `grading_criteria`")
         if self.model and not self.grading_criteria:
             raise ValueError("`model` is that of `grading_criteria`")
         if self.grading_criteria and self.range != (0.0, 1.0):

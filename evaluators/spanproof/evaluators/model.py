@@ -17,16 +17,21 @@ from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.scanners.model import Scan
 from spanproof.trace import (
     Cohort,
+    Errored,
     Layer,
     Outcome,
     Run,
     Score,
+    Scored,
+    Skipped,
     Snippet,
     State,
     Trace,
     fold_outcomes,
     fold_states,
+    get_state,
 )
+from spanproof.trace.html_tables import format_html_table
 from spanproof.trace.project import TraceKey, get_stored_project
 
 
@@ -307,6 +312,10 @@ class RunEvaluation:
         """What its layers are together."""
         return fold_outcomes(self.layers.values())
 
+    def _repr_html_(self) -> str:
+        rows = [(layer, get_state(outcome), _explain(outcome)) for layer, outcome in self.layers.items()]
+        return format_html_table(f"{self.run.name}: {self.state}", ("layer", "state", "why"), rows)
+
 
 @dataclass(frozen=True, slots=True)
 class TraceEvaluation:
@@ -333,3 +342,21 @@ class TraceEvaluation:
     def state(self) -> State:
         """What its runs are together."""
         return fold_states(run.state for run in self.runs)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (run.run.name, *(get_state(run.layers.get(layer)) for layer in Layer), run.state)
+            for run in self.runs
+        ]
+        return format_html_table(f"trace {self.trace.trace_id}: {self.state}", ("run", *Layer, "all"), rows)
+
+
+def _explain(outcome: Outcome) -> str:
+    """Return why a layer is what it is."""
+    match outcome:
+        case Scored(explanation=explanation):
+            return explanation
+        case Skipped(reason):
+            return reason
+        case Errored(error_type, message):
+            return f"{error_type}: {message}"
