@@ -37,7 +37,7 @@ from spanproof.trace import Layer
 
 # Of one agent's prompts, far more than anyone compares.
 _ALL_VERSIONS = 10_000
-# Characters: enough to tell two texts apart in a table.
+# Characters: enough that two texts differ in a table.
 _SHOWN_HASH = 12
 _DEFAULT_SINCE = "30d"
 _json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON to stdout.")
