@@ -45,7 +45,7 @@ def replies(tmp_path: Path) -> Path:
     return path
 
 
-def test_models_change_places_and_both_costs_are_told(replies: Path) -> None:
+def test_models_change_places_and_both_costs_are_reported(replies: Path) -> None:
     tasks = build_judge_tasks([PROBLEM], GRADED)
     assert len(tasks) == 8, "what could not be run has no grade to be held beside"
     found = read_judgements(replies, REQUEST, tasks, GRADED)

@@ -1,4 +1,4 @@
-"""Prices by provider: a file extends the shipped list, the user's own come first, old ones are told."""
+"""Prices by provider: a file extends the shipped list, the user's own come first, old ones are reported."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ def test_every_shipped_price_has_its_provider_and_its_day() -> None:
         assert price.as_of is not None
 
 
-def test_an_old_price_is_told() -> None:
+def test_an_old_price_is_reported() -> None:
     price = Price(1, 2, "acme", date(2026, 3, 1))
     assert price.describe_age(date(2026, 3, 1) + timedelta(days=MAX_AGE_DAYS)) == ""
-    told = price.describe_age(date(2026, 3, 1) + timedelta(days=MAX_AGE_DAYS + 1))
-    assert told.startswith("the price is that of acme on 2026-03-01, 181 days ago")
+    sentence = price.describe_age(date(2026, 3, 1) + timedelta(days=MAX_AGE_DAYS + 1))
+    assert sentence.startswith("the price is that of acme on 2026-03-01, 181 days ago")
     assert Price(1, 2).describe_age(date(2099, 1, 1)) == ""
 
 

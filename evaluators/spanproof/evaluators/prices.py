@@ -2,7 +2,7 @@
 
 In: a model's name. Out: its price, the user's own before the shipped list (`prices.yaml`), None where neither
 has it: nothing is guessed. A file of the shipped list's form extends it. Prices change: each provider's have
-the day on which they were read, and old ones are told.
+the day on which they were read, and old ones are reported.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from spanproof.sandbox.untrusted_files import (
 _MILLION = 1e6
 
 MAX_AGE_DAYS: Final = 180
-"""Beyond that a price is told as old: the large providers changed theirs once or twice a year."""
+"""Beyond that a price is reported as old: the large providers changed theirs once or twice a year."""
 
 
 class PriceError(ValueError):

@@ -35,7 +35,7 @@ def fetch_completions(name: str, tasks: Mapping[str, str], options: BenchOptions
         _select_price(options),
         options.max_cost,
     )
-    _request(tasks, request, path, options, options.trials, as_json=as_json)
+    _complete_file(tasks, request, path, options, options.trials, as_json=as_json)
     return path
 
 
@@ -60,7 +60,7 @@ def fetch_judgements(
     price = _find_listed_price(options.judge, options)
     request = ModelRequest(options.judge, endpoint, 0.0, options.seed or 0, price, options.max_cost)
     tasks = build_judge_tasks(problems, graded)
-    _request(tasks, request, path, options, 1, as_json=as_json)
+    _complete_file(tasks, request, path, options, 1, as_json=as_json)
     return read_judgements(path, request, tasks, graded)
 
 
@@ -69,7 +69,7 @@ def _choose_file(name: str, model: str) -> Path:
     return Path(".spanproof/bench") / f"{slug}.jsonl"
 
 
-def _request(
+def _complete_file(
     tasks: Mapping[str, str],
     request: ModelRequest,
     path: Path,
