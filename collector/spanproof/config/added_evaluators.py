@@ -7,6 +7,7 @@ own, so that a configuration without them does not load what they need.
 from __future__ import annotations
 
 import logging
+from datetime import UTC, datetime
 from pathlib import Path
 
 from spanproof.config.model import Config, JudgeChoice, OwnEvaluator
@@ -162,8 +163,10 @@ def build_judge(choice: JudgeChoice) -> Judge | None:
     Raises:
         JudgeUnavailable: there is a budget for it, and no price.
     """
-    settings = choice.model_dump(exclude={"rubrics", "beside_share", "verify_passed", "least_precision"})
-    return Judge(JudgeSettings(**settings)) if choice.model else None
+    if not choice.model:
+        return None
+    own = {"rubrics", "beside_share", "verify_passed", "least_precision", "price_file", "prices"}
+    return Judge(JudgeSettings(**choice.model_dump(exclude=own), prices=choice.load_prices()))
 
 
 def _build_judges(choice: JudgeChoice) -> list[Evaluator]:
@@ -172,6 +175,8 @@ def _build_judges(choice: JudgeChoice) -> list[Evaluator]:
         return []
     if judge.warning:
         log.warning("%s", judge.warning)
+    if judge.price is not None and (old := judge.price.describe_age(datetime.now(UTC).date())):
+        log.warning("judge %s: %s (judge.price_file, judge.prices)", judge.model, old)
     return cascades(
         judge,
         load_rubrics(choice.rubrics),

@@ -16,6 +16,7 @@ from spanproof.evaluators.check_kinds import Check
 from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.judge_bounds import LEAST_PRECISION
 from spanproof.evaluators.known_packages import KNOWN_PACKAGES
+from spanproof.evaluators.prices import Price, load_prices
 from spanproof.evaluators.sampling import SampleBy
 from spanproof.sandbox import Limits
 from spanproof.trace import Cohort, Layer, SpanKind
@@ -252,6 +253,10 @@ class JudgeChoice(Section):
         description="US dollars per million tokens, by model, in and out (`{NAME: [0.4, 1.6]}`): of the"
         " judge, and of the agents, for the metric `trajectory.cost_usd`.",
     )
+    price_file: Path | None = Field(
+        default=None,
+        description="A YAML file of prices by provider, which extends the shipped list; `prices` come first.",
+    )
     recordings: Path | None = Field(
         default=None,
         description="Directory that keeps replies by the content of their prompt, the newest 200,000. None:"
@@ -283,6 +288,20 @@ class JudgeChoice(Section):
         description="A judge fails nothing on a layer where the lower end of its precision's 95 % interval is"
         " below this, from 30 labelled fails on; see docs/judge.md.",
     )
+
+    @model_validator(mode="after")
+    def _check_price_file(self) -> Self:
+        self.load_prices()
+        return self
+
+    def load_prices(self) -> dict[str, Price | tuple[float, float]]:
+        """Return the prices that are configured: those of the file, and `prices` in their place.
+
+        Raises:
+            PriceError: the file cannot be read, or is in another form.
+        """
+        listed = load_prices(self.price_file) if self.price_file is not None else {}
+        return {**listed, **self.prices}
 
 
 class AttachRule(Section):

@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.outcomes.model import Account
+from spanproof.evaluators.prices import OwnPrices
 from spanproof.evaluators.run_state import select_layer_outcomes
 from spanproof.sandbox import Execution, JsonValue
 from spanproof.sandbox.policy import Policy
@@ -252,12 +253,12 @@ class UserHints:
 
     Attributes:
         synonyms: other words for a state, by the word it is usually called (`{"shipped": ["on the truck"]}`).
-        prices: US dollars per million tokens, in and out, by model, beside the shipped table.
+        prices: by model; they come before the shipped list.
         without_rules: rules of groundedness that are switched off.
     """
 
     synonyms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    prices: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    prices: OwnPrices = field(default_factory=dict)
     without_rules: frozenset[GroundednessRule] = frozenset()
 
 
