@@ -622,7 +622,8 @@ CHECKS: Final[dict[str, Check]] = {
     "url": _judge_url, "host": _judge_host, "address": _judge_address, "addresslast": _judge_last_address,
     "connect": _judge_connect, "envset": _judge_environment_write, "callback": _call_callback,
     "bind": _judge_bind,
-    "unbound": _judge_unbound_listen, "thread": COMMON["none"], "dbserver": _judge_db_server, "dburl": _judge_db_url,
+    "unbound": _judge_unbound_listen, "thread": COMMON["none"], "dbserver": _judge_db_server,
+    "dburl": _judge_db_url,
     "dbconn": _judge_db_connection, "sql": _judge_sql, "sqltext": _pass_sql_text, "table": _judge_table,
 }  # fmt: skip
 """What judges each kind of effect."""
