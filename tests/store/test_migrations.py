@@ -14,6 +14,9 @@ from spanproof.store.migrations import MIGRATIONS
 from spanproof.store.trace_list import TraceOrder, TraceTerms
 from spanproof.trace import Cause, Label, Layer, Scored, Skipped, State
 
+SUMMARY_COLUMNS = (
+    "Runs.SpanId", "Runs.Task", "Runs.Answer", "Runs.Tokens", "Runs.CostUsd", "tokens", "cost_usd", "text",
+)  # fmt: skip
 UNDONE = {
     2: ("ALTER TABLE {db}.scores DROP COLUMN IF EXISTS raw, DROP COLUMN IF EXISTS unit",),
     4: ("DROP TABLE IF EXISTS {db}.dead_letters SYNC",),
@@ -63,14 +66,9 @@ UNDONE = {
     ),
     15: (
         "ALTER TABLE {db}.traces DROP INDEX IF EXISTS by_text",
-        *(
-            f"ALTER TABLE {{db}}.traces DROP COLUMN IF EXISTS `{name}`"
-            for name in (
-                "Runs.SpanId", "Runs.Task", "Runs.Answer", "Runs.Tokens", "Runs.CostUsd", "tokens", "cost_usd",
-                "text",
-            )  # fmt: skip
-        ),
+        *(f"ALTER TABLE {{db}}.traces DROP COLUMN IF EXISTS `{name}`" for name in SUMMARY_COLUMNS),
     ),
+    16: ("DROP TABLE IF EXISTS {db}.saved_views SYNC",),
 }
 """What takes a store back to before each step."""
 

@@ -30,6 +30,7 @@ from spanproof.store.schema import (
     OTEL_TRACE_TIMES,
     OTEL_TRACES,
     ROLLUP_MARKS,
+    SAVED_VIEWS,
     SCORES,
     SNIPPETS,
     TABLES,
@@ -347,6 +348,7 @@ MIGRATIONS = (
     Migration(13, _add_states),
     Migration(14, _add_project_to_keys),
     Migration(15, _add_summaries),
+    Migration(16, _create(SAVED_VIEWS)),
 )
 """In order. A released step never changes: a later one alters what it made."""
 

@@ -7,9 +7,8 @@ read with FINAL: what a merge has not yet replaced is replaced here.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any, Final
 
 from clickhouse_connect.driver.client import Client
@@ -28,7 +27,7 @@ from spanproof.store.keys import build_key_condition
 from spanproof.store.rollups import SUMS, VERDICT_SUMS, build_verdict_source
 from spanproof.store.rows import list_failing_layers, parse_score
 from spanproof.store.schema import OTEL_TRACES, ROLLUP_SUMS, SCORES, VERDICT_COUNTS
-from spanproof.store.values import CauseCount, FailRate, FailsWhen, Group, RunRow, TraceRow
+from spanproof.store.values import CauseCount, FailRate, FailsWhen, Group, RunRow
 from spanproof.trace import Cause, Layer, Score, State, fold_states
 from spanproof.trace.dimensions import is_carried
 from spanproof.trace.project import TraceKey, get_score_key

@@ -456,6 +456,22 @@ TRIAGE_INSERT = (
 )
 """How a decision is written; `{database}` is replaced by its name."""
 
+SAVED_VIEWS = Table(
+    # Query lines that people keep for all readers of a project; an empty project is every one.
+    "saved_views",
+    (
+        ("project", _WORD),
+        ("name", "String"),
+        ("query", _TEXT),
+        ("author", "String"),
+        ("saved_ns", "UInt64"),
+        *_VERSIONED,
+    ),
+    key=("project", "name"),
+    partition="",
+    shard="name",
+)
+
 ROLLUP_SUMS = (
     "passed",
     "failed",
@@ -551,6 +567,7 @@ TABLES = (
     EXTERNAL_SCORES,
     FAILURES,
     FAILURE_TRIAGE,
+    SAVED_VIEWS,
     VERDICT_HOURS,
     VERDICT_DAYS,
     ROLLUP_MARKS,

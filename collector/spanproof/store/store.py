@@ -56,6 +56,7 @@ from spanproof.store.measures import Measures
 from spanproof.store.migrations import check_schema, migrate
 from spanproof.store.retention import apply_retention
 from spanproof.store.rows import build_rows, build_score_row, get_stored_key, parse_score
+from spanproof.store.saved_views import SavedViews
 from spanproof.store.schema import (
     DEAD_LETTERS,
     EXTERNAL_SCORES,
@@ -620,6 +621,11 @@ class Store:
     def measures(self) -> Measures:
         """Scores measured by cohort over a window, for alert rules."""
         return Measures(self._connections)
+
+    @property
+    def views(self) -> SavedViews:
+        """Views of the list of traces that people keep for their project."""
+        return SavedViews(self._connections)
 
     @property
     def browse(self) -> Browse:

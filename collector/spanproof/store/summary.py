@@ -1,7 +1,7 @@
 """What a list of traces shows and searches, as columns of the row of a trace.
 
-In: an evaluation. Out: task, answer, tokens and cost of its runs, the sums of these, and one text with what
-its runs were told, wrote, printed and answered, in lower case, which a search reads.
+In: an evaluation. Out: task, answer, tokens and cost of its runs, the sums of these, and the tasks, code,
+outputs and answers of its runs as one text in lower case, which a search reads.
 """
 
 from __future__ import annotations

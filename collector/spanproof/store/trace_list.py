@@ -52,7 +52,7 @@ class TraceOrder(StrEnum):
     COST = "cost"
 
     def get_place(self, row: TraceRow) -> tuple[int, str]:
-        """Return where a row is in a list of this order: what it is ordered by, then what tells ties apart."""
+        """Return where a row is in a list: what the list is ordered by, then what orders ties."""
         amounts = {
             TraceOrder.NEWEST: row.start_ns,
             TraceOrder.SLOWEST: max(row.start_ns, row.end_ns) - row.start_ns,
@@ -82,7 +82,7 @@ class TraceTerms:
         failing: a layer: only with a run that fails it; True: any layer; False: none.
         states: only those whose runs are one of these together; none named is any.
         cohort: only with a score of these values, by dimension.
-        texts: each must be in what a run was told, wrote, printed or answered; case does not matter.
+        texts: each must be in a task, an answer, code or an output, in any case.
         feedback: only with a rating of this kind by a user.
         min_latency_ns, min_tokens, min_cost_usd: only those that took as much or more.
     """
@@ -113,9 +113,7 @@ class TraceTerms:
             of_cohort = Filter(cohort=self.cohort, start_ns=self.since_ns)
             condition, values = of_cohort.where()
             source, keys = of_cohort.source(database)
-            terms.append(
-                f"(project, trace_id) IN (SELECT project, trace_id FROM {source} WHERE {condition})"
-            )
+            terms.append(f"(project, trace_id) IN (SELECT project, trace_id FROM {source} WHERE {condition})")
             bound |= values | keys
         if self.feedback is not None:
             terms.append(
@@ -269,18 +267,14 @@ def _add_runs(client: Client, database: str, rows: Sequence[Mapping[str, Any]]) 
 
 
 def _read_summaries(row: Mapping[str, Any]) -> dict[str, RunSummary]:
-    columns = zip(
-        row["run_ids"], row["tasks"], row["answers"], row["run_tokens"], row["costs"], strict=True
-    )
+    columns = zip(row["run_ids"], row["tasks"], row["answers"], row["run_tokens"], row["costs"], strict=True)
     return {
         span_id: RunSummary(task, answer, int(tokens), cost_usd)
         for span_id, task, answer, tokens, cost_usd in columns
     }
 
 
-def count_feedback(
-    client: Client, database: str, keys: Sequence[TraceKey]
-) -> dict[TraceKey, dict[str, int]]:
+def count_feedback(client: Client, database: str, keys: Sequence[TraceKey]) -> dict[TraceKey, dict[str, int]]:
     """Return how many ratings of each kind users gave these traces; none of those without one."""
     if not keys:
         return {}
@@ -300,9 +294,7 @@ def count_feedback(
     return found
 
 
-def find_trace_ids(
-    client: Client, database: str, prefix: str, limit: int, chosen: TraceTerms
-) -> list[str]:
+def find_trace_ids(client: Client, database: str, prefix: str, limit: int, chosen: TraceTerms) -> list[str]:
     """Return ids that start with a prefix, newest first; see `Store.trace_ids`."""
     condition, bound = chosen.where(database)
     if prefix:

@@ -62,7 +62,7 @@ class TraceRow:
         runs: in order of time.
         tokens: of all runs.
         cost_usd: of the runs whose price is known; None where none is.
-        summaries: what its runs were told and answered, by the id of their span.
+        summaries: task, answer, tokens and cost of its runs, by the id of their span.
         feedback: how many ratings users gave, by their kind.
     """
 
