@@ -359,7 +359,7 @@ class _GuardedExecutor(Delegate):
 
 def _build_subject(agent: str, tool: str, language: str) -> dict[str, str]:
     cohort = {
-        key.removeprefix(ours.COHORT_PREFIX): value
+        key.removeprefix(ours.COHORT_PREFIX): str(value)
         for key, value in get_cohort_attributes().items()
         if key.startswith(ours.COHORT_PREFIX)
     }
