@@ -33,7 +33,7 @@ from spanproof.sandbox import (
     Limits,
     PackageSet,
     Program,
-    SandboxUnavailable,
+    SandboxError,
 )
 
 _SHOWN: Final = 300
@@ -139,7 +139,7 @@ class ProgramProblem(Problem):
                     count = len(graded.failed_tests)
                     remark = f"{count} of the assertions fail for the published solution, too"
                     continue
-            except SandboxUnavailable as problem:
+            except SandboxError as problem:
                 return make_unjudged_grade(str(problem))
             wall_s += graded.wall_s
             if not graded.passed:
