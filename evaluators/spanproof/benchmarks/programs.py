@@ -210,6 +210,8 @@ def run_check(
             fixtures=fixtures,
         )
     )
+    if place.require_apart and execution.tests_apart is False:
+        return make_unjudged_grade("its tests share the answer's interpreter, where it could forge them")
     return _grade_execution(execution, check, token, has_tests=tests is not None)
 
 
