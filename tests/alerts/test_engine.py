@@ -155,14 +155,13 @@ def test_each_value_of_a_dimension_has_an_alert_and_all_are_one_incident(judged,
         "pricer": "firing",
         "buyer": "resolved",
     }
-    engines.tick(
-        engine, 700
-    )  # a group that the window has nothing of ends too; the end of all is reported at once
+    # A group that the window has nothing of ends too; the end of all is sent at once.
+    engines.tick(engine, 700)
     assert receiver.said == ["firing", "firing", "resolved"]
     assert len({body["incident"]["id"] for body in receiver.bodies}) == 1
 
 
-def test_an_end_that_waits_for_an_update_reported_after_a_restart(judged, receiver, engines):
+def test_an_end_that_waits_for_an_update_is_reported_after_a_restart(judged, receiver, engines):
     judged("fail fail fail fail", agent="buyer")
     judged("fail fail fail fail", agent="pricer")
     watched = grouped(receiver, cooldown_s=10_000)
