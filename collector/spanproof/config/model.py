@@ -255,7 +255,8 @@ class Metrics(Section):
         ge=0,
         le=10_000,
         description="Cohorts (agent, model, prompt_version, release) with series of their own in"
-        " `spanproof_evaluation_verdicts_total`; the verdicts of further ones count as `(other)`.",
+        " `spanproof_evaluation_verdicts_total`, and as many (project, agent, model, task) in"
+        " `spanproof_run_…`; further ones count as `(other)`.",
     )
     export_every_s: Seconds = Field(
         default=60.0,
