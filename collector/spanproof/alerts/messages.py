@@ -73,6 +73,8 @@ def describe_bound(rule: AlertRule, reading: Reading | None = None) -> str:
 
 def format_title(alert: Alert) -> str:
     """Return a headline."""
+    if alert.title:
+        return flatten_line(alert.title, 150)
     sign = "FIRING" if alert.status is Status.FIRING else "RESOLVED"
     return flatten_line(f"{sign}: {alert.rule} – {describe_cohort(alert.cohort)}", 150)
 
@@ -97,13 +99,18 @@ def name_failures(alert: Alert) -> str:
     return "Commonest causes" if alert.measure == Measure.OPEN_RATE else "Commonest failures"
 
 
+def name_scores(alert: Alert) -> str:
+    """Return the heading of `format_scores`: a cluster of failures has runs."""
+    return "Runs" if alert.title else "Scores"
+
+
 def format_plain_text(alert: Alert) -> str:
     """Return the whole message as plain text, for mail and issues."""
     parts = [alert.summary, f"Since {format_utc(alert.since_ns)}."]
     if alert.failures:
         parts += ["", f"{name_failures(alert)}:", *(f"  {line}" for line in format_failures(alert))]
     if alert.scores:
-        parts += ["", "Scores:", *(f"  {line}" for line in format_scores(alert))]
+        parts += ["", f"{name_scores(alert)}:", *(f"  {line}" for line in format_scores(alert))]
     if alert.url:
         parts += ["", alert.url]
     return "\n".join(parts)

@@ -76,6 +76,7 @@ class Alert:
         shared: further dimensions that have one value in all of `scores`.
         url: of the console; empty where none is configured.
         incident: the incident that it is a member of; None before its first notification.
+        title: its headline, in place of one made of rule and cohort.
     """
 
     id: str
@@ -104,6 +105,7 @@ class Alert:
     first_summary: str = ""
     shared: Mapping[str, str] = field(default_factory=dict)
     incident: Incident | None = None
+    title: str = ""
 
     @property
     def all_labels(self) -> dict[str, str]:
