@@ -70,6 +70,7 @@ class Answer:
         is_whole: whether it replaces the prompt; else it is its continuation.
         turns: how many attempts the agent made, where it was run.
         error: why there is no answer, empty where there is one.
+        model: that gave it; empty where the samples do not name it.
     """
 
     problem: str
@@ -77,6 +78,7 @@ class Answer:
     is_whole: bool = False
     turns: int = 1
     error: str = ""
+    model: str = ""
 
 
 OpenImage: TypeAlias = Callable[[str], Sandbox]

@@ -182,15 +182,15 @@ class _Runner:
     def _try(self, case: Case, number: int) -> Trial:
         trace_file = self._results.trace_file(case.id, number)
         trace_file.unlink(missing_ok=True)
+        seed = compute_trial_seed(self._settings.seed, case.id, number)
         agent = self._idle.get()
         try:
             with tempfile.TemporaryDirectory(prefix="spanproof-trial-") as folder:
-                seed = compute_trial_seed(self._settings.seed, case.id, number)
                 ended = agent.run(case, recorded_calls(case), seed, Path(folder), trace_file.resolve())
         finally:
             self._idle.put(agent)
         self._results.write_files(case.id, number, ended.files or {})
-        trial = judge_trial(case, number, ended, trace_file, self._engine)
+        trial = judge_trial(case, number, ended, trace_file, self._engine, seed)
         return replace(trial, basis=self._basis.compute_digest(case.id))
 
 

@@ -53,6 +53,10 @@ class BenchOptions:
     completions: Path | None
     max_cost: float | None
     price: tuple[float, float] | None
+    prices: Path | None
+    judge: str
+    judge_endpoint: str | None
+    judgements: Path | None
 
     def source(self, problems: Path) -> Source:
         """Return the local files that belong to these problems."""
@@ -141,6 +145,18 @@ _OPTIONS = (
         type=(float, float),
         metavar="IN OUT",
         help="US dollars per million tokens of --model, where the shipped list has none.",
+    ),
+    click.option(
+        "--prices",
+        type=click.Path(path_type=Path, exists=True, dir_okay=False),
+        help="YAML of prices by provider, which extends the shipped list.",
+    ),
+    click.option("--judge", default="", help="A model that judges each answer beside its tests."),
+    click.option("--judge-endpoint", metavar="URL", help="Of --judge; else that of --endpoint."),
+    click.option(
+        "--judgements",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="Where replies of --judge are kept; else in .spanproof/bench.",
     ),
 )
 
