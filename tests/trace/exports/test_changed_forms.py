@@ -1,4 +1,4 @@
-"""Small changes of the forms that people paste: none raises, and what cannot be read is one clear sentence."""
+"""Small changes of the forms that people paste: none raises, and what is unreadable is one clear sentence."""
 
 from __future__ import annotations
 
