@@ -38,6 +38,10 @@ def listed(capfd, *arguments: str) -> list[dict[str, object]]:
 def test_what_fires_is_listed_and_what_has_ended_on_request(location, capfd):
     (alert,) = listed(capfd, "list", "--store", location)
     assert (alert["state"], alert["rule"], alert["part"], alert["whole"]) == ("firing", "misquotes", 4, 4)
+    assert (alert["threshold"], alert["window"]) == ("threshold 50 %", "10 min")
+    assert alert["not_counted"] == {"skipped": 0, "errored": 0, "open": 0}
+    assert len(alert["traces"]) == 4
+    assert "fails 4 of 4 (100 %)" in alert["first_summary"]
     assert run(["alerts", "list", "--store", location]) == 0
     out = capfd.readouterr().out
     assert "4 of 4 (100 %)" in " ".join(out.split())

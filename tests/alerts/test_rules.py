@@ -281,7 +281,7 @@ def test_the_longer_pair_finds_a_slow_burn(store, judged):
     found = only(rule(burn_rate=BURN), store)
     assert found.firing
     assert found.end_ns - found.start_ns == 21_600 * SECOND + 1
-    assert "budget 0.05" in summarise(found, Status.FIRING, NOW, NOW)
+    assert "budget 5 %" in summarise(found, Status.FIRING, NOW, NOW)
 
 
 def test_a_rate_is_compared_with_the_same_hour_last_week(store, judged):

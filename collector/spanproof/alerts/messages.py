@@ -63,7 +63,7 @@ def describe_bound(rule: AlertRule, reading: Reading | None = None) -> str:
         return f"bound {rule.min_count} in a row"
     lower = " for the lower end of its interval" if rule.needs_evidence else ""
     if rule.burn_rate is not None:
-        return f"budget {rule.burn_rate.budget:.3g}{lower}"
+        return f"budget {format_percent(rule.burn_rate.budget)}{lower}"
     if rule.baseline is not None:
         earlier = "the release before" if rule.baseline.previous_release else "the same window before"
         before = "nothing" if reading is None or reading.before is None else format_percent(reading.before)

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from spanproof.alerts import Alert, AlertRule, Status
 from spanproof.alerts.episodes import FIRING, PENDING
+from spanproof.alerts.messages import describe_span
 from spanproof.alerts.notification import sort_members, summarise_members
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.config import with_config_options
@@ -314,17 +315,22 @@ def _read_rows(store: Store, *, every: bool, limit: int) -> list[_Row]:
 
 def _print_lines(rows: Sequence[_Row], silences: Sequence[Silence]) -> None:
     for row in rows:
-        alert = pick(row.alert, "id rule severity metric value part whole since_ns summary url")
+        alert = pick(row.alert, "id rule severity metric value low part whole threshold since_ns at_ns")
+        texts = pick(row.alert, "summary first_summary url")
         taken = row.acknowledged
         print_json(
             {
                 "kind": "alert",
                 "state": row.event.status,
                 **alert,
+                **texts,
                 "incident": row.alert.incident_id,
                 "cohort": dict(row.alert.cohort),
+                "window": describe_span(row.alert.window_s),
+                "not_counted": dict(row.alert.not_counted),
+                "traces": [score.trace_id for score in row.alert.scores],
                 "acknowledged": pick(taken, "author comment at_ns") if taken else None,
-                "undelivered": [pick(each, "target state attempts error") for each in row.undelivered],
+                "undelivered": [pick(one, "target state attempts error") for one in row.undelivered],
             }
         )
     for silence in silences:
