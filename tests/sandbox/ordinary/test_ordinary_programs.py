@@ -1,7 +1,7 @@
 """Ordinary programs, written without a thought of the jail, print what they print outside, unaccused.
 
 `programs` holds them, each beside what plain Python, bash or Node.js printed for it. Who wrote them did not
-know what would run them: do not change one to make it pass. Newer programs whose packages take longer to
+know what would run them: do not change one to make it pass. Programs in Python whose packages take longer to
 import than they run go many in one run (`in_one_run.py`); `run_all.py` gives each a run of its own.
 """
 
@@ -117,21 +117,23 @@ LEAVING = re.compile(
 IN_ONE_RUN = (Path(__file__).parent / "in_one_run.py").read_text(encoding="utf-8")
 ALL_S = 500
 """Seconds that the programs of one run have together."""
-RUN_COUNT = 2
-"""Runs that share these programs: each takes a minute of a processor."""
 TOGETHER = [
     path
     for path in FILES
     if path.suffix == ".py"
-    and path.name.startswith("c")
     and path.name not in OTHER_OUTPUT
     and find_modules([path.read_text(encoding="utf-8")])
 ]
 """Programs whose packages take longer to import than they run: a run imports them once for all."""
 APART = [path for path in FILES if path not in TOGETHER]
-RUNS = [TOGETHER[first::RUN_COUNT] for first in range(RUN_COUNT)]
+NEWER = [path for path in TOGETHER if path.name.startswith("c")]
+OLDER = [path for path in TOGETHER if path not in NEWER]
+RUNS = [*(OLDER[first::3] for first in range(3)), *(NEWER[first::2] for first in range(2))]
+"""Some forty programs each, a minute of a processor."""
 IN_A_SESSION = [
-    path for path in APART if path.suffix == ".py" and LEAVING.search(path.read_text(encoding="utf-8"))
+    path
+    for path in FILES
+    if path.suffix == ".py" and path not in NEWER and LEAVING.search(path.read_text(encoding="utf-8"))
 ]
 
 
