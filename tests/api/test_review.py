@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from emptied_store import empty
@@ -10,7 +11,18 @@ from starlette.testclient import TestClient
 
 from spanproof.api import make_app
 from spanproof.store import Store, open_store
-from spanproof.trace import Cause, Evidence, Label, Layer, Scored, Skipped
+from spanproof.trace import (
+    Cause,
+    ClaimMark,
+    ClaimVerdict,
+    Evidence,
+    Label,
+    Layer,
+    Scored,
+    SentenceMark,
+    SentenceState,
+    Skipped,
+)
 
 from ..store.conftest import ANSWER, QUESTION, RUN, START_NS, make_evaluation
 
@@ -99,6 +111,32 @@ def test_a_label_settles_the_run_at_once(store, app, verdict):
     )
     (written,) = app.get("/api/v1/labels").json()["labels"]
     assert (written["verdict"], written["ours"]) == (verdict, None)
+
+
+def test_a_person_is_shown_the_open_sentences_and_rules_on_them(store, app):
+    claim = ClaimMark(0, 6, ClaimVerdict.UNCERTAIN, "45.00")
+    mark = SentenceMark(0, len(ANSWER.text), SentenceState.OPEN)
+    facts = (Evidence("not certain", claim=claim), Evidence("open", sentence=mark))
+    write(store, {Layer.GROUNDEDNESS: replace(OPEN, evidence=facts)}, {Layer.CORRECTNESS: OPEN})
+    code, answer = ask(app)
+    assert code["sentences"] == []
+    (sentence,) = answer["sentences"]
+    assert (sentence["text"], sentence["start"], sentence["end"]) == (ANSWER.text, 0, 6)
+    assert sentence["bindings"] == ["'$54.00' may be '45.00'"]
+    label = {
+        "trace_id": answer["trace_id"],
+        "run_span_id": RUN,
+        "layer": "groundedness",
+        "verdict": "fail",
+        "sentences": [{"start": 0, "end": 6, "ruling": "false"}],
+    }
+    assert app.post("/api/v1/labels", json=label, headers=OURS).status_code == 201
+    (kept,) = list(store.scores(name="sentence_0_6"))
+    assert (kept.evaluator, kept.outcome.value, kept.outcome.label) == ("external.human", 0.0, None)
+    assert kept.outcome.explanation == ANSWER.text
+    # It is advice beside the verdict, and changes no state.
+    (row,) = store.traces(failing=Layer.GROUNDEDNESS)
+    assert row.trace_id == answer["trace_id"]
 
 
 def test_the_overview_has_rates_and_causes_with_their_counts(store, app):

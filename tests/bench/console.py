@@ -127,7 +127,7 @@ def measure(browser: Browser, store: Store, name: str) -> None:
             page.close()
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         page.goto(f"{server.url}/traces")
-        page.wait_for_selector(".row .open")
+        page.wait_for_selector(".row .link")
         frames = page.evaluate(
             """async (turns) => {
               const box = document.querySelector('[aria-label=Traces]');

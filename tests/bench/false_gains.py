@@ -1,10 +1,10 @@
-"""How often a comparison of unchanged agents shows a gain: the table of docs/experiments.md.
+"""How often a comparison of unchanged agents shows a gain, or a bisection a drop: docs/experiments.md.
 
     python tests/bench/false_gains.py
 
 Draws 10,000 pairs of experiments of one agent for each number of cases and trials. The pass rates of its
 cases are drawn from 0 to 1 alike, or are mostly near 0 and 1, as those of agents are. `--baseline`, `compare`
-and `optimise` use the same test.
+and `optimise` use the same test. `report bisect` looks for a drop in the runs of one agent, in their order.
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ from __future__ import annotations
 import random
 from functools import cache
 
+from spanproof.evaluators.bisect_drop import Dimension, Observation, bisect
 from spanproof.experiments.statistics import Change, compare_pairs
 
 PAIRS = 10_000
 # Cases, and trials of each.
 SIZES = ((1, 1), (3, 1), (6, 1), (12, 1), (24, 1), (3, 5), (6, 5), (12, 5))
+# Runs of one agent in order, and its pass rate.
+BISECTED = ((12, 0.7), (20, 0.7), (20, 0.95))
 # Parameters of the beta distribution of the cases' pass rates.
 SHAPES = {"from 0 to 1": (1.0, 1.0), "mostly near 0 and 1": (0.3, 0.3)}
 
@@ -41,7 +44,23 @@ def count_false_gains(cases: int, trials: int, shape: tuple[float, float], pairs
     return gains
 
 
+def count_false_drops(runs: int, rate: float, agents: int) -> int:
+    draw = random.Random(f"{runs} {rate}")
+    drops = 0
+    for _ in range(agents):
+        observations = [
+            Observation(str(number), number, draw.random() < rate, dict.fromkeys(Dimension, "same"), {})
+            for number in range(runs)
+        ]
+        drop = bisect(observations).drop
+        drops += drop is not None and drop.is_certain
+    return drops
+
+
 def main() -> None:
+    print("| runs | pass rate | false drops |\n|---|---|---|")
+    for runs, rate in BISECTED:
+        print(f"| {runs} | {rate:.0%} | {count_false_drops(runs, rate, PAIRS) / PAIRS:.2%} |", flush=True)
     print("| cases | trials | pass rates of cases | false gains |\n|---|---|---|---|")
     for name, shape in SHAPES.items():
         for cases, trials in SIZES:

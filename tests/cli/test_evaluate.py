@@ -146,7 +146,9 @@ def test_people_get_a_table_with_the_reason(tmp_path, capsys):
 def test_open_runs_are_no_failure_of_the_command_and_are_counted_by_cause(tmp_path, capsys):
     files = [tmp_path / "one.pb", tmp_path / "two.pb"]
     for file in files:
-        file.write_bytes(encode_protobuf(request_of("print(6 * 7)", "42\n", answer="It is 77.31 degrees.")))
+        file.write_bytes(
+            encode_protobuf(request_of("print(6 * 7, 5)", "42 5\n", answer="It is 77.31 degrees."))
+        )
     assert run(["eval", *map(str, files)]) == 0
     lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
     assert sum(line.startswith("OPEN") for line in lines) == 2
@@ -431,3 +433,19 @@ def _by_name(line):
 def test_a_run_before_that_cannot_be_read_is_misuse(tmp_path, good, capsys):
     assert run(["eval", str(good), "--before", str(tmp_path / "none.pb")]) == 2
     assert "none.pb" in capsys.readouterr().err
+
+
+def test_parts_of_one_run_are_reported_with_how_to_join_them(tmp_path, capsys):
+    of_run = {"gen_ai__conversation__id": "c-7"}
+    agent = span(1, 0, "agent", 1000, openinference__span__kind="AGENT", input__value="Do it", **of_run)
+    tool = span(2, 0, "kegs", 1010, openinference__span__kind="TOOL", output__value="17", **of_run)
+    tool.trace_id = bytes(15) + b"\x08"
+    request = ExportTraceServiceRequest(
+        resource_spans=[ResourceSpans(scope_spans=[ScopeSpans(spans=[agent, tool])])]
+    )
+    path = tmp_path / "run.pb"
+    path.write_bytes(encode_protobuf(request))
+    assert run(["eval", str(path), "--no-replay", "--json"]) == 0
+    shown = capsys.readouterr().err
+    assert "traces 00000000, 00000000 are parts of one run, conversation c-7" in shown
+    assert "One run in several traces" in shown

@@ -243,6 +243,27 @@ def test_what_takes_too_long_is_tried_again_without_a_replay(rig, make_request) 
     assert (evaluated.letter, evaluated.evaluation is None) == (None, False)
 
 
+def test_a_trace_too_large_to_be_judged_in_time_is_errored_with_all_of_its_spans(
+    tmp_path, make_request
+) -> None:
+    # No machine reads so many spans in so short a time, nor writes down that it could not.
+    too_large = Rig(tmp_path, **{"evaluation.deadline_s": "0.01"})
+    too_large.submit(make_request((1, 1, None), *((1, number, 1) for number in range(2, 2001))))
+    try:
+        evaluated = too_large.one()
+    finally:
+        too_large.evaluators.close()
+        too_large.wal.close()
+    # Once with a replay and once without: a third time would take as long.
+    assert too_large.failed("deadline") == 2
+    assert evaluated.letter is not None
+    assert evaluated.evaluation is not None
+    assert len(evaluated.evaluation.trace.spans) == 2000
+    outcomes = [score.outcome for score in evaluated.evaluation.scores]
+    assert {score.layer for score in evaluated.evaluation.scores} == set(Layer)
+    assert {outcome.error_type for outcome in outcomes} == {"DeadlineExceeded"}
+
+
 def test_what_fails_once_is_evaluated_by_the_next_attempt(rig, make_request, tmp_path) -> None:
     rig.submit(make_request((1, 1, None), service=f"once {tmp_path / 'mark'}"))
     assert rig.one().letter is None

@@ -14,12 +14,13 @@ from pathlib import Path
 import httpx
 import plain_http
 import pytest
-from confluent_kafka import Consumer, Producer
+from confluent_kafka import Consumer, Producer, TopicPartition
 from kafka_broker import Broker, kafka
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from pydantic import ValidationError
 from waiting import wait_until
 
+from spanproof.collector.kafka.consumer import count_lag
 from spanproof.collector.kafka.messages import MESSAGE_BYTES, split_by_trace
 from spanproof.collector.kafka.offsets import Offsets
 from spanproof.collector.stages.fragments import index_request
@@ -271,3 +272,29 @@ def test_an_offset_may_be_committed_once_all_before_it_are_done():
     offsets.finish_record(103)
     assert offsets.take_committable() == {}
     assert not offsets.is_held([103])
+
+
+class Positions:
+    """A consumer that has read so far of partitions, by what was last heard of their ends."""
+
+    def __init__(self, *read_and_end: tuple[int, int]) -> None:
+        self._places = [TopicPartition("t", number, at) for number, (at, _) in enumerate(read_and_end)]
+        self._ends = [end for _, end in read_and_end]
+
+    def assignment(self) -> list[TopicPartition]:
+        return self._places
+
+    def position(self, places: list[TopicPartition]) -> list[TopicPartition]:
+        return places
+
+    def get_watermark_offsets(self, place: TopicPartition, *, cached: bool) -> tuple[int, int]:
+        assert cached, "no request to a broker"
+        return 0, self._ends[place.partition]
+
+
+@pytest.mark.parametrize(
+    ("read_and_end", "lag"),
+    [([], 0), ([(3, 10)], 7), ([(3, 10), (5, 5)], 7), ([(-1001, 10), (4, -1001), (2, 6)], 4)],
+)
+def test_the_lag_is_what_is_known_and_not_read(read_and_end: list[tuple[int, int]], lag: int) -> None:
+    assert count_lag(Positions(*read_and_end)) == lag  # type: ignore[arg-type]

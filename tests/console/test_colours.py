@@ -95,6 +95,32 @@ def test_the_word_of_a_verdict_is_readable(theme):
     assert not faint
 
 
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+def test_lit_evidence_is_readable(theme):
+    tokens = dict(re.findall(r"--([\w-]+): light-dark\((#\w{6}, #\w{6})\)", TOKENS.read_text()))
+    mark, ink, paper = (
+        multiply(XYZ, linear(tokens[name].split(", ")[theme]))[1] for name in ("mark", "mark-ink", "paper")
+    )
+    assert contrast_of(ink, mark) >= LEAST_CONTRAST
+    # The outline shows where it is, also to who does not see the yellow.
+    accent = multiply(XYZ, linear(tokens["accent"].split(", ")[theme]))[1]
+    assert contrast_of(accent, paper) >= 3
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_lit_evidence_has_its_colours(open_page, scheme):
+    page = open_page("/traces/" + "5" * 32, scheme=scheme)
+    page.locator(".claim.contradicted").click()
+    ink, paper = page.locator("mark.lit").first.evaluate(
+        "each => [getComputedStyle(each).color, getComputedStyle(each).backgroundColor]"
+    )
+    light = [
+        multiply(XYZ, linear("#" + "".join(f"{int(part):02x}" for part in re.findall(r"\d+", colour)[:3])))[1]
+        for colour in (ink, paper)
+    ]
+    assert contrast_of(*light) >= LEAST_CONTRAST
+
+
 def contrast_of(first: float, second: float) -> float:
     """Return the contrast ratio of two relative luminances."""
     low, high = sorted((first, second))

@@ -123,7 +123,7 @@ def test_keys_walk_through_rows_steps_and_layers(open_page, url):
     page.keyboard.press("j")
     assert page.url.endswith("step=1")
     page.keyboard.press("?")
-    assert page.locator(".help").count() == 1
+    page.locator(".help").wait_for()
 
 
 def test_a_server_that_went_away_is_reported(open_page):

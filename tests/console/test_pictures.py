@@ -12,7 +12,7 @@ from PIL import Image
 
 ROOT = Path(__file__).parents[2]
 LARGEST = 120_000
-LIT = (0xFF, 0xF3, 0xB0)
+LIT = (0xFF, 0xE0, 0x66)
 
 
 @pytest.mark.peers

@@ -104,7 +104,7 @@ def test_rates_state_how_many_are_open(open_page):
     card = page.locator(".rate", has_text="groundedness")
     words = card.locator(".shares").get_attribute("aria-label")
     assert words.split(", ")[1].endswith(" open")
-    page.get_by_role("region", name="Cohorts").get_by_role("link", name=" open").click()
+    page.get_by_role("region", name="Cohorts").get_by_role("link", name=" open").first.click()
     page.locator(".row .link").first.wait_for()
     assert "state%3Aopen%20layer%3Agroundedness" in page.url
 
@@ -151,9 +151,10 @@ def test_a_person_settles_what_is_open(open_page):
 
 
 def test_a_verdict_on_the_page_of_a_trace_settles_it_there(open_page):
-    page = open_page(f"/review?{YEAR}&layer=groundedness")
-    link = page.locator(".card").nth(3).get_by_role("link").first.get_attribute("href")
-    page.goto(page.url.partition("/review")[0] + link)
+    page = open_page("/traces?q=state:open")
+    page.locator(".row .link").first.wait_for()
+    link = page.locator(".row .link").first.get_attribute("href")
+    page.goto(page.url.partition("/traces")[0] + link)
     settle(page)
     check_mark(page, page.locator("h1 .verdict"), "open")
     page.locator(".evidence section").first.get_by_role("button", name="fail", exact=True).click()

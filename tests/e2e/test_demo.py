@@ -60,7 +60,7 @@ def test_the_misquote_fails_groundedness_and_passes_recovery(outcome: Mapping[st
 def test_the_secret_run_fails_boundary(outcome: Mapping[str, Any]) -> None:
     run = run_of(outcome, "secret")
     assert run["layers"]["boundary"] == "fail"
-    assert run["layers"]["groundedness"] == "pass"
+    assert run["layers"]["groundedness"] in ("pass", "open")
 
 
 def test_the_loop_fails_trajectory_and_execution(outcome: Mapping[str, Any]) -> None:

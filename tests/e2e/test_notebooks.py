@@ -52,7 +52,7 @@ def test_verdicts_are_read_in_a_notebook(tmp_path: Path) -> None:
         }
         with environment(**addresses):
             shown = run_notebook("read_verdicts.ipynb", tmp_path)
-    assert "groundedness: The answer says $54.00; the tool returned 45.0 (step 2)" in shown
+    assert "groundedness: The answer says $54.00; the code printed 45.0 (step 2)" in shown
     assert "contradicted '$54.00'" in shown
     assert "Rows(1)" in shown
 

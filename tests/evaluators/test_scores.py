@@ -85,6 +85,7 @@ def test_a_metric_has_a_unit_and_its_normalised_value_another_name():
         "trajectory.consecutive_errors": Unit.ERRORS,
         "trajectory.tokens": Unit.TOKENS,
         "trajectory.cost_usd": Unit.USD,
+        "trajectory.judge_usd": Unit.USD,
     }
     for spec in metrics:
         assert UNIT_FACTORS[spec.unit][spec.unit.value] == 1

@@ -20,7 +20,20 @@ def write_file(path: str, content: str) -> str:
     return f"{path} is written"
 
 
-def _make_handler(*calls: dict[str, str]) -> Any:
+PATCH = """I mended it:
+
+```diff
+--- a/shop.py
++++ b/shop.py
+@@ -1,2 +1,2 @@
+ def total(xs):
+-    return sum(xs[1:])
++    return sum(xs)
+```
+"""
+
+
+def _make_handler(*calls: dict[str, str], answer: str = "It is mended.") -> Any:
     from agents import Agent, Model, ModelResponse, Usage, function_tool
     from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
 
@@ -35,7 +48,7 @@ def _make_handler(*calls: dict[str, str]) -> Any:
                     arguments=arguments, call_id="c", name="write_file", type="function_call"
                 )
             else:
-                text = ResponseOutputText(annotations=[], text="It is mended.", type="output_text")
+                text = ResponseOutputText(annotations=[], text=answer, type="output_text")
                 item = ResponseOutputMessage(
                     id="m", content=[text], role="assistant", status="completed", type="message"
                 )
@@ -78,3 +91,11 @@ def coder() -> Any:
 
 def idle_coder() -> Any:
     return _make_coder("print('looked')")
+
+
+def patcher() -> Any:
+    return _make_handler(answer=PATCH)
+
+
+def patcher_of_nothing() -> Any:
+    return _make_handler(answer=PATCH.replace("xs[1:]", "xs[2:]"))

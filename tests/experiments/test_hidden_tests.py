@@ -100,7 +100,7 @@ def test_tests_that_our_side_cannot_run_are_errored_and_count_as_not_passed(writ
     assert "has no tests" in cases["without"].trials[0].reason
     assert "No module named 'solution'" in cases["module"].trials[0].reason
     assert (found.passed, found.pass_at(1), found.pass_hat(1)) == (False, 0.2, 0.2)
-    assert found.to_json()["errored"] == 4
+    assert found.to_json()["counts"]["errored"] == 4
 
     # The gate reads the same, and a stored trial is read as it was written.
     (report,) = check([parse("pass@1 >= 0.5")], collect_scores(found)).assertions
@@ -150,7 +150,7 @@ def test_an_errored_case_is_shown_in_each_form_of_report_and_ends_with_1(write_t
     assert run_command([*words, "--json"]) == 1
     report = json.loads(capsys.readouterr().out)
     (case,) = report["cases"]
-    assert (report["errored"], case["status"], case["errored"]) == (1, "errored", 1)
+    assert (report["counts"]["errored"], case["status"], case["errored"]) == (1, "errored", 1)
     (trial,) = case["trials"]
     assert (trial["verdict"], trial["requirements"][-1]["errored"]) == ("errored", True)
     assert reported in trial["reason"]

@@ -162,6 +162,7 @@ def test_open_trials_are_a_number_of_their_own_in_every_report():
     ]
     table = found.to_table()
     assert table.headline == "failed: 1 of 3 cases passed in every trial, 2 open"
+    assert "<caption>failed: 1 of 3 cases passed in every trial, 2 open</caption>" in found._repr_html_()
     assert [row.open for row in table.rows] == [1, 0, 1]
     facts = dict(table.all_facts)
     assert facts["groundedness failed"] == "1 of 4 trials, 2 open"
@@ -180,6 +181,7 @@ def test_a_case_that_went_from_judged_to_open_is_a_change_and_neither_fixed_nor_
     assert found.to_json()["opened"] == ["a"]
     assert dict(found.flipped)["were judged, are open now"] == ("a",)
     assert list(found.to_pandas()["change"]) == ["fixed", "regressed", "opened", "closed"]
+    assert "<td>regressed</td><td>c</td>" in found._repr_html_()
 
 
 def test_a_baseline_keeps_which_cases_are_open(tmp_path):

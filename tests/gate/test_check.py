@@ -332,6 +332,22 @@ def test_an_aggregate_may_be_worse_than_the_baseline_by_the_margin_and_no_more()
     assert compared("avg(groundedness.score) no_worse_than baseline", before, now)[0] is Verdict.PASSED
 
 
+def test_the_verdicts_of_one_case_count_as_one_where_they_are_alike():
+    def find_interval(*scores: Score):
+        (report,) = check([parse("fail_rate(groundedness.score) <= 90%")], scores).assertions
+        return report.interval
+
+    one_each = [score(case, FAIL if case < 2 else PASS) for case in range(8)]
+    ten_each = [score(case, FAIL if case < 2 else PASS, part=part) for case in range(8) for part in range(10)]
+    assert find_interval(*one_each) == compute_wilson_interval(2, 8)
+    clustered = find_interval(*ten_each)
+    assert clustered.low <= compute_wilson_interval(2, 8).low
+    assert clustered.high >= compute_wilson_interval(2, 8).high
+    # Cases that do not differ count as one each, too.
+    mixed = [score(case, FAIL if part < 2 else PASS, part=part) for case in range(8) for part in range(8)]
+    assert find_interval(*mixed) == compute_wilson_interval(2, 8)
+
+
 def test_more_of_a_metric_or_of_a_fail_rate_is_worse():
     less, more = [metric(1, 3)], [metric(1, 5)]
     text = "max(trajectory.steps) no_worse_than baseline"

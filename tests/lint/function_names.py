@@ -110,7 +110,9 @@ def _functions(tree: ast.Module | ast.ClassDef) -> Iterator[tuple[Function, bool
 
 def _is_named_by_others(function: Function) -> bool:
     name = function.name
-    if name == "main" or name.startswith("pytest_") or (name.startswith("__") and name.endswith("__")):
+    if name in ("main", "_repr_html_") or name.startswith("pytest_"):
+        return True
+    if name.startswith("__") and name.endswith("__"):
         return True
     for decorator in function.decorator_list:
         called = decorator.func if isinstance(decorator, ast.Call) else decorator

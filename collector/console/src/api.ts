@@ -1,6 +1,6 @@
 // Requests to the API. Types are generated from its OpenAPI description.
 import type { Parameters } from "./query";
-import { report } from "./report";
+import { report } from "./answers";
 import type { components } from "./schema";
 
 export type Schema = components["schemas"];

@@ -1,9 +1,8 @@
 // A fail rate over time: the rate as a line, its 95 % interval as a band, new releases as ticks.
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef } from "react";
 import uPlot from "uplot";
-import "uplot/dist/uPlot.min.css";
 import { LAYERS, type Layer, type Schema } from "./api";
-import { percent } from "./parts";
+import { formatLocalTime, percent } from "./parts";
 import { describeRate } from "./state";
 
 type Overview = Schema["Overview"];
@@ -56,7 +55,7 @@ export function RateChart({ layer, times, releases, point }: ChartParts) {
         const value = rate && read(rate);
         return value == null ? null : value * 100;
       });
-    const axis = { stroke: ink, font: "11px system-ui", ticks: { show: false }, grid: { stroke: pale, width: 1 } };
+    const axis = { stroke: ink, font: "11px Inter Variable, system-ui", ticks: { show: false }, grid: { stroke: pale, width: 1 } };
     const line = { points: { show: false }, stroke: "transparent" };
     const plot = new uPlot(
       {
@@ -65,7 +64,6 @@ export function RateChart({ layer, times, releases, point }: ChartParts) {
         padding: [14, 8, 0, 0],
         legend: { show: false },
         cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
-        tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1e3), "Etc/UTC"),
         scales: { y: { range: [0, times.top] } },
         axes: [
           { ...axis, size: 20, gap: 2, space: 64, grid: { show: false }, values: (_plot, splits) => splits.map((at) => formatTick(at, spanned)) },
@@ -78,7 +76,7 @@ export function RateChart({ layer, times, releases, point }: ChartParts) {
           setCursor: [
             (moved) => {
               const rate = moved.cursor.idx == null ? null : rates[moved.cursor.idx];
-              point(rate ? `${formatTick(times.starts[moved.cursor.idx!]! / 1e9, 0)} UTC: ${describe(rate)}` : null);
+              point(rate ? `${formatTick(times.starts[moved.cursor.idx!]! / 1e9, 0)}: ${describe(rate)}` : null);
             },
           ],
         },
@@ -91,7 +89,7 @@ export function RateChart({ layer, times, releases, point }: ChartParts) {
     // The canvas keeps the colours it was drawn with.
     const redraw = () => plot.redraw();
     const themed = new MutationObserver(redraw);
-    themed.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
+    themed.observe(document.documentElement, { attributes: true, attributeFilter: ["data-mantine-color-scheme"] });
     const scheme = matchMedia("(prefers-color-scheme: dark)");
     scheme.addEventListener("change", redraw);
     return () => {
@@ -102,7 +100,7 @@ export function RateChart({ layer, times, releases, point }: ChartParts) {
     };
   }, [layer, times, releases]);
   const ticks = releases.length ? `, with ${releases.length} new releases` : "";
-  return <div class="chart" ref={box} role="img" aria-label={`${layer}: fail rate over time with its interval${ticks}`} />;
+  return <div className="chart" ref={box} role="img" aria-label={`${layer}: fail rate over time with its interval${ticks}`} />;
 }
 
 export function describe(rate: Rate): string {
@@ -118,7 +116,7 @@ function drawReleases(plot: uPlot, releases: Overview["releases"], ink: string):
   ctx.strokeStyle = ctx.fillStyle = ink;
   ctx.lineWidth = scale;
   ctx.setLineDash([2 * scale, 3 * scale]);
-  ctx.font = `${10 * scale}px system-ui`;
+  ctx.font = `${10 * scale}px Inter Variable, system-ui`;
   ctx.textAlign = "center";
   for (const each of releases) {
     const x = Math.round(plot.valToPos(each.first_ns / 1e9, "x", true));
@@ -138,6 +136,6 @@ function drawReleases(plot: uPlot, releases: Overview["releases"], ink: string):
 }
 
 function formatTick(seconds: number, spanned: number): string {
-  const [day, time] = new Date(seconds * 1e3).toISOString().slice(5, 16).split("T");
+  const [day, time] = formatLocalTime(seconds * 1e9).slice(0, 11).split(" ");
   return spanned > 2 * DAY_S ? day! : time!;
 }

@@ -1,11 +1,14 @@
-// Small parts that every view uses.
-import { useEffect, useRef, useState } from "preact/hooks";
-import type { ComponentChildren } from "preact";
-import { ApiError, get, LAYERS, send, setToken, type Layer, type Schema } from "./api";
+// Small parts that every page uses.
+import { Button, NativeSelect, Skeleton, Table, TextInput } from "@mantine/core";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { Copy, FolderPlus } from "lucide-react";
+import { useEffect, useRef, useState, type FormEvent, type ReactNode } from "react";
+import { report } from "./answers";
+import { ApiError, get, LAYERS, send, setToken, type Layer, type Schema, type State } from "./api";
+import { chosenProject, here, traceAddress } from "./location";
+import { pageOf } from "./pagelist";
 import { pair, quoted, type Parameters } from "./query";
-import { report } from "./report";
-import { location } from "./router";
-import { RateMark, StateMark } from "./state";
+import { MARKS, RateMark, StateMark } from "./state";
 
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/;
 
@@ -15,9 +18,11 @@ export function Plain({ text }: { text: string }) {
   const parts = text.split(new RegExp(`(${CONTROL.source})`));
   return (
     <>
-      {parts.map((part) =>
+      {parts.map((part, index) =>
         part.length === 1 && CONTROL.test(part) ? (
-          <span class="control">U+{part.codePointAt(0)?.toString(16).padStart(4, "0").toUpperCase()}</span>
+          <span key={index} className="control">
+            U+{part.codePointAt(0)?.toString(16).padStart(4, "0").toUpperCase()}
+          </span>
         ) : (
           part
         ),
@@ -29,52 +34,56 @@ export function Plain({ text }: { text: string }) {
 export interface Loaded<T> {
   value: T | null;
   error: ApiError | null;
-  reload?: () => void;
+  reload: () => void;
 }
 
 const RETRY_MS = 2000;
+// What the API can answer for one project alone; a trace of a project is found by both.
+const BY_PROJECT = /^(overview|cohorts\/|traces|failures|compare$|boundary|review|gate$)/;
 
-/** Load an answer whenever what is wanted changes; ask again while the server is away. */
-export function useAnswer<T>(path: string, parameters: Parameters = {}): Loaded<T> {
-  const [state, setState] = useState<Loaded<T> & { key: string }>({ value: null, error: null, key: "" });
-  const [turn, setTurn] = useState(0);
-  const key = path + JSON.stringify(parameters);
-  useEffect(() => {
-    if (!path) return;
-    let current = true;
-    let timer = 0;
-    get<T>(path, parameters).then(
-      (value) => current && setState({ value, error: null, key }),
-      (error: ApiError) => {
-        if (!current) return;
-        setState({ value: null, error, key });
-        if (error.status === 0) timer = window.setTimeout(() => setTurn((n) => n + 1), RETRY_MS);
-      },
-    );
-    return () => {
-      current = false;
-      clearTimeout(timer);
-    };
-  }, [key, turn]);
-  const reload = () => setTurn((n) => n + 1);
-  return state.key === key ? { ...state, reload } : { value: null, error: null, reload };
+/** Load an answer whenever what is wanted changes; ask again while the server is away. An empty path asks nothing. */
+export function useAnswer<T>(path: string, given: Parameters = {}): Loaded<T> {
+  const project = chosenProject();
+  const parameters = project !== null && BY_PROJECT.test(path) && !("project" in given) ? { ...given, project } : given;
+  const query = useQuery<T, ApiError>({
+    queryKey: [path, parameters],
+    queryFn: () => get<T>(path, parameters),
+    enabled: path !== "",
+    retry: (_count, error) => error.status === 0,
+    retryDelay: RETRY_MS,
+  });
+  const value = query.data ?? null;
+  return { value, error: value === null ? (query.error ?? query.failureReason) : null, reload: () => void query.refetch() };
+}
+
+/** As `useAnswer`, but what was shown stays until the answer to another question is there. */
+export function useSteadyAnswer<T>(path: string, parameters: Parameters = {}): T | null {
+  const query = useQuery<T, ApiError>({
+    queryKey: [path, parameters],
+    queryFn: () => get<T>(path, parameters),
+    enabled: path !== "" && !report,
+    placeholderData: keepPreviousData,
+    staleTime: 60_000,
+    retry: false,
+  });
+  return query.data ?? null;
 }
 
 export interface Sending {
   busy: boolean;
   error: string | null;
   done: string | null;
-  /** Send, then call back with the answer; `said` is shown when it is done. */
-  run: <T>(method: "POST" | "DELETE", path: string, body: unknown, said: (answer: T) => string) => void;
+  /** Send, then call back with the answer; what that returns is shown when it is done. */
+  run: <T>(method: "POST" | "DELETE", path: string, body: unknown, onDone: (answer: T) => string) => void;
 }
 
 /** Send what a person decides, with its progress and its outcome. */
 export function useSend(): Sending {
   const [state, setState] = useState({ busy: false, error: null as string | null, done: null as string | null });
-  const run: Sending["run"] = <T,>(method: "POST" | "DELETE", path: string, body: unknown, said: (answer: T) => string) => {
+  const run: Sending["run"] = <T,>(method: "POST" | "DELETE", path: string, body: unknown, onDone: (answer: T) => string) => {
     setState({ busy: true, error: null, done: null });
     send<T>(method, path, body).then(
-      (answer) => setState({ busy: false, error: null, done: said(answer) }),
+      (answer) => setState({ busy: false, error: null, done: onDone(answer) }),
       (error: Error) => setState({ busy: false, error: error.message, done: null }),
     );
   };
@@ -83,25 +92,23 @@ export function useSend(): Sending {
 
 /** How a write went. */
 export function Sent({ sending }: { sending: Sending }) {
-  if (sending.error) {
-    return (
-      <div class="problem" role="alert">
-        <Plain text={sending.error} />
-      </div>
-    );
-  }
+  if (sending.error) return <Problem text={sending.error} />;
   return (
-    <div role="status" class={sending.done ? "notice" : undefined}>
+    <div role="status" className={sending.done ? "notice" : undefined}>
       {sending.busy ? "Sending …" : <Plain text={sending.done ?? ""} />}
     </div>
   );
 }
 
+export function Problem({ text }: { text: string }) {
+  return <div className="problem" role="alert"><Plain text={text} /></div>;
+}
+
 interface ShownParts<T> {
   loaded: Loaded<T>;
-  /** The heading of a view that has none of its own before it is loaded. */
+  /** The heading of a page that has none of its own before it is loaded. */
   title?: string;
-  children: (value: T) => ComponentChildren;
+  children: (value: T) => ReactNode;
 }
 
 /** Show what was loaded, a skeleton before that, or the error with what to do. */
@@ -112,9 +119,7 @@ export function Shown<T>({ loaded, title, children }: ShownParts<T>) {
     return (
       <>
         {heading}
-        <div class="problem" role="alert">
-          <Plain text={loaded.error.message} />
-        </div>
+        <Problem text={loaded.error.message} />
       </>
     );
   }
@@ -122,10 +127,8 @@ export function Shown<T>({ loaded, title, children }: ShownParts<T>) {
     return (
       <>
         {heading}
-        <div aria-busy="true" aria-label="loading">
-          {[80, 60, 70, 40].map((width) => (
-            <div class="skeleton" style={{ width: `${width}%` }} />
-          ))}
+        <div aria-busy="true" aria-label="loading" role="status">
+          {[80, 60, 70, 40].map((width) => <Skeleton key={width} height={12} my={10} width={`${width}%`} />)}
         </div>
       </>
     );
@@ -134,35 +137,69 @@ export function Shown<T>({ loaded, title, children }: ShownParts<T>) {
 }
 
 function TokenForm() {
-  const send = (event: Event) => {
+  const keep = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    setToken(String(new FormData(event.target as HTMLFormElement).get("token")));
+    setToken(String(new FormData(event.currentTarget).get("token")));
     window.location.reload();
   };
   return (
-    <form class="empty" onSubmit={send}>
-      <label for="token">This console demands a reader's token.</label>
-      <input id="token" name="token" type="password" autocomplete="off" />
-      <button type="submit">Read</button>
+    <form className="empty" onSubmit={keep}>
+      <TextInput label="This console demands a reader's token." name="token" type="password" autoComplete="off" />
+      <Button type="submit">Read</Button>
     </form>
   );
 }
 
-/** The command that gives the same as the view. */
+/** Name the tab of the browser: the verdict first, then what the page is about. */
+export function useTitle(title: string, state?: State | null): void {
+  const mark = state ? `${MARKS[state]} ${state}: ` : "";
+  useEffect(() => {
+    if (title) document.title = `${mark}${title.slice(0, 90)} · Spanproof`;
+  }, [title, mark]);
+}
+
+/** As `useTitle`, for what is known once an answer is there. */
+export function PageTitle({ text, state }: { text: string; state?: State | null }) {
+  useTitle(text, state);
+  return null;
+}
+
+/** The command that gives the same as the page. */
 export function Cli({ line }: { line: string }) {
+  const [copied, setCopied] = useState(false);
+  const copy = () => void navigator.clipboard?.writeText(line).then(() => setCopied(true));
   return (
-    <p class="cli">
-      The same on a terminal: <code>{line}</code>
-      <button type="button" onClick={() => navigator.clipboard?.writeText(line)}>
-        copy
-      </button>
+    <p className="cli">
+      <span>The same on a terminal:</span> <code>{line}</code>
+      <Button size="compact-xs" leftSection={<Copy size={12} />} onClick={copy}>{copied ? "copied" : "copy"}</Button>
     </p>
   );
 }
 
-export function formatTime(ns: number): string {
+/** A moment in the reader's time; UTC is in its title. */
+export function Time({ ns, relative = false }: { ns: number; relative?: boolean }) {
   const date = new Date(ns / 1e6);
-  return Number.isNaN(date.getTime()) ? "?" : date.toISOString().replace("T", " ").slice(5, 19);
+  if (!ns || Number.isNaN(date.getTime())) return <span>?</span>;
+  const local = formatLocalTime(ns);
+  const utc = `${date.toISOString().slice(0, 19).replace("T", " ")} UTC`;
+  return <time dateTime={date.toISOString()} title={relative ? `${local}, ${utc}` : utc}>{relative ? formatAge(ns) : local}</time>;
+}
+
+const two = (part: number) => String(part).padStart(2, "0");
+
+/** Return month, day and time, as the clock of the reader has them. */
+export function formatLocalTime(ns: number): string {
+  const date = new Date(ns / 1e6);
+  const day = `${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return `${day} ${[date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(":")}`;
+}
+
+export function formatAge(ns: number): string {
+  const s = Math.max(0, Date.now() / 1e3 - ns / 1e9);
+  if (s < 90) return `${Math.round(s)} s ago`;
+  if (s < 5400) return `${Math.round(s / 60)} min ago`;
+  if (s < 129_600) return `${Math.round(s / 3600)} h ago`;
+  return `${Math.round(s / 86_400)} d ago`;
 }
 
 export function formatDuration(ns: number): string {
@@ -180,62 +217,38 @@ const FEW = 30;
 
 /** The 95 % interval of a rate as a thin bar; hatched where few verdicts are behind it. */
 export function Interval({ low, high, n }: { low: number | null; high: number | null; n: number }) {
-  if (low === null || high === null) return <div class="interval" />;
+  if (low === null || high === null) return <div className="interval" />;
   const style = { left: `${low * 100}%`, width: `${Math.max(0.5, (high - low) * 100)}%` };
   return (
-    <div class={`interval ${n < FEW ? "few" : ""}`} title={n < FEW ? `fewer than ${FEW} verdicts` : undefined}>
-      <i style={style} />
-    </div>
+    <div className={`interval ${n < FEW ? "few" : ""}`} title={n < FEW ? `fewer than ${FEW} verdicts` : undefined}><i style={style} /></div>
   );
 }
 
-const WINDOWS: [string, string][] = [["1", "hour"], ["24", "day"], ["168", "week"], ["720", "month"]];
+export const WINDOWS: [string, string][] = [["1", "hour"], ["24", "day"], ["168", "week"], ["720", "month"], ["8784", "year"]];
 
-/** The window of a view, which its address holds. */
-export function useHours(standard: string): string {
-  return location.value.searchParams.get("hours") ?? standard;
-}
-
-/** Return the address of the same view with other parameters. */
-export function addressWith(change: Record<string, string | null>): string {
-  const url = new URL(location.value);
-  for (const [name, value] of Object.entries(change)) {
-    if (value === null) url.searchParams.delete(name);
-    else url.searchParams.set(name, value);
-  }
-  return url.pathname + url.search;
+/** Return the window of a page in hours: that of its address, else its own. */
+export function useHours(): string {
+  return here().searchParams.get("hours") || pageOf(here().pathname)?.hours || "24";
 }
 
 export function nameOfWindow(hours: string): string {
   return WINDOWS.find(([value]) => value === hours)?.[1] ?? `${hours} hours`;
 }
 
-export function Windows({ hours }: { hours: string }) {
+/** The head of a page: its question as a heading. */
+export function Head({ title, children }: { title: string; children?: ReactNode }) {
+  useTitle(title);
   return (
-    <span class="end links" role="group" aria-label="Window">
-      {WINDOWS.map(([value, name]) => (
-        <a href={addressWith({ hours: value })} aria-current={value === hours ? "true" : undefined}>
-          {name}
-        </a>
-      ))}
-    </span>
-  );
-}
-
-/** The head of a view: its question as a heading, and the window. */
-export function Head({ title, hours, children }: { title: string; hours?: string; children?: ComponentChildren }) {
-  return (
-    <div class="query">
+    <div className="page-head">
       <h1>{title}</h1>
       {children}
-      {hours ? <Windows hours={hours} /> : null}
     </div>
   );
 }
 
-export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
+export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
-    <div class="empty">
+    <div className="empty">
       <h2>{title}</h2>
       {children}
     </div>
@@ -243,42 +256,36 @@ export function Empty({ title, children }: { title: string; children?: Component
 }
 
 /** A table that scrolls by itself where the screen is narrow. */
-export function Grid({ label, heads, children }: { label: string; heads: (string | [string, string])[]; children: ComponentChildren }) {
+export function Grid({ label, heads, children }: { label: string; heads: (string | [string, string])[]; children: ReactNode }) {
   return (
-    <div class="table" tabIndex={0} role="region" aria-label={label}>
-      <table class="grid">
-        <thead>
-          <tr>
+    <div className="table" tabIndex={0} role="region" aria-label={label}>
+      <Table className="grid" highlightOnHover>
+        <Table.Thead>
+          <Table.Tr>
             {heads.map((head) => {
               const [name, kind] = Array.isArray(head) ? head : [head, undefined];
-              return (
-                <th scope="col" class={kind}>
-                  {name}
-                </th>
-              );
+              return <Table.Th key={name} scope="col" className={kind}>{name}</Table.Th>;
             })}
-          </tr>
-        </thead>
-        <tbody>{children}</tbody>
-      </table>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>{children}</Table.Tbody>
+      </Table>
     </div>
   );
 }
 
-export function RunLink({ trace, run, text }: { trace: string; run?: string; text?: string }) {
+export function RunLink({ trace, run, text, project }: { trace: string; run?: string; text?: string; project?: string }) {
   const name = text ? <Plain text={text} /> : <code>{trace.slice(0, 12)}</code>;
   if (report && !(`traces/${trace}` in report.answers)) return name;
-  return <a href={`/traces/${trace}${run ? `?run=${run}` : ""}`}>{name}</a>;
+  return <a href={traceAddress(trace, { run, project })}>{name}</a>;
 }
 
 /** Counts over time as small bars. */
 export function Trend({ counts, label }: { counts: number[]; label: string }) {
   const most = Math.max(1, ...counts);
   return (
-    <span class="trend" role="img" aria-label={label}>
-      {counts.map((count) => (
-        <i style={{ height: `${count ? Math.max(12, (count / most) * 100) : 3}%` }} />
-      ))}
+    <span className="trend" role="img" aria-label={label} title={label}>
+      {counts.map((count, index) => <i key={index} style={{ height: `${count ? Math.max(12, (count / most) * 100) : 3}%` }} />)}
     </span>
   );
 }
@@ -299,25 +306,17 @@ export function LayerCells({ layers, dimension, value, hours, most }: LayerCells
       {LAYERS.map((layer) => {
         const rate = layers[layer];
         if (!rate) {
-          return (
-            <td class="heat">
-              <StateMark state="skipped" text="" />
-            </td>
-          );
+          return <Table.Td key={layer} className="heat"><StateMark state="skipped" text="" /></Table.Td>;
         }
         const runsWith = (word: string) => `/traces?q=${encodeURIComponent([`${word} layer:${layer}`, pair(dimension, value), `since:${hours}h`].join(" "))}`;
         const title = rate.low == null ? undefined : `95 % interval ${percent(rate.low)} to ${percent(rate.high)}`;
         return (
-          <td class="heat" title={title}>
-            {rate.failed ? <i class="warmth" style={{ opacity: String(0.05 + 0.2 * ((rate.rate ?? 0) / most)) }} /> : null}
+          <Table.Td key={layer} className="heat" title={title}>
+            {rate.failed ? <i className="warmth" style={{ opacity: String(0.05 + 0.2 * ((rate.rate ?? 0) / most)) }} /> : null}
             <RateMark rate={rate} href={rate.failed ? runsWith("label:fail") : undefined} />
-            <span class="dim"> n {rate.judged}</span>
-            {rate.open ? (
-              <div>
-                <StateMark state="open" text={`${rate.open} open`} href={runsWith("state:open")} />
-              </div>
-            ) : null}
-          </td>
+            <span className="dim"> n {rate.judged}</span>
+            {rate.open ? <div><StateMark state="open" text={`${rate.open} open`} href={runsWith("state:open")} /></div> : null}
+          </Table.Td>
         );
       })}
     </>
@@ -328,7 +327,7 @@ const CARRIED = ["session", "user"];
 
 /** Choose a dimension: one of the cohort, a session or user, or any attribute by its key. */
 export function DimensionSelect({ label, names, value, choose }: { label: string; names: string[]; value: string; choose: (name: string) => void }) {
-  const [typing, setTyping] = useState(false);
+  const [isTyped, setTyped] = useState(false);
   const known = [...names, ...CARRIED];
   const key = value.startsWith("attribute:") ? value.slice("attribute:".length) : "";
   const field = useRef<HTMLInputElement>(null);
@@ -336,40 +335,37 @@ export function DimensionSelect({ label, names, value, choose }: { label: string
     const typed = field.current?.value.trim();
     if (typed) choose(`attribute:${typed}`);
   };
+  const options = [...known, ...(known.includes(value) || key ? [] : [value])].map((name) => ({ value: name, label: name.replace("_", " ") }));
   return (
-    <>
-      <select
+    <span className="inline">
+      <NativeSelect
         aria-label={label}
-        value={key || typing ? "attribute" : value}
+        value={key || isTyped ? "attribute" : value}
+        data={[...options, { value: "attribute", label: "attribute …" }]}
         onChange={(event) => {
           const chosen = event.currentTarget.value;
-          setTyping(chosen === "attribute");
+          setTyped(chosen === "attribute");
           if (chosen !== "attribute") choose(chosen);
         }}
-      >
-        {known.map((name) => (
-          <option value={name}>{name.replace("_", " ")}</option>
-        ))}
-        {known.includes(value) || key ? null : <option value={value}>{value}</option>}
-        <option value="attribute">attribute …</option>
-      </select>
-      {key || typing ? (
-        <span class="within">
-          <input
+      />
+      {key || isTyped ? (
+        <span className="inline within">
+          <TextInput
             ref={field}
             aria-label={`${label}: key of the attribute`}
             placeholder="tenant.id"
             defaultValue={key}
-            size={16}
-            spellcheck={false}
-            onKeyDown={(event) => event.key === "Enter" && (event.preventDefault(), take())}
+            spellCheck={false}
+            onKeyDown={(event) => {
+              if (event.key !== "Enter") return;
+              event.preventDefault();
+              take();
+            }}
           />
-          <button type="button" onClick={take}>
-            use it
-          </button>
+          <Button onClick={take}>use it</Button>
         </span>
       ) : null}
-    </>
+    </span>
   );
 }
 
@@ -382,12 +378,12 @@ interface LayerSelectParts {
 
 export function LayerSelect({ value, choose, every }: LayerSelectParts) {
   return (
-    <select aria-label="Layer" value={value ?? ""} onChange={(event) => choose((event.currentTarget.value || null) as Layer | null)}>
-      <option value="">{every}</option>
-      {LAYERS.map((layer) => (
-        <option value={layer}>{layer}</option>
-      ))}
-    </select>
+    <NativeSelect
+      aria-label="Layer"
+      value={value ?? ""}
+      data={[{ value: "", label: every }, ...LAYERS]}
+      onChange={(event) => choose((event.currentTarget.value || null) as Layer | null)}
+    />
   );
 }
 
@@ -400,28 +396,25 @@ export function author(): string {
 
 export function AuthorField() {
   return (
-    <label>
-      you{" "}
-      <input
-        size={12}
-        pattern="[a-z0-9_]{1,50}"
-        title="lower-case letters, digits and _"
-        defaultValue={author()}
-        onInput={(event) => event.currentTarget.validity.valid && localStorage.setItem(AUTHOR, event.currentTarget.value || "human")}
-      />
-    </label>
+    <TextInput
+      label="you"
+      pattern="[a-z0-9_]{1,50}"
+      title="lower-case letters, digits and _"
+      defaultValue={author()}
+      onInput={(event) => event.currentTarget.validity.valid && localStorage.setItem(AUTHOR, event.currentTarget.value || "human")}
+    />
   );
 }
 
 /** Choose a suite of the workspace, or name a new one, and add runs to it. */
 export function Promote({ runs, label = "promote" }: { runs: { trace_id: string; run_span_id?: string }[]; label?: string }) {
-  const [open, setOpen] = useState(false);
+  const [isOpen, setOpen] = useState(false);
   const sending = useSend();
-  const suites = useAnswer<Schema["SuiteList"]>(open ? "suites" : "");
+  const suites = useAnswer<Schema["SuiteList"]>(isOpen ? "suites" : "");
   if (report) return null;
-  const add = (event: Event) => {
+  const add = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const suite = String(new FormData(event.target as HTMLFormElement).get("suite"));
+    const suite = String(new FormData(event.currentTarget).get("suite"));
     sending.run<Schema["Promotions"]>("POST", "promotions", { suite, runs }, (answer) => {
       const added = answer.cases.filter((each) => each.change === "added").length;
       return `${added} added to ${answer.suite}, ${answer.cases.length - added} were there already`;
@@ -429,35 +422,21 @@ export function Promote({ runs, label = "promote" }: { runs: { trace_id: string;
   };
   return (
     <>
-      <button type="button" aria-expanded={open} disabled={!runs.length} onClick={() => setOpen(!open)}>
+      <Button leftSection={<FolderPlus size={14} />} aria-expanded={isOpen} disabled={!runs.length} onClick={() => setOpen(!isOpen)}>
         {label}
-      </button>
-      {open ? (
-        <form class="popup" onSubmit={add}>
-          <label>
-            suite <input name="suite" list="suites" required autocomplete="off" defaultValue={suites.value?.suites[0]?.name ?? ""} />
-          </label>
-          <datalist id="suites">
-            {suites.value?.suites.map((each) => (
-              <option value={each.name} />
-            ))}
-          </datalist>
-          <button type="submit" disabled={sending.busy}>
+      </Button>
+      {isOpen ? (
+        <form className="popup" onSubmit={add}>
+          <TextInput label="suite" name="suite" list="suites" required withAsterisk={false} autoComplete="off" />
+          <datalist id="suites">{suites.value?.suites.map((each) => <option key={each.name} value={each.name} />)}</datalist>
+          <Button type="submit" variant="filled" disabled={sending.busy}>
             Add {runs.length === 1 ? "the run" : `${runs.length} runs`}
-          </button>
+          </Button>
           <Sent sending={sending} />
         </form>
       ) : null}
     </>
   );
-}
-
-export function ago(ns: number): string {
-  const s = Math.max(0, Date.now() / 1e3 - ns / 1e9);
-  if (s < 90) return `${Math.round(s)} s ago`;
-  if (s < 5400) return `${Math.round(s / 60)} min ago`;
-  if (s < 129_600) return `${Math.round(s / 3600)} h ago`;
-  return `${Math.round(s / 86_400)} d ago`;
 }
 
 /** Return a name with slashes as a part of an address. */

@@ -812,6 +812,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/judges": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Judges
+         * @description Return what is open by layer, what a judge settles of it and costs, and each judge's precision.
+         */
+        get: operations["judges_api_v1_judges_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/settings": {
         parameters: {
             query?: never;
@@ -1292,7 +1312,7 @@ export interface components {
          * @description Why an outcome is open or skipped.
          * @enum {string}
          */
-        Cause: "value-not-found" | "value-not-certain" | "value-from-code" | "no-checkable-claim" | "no-output" | "nothing-succeeded" | "code-under-review" | "replay-broke-off" | "code-not-run" | "recovery-not-certain" | "root-missing" | "no-code" | "no-answer" | "answer-of-another-run" | "no-action" | "no-agent" | "content-hidden" | "content-cut" | "not-recorded" | "not-replayed" | "not-comparable" | "not-supported" | "not-configured" | "nothing-of-the-kind" | "not-sampled" | "budget-spent" | "too-many-spans" | "refused" | "withdrawn" | "evaluator";
+        Cause: "value-not-found" | "value-not-certain" | "value-from-code" | "no-checkable-claim" | "no-output" | "nothing-succeeded" | "code-under-review" | "replay-broke-off" | "code-not-run" | "recovery-not-certain" | "judge-below-bound" | "root-missing" | "no-code" | "no-answer" | "answer-of-another-run" | "no-action" | "no-agent" | "content-hidden" | "content-cut" | "not-recorded" | "not-replayed" | "not-comparable" | "not-supported" | "not-configured" | "nothing-of-the-kind" | "not-sampled" | "budget-spent" | "too-many-spans" | "refused" | "withdrawn" | "evaluator";
         /**
          * Cell
          * @description One case in one experiment.
@@ -2075,6 +2095,28 @@ export interface components {
         };
         JsonValue: unknown;
         /**
+         * JudgesPage
+         * @description What is open, and the judges of it.
+         */
+        JudgesPage: {
+            /**
+             * Model
+             * @description The configured judge's model; empty where there is none.
+             */
+            model: string;
+            /** Endpoint */
+            endpoint: string;
+            /**
+             * Priced As
+             * @description Whose price the estimate takes: the model's, else an example's.
+             */
+            priced_as: string;
+            /** Layers */
+            layers: components["schemas"]["OpenLayer"][];
+            /** Judges */
+            judges: components["schemas"]["MeasuredJudge"][];
+        };
+        /**
          * LabelList
          * @description People's verdicts, newest first.
          */
@@ -2167,6 +2209,36 @@ export interface components {
             unit: string;
         };
         /**
+         * MeasuredJudge
+         * @description A judge on a layer, measured on people's labels.
+         */
+        MeasuredJudge: {
+            /** Judge */
+            judge: string;
+            layer: components["schemas"]["Layer"];
+            /**
+             * Week
+             * @description Of the runs, as `2026-W48`; empty for all weeks together.
+             */
+            week: string;
+            /**
+             * Labels
+             * @description Runs that both a person and the judge gave a verdict on.
+             */
+            labels: number;
+            /** Undecided */
+            undecided: number;
+            /** @description Of the judge's fails, those that people fail. */
+            precision: components["schemas"]["Share"];
+            /** @description Of people's fails, those that the judge fails. */
+            recall: components["schemas"]["Share"];
+            /**
+             * Below Bound
+             * @description Whether it is below `judge.least_precision` and fails nothing.
+             */
+            below_bound: boolean;
+        };
+        /**
          * NewAcknowledgement
          * @description Somebody takes care of an alert.
          */
@@ -2224,6 +2296,12 @@ export interface components {
              */
             author: string;
             /**
+             * Sentences
+             * @description Rulings on sentences of the answer, kept beside the verdict.
+             * @default []
+             */
+            sentences: components["schemas"]["SentenceLabel"][];
+            /**
              * Project
              * @description Of the trace, where several projects have one with this id.
              */
@@ -2263,6 +2341,22 @@ export interface components {
              * @default
              */
             comment: string;
+        };
+        /**
+         * OpenLayer
+         * @description What is open on a layer, and what a judge does about it.
+         */
+        OpenLayer: {
+            layer: components["schemas"]["Layer"];
+            /** @description Of the verdicts that could be given, those that are open. */
+            open: components["schemas"]["Share"];
+            /** @description Of the verdicts that a judge was called for, those that it settled. */
+            settled: components["schemas"]["Share"];
+            /**
+             * Dollars Per 1000 Runs
+             * @description What a judge of what is open costs; null where nothing is, or the price is not known.
+             */
+            dollars_per_1000_runs: number | null;
         };
         /**
          * Outcome
@@ -2762,6 +2856,12 @@ export interface components {
             path: string;
         };
         /**
+         * Ruling
+         * @description What a judge says of a sentence.
+         * @enum {string}
+         */
+        Ruling: "true" | "false" | "unknown";
+        /**
          * Run
          * @description One agent at work.
          */
@@ -2895,6 +2995,17 @@ export interface components {
         ScoreList: {
             /** Scores */
             scores: components["schemas"]["VersionedScore"][];
+        };
+        /**
+         * SentenceLabel
+         * @description A person's ruling on a sentence of an answer.
+         */
+        SentenceLabel: {
+            /** Start */
+            start: number;
+            /** End */
+            end: number;
+            ruling: components["schemas"]["Ruling"];
         };
         /**
          * Session
@@ -3515,6 +3626,28 @@ export interface components {
              * @description The facts behind the verdict, the strongest first.
              */
             evidence: components["schemas"]["Fact"][];
+            /**
+             * Sentences
+             * @description Of groundedness, the sentences to rule on: the open ones, in order.
+             */
+            sentences: components["schemas"]["WaitingSentence"][];
+        };
+        /**
+         * WaitingSentence
+         * @description A sentence of an answer, with what it was bound to: its characters are `answer[start:end]`.
+         */
+        WaitingSentence: {
+            /** Start */
+            start: number;
+            /** End */
+            end: number;
+            /** Text */
+            text: string;
+            /**
+             * Bindings
+             * @description What its claims were bound to, in words, one each.
+             */
+            bindings: string[];
         };
     };
     responses: never;
@@ -6717,6 +6850,80 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AgreementPage"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not valid, or parameters do not fit together */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    judges_api_v1_judges_get: {
+        parameters: {
+            query?: {
+                /** @description How far back, in hours. */
+                hours?: number;
+                project?: string | null;
+                service?: string | null;
+                agent?: string | null;
+                model?: string | null;
+                prompt_version?: string | null;
+                task?: string | null;
+                language?: string | null;
+                executor?: string | null;
+                release?: string | null;
+                /** @description DIMENSION=VALUE; any dimension, as `attribute:tenant.id=acme`. */
+                where?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JudgesPage"];
                 };
             };
             /** @description a parameter is unknown or cannot be read */

@@ -1,13 +1,22 @@
 // The one way to show a state: its mark, its word and its colour, never colour alone. Only `pass` has a tick and is
 // green. The API says which state a run, a case or a rate is in; nothing is folded here.
-import { LAYERS, STATES, type Schema, type State } from "./api";
+import { LAYERS, STATES, type Layer, type Schema, type State } from "./api";
 import { percent } from "./parts";
 
 type Rate = Schema["Rate"];
 
-const MARKS: Record<State, string> = { pass: "✓", fail: "✗", open: "?", skipped: "–", errored: "!" };
+export const MARKS: Record<State, string> = { pass: "✓", fail: "✗", open: "?", skipped: "–", errored: "!" };
 
 const RESULT_WORDS: Partial<Record<State, string>> = { pass: "passed", fail: "failed" };
+
+/** The short names of the layers, where five marks stand side by side. */
+export const SHORT_LAYERS: Record<Layer, string> = {
+  correctness: "corr",
+  boundary: "bound",
+  execution: "exec",
+  groundedness: "grnd",
+  trajectory: "traj",
+};
 
 export function isState(word: string): word is State {
   return word in MARKS;
@@ -25,14 +34,8 @@ interface MarkParts {
 
 export function StateMark({ state, text, label, title, href }: MarkParts) {
   const content = `${label ? `${label} ` : ""}${MARKS[state]} ${text ?? state}`.trimEnd();
-  return href ? (
-    <a class={`verdict ${state}`} href={href} title={title}>
-      {content}
-    </a>
-  ) : (
-    <span class={`verdict ${state}`} title={title}>
-      {content}
-    </span>
+  return href ? <a className={`verdict ${state}`} href={href} title={title}>{content}</a> : (
+    <span className={`verdict ${state}`} title={title}>{content}</span>
   );
 }
 
@@ -42,11 +45,7 @@ export function Outcome({ outcome, label }: { outcome: Schema["Outcome"] | undef
   const { state } = outcome;
   const value = outcome.value === null ? "" : outcome.value.toFixed(2);
   if (state === null) {
-    return (
-      <span class="dim" title={outcome.explanation}>
-        {label} {value || outcome.verdict}
-      </span>
-    );
+    return <span className="dim" title={outcome.explanation}>{label} {value || outcome.verdict}</span>;
   }
   const isJudged = state === "pass" || state === "fail";
   return <StateMark state={state} label={label} text={isJudged && value ? `${state} ${value}` : state} title={outcome.explanation} />;
@@ -65,7 +64,7 @@ export function Counts({ counts }: { counts: Record<string, number> }) {
   return (
     <>
       {shown.map((state) => (
-        <span class="part">
+        <span key={state} className="part">
           <StateMark state={counts[state] ? state : "skipped"} text={`${counts[state] ?? 0} ${RESULT_WORDS[state] ?? state}`} />
         </span>
       ))}
@@ -73,7 +72,7 @@ export function Counts({ counts }: { counts: Record<string, number> }) {
   );
 }
 
-/** Five small marks, one per layer, in the order of the layers. */
+/** Five small marks with the short names of their layers, in the order of the layers. */
 export function LayerMarks({ states }: { states: Record<string, string> }) {
   const stateOf = (layer: string): State => {
     const given = states[layer] ?? "skipped";
@@ -81,10 +80,11 @@ export function LayerMarks({ states }: { states: Record<string, string> }) {
   };
   const words = LAYERS.map((layer) => `${layer} ${layer in states ? stateOf(layer) : "none"}`).join(", ");
   return (
-    <span class="marks" role="img" aria-label={words} title={words}>
+    <span className="marks" role="img" aria-label={words} title={words}>
       {LAYERS.map((layer) => (
-        <span class={`verdict ${stateOf(layer)}`} aria-hidden="true">
+        <span key={layer} className={`verdict ${stateOf(layer)}`} aria-hidden="true">
           {MARKS[stateOf(layer)]}
+          <small>{SHORT_LAYERS[layer]}</small>
         </span>
       ))}
     </span>
@@ -104,12 +104,12 @@ export function describeRate(rate: Rate): string {
 /** The shares that failed, are open and passed, as one bar; open is hatched, so that it is told apart without colour. */
 export function RateBar({ rate }: { rate: Rate }) {
   const all = rate.judged + rate.open;
-  if (!all) return <div class="shares" />;
+  if (!all) return <div className="shares" />;
   const parts: [State, number][] = [["fail", rate.failed], ["open", rate.open], ["pass", rate.passed]];
   const words = parts.map(([state, count]) => `${count} ${RESULT_WORDS[state] ?? state}`).join(", ");
   return (
-    <div class="shares" role="img" aria-label={words} title={words}>
-      {parts.map(([state, count]) => (count ? <i class={state} style={{ flexGrow: String(count), minWidth: "2px" }} /> : null))}
+    <div className="shares" role="img" aria-label={words} title={words}>
+      {parts.map(([state, count]) => (count ? <i key={state} className={state} style={{ flexGrow: count, minWidth: "2px" }} /> : null))}
     </div>
   );
 }

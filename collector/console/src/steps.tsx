@@ -1,8 +1,10 @@
 // The steps of a run: code with findings on its lines, what was recorded beside what was replayed, tool calls.
 import { diffArrays, diffChars } from "diff";
-import { useEffect, useRef } from "preact/hooks";
+import { Link2 } from "lucide-react";
+import { useEffect, useRef } from "react";
 import type { Schema } from "./api";
-import { addressWith, formatDuration, Plain } from "./parts";
+import { addressWith } from "./location";
+import { formatDuration, Plain } from "./parts";
 
 type Claim = Schema["Claim"];
 type Snippet = Schema["Snippet"];
@@ -18,34 +20,26 @@ const LONGEST_DIFF = 4000;
 export function Step({ step, claim, chosen }: { step: Schema["Step"]; claim: Claim | null; chosen: boolean }) {
   const lit = claim && rests(step, claim) ? cellOf(claim) : null;
   return (
-    <section class="step" id={`step-${step.number}`} data-chosen={chosen || undefined} aria-label={`Step ${step.number}`}>
+    <section className="step" id={`step-${step.number}`} data-chosen={chosen || undefined} aria-label={`Step ${step.number}`}>
       <header>
         <h2>
           step {step.number}
           {step.kind === "action" ? "" : ` ${step.kind.replace("_", " ")}`}
         </h2>
-        <span class="dim">{formatDuration(step.end_ns - step.start_ns)}</span>
-        <a href={addressWith({ step: String(step.number) })} class="dim">
-          link
+        <span className="dim">{formatDuration(step.end_ns - step.start_ns)}</span>
+        <a className="anchor" href={addressWith({ step: String(step.number) })} aria-label={`link to step ${step.number}`}>
+          <Link2 size={13} />
         </a>
       </header>
       {step.thought ? (
         <details open={step.thought.length < 600}>
-          <summary class="dim">thought</summary>
-          <div class="thought">
-            <Plain text={step.thought} />
-          </div>
+          <summary className="dim">thought</summary>
+          <div className="thought"><Plain text={step.thought} /></div>
         </details>
       ) : null}
-      {step.snippets.map((snippet) => (
-        <Code key={snippet.id} snippet={snippet} lit={lit} />
-      ))}
+      {step.snippets.map((snippet) => <Code key={snippet.id} snippet={snippet} lit={lit} />)}
       <Calls calls={step.calls} lit={lit} />
-      {step.error && !step.snippets.length ? (
-        <pre class="calls verdict fail">
-          <Plain text={step.error} />
-        </pre>
-      ) : null}
+      {step.error && !step.snippets.length ? <pre className="calls verdict fail"><Plain text={step.error} /></pre> : null}
     </section>
   );
 }
@@ -53,16 +47,12 @@ export function Step({ step, claim, chosen }: { step: Schema["Step"]; claim: Cla
 export function Calls({ calls, lit }: { calls: Schema["Call"][]; lit: Cell | null }) {
   if (!calls.length) return null;
   return (
-    <div class="calls">
+    <div className="calls">
       <h3>tool calls</h3>
-      {calls.map((call) => (
-        <pre>
+      {calls.map((call, index) => (
+        <pre key={index}>
           <Plain text={`${call.tool}(${call.arguments})`} /> →{" "}
-          {call.error !== null ? (
-            <span class="verdict fail">
-              ✗ <Plain text={call.error} />
-            </span>
-          ) : (
+          {call.error !== null ? <span className="verdict fail">✗ <Plain text={call.error} /></span> : (
             <Lit text={call.result ?? "nothing on record"} lit={lit} />
           )}
         </pre>
@@ -88,8 +78,8 @@ export function Source({ snippet, beside, side }: SourceParts) {
   }
   return (
     <>
-      <div class="source code" aria-label={`${snippet.language} code`} role="group">
-        <div class="dim finding-head" style={{ padding: "0 12px 4px" }}>
+      <div className="source code" aria-label={`${snippet.language} code`} role="group">
+        <div className="dim finding-head" style={{ padding: "0 12px 4px" }}>
           {snippet.language}
           {snippet.executed ? "" : ", proposed, did not run"} · scan: {snippet.scan}
           {snippet.cut ? " · cut" : ""}
@@ -97,18 +87,14 @@ export function Source({ snippet, beside, side }: SourceParts) {
         <ol>
           {snippet.lines.map((line, index) => (
             // Made of tags by the server's highlighter, which escapes the source.
-            <li class={[worst.get(index + 1), other.has(index) ? side : ""].join(" ")} dangerouslySetInnerHTML={{ __html: line }} />
+            <li className={[worst.get(index + 1), other.has(index) ? side : ""].join(" ")} dangerouslySetInnerHTML={{ __html: line }} />
           ))}
         </ol>
       </div>
-      {snippet.findings.map((finding) => (
-        <div class={`finding ${finding.verdict}`}>
+      {snippet.findings.map((finding, index) => (
+        <div key={index} className={`finding ${finding.verdict}`}>
           line {finding.line}: <code>{finding.rule}</code> <Plain text={finding.message} />
-          {finding.remedy ? (
-            <div class="dim">
-              <Plain text={finding.remedy} />
-            </div>
-          ) : null}
+          {finding.remedy ? <div className="dim"><Plain text={finding.remedy} /></div> : null}
         </div>
       ))}
     </>
@@ -133,27 +119,25 @@ function Code({ snippet, lit }: { snippet: Snippet; lit: Cell | null }) {
       <Source snippet={snippet} />
       {snippet.executed ? <Beside snippet={snippet} lit={lit} /> : null}
       {snippet.replayed && Object.keys(snippet.replayed.files).length ? (
-        <div class="attempts">
+        <div className="attempts">
           <h3>Files left</h3>
-          {Object.entries(snippet.replayed.files).map(([path, size]) => (
-            <div>
+          {Object.entries(snippet.replayed.files).map(([path, size], index) => (
+            <div key={index}>
               <code>
                 <Plain text={path} />
               </code>{" "}
-              <span class="dim">{formatBytes(size)}</span>
+              <span className="dim">{formatBytes(size)}</span>
             </div>
           ))}
         </div>
       ) : null}
       {snippet.replayed?.attempts.length ? (
-        <div class="attempts">
+        <div className="attempts">
           <h3>Attempts at the boundary</h3>
-          {snippet.replayed.attempts.map((attempt) => (
-            <div>
-              <span class={`verdict ${attempt.allowed ? "open" : "fail"}`}>{attempt.allowed ? "? allowed" : "✗ refused"}</span> {attempt.kind}{" "}
-              <code>
-                <Plain text={attempt.target} />
-              </code>
+          {snippet.replayed.attempts.map((attempt, index) => (
+            <div key={index}>
+              <span className={`verdict ${attempt.allowed ? "open" : "fail"}`}>{attempt.allowed ? "? allowed" : "✗ refused"}</span> {attempt.kind}{" "}
+              <code><Plain text={attempt.target} /></code>
               {attempt.count > 1 ? ` ×${attempt.count}` : ""}
             </div>
           ))}
@@ -169,32 +153,24 @@ function Beside({ snippet, lit }: { snippet: Snippet; lit: Cell | null }) {
   const after = replayed ? textOf(replayed) : "";
   const same = replayed?.agrees === true;
   return (
-    <div class="beside">
+    <div className="beside">
       <div role="group" aria-label="recorded">
         <h3>
           recorded {recorded?.ended ? `· ${recorded.ended.replaceAll("_", " ")}` : ""}
         </h3>
-        <pre>{before ? <Lit text={before} lit={lit} /> : <span class="dim">nothing was printed</span>}</pre>
+        <pre>{before ? <Lit text={before} lit={lit} /> : <span className="dim">nothing was printed</span>}</pre>
       </div>
       <div role="group" aria-label="replayed">
         <h3>
           replayed {replayed ? `· ${replayed.ended.replaceAll("_", " ")} · ${formatDuration(replayed.wall_s * 1e9)}${replayed.peak_memory_bytes ? ` · ${formatBytes(replayed.peak_memory_bytes)}` : ""}` : ""}
-          {same ? <span class="verdict pass"> ✓ same</span> : null}
-          {replayed?.agrees === false ? <span class="verdict fail"> ✗ differs</span> : null}
-          {replayed?.flaky ? <span class="verdict open"> ? flaky</span> : null}
+          {same ? <span className="verdict pass"> ✓ same</span> : null}
+          {replayed?.agrees === false ? <span className="verdict fail"> ✗ differs</span> : null}
+          {replayed?.flaky ? <span className="verdict open"> ? flaky</span> : null}
         </h3>
         {replayed ? (
           <pre>{same ? <Lit text={after || before} lit={lit} /> : <Difference before={before} after={after} />}</pre>
-        ) : (
-          <p class="dim">
-            <Plain text={snippet.not_replayed ?? "not replayed"} />
-          </p>
-        )}
-        {replayed?.difference && !same ? (
-          <p class="dim">
-            <Plain text={replayed.difference} />
-          </p>
-        ) : null}
+        ) : <p className="dim"><Plain text={snippet.not_replayed ?? "not replayed"} /></p>}
+        {replayed?.difference && !same ? <p className="dim"><Plain text={replayed.difference} /></p> : null}
       </div>
     </div>
   );
@@ -214,10 +190,8 @@ export function Difference({ before, after }: { before: string; after: string })
   if (!before || before.length + after.length > LONGEST_DIFF) return <Plain text={after} />;
   return (
     <>
-      {diffChars(before, after).map((part) => (
-        <span class={part.added ? "added" : part.removed ? "removed" : undefined}>
-          <Plain text={part.value} />
-        </span>
+      {diffChars(before, after).map((part, index) => (
+        <span key={index} className={part.added ? "added" : part.removed ? "removed" : undefined}><Plain text={part.value} /></span>
       ))}
     </>
   );
@@ -246,9 +220,7 @@ export function Lit({ text, lit }: { text: string; lit: Cell | null }) {
   return (
     <>
       <Plain text={text.slice(0, at)} />
-      <mark class="lit" ref={mark}>
-        <Plain text={lit.value} />
-      </mark>
+      <mark className="lit" ref={mark}><Plain text={lit.value} /></mark>
       <Plain text={text.slice(at + lit.value.length)} />
     </>
   );

@@ -138,8 +138,8 @@ def format_report(title: str, route: str, answers: Mapping[str, Answer]) -> str:
         route: address of the view within the console, as `/traces/<id>`.
         answers: path of the API to what it answers.
     """
-    script = (STATIC / "console.js").read_text(encoding="utf-8").replace("</script", "<\\/script")
-    style = (STATIC / "console.css").read_text(encoding="utf-8").replace("</style", "<\\/style")
+    script = (STATIC / "report.js").read_text(encoding="utf-8").replace("</script", "<\\/script")
+    style = (STATIC / "report.css").read_text(encoding="utf-8").replace("</style", "<\\/style")
     policy = (
         f"default-src 'none'; script-src 'sha256-{_hash_text(script)}';"
         f" style-src 'sha256-{_hash_text(style)}';"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from spanproof.collector.receive.auth import Grant
 from spanproof.config.alerts import AlertRule
-from spanproof.config.model import Role
+from spanproof.config.model import JudgeChoice, Role
 from spanproof.sandbox import Sandbox
 
 
@@ -37,6 +37,7 @@ class ConsoleSettings:
         configured: key, value and origin of each setting, secrets masked.
         rules: of alerts.
         policy: text of the policy file.
+        judge: the model that judges what rules leave open.
         otlp_http, otlp_grpc: where this process receives spans; empty where it receives none.
         open_sandbox: opens the sandbox in which a case is replayed with edited code; None: nothing is run.
         read_health: returns name, meaning and value of each number of the collector.
@@ -51,6 +52,7 @@ class ConsoleSettings:
     configured: Sequence[tuple[str, str, str]] = ()
     rules: Sequence[AlertRule] = ()
     policy: str = ""
+    judge: JudgeChoice = field(default_factory=JudgeChoice)
     otlp_http: str = ""
     otlp_grpc: str = ""
     open_sandbox: Callable[[], Sandbox] | None = None

@@ -123,6 +123,16 @@ class Telemetry:
         self.kafka_partitions = Gauge(
             "spanproof_kafka_partitions", "Partitions assigned to this worker.", registry=self.registry
         )
+        self.kafka_lag = Gauge(
+            "spanproof_kafka_lag_messages",
+            "Messages in this worker's partitions that it has not read yet.",
+            registry=self.registry,
+        )
+        self.kafka_rebalances = self._make_counter(
+            "spanproof_kafka_rebalances",
+            "Changes of this worker's partitions: assigned, revoked, lost.",
+            "event",
+        )
 
     def _add_evaluation_metrics(self) -> None:
         self.traces_completed = self._make_counter(

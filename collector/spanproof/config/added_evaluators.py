@@ -29,6 +29,8 @@ from spanproof.evaluators.judge import (
     cascades,
     load_rubrics,
 )
+from spanproof.evaluators.judge_bounds import BOUNDS_FILE, JudgeBounds
+from spanproof.evaluators.local_model import LocalModel
 from spanproof.evaluators.scores import BUILT_IN
 from spanproof.sandbox import Ecosystem, PackageSet, Sandbox
 from spanproof.sandbox.untrusted_files import MAX_DOCUMENT_BYTES, UnsafeFileError, read_regular
@@ -156,7 +158,7 @@ def build_judge(choice: JudgeChoice) -> Judge | None:
     Raises:
         JudgeUnavailable: there is a budget for it, and no price.
     """
-    settings = choice.model_dump(exclude={"rubrics", "beside_share"})
+    settings = choice.model_dump(exclude={"rubrics", "beside_share", "verify_passed", "least_precision"})
     return Judge(JudgeSettings(**settings)) if choice.model else None
 
 
@@ -166,4 +168,38 @@ def _build_judges(choice: JudgeChoice) -> list[Evaluator]:
         return []
     if judge.warning:
         log.warning("%s", judge.warning)
-    return cascades(judge, load_rubrics(choice.rubrics), choice.beside_share)
+    return cascades(
+        judge,
+        load_rubrics(choice.rubrics),
+        choice.beside_share,
+        choice.verify_passed,
+        build_judge_bounds(choice),
+    )
+
+
+def build_local_model(config: Config, directory: Path, *, verify_passed: bool = False) -> LocalModel:
+    """Return the local model of a directory, with the thresholds of the configuration.
+
+    Args:
+        config: the whole one.
+        directory: with the model's files.
+        verify_passed: whether it rules on the sentences of answers that passed, too.
+
+    Raises:
+        EvaluatorError: a file or a package is missing, or the probe refuses the model.
+    """
+    model = config.evaluation.groundedness_model
+    return LocalModel(
+        directory,
+        verify_passed=verify_passed,
+        accept=model.accept,
+        reject=model.reject,
+        max_tokens=model.max_tokens,
+        bounds=build_judge_bounds(config.judge),
+    )
+
+
+def build_judge_bounds(choice: JudgeChoice) -> JudgeBounds:
+    """Return which judges may fail something, by what the service measured."""
+    file = choice.shared / BOUNDS_FILE if choice.shared is not None else None
+    return JudgeBounds(file, choice.least_precision)

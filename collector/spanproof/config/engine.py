@@ -189,13 +189,10 @@ def build_evaluators(
         optional.append(Structure(runs_before))
     if rules.without_code:
         optional.append(NoCode(rules.without_code))
-    model = rules.groundedness_model
-    if model.path is not None:
-        from spanproof.evaluators.local_model import LocalModel
+    if (directory := rules.groundedness_model.path) is not None:
+        from spanproof.config.added_evaluators import build_local_model
 
-        optional.append(
-            LocalModel(model.path, accept=model.accept, reject=model.reject, max_tokens=model.max_tokens)
-        )
+        optional.append(build_local_model(config, directory))
     if not (config.evaluators or config.judge.model or config.judge.rubrics):
         return [*load_installed(), *optional]
     from spanproof.config.added_evaluators import build_added_evaluators

@@ -14,6 +14,7 @@ from spanproof.config.intake import MIB
 from spanproof.config.section import Seconds, Section
 from spanproof.evaluators.check_kinds import Check
 from spanproof.evaluators.groundedness_rules import GroundednessRule
+from spanproof.evaluators.judge_bounds import LEAST_PRECISION
 from spanproof.evaluators.known_packages import KNOWN_PACKAGES
 from spanproof.evaluators.sampling import SampleBy
 from spanproof.sandbox import Limits
@@ -57,21 +58,24 @@ class Sample(Section):
 
 
 class GroundednessModel(Section):
-    """A classifier of your own for what groundedness leaves open; see docs/layers/groundedness.md."""
+    """A classifier of your own for the sentences that groundedness leaves open; see docs/judge.md."""
 
     path: Path | None = Field(
         default=None,
-        description="A directory with `model.onnx` and `tokenizer.json`; nothing is downloaded."
-        " Needs the extra `groundedness-model`.",
+        description="A directory with `model.onnx` and `tokenizer.json`; nothing is downloaded. Needs the"
+        " extra `groundedness-model`. At start a probe refuses a model that is of no use.",
     )
     accept: float = Field(
-        default=0.9, ge=0.5, le=1, description="At or above this probability the answer passes."
+        default=0.9, ge=0.5, le=1, description="At or above this probability a sentence is true."
     )
     reject: float = Field(
-        default=0.05, ge=0, lt=0.5, description="At or below this probability the answer fails."
+        default=0.05, ge=0, lt=0.5, description="At or below this probability a sentence is false."
     )
     max_tokens: int = Field(
-        default=4096, ge=64, le=131_072, description="Most tokens it reads; the oldest outputs are cut first."
+        default=4096,
+        ge=64,
+        le=131_072,
+        description="Most tokens it reads at once; longer outputs are read in pieces.",
     )
 
 
@@ -215,8 +219,13 @@ class SandboxChoice(Section):
 
 
 class JudgeChoice(Section):
-    """A model that judges what rules leave open; `OPENAI_BASE_URL` and `OPENAI_API_KEY` select a server."""
+    """A model that judges what rules leave open: an endpoint and a model are enough."""
 
+    endpoint: str = Field(
+        default="",
+        description="Address of an OpenAI-compatible server, `http://localhost:11434/v1`; empty:"
+        " `OPENAI_BASE_URL`, or OpenAI's own. `OPENAI_API_KEY` is the key, where the server needs one.",
+    )
     model: str = Field(
         default="",
         description="A dated snapshot of a model, `gpt-4.1-mini-2025-04-14`; empty: no judge.",
@@ -232,13 +241,21 @@ class JudgeChoice(Section):
     dollars_per_hour_and_cohort: float | None = Field(
         default=None, ge=0, description="Budget of one agent of one project; none means no limit."
     )
+    dollars_per_day: float | None = Field(
+        default=None, ge=0, description="Budget of a day (UTC); none means no limit."
+    )
+    dollars_per_trace: float | None = Field(
+        default=None, ge=0, description="Budget of one trace; none means no limit."
+    )
     prices: Mapping[ModelName, ModelPrice] = Field(
         default={},
         description="US dollars per million tokens, by model, in and out (`{NAME: [0.4, 1.6]}`): of the"
         " judge, and of the agents, for the metric `trajectory.cost_usd`.",
     )
     recordings: Path | None = Field(
-        default=None, description="Directory that keeps replies by the content of their question."
+        default=None,
+        description="Directory that keeps replies by the content of their prompt, the newest 200,000. None:"
+        " `judge/replies` in `wal.directory` for `spanproof serve`, else none are kept.",
     )
     shared: Path | None = Field(
         default=None,
@@ -251,6 +268,20 @@ class JudgeChoice(Section):
         le=1,
         description="Share of the runs settled by execution that the judge scores too, as advice, for"
         " `spanproof report judge-vs-execution`.",
+    )
+    verify_passed: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="Share of the traces of which the judge rules on what the sources checked, too: on passed"
+        " answers, and on the checked sentences of open ones. Always the same traces.",
+    )
+    least_precision: float = Field(
+        default=LEAST_PRECISION,
+        ge=0,
+        le=1,
+        description="A judge fails nothing on a layer where the lower end of its precision's 95 % interval is"
+        " below this, from 30 labelled fails on; see docs/judge.md.",
     )
 
 

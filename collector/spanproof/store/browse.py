@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
+from spanproof.evaluators.judge_bounds import JUDGE_PREFIXES
 from spanproof.evaluators.run_state import EXTERNAL_PREFIX, PERSON_VERDICT
 from spanproof.store.connection import Connections
 from spanproof.store.dimensions import SUBJECT_KEYS, resolve_column
@@ -40,6 +41,9 @@ _HAS_SESSION: Final = (
 _NO_COHORT: Final[Mapping[str, str]] = MappingProxyType({})
 CORRECTION_NAME: Final = "correction"
 """The name of a score whose explanation is the right answer, in a person's words."""
+
+SENTENCE_NAME: Final = "sentence"
+"""What the name of a person's ruling on a sentence begins with; its first and last character follow."""
 
 PASS_SAMPLE_SHARE: Final = 0.1
 """Share of the passes that the review queue holds: enough to find out whether passes are right."""
@@ -486,6 +490,27 @@ class Browse:
             },
         )
         return [parse_score(row) for row in rows]
+
+    def judged(
+        self, *, start_ns: int, cohort: Mapping[str, str] = _NO_COHORT
+    ) -> dict[Layer, tuple[int, int]]:
+        """Return how many verdicts of each layer a judge was queried about, and how many it settled.
+
+        Args:
+            start_ns: Unix nanoseconds of the first span time.
+            cohort: only runs of these values, by dimension.
+        """
+        chosen = Filter(None, None, cohort, None, start_ns)
+        condition, bound = chosen.where()
+        source, keys = chosen.source("{db}")
+        rows = self._select(
+            "SELECT layer, count() AS queried, countIf(label IN ('pass', 'fail')) AS settled"
+            f" FROM {source} WHERE {condition} AND name = layer"
+            " AND arrayExists(prefix -> startsWith(evaluator, prefix), {judges:Array(String)})"
+            " GROUP BY layer",
+            {**bound, **keys, "judges": list(JUDGE_PREFIXES)},
+        )
+        return {Layer(row["layer"]): (int(row["queried"]), int(row["settled"])) for row in rows}
 
     def _build_run_query(self, start_ns: int, cohort: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
         """Return the statement for runs with agent and release, and its parameters."""

@@ -69,6 +69,11 @@ class SecurityPrompt:
     functional: str | None = None
     exploit: str | None = None
 
+    @property
+    def task(self) -> str:
+        """What a model is given."""
+        return f"{self.prompt}\n\nAnswer with the whole {self.language} code in one fenced block."
+
 
 @dataclass(frozen=True, slots=True)
 class Assessed:

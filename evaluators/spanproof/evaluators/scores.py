@@ -189,6 +189,8 @@ def _declare_execution() -> Iterator[ScoreSpec]:
 def _declare_groundedness() -> Iterator[ScoreSpec]:
     layer = Layer.GROUNDEDNESS
     yield _make_verdict(layer)
+    yield ScoreSpec(layer, "facts")
+    yield ScoreSpec(layer, "read", advisory=True)
     yield ScoreSpec(layer, "answer_grounded")
     yield ScoreSpec(layer, "context_adherence", advisory=True)
     yield ScoreSpec(layer, "chunk_attribution", advisory=True)
@@ -219,6 +221,7 @@ def _declare_trajectory() -> Iterator[ScoreSpec]:
     yield from _make_metric(layer, "consecutive_errors", Unit.ERRORS)
     yield from _make_metric(layer, "tokens", Unit.TOKENS, "only runs whose tokens are on the trace have it")
     yield from _make_metric(layer, "cost_usd", Unit.USD, "only runs whose tokens are on the trace have it")
+    yield from _make_metric(layer, "judge_usd", Unit.USD, "only runs that a judge was paid for have it")
     rated = "only a store has it, of runs that a user rated"
     yield ScoreSpec(layer, "feedback", given=rated, stored=False)
 

@@ -20,6 +20,14 @@ from spanproof.experiments.experiment import (
     LayerCount,
     read_baseline,
 )
+from spanproof.experiments.functions import (
+    FunctionEvaluation,
+    FunctionScore,
+    RowTrial,
+    ScoreSummary,
+    evaluate,
+    evaluator,
+)
 from spanproof.experiments.launch import AgentServers
 from spanproof.experiments.notebook import run
 from spanproof.experiments.rescore import rescore_experiment
@@ -40,9 +48,13 @@ __all__ = [
     "Continuation",
     "Experiment",
     "ExperimentError",
+    "FunctionEvaluation",
+    "FunctionScore",
     "GroupCount",
     "LayerCount",
     "PairedDifference",
+    "RowTrial",
+    "ScoreSummary",
     "Settings",
     "Tools",
     "Trial",
@@ -51,6 +63,8 @@ __all__ = [
     "agent_program",
     "agent_service",
     "compare_pairs",
+    "evaluate",
+    "evaluator",
     "mcnemar",
     "pass_at_k",
     "pass_hat_k",

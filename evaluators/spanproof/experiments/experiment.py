@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from spanproof.evaluators.intervals import Interval, compute_clustered_interval, compute_wilson_interval
 from spanproof.experiments.errors import ExperimentError
 from spanproof.experiments.folder import ExperimentFolder
+from spanproof.experiments.html_tables import format_html_table
 from spanproof.experiments.statistics import Change, PairedDifference, compare_pairs, has_fallen, mcnemar
 from spanproof.experiments.trial import Trial, TrialVerdict
 from spanproof.gate import LEAST_JUDGED_SHARE, OpenPolicy, describe_gravest_cause, describe_shortfall
@@ -242,6 +243,12 @@ class Comparison:
         }
         rows = [(case, change) for change, cases in changes.items() for case in cases]
         return pd.DataFrame(rows, columns=["case", "change"])
+
+    def _repr_html_(self) -> str:
+        by = self.difference
+        shown = f": {by.mean:+.1%} ({by.low:+.1%} to {by.high:+.1%}), p = {by.p_value:.3g}" if by else ""
+        rows = [(word, ", ".join(ids)) for word, ids in self.flipped if ids]
+        return format_html_table(f"{self.change}{shown}", ("cases that", ""), rows)
 
 
 @dataclass(frozen=True)
@@ -536,6 +543,18 @@ class Experiment:
             open=unsettled,
             open_remark=self.open_policy.remark,
         )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (
+                each.case.id,
+                each.status.value,
+                f"{each.passed} of {len(each.trials)}",
+                each.first_failure.reason if each.first_failure else "",
+            )
+            for each in self.cases
+        ]
+        return format_html_table(self.conclusion, ("case", "status", "passed", "why"), rows)
 
     def _build_row(self, result: CaseResult) -> ResultRow:
         first, verdict, reason = result.first_failure, Verdict.PASSED, ""

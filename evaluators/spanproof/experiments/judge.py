@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from spanproof.evaluators.casetests import CaseTests, lay_work
+from spanproof.evaluators.casetests import CaseTests, add_answer_patch, lay_work
 from spanproof.evaluators.detect import detect
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.model import TraceEvaluation
@@ -78,9 +78,10 @@ def _judge(case: Case, number: int, ended: Ended, trace_file: Path, engine: Engi
 
 
 def _select_tests(case: Case, ended: Ended) -> CaseTests:
-    """Return the case's tests, over the files that the agent left where these are known."""
+    """Return the case's tests, over the files that the agent left or patched where these are known."""
     assert case.tests is not None
-    return case.tests if not ended.files else lay_work(case.tests, case.files, ended.files)
+    left = add_answer_patch(ended.answer, case.files, ended.files or {})
+    return lay_work(case.tests, case.files, left) if left else case.tests
 
 
 def _judge_without_run(case: Case, number: int, ended: Ended) -> Trial:

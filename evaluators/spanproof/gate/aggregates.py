@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from spanproof.evaluators.intervals import Interval, compute_wilson_interval
-from spanproof.evaluators.scores import is_open
+from spanproof.evaluators.intervals import Interval, compute_clustered_interval, compute_wilson_interval
+from spanproof.evaluators.scores import find_state, is_open
 from spanproof.gate.assertion import AggregateAssertion, Bound, Function, compare
 from spanproof.gate.judged_share import LEAST_JUDGED_SHARE, describe_shortfall, is_left_unjudged
 from spanproof.gate.open_policy import OpenPolicy
@@ -117,14 +117,18 @@ def _compute(assertion: AggregateAssertion, cases: _Cases, policy: OpenPolicy) -
     errored = sum(isinstance(score.outcome, Errored) for score in scores)
     match assertion.function:
         case Function.FAIL_RATE:
-            return _compute_fail_rate(scores, errored, policy)
+            found = _compute_fail_rate(scores, errored, policy)
+            counts = [State.FAIL, State.PASS, *([State.OPEN] if policy in _VALUES else [])]
+            parts = [State.FAIL, *([State.OPEN] if policy is OpenPolicy.FAIL else [])]
+            return replace(found, interval=_compute_interval(cases, found, parts, counts))
         case Function.OPEN_RATE:
             open_ones = _select_open(scores)
             judged = sum(outcome.label is not None for outcome in scored)
             remark = policy.format_open(len(open_ones), _list_causes(open_ones)) if open_ones else ""
             noun = "verdicts, open ones among them"
             found = _compute_rate(len(open_ones), judged + len(open_ones), noun, errored)
-            return replace(found, open=len(open_ones), remark=remark)
+            interval = _compute_interval(cases, found, [State.OPEN], [State.FAIL, State.PASS, State.OPEN])
+            return replace(found, interval=interval, open=len(open_ones), remark=remark)
         case Function.ERROR_RATE:
             return _compute_rate(errored, errored + len(scored), "scores that were not skipped")
         case Function.PRESENCE_RATE:
@@ -147,6 +151,26 @@ def _compute_fail_rate(scores: Sequence[Score], errored: int, policy: OpenPolicy
         remark = policy.format_open(len(open_ones), _list_causes(open_ones))
         found = replace(found, remark=f"fails {failed} of {failed + passed}, {remark}")
     return replace(found, noun="verdicts", errored=errored)
+
+
+def _compute_interval(
+    cases: _Cases, found: _Found, parts: Sequence[State], counts: Sequence[State]
+) -> Interval | None:
+    """Return the interval of a rate by case: the scores of one case depend on each other.
+
+    Args:
+        cases: the scores, case by case.
+        found: the rate, with its interval over scores, which holds where each case has one.
+        parts: the states that the rate is of.
+        counts: the states that it is over.
+    """
+    states = [[find_state(score.layer, score.name, score.outcome) for score in case] for case in cases]
+    clusters = [
+        (sum(state in parts for state in case), sum(state in counts for state in case)) for case in states
+    ]
+    if all(total <= 1 for _, total in clusters):
+        return found.interval
+    return compute_clustered_interval(clusters)
 
 
 def _compute_sandbox_pass_rate(cases: _Cases, policy: OpenPolicy) -> _Found:

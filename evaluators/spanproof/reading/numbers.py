@@ -80,7 +80,7 @@ _MENTION = re.compile(
         (?:[\s\u202f]?(?P<percent>%(?:[-\s]points?\b)?|\b(?:p(?:er(?:cent(?:age\s+points?)?|\s?cent)|rozent(?:punkte)?|p)|b(?:asis\s+points?|p))\b)
           |(?:[\s\u202f-]?(?P<scale>{_SCALE})(?<=[{_CJK}])|[\s\u202f-]?(?P<scale2>{_SCALE})\b(?!/[sh]\b)\.?(?:\sde\b)?)?
            (?:[\s\u202f]?(?P<cur2>{_CURRENCY})(?!\w)|[\s\u202f-](?P<money>(?:u\.?s\.?\s)?{_MONEY})\b)?
-           (?:[\s\u202f-]?(?!vs\b)(?P<unit>{_UNIT})(?:s|es)?(?!{_WORD}))?
+           (?:[\s\u202f-]?(?!(?:vs|has)\b)(?P<unit>{_UNIT})(?:s|es)?(?!{_WORD}))?
         )?)
     | (?P<rest>{_LETTER}+|\d+)
     """,  # noqa: E501

@@ -10,6 +10,7 @@ from importlib import resources
 _WORD = re.compile(r"[^\W_]+(?:['’][a-z]+)?", re.UNICODE)
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _ENDINGS = (("ies", "y"), ("sses", "ss"), ("ings", ""), ("ing", ""), ("edly", ""), ("ied", "y"), ("ed", ""), ("ers", "er"), ("es", ""), ("s", ""))  # fmt: skip  # noqa: E501
+_ACRONYMS = re.compile(r"[A-Z]{2,}s")  # `SKUs`
 STOP = frozenset(
     str.split(
         "a an the of in on at to for from by with and or as is are was were be been being it its this"
@@ -23,6 +24,8 @@ STOP = frozenset(
 @lru_cache(maxsize=65536)
 def base_form(word: str) -> str:
     """Return a word without its ending: `departing`, `departed` and `departs` are `depart`."""
+    if _ACRONYMS.fullmatch(word):
+        word = word[:-1]
     word = word.lower()
     for quote in ("'s", "’s"):
         word = word.removesuffix(quote)

@@ -8,6 +8,7 @@ it. Git only reads: nothing of the repository runs outside the sandbox, and no h
 from __future__ import annotations
 
 import ast
+import io
 import os
 import re
 import subprocess
@@ -174,18 +175,33 @@ def _read_tree(repository: Path, commit: str) -> dict[str, str] | None:
     ]
     if len(names) > _MAX_FILES:
         return None
+    names = [name for name in names if ".." not in PurePosixPath(name).parts and "\n" not in name]
     found: dict[str, str] = {}
     size = 0
-    for name in names:
-        if ".." in PurePosixPath(name).parts:
-            continue
-        text = _show(repository, commit, name)
-        size += len(text)
+    for name, content in zip(names, _read_blobs(repository, commit, names), strict=True):
+        size += len(content)
         if size > _MAX_BYTES:
             return None
+        try:
+            text = content.decode("utf-8")
+        except UnicodeDecodeError:
+            continue
         if text and "\0" not in text:
             found[name] = text
     return found
+
+
+def _read_blobs(repository: Path, commit: str, names: list[str]) -> Iterator[bytes]:
+    """Yield the content of each file at a commit, by one process of Git; empty where there is none."""
+    requested = "".join(f"{commit}:{name}\n" for name in names).encode()
+    rest = io.BytesIO(_run(repository, "cat-file", "--batch", given=requested).stdout)
+    for _ in names:
+        # `<object> blob <size>`, or `<what was named> missing`.
+        *_, kind, size = rest.readline().decode("utf-8", "replace").rsplit(" ", 2)
+        is_there = size.strip().isdigit()
+        content = rest.read(int(size)) if is_there else b""
+        rest.read(1 if is_there else 0)
+        yield content if kind == "blob" else b""
 
 
 def _show(repository: Path, commit: str, name: str) -> str:
@@ -207,13 +223,13 @@ def _read_git_output(repository: Path, *words: str) -> str:
     return ran.stdout.decode("utf-8", "replace")
 
 
-def _run(repository: Path, *words: str) -> subprocess.CompletedProcess[bytes]:
+def _run(repository: Path, *words: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     # Neither the repository's configuration nor its attributes may start a program.
     safe = ["-c", "core.fsmonitor=", "-c", "core.hooksPath=/dev/null", "-c", "diff.external="]
     environment = {**os.environ, "GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0", "GIT_PAGER": "cat"}
     flags = ["--no-ext-diff", "--no-textconv"] if words[0] in ("show", "diff", "log") else []
     command = ["git", *safe, "-C", str(repository), words[0], *flags, *words[1:]]
     try:
-        return subprocess.run(command, capture_output=True, env=environment, check=False)
+        return subprocess.run(command, input=given, capture_output=True, env=environment, check=False)
     except FileNotFoundError as problem:
         raise SuiteError("git is not installed: `suite mine` reads a repository with it") from problem

@@ -26,6 +26,7 @@ class Cause(StrEnum):
     REPLAY_BROKE_OFF = "replay-broke-off"
     CODE_NOT_RUN = "code-not-run"
     RECOVERY_NOT_CERTAIN = "recovery-not-certain"
+    JUDGE_BELOW_BOUND = "judge-below-bound"
     ROOT_MISSING = "root-missing"
 
     # Skipped: there is nothing to judge, or the trace lacks what is needed.
@@ -108,6 +109,10 @@ CAUSE_WORDS: Final[Mapping[Cause, tuple[str, str]]] = MappingProxyType(
         Cause.RECOVERY_NOT_CERTAIN: (
             "run may have recovered from a failure",
             "runs may have recovered from a failure",
+        ),
+        Cause.JUDGE_BELOW_BOUND: (
+            "verdict is that of a judge below its bound",
+            "verdicts are those of judges below their bound",
         ),
         Cause.ROOT_MISSING: (
             "run waits for the root of its trace",

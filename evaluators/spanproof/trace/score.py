@@ -65,6 +65,39 @@ class ClaimMark:
     cell: tuple[int, int] | None = None
 
 
+class SentenceState(StrEnum):
+    """What the sources say of a sentence of an answer."""
+
+    CHECKED = "checked"
+    CONTRADICTED = "contradicted"
+    OPEN = "open"
+    NO_ASSERTION = "no assertion"
+
+
+class Ruling(StrEnum):
+    """What a judge says of a sentence."""
+
+    TRUE = "true"
+    FALSE = "false"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceMark:
+    """A sentence of the answer: its characters are `answer[start:end]`.
+
+    Attributes:
+        judge: the model or the person that ruled on it; empty where only the sources did.
+        ruling: what that judge says. A judge below its bound settles nothing, so `verdict` may differ.
+    """
+
+    start: int
+    end: int
+    verdict: SentenceState
+    judge: str = ""
+    ruling: Ruling | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """One fact behind a verdict.
@@ -74,6 +107,7 @@ class Evidence:
         span_id: where it is.
         recorded, replayed: what was recorded, beside what the replay gave.
         claim: of groundedness, the claim it is about.
+        sentence: of groundedness, the sentence it is about; its words that were not read are `what`.
     """
 
     what: str
@@ -81,6 +115,7 @@ class Evidence:
     recorded: str | None = None
     replayed: str | None = None
     claim: ClaimMark | None = None
+    sentence: SentenceMark | None = None
 
 
 @dataclass(frozen=True, slots=True)

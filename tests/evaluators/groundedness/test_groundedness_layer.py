@@ -88,7 +88,7 @@ def test_numbers_without_any_output_fail_when_everything_failed(build, score_of)
 def test_owning_up_to_a_failure_is_not_failed(build, score_of):
     snippet = build.snippet("flaky(3)", error=build.error("TimeoutError", "504"))
     outcome = score_of(judged(build, [snippet], "I could not get 3.", task="Get 3"), "groundedness")
-    assert (get_state(outcome), outcome.cause) == (State.OPEN, Cause.NO_OUTPUT)
+    assert (get_state(outcome), outcome.cause) == (State.PASS, None)
 
 
 def test_a_later_output_overtakes_an_earlier_one_and_the_step_is_named(build, score_of):
@@ -104,7 +104,7 @@ def test_a_later_output_overtakes_an_earlier_one_and_the_step_is_named(build, sc
 def test_prose_is_open(build, score_of):
     snippet = build.snippet("print(page())", observation="A town by the sea with a long history.")
     outcome = score_of(judged(build, [snippet], "It is a lovely place."), "groundedness")
-    assert (get_state(outcome), outcome.cause) == (State.OPEN, Cause.NO_CHECKABLE_CLAIM)
+    assert (get_state(outcome), outcome.cause) == (State.OPEN, Cause.VALUE_NOT_CERTAIN)
 
 
 def test_a_run_without_an_answer_is_skipped_with_the_reason(build, score_of):
@@ -133,10 +133,10 @@ def test_a_value_that_no_source_has_is_open_and_the_verdict_says_what_was_checke
         State.OPEN, Cause.VALUE_NOT_FOUND, "$12.34",
     )  # fmt: skip
     assert outcome.explanation == (
-        "2 of 3 claims agree with their sources; the answer says $12.34; no source has it;"
-        " the nearest is that the tool returned units: 3 (step 1)"
+        "2 of 3 facts agree with the outputs; not read: *costs*; the answer says $12.34;"
+        " no source has it or gives it"
     )
-    verdicts = [fact.claim.verdict for fact in outcome.evidence]
+    verdicts = [fact.claim.verdict for fact in outcome.evidence if fact.claim is not None]
     assert verdicts == [ClaimVerdict.UNCERTAIN, ClaimVerdict.GROUNDED, ClaimVerdict.GROUNDED]
     assert score_of(found, "context_adherence").value == 2 / 3
 

@@ -20,8 +20,8 @@ OWN = {"quarantined": ["in the cage"], "released": ["out of the cage"]}
     [
         ('{"status": "shipped"}', "Your order is on the truck.", SHIPPED, Verdict.GROUNDED),
         ('{"status": "AUSGELIEFERT"}', "Your order is shipped.", SHIPPED, Verdict.GROUNDED),
-        ('{"status": "cancelled"}', "Your order is on the truck.", SHIPPED, Verdict.UNCERTAIN),
-        ('{"status": "on_the_truck"}', "Your order is cancelled.", SHIPPED, Verdict.UNCERTAIN),
+        ('{"status": "cancelled"}', "Your order is on the truck.", SHIPPED, Verdict.CONTRADICTED),
+        ('{"status": "on_the_truck"}', "Your order is cancelled.", SHIPPED, Verdict.CONTRADICTED),
         ('{"status": "cancelled"}', "Your order is on the truck.", {}, Verdict.UNCERTAIN),
         ('{"lot": "quarantined"}', "The batch is in the cage.", OWN, Verdict.GROUNDED),
         ('{"lot": "quarantined"}', "The batch is out of the cage.", OWN, Verdict.UNCERTAIN),

@@ -44,4 +44,4 @@ def test_an_answer_is_not_borne_out_by_its_own_print(build, score_of):
     run = build.run([work, made_up], answer=Payload("The refund is $54.00.", "The refund is $54.00."))
     outcome = score_of(groundedness.judge(build.evidence(run)), "groundedness")
     assert outcome.label is Label.FAIL
-    assert "the tool returned 4500 (step 1)" in outcome.explanation
+    assert "the code printed 4500 (step 1)" in outcome.explanation

@@ -11,6 +11,15 @@ from typing import Any
 import pytest
 
 
+def rule(*verdicts: str, quotes: tuple[str, ...] = (), reason: str = "so it reads") -> str:
+    """Return a reply with these verdicts on sentences 1, 2, …."""
+    entries = [
+        {"number": number, "verdict": verdict, "reason": reason, "quotes": list(quotes)}
+        for number, verdict in enumerate(verdicts, 1)
+    ]
+    return json.dumps({"sentences": entries})
+
+
 class Endpoint:
     """Speaks `POST /v1/chat/completions`.
 

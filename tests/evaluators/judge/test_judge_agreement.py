@@ -73,7 +73,7 @@ def rows(number, seed=0):
     for at in range(number):
         label = "pass" if chance.random() < 0.5 else "fail"
         yield json.dumps(
-            {"id": at, "rubric": "Groundedness", "material": {"answer": f"{label} {at}"}, "label": label}
+            {"id": at, "rubric": "CodeCorrectness", "material": {"answer": f"{label} {at}"}, "label": label}
         )
 
 
@@ -88,7 +88,7 @@ def test_a_judge_that_says_what_people_say_agrees_wholly(endpoint):
         '{"reasoning": "", "quotes": [], "score": %s}'
         % (0.9 if "pass" in request["messages"][1]["content"] else 0.2)
     )
-    found = calibrate(judge(), RUBRICS["Groundedness"], labelled)
+    found = calibrate(judge(), RUBRICS["CodeCorrectness"], labelled)
     assert found.agreement.kappa == 1.0
     assert 0.2 < found.threshold < 0.9
     assert found.errors == {}
@@ -100,20 +100,20 @@ def test_rows_the_judge_fails_on_are_named_and_count_for_nothing(endpoint):
         "nonsense" if " 7\n" in request["messages"][1]["content"] else
         '{"reasoning": "", "quotes": [], "score": 0.9}'
     )  # fmt: skip
-    found = calibrate(judge(), RUBRICS["Groundedness"], labelled)
+    found = calibrate(judge(), RUBRICS["CodeCorrectness"], labelled)
     assert found.errors.keys() == {"7"}
 
 
 def test_a_judge_that_never_answers_gives_no_figure_and_the_labels_are_not_blamed(endpoint):
     endpoint.answers = [500]
     with pytest.raises(JudgeUnavailable, match=r"0 of the 10 rows .* first error: the endpoint answered 500"):
-        calibrate(judge(), RUBRICS["Groundedness"], read_labels(rows(10), RUBRICS))
+        calibrate(judge(), RUBRICS["CodeCorrectness"], read_labels(rows(10), RUBRICS))
 
 
 def test_labels_of_one_split_alone_are_reported_before_the_judge_is_called(endpoint):
     labelled = [replace(row, split=Split.REPORT) for row in read_labels(rows(10), RUBRICS)]
     with pytest.raises(BadLabels, match=r"0 rows to choose a threshold on, 10 to report on"):
-        calibrate(judge(), RUBRICS["Groundedness"], labelled)
+        calibrate(judge(), RUBRICS["CodeCorrectness"], labelled)
     assert endpoint.requests == []
 
 
@@ -124,7 +124,7 @@ def test_labels_that_are_all_alike_are_reported_before_the_judge_is_called(endpo
         for row in read_labels(rows(40), RUBRICS)
     ]
     with pytest.raises(BadLabels, match=r"are all labelled pass: .* add some that people fail"):
-        calibrate(judge(), RUBRICS["Groundedness"], labelled)
+        calibrate(judge(), RUBRICS["CodeCorrectness"], labelled)
     assert endpoint.requests == []
 
 

@@ -6,13 +6,13 @@ import json
 from dataclasses import replace
 
 import pytest
+from tests.evaluators.judge.conftest import rule
 
 from spanproof.evaluators.engine import Engine, run_evaluator
 from spanproof.evaluators.evaluator import LAYER_RULES
 from spanproof.evaluators.judge import BESIDE, Judge, JudgeSettings, cascades, load_rubrics
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import (
-    Cause,
     Errored,
     Label,
     Layer,
@@ -59,7 +59,7 @@ def score_of(evaluation, name):
 
 
 def test_an_open_answer_is_settled_by_the_judge_with_its_name_and_the_rubrics_version(endpoint):
-    endpoint.answers = [reply(0.1, ["The weather was mild"])]
+    endpoint.answers = [rule("false", quotes=("The weather was mild",))]
     score = score_of(engine().evaluate(trace("It went badly.")), "groundedness")
     assert score.outcome.label is Label.FAIL
     assert "so it reads" in score.outcome.explanation
@@ -70,7 +70,7 @@ def test_an_open_answer_is_settled_by_the_judge_with_its_name_and_the_rubrics_ve
 
 
 def test_a_settled_answer_calls_no_one(endpoint):
-    evaluation = engine().evaluate(trace("It sold 12 apples.", "12 apples\n"))
+    evaluation = engine().evaluate(trace("There were 12 apples.", "12 apples\n"))
     assert score_of(evaluation, "groundedness").outcome.label is Label.PASS
     assert endpoint.requests == []
 
@@ -83,16 +83,18 @@ def test_a_judge_that_fails_is_an_error_and_never_a_zero(endpoint):
 
 
 def test_over_budget_stays_open_with_both_reasons(endpoint):
+    alone = Engine(pipeline=Pipeline(), sandbox=None).evaluate(trace("It went badly."))
+    without = score_of(alone, "groundedness").outcome
     outcome = score_of(engine(dollars_per_hour=0.0).evaluate(trace("It went badly.")), "groundedness").outcome
-    assert (get_state(outcome), outcome.cause) == (State.OPEN, Cause.NO_CHECKABLE_CLAIM)
-    assert "nothing that can be compared" in outcome.explanation
+    assert (get_state(outcome), outcome.cause) == (State.OPEN, without.cause)
+    assert outcome.explanation.startswith(without.explanation)
     assert "budget" in outcome.explanation
     assert endpoint.requests == []
 
 
 def test_beside_execution_the_judge_gives_advice_that_takes_no_ones_place(endpoint):
     endpoint.answers = [reply(0.0)]
-    evaluation = engine(beside_share=1.0).evaluate(trace("It sold 12 apples.", "12 apples\n"))
+    evaluation = engine(beside_share=1.0).evaluate(trace("There were 12 apples.", "12 apples\n"))
     advice = score_of(evaluation, BESIDE).outcome
     assert (advice.value, advice.label) == (0.0, None)
     assert score_of(evaluation, "correctness").outcome.label is Label.PASS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 import subprocess
 import sys
@@ -21,9 +22,10 @@ from spanproof.evaluators.judge import (
     load_rubrics,
     question_of,
 )
-from spanproof.evaluators.judge.budget import Budget, Pace
+from spanproof.evaluators.judge.budget import Budget, Limits, Pace, Payer
+from spanproof.evaluators.judge.recorded import Recordings
 
-RUBRIC = load_rubrics()["Groundedness"]
+RUBRIC = load_rubrics()["CodeCorrectness"]
 QUESTION = question_of(RUBRIC, (("output 1", "42 apples\nwere sold"), ("answer", "42")))
 MODEL = "gpt-4.1-mini-2025-04-14"
 
@@ -36,9 +38,9 @@ TRUE_COST = 1000 * 0.40e-6 + 100 * 1.60e-6
 """Dollars, by the usage the endpoint reports."""
 
 
-def ask_often(judge, cohort=""):
+def ask_often(judge, payer=None):
     for _ in range(100):
-        judge.ask(QUESTION, cohort)
+        judge.ask(QUESTION, payer)
 
 
 def judge(**settings):
@@ -136,6 +138,18 @@ def test_replies_are_kept_by_the_content_of_the_question(endpoint, tmp_path):
     assert len(endpoint.requests) == 3
 
 
+def test_the_replies_that_were_used_longest_ago_are_removed(tmp_path):
+    recordings = Recordings(tmp_path, max_replies=3, prune_every=1)
+    for number in range(4):
+        recordings.keep(f"{number}{number}", MODEL, "a reply")
+        os.utime(tmp_path / f"{number}{number}" / f"{number}{number}.json", (number, number))
+    assert recordings.reply("00") is None
+    assert recordings.reply("11") == "a reply"
+    recordings.keep("44", MODEL, "a reply")
+    assert recordings.reply("22") is None
+    assert recordings.reply("11") == "a reply"
+
+
 def test_bad_replies_are_not_kept(endpoint, tmp_path):
     endpoint.answers = ["nonsense", reply()]
     judge(recordings=tmp_path).ask(QUESTION)
@@ -151,8 +165,67 @@ def test_the_budget_of_an_hour_and_of_a_cohort_hold(endpoint):
     assert 3 < len(endpoint.requests) <= 0.005 / TRUE_COST
     shared = judge(dollars_per_hour_and_cohort=0.002)
     with pytest.raises(OverBudget, match="cohort a"):
-        ask_often(shared, "a")
-    shared.ask(QUESTION, "b")
+        ask_often(shared, Payer("a"))
+    shared.ask(QUESTION, Payer("b"))
+
+
+def test_the_budget_of_a_day_ends_at_midnight_utc(tmp_path):
+    midnight = 20_000 * 86_400
+    now = [midnight - 7_200.0]
+    budget = Budget(Limits(day=1.0), now=lambda: now[0], directory=tmp_path)
+    budget.reserve(Payer("shop"), 1.0)
+    now[0] = midnight - 1.0
+    with pytest.raises(OverBudget, match=r"\$1 a day is used up"):
+        budget.reserve(Payer("shop"), 0.5)
+    now[0] = midnight + 1.0
+    budget.reserve(Payer("shop"), 0.5)
+
+
+def test_the_budget_of_a_trace_is_of_that_trace_alone(endpoint):
+    endpoint.answers = [reply()]
+    bound = judge(dollars_per_trace=0.003)
+    payer = Payer("shop", "a" * 32)
+    with pytest.raises(OverBudget, match=r"\$0\.003 a trace is used up"):
+        ask_often(bound, payer)
+    bound.ask(QUESTION, Payer("shop", "b" * 32))
+
+
+def test_a_reply_has_its_cost_with_that_of_a_first_try_that_failed(endpoint, tmp_path):
+    endpoint.answers = ["nonsense", reply()]
+    queried = judge(recordings=tmp_path)
+    assert queried.query(QUESTION, Payer()).dollars == pytest.approx(2 * TRUE_COST)
+    assert queried.query(QUESTION, Payer()).dollars == 0.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```json\n{}\n```",
+        "Here is my verdict:\n\n```JSON\n{}\n```\nDone.",
+        "<think>\nis {it} so?\n</think>\n{}",
+        "\n {} \n",
+    ],
+)
+def test_fenced_json_is_read(endpoint, text):
+    endpoint.answers = [text.replace("{}", reply(0.75))]
+    assert judge().ask(QUESTION).score == 0.75
+    assert len(endpoint.requests) == 1
+
+
+def test_a_server_without_json_schemas_is_queried_without_one_from_then_on(endpoint):
+    endpoint.answers = [400, reply(0.75)]
+    queried = judge()
+    assert queried.ask(QUESTION).score == 0.75
+    assert queried.ask(QUESTION).score == 0.75
+    assert ["response_format" in request for request in endpoint.requests] == [True, False, False]
+
+
+def test_an_endpoint_of_its_own_needs_no_key(endpoint, monkeypatch):
+    address = os.environ["OPENAI_BASE_URL"]
+    monkeypatch.delenv("OPENAI_API_KEY")
+    monkeypatch.delenv("OPENAI_BASE_URL")
+    endpoint.answers = [reply(0.75)]
+    assert judge(endpoint=address).ask(QUESTION).score == 0.75
 
 
 def test_a_budget_needs_a_price(endpoint):
@@ -202,13 +275,13 @@ def test_hostile_material_stays_between_its_marks(endpoint):
 _ASK = """
 import sys, time
 from pathlib import Path
-from spanproof.evaluators.judge.budget import Budget, Pace
+from spanproof.evaluators.judge.budget import Budget, Limits, Pace, Payer
 from spanproof.evaluators.judge.errors import OverBudget
 directory, spent = Path(sys.argv[1]), 0
-budget, pace = Budget(1.0, directory=directory), Pace(2, None, directory)
+budget, pace = Budget(Limits(hour=1.0), directory=directory), Pace(2, None, directory)
 for _ in range(30):
     try:
-        budget.reserve("shop", 0.0625)
+        budget.reserve(Payer("shop"), 0.0625)
     except OverBudget:
         continue
     with pace.turn():
@@ -251,11 +324,11 @@ def test_turns_are_shared_and_a_process_that_is_killed_gives_its_own_back(tmp_pa
 
 def test_a_clock_that_was_set_back_keeps_no_cost_for_ever(tmp_path):
     now = [1e9]
-    budget = Budget(1.0, now=lambda: now[0], directory=tmp_path)
-    budget.reserve("shop", 1.0)
+    budget = Budget(Limits(hour=1.0), now=lambda: now[0], directory=tmp_path)
+    budget.reserve(Payer("shop"), 1.0)
     now[0] = 1e6
     with pytest.raises(OverBudget):
-        budget.reserve("shop", 1.0)
-    budget.settle("shop", 0.0, 0.0)
+        budget.reserve(Payer("shop"), 1.0)
+    budget.settle(Payer("shop"), 0.0, 0.0)
     now[0] += 3601
-    budget.reserve("shop", 1.0)
+    budget.reserve(Payer("shop"), 1.0)

@@ -21,7 +21,7 @@ MODEL = ("--set", "judge.model=gpt-4.1-mini-2025-04-14")
 def labels(tmp_path):
     file = tmp_path / "labels.jsonl"
     rows = [
-        {"id": at, "rubric": "Groundedness", "material": {"answer": f"{label} {at}"}, "label": label}
+        {"id": at, "rubric": "CodeCorrectness", "material": {"answer": f"{label} {at}"}, "label": label}
         for at, label in enumerate(["pass", "fail"] * 50)
     ]
     file.write_text("\n".join(map(json.dumps, rows)))
@@ -55,7 +55,7 @@ def test_calibrate_reports_kappa_with_its_interval_and_gates_on_its_lower_end(en
              "judge.dollars_per_hour=1"],
             "judge.prices",
         ),
-        (["judge", "compare", *MODEL], "JSON Lines"),
+        (["judge", "prefer", *MODEL], "JSON Lines"),
     ],
 )  # fmt: skip
 def test_misuse_is_reported_with_the_remedy(labels, capsys, arguments, reported):
@@ -76,14 +76,14 @@ def test_rubrics_are_listed_and_copied_to_edit(tmp_path, capsys):
     assert run(["judge", "rubrics", "--write", str(tmp_path / "mine")]) == 2
 
 
-def test_compare_answers_line_by_line(endpoint, capfdbinary, monkeypatch):
+def test_prefer_answers_line_by_line(endpoint, capfdbinary, monkeypatch):
     endpoint.answers = [
         '{"reasoning": "r", "quotes": [], "score": 1}',
         '{"reasoning": "r", "quotes": [], "score": 0}',
     ]
     line = json.dumps({"id": 1, "task": "t", "first": "a", "second": "b"}).encode() + b"\n{}\n"
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(line)))
-    assert run(["judge", "compare", "--jsonl", *MODEL]) == 0
+    assert run(["judge", "prefer", "--jsonl", *MODEL]) == 0
     good, bad = (json.loads(line) for line in capfdbinary.readouterr().out.splitlines())
     assert good == {"id": 1, "preference": "first", "consistent": True, "reasoning": "r"}
     assert "task" in bad["error"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -25,7 +26,7 @@ def test_the_configuration_of_the_page_is_valid(tmp_path, endpoint):
     assert load_config(file, {}).judge.model_fields_set == yaml.safe_load(file.read_text())["judge"].keys()
     labels = tmp_path / "labels.jsonl"
     rows = [
-        {"rubric": "Groundedness", "material": {"answer": f"{label} {at}"}, "label": label}
+        {"rubric": "CodeCorrectness", "material": {"answer": f"{label} {at}"}, "label": label}
         for at, label in enumerate(["pass", "fail"] * 50)
     ]
     labels.write_text("\n".join(map(json.dumps, rows)))
@@ -34,7 +35,8 @@ def test_the_configuration_of_the_page_is_valid(tmp_path, endpoint):
     )
     command = re.search(r"^\$ spanproof (judge calibrate .*)$", PAGE, re.MULTILINE)[1]
     words = command.replace("labels.jsonl", str(labels)).replace("spanproof.yaml", str(file)).split()
-    assert run([*words, "--set", f"judge.recordings={tmp_path / 'kept'}"]) == 0
+    here = f"judge.endpoint={os.environ['OPENAI_BASE_URL']}"
+    assert run([*words, "--set", f"judge.recordings={tmp_path / 'kept'}", "--set", here]) == 0
 
 
 def test_the_rubrics_are_those_that_ship():

@@ -36,8 +36,9 @@ def test_a_clean_run_keeps_its_pass(run_agent, clean):
         for score in run.scores
         if score.name == score.layer.value
     }
-    assert labels[Layer.GROUNDEDNESS] is Label.PASS
     if clean.shape == HONEST_FAILURE:
         assert account.reports_failure
+        assert labels[Layer.GROUNDEDNESS] is not Label.FAIL
     else:
+        assert labels[Layer.GROUNDEDNESS] is Label.PASS
         assert Label.FAIL not in labels.values()

@@ -13,7 +13,18 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.outcomes.account import build_account
 from spanproof.sandbox.scanners.pipeline import Pipeline
-from spanproof.trace import Label, Layer, Scored, trace_of
+from spanproof.trace import (
+    ExecutedCode,
+    Label,
+    Layer,
+    Message,
+    Payload,
+    Scored,
+    Span,
+    SpanKind,
+    ToolCall,
+    trace_of,
+)
 from spanproof.trace.dialects import normalise
 
 TASK = "What does our berth 4 cost a day?"
@@ -109,3 +120,38 @@ def test_a_failure_in_messages_denies_what_is_said_to_be_done(evaluate):
     done = [*sent, response("c1", '{"success": false, "reason": "berth 4 is taken"}')]
     account, _ = evaluate(answer, [([sent[0]], [sent[1]]), (done, [text("assistant", answer)])])
     assert [origin.kind.value for origin in account.fabricated] == ["undone"]
+
+
+FEES = "fees = {'Isolde': 412.50, 'Norne': 231.75, 'Frigg': 96.20}\nprint(sum(fees.values()))"
+SECOND = 1_000_000_000
+
+
+@pytest.mark.parametrize("tools", [(), ("send_invoice",)])
+@pytest.mark.parametrize(("has_first_turn", "fails"), [(False, False), (True, True)])
+def test_values_typed_into_code_are_invented_only_where_its_prompt_is_recorded(has_first_turn, fails, tools):
+    """The table may stand in a file or a message that the trace does not have."""
+    task, answer = "What did our customers pay in fees?", "They paid 740.45 in fees."
+
+    def build_span(number: int, kind: SpanKind, **content) -> Span:
+        span_id, root_id = f"{number:016x}", None if kind is SpanKind.AGENT else f"{1:016x}"
+        return Span(
+            "b" * 32, span_id, root_id, "clerk", kind, number * SECOND, (number + 1) * SECOND, **content
+        )
+
+    sent, said = (Message("user", task),), (Message("assistant", answer),)
+    tool = ToolCall("run_python", {"code": FEES})
+    code = ExecutedCode(FEES, "code", "python", logs="740.45")
+    spans = [build_span(3, SpanKind.TOOL, tool=tool, code=code, output=Payload("740.45", 740.45))]
+    spans += [
+        build_span(4, SpanKind.TOOL, tool=ToolCall(name, {"to": "Isolde"}), output=Payload("sent", "sent"))
+        for name in tools
+    ]
+    spans.append(build_span(6, SpanKind.LLM, input_messages=sent, output_messages=said))
+    if has_first_turn:
+        spans.append(build_span(2, SpanKind.LLM, input_messages=sent))
+    root = Span("b" * 32, f"{1:016x}", None, "clerk", SpanKind.AGENT, SECOND, 9 * SECOND, agent="clerk",
+                input=Payload(task, task), output=Payload(answer, answer))  # fmt: skip
+    evaluation = Engine(pipeline=Pipeline(), sandbox=None).evaluate(trace_of([root, *spans]))
+    (outcome,) = (each.outcome for each in evaluation.scores if each.name == Layer.GROUNDEDNESS.value)
+    assert isinstance(outcome, Scored)
+    assert outcome.label is (Label.FAIL if fails else None)

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-import yaml
 from agents_of_a_shop import traced
+from golden_runs import is_as_labelled, is_kept, iter_golden_runs
 
 from spanproof.evaluators.engine import Engine
 from spanproof.sandbox.scanners.pipeline import Pipeline
-from spanproof.trace import Scored
-
-CASES = list(
-    yaml.safe_load_all((Path(__file__).parents[2] / "golden/outcomes/shop.yaml").read_text(encoding="utf-8"))
-)
-LAYERS = ("correctness", "boundary", "execution", "groundedness", "trajectory")
+from spanproof.trace import Layer, Scored
 
 
 @pytest.fixture(scope="module")
@@ -24,12 +17,13 @@ def run_agent():
         yield run
 
 
-@pytest.mark.parametrize("case", [pytest.param(case, id=case["case"]) for case in CASES])
-def test_every_layer_gives_the_verdict_of_the_golden_run(run_agent, jail, case):
-    trace = run_agent(case["framework"], case["task"], case["turns"])
+@pytest.mark.parametrize("golden", [pytest.param(each, id=each.name) for each in iter_golden_runs("shop")])
+def test_every_layer_gives_the_verdict_of_the_golden_run(run_agent, jail, golden):
+    trace = run_agent(golden.framework, golden.task, golden.turns)
     evaluation = Engine(pipeline=Pipeline(), sandbox=jail).evaluate(trace)
-    of_layer = {score.name: score.outcome for score in evaluation.scores if score.name == score.layer.value}
-    for layer, expected in zip(LAYERS, case["labels"].split(), strict=True):
-        outcome = of_layer[layer]
-        label = outcome.label.value if isinstance(outcome, Scored) and outcome.label is not None else "-"
-        assert expected in (label, "*"), (layer, outcome)
+    outcomes = {score.name: score.outcome for score in evaluation.scores if score.name == score.layer.value}
+    labels = {name: each.label if isinstance(each, Scored) else None for name, each in outcomes.items()}
+    for layer, expected in golden.labels.items():
+        assert is_kept(expected, labels[layer]), (layer, outcomes[layer])
+    if golden.is_right is not None:
+        assert is_as_labelled(labels[Layer.GROUNDEDNESS.value], is_right=golden.is_right)

@@ -6,12 +6,15 @@ import json
 import zipfile
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from spanproof.evaluators.detect import detect
 from spanproof.evaluators.runs import runs_of
 from spanproof.trace import SpanKind
 from spanproof.trace.dialects import read_traces
 from spanproof.trace.exports import read_file
+from spanproof.trace.exports.inspected import iter_inspected
 
 CODE = "print(7 * 12)"
 AGENT = {
@@ -277,3 +280,63 @@ def test_what_is_none_of_these_is_refused_and_named(tmp_path):
     assert not requests
     assert "neither OTLP" in str(problem)
     assert "transcript" in str(problem)
+
+
+CONSOLE_OF_JAVASCRIPT = r"""
+server listens on 3000
+{
+  resource: { attributes: { 'service.name': 'brewery', 'host.arch': [Object] } },
+  instrumentationScope: { name: 'ai', version: undefined, schemaUrl: undefined },
+  traceId: '5b8efff798038103d269b633813fc60c',
+  parentSpanContext: undefined,
+  traceState: undefined,
+  name: 'agent',
+  id: 'eee19b7ec3c1b174',
+  kind: 0,
+  timestamp: 1717000000000000,
+  duration: 9000000.5,
+  attributes: {
+    'openinference.span.kind': 'AGENT',
+    'input.value': 'How much is ' +
+      '7 × 12?',
+    'output.value': "It is 84, isn't it?\nYes.",
+    tags: [ 'a', 'b', ... 2 more items ]
+  },
+  status: { code: 0 },
+  events: [],
+  links: [ [Object] ]
+}
+GET /metrics 200
+SpanImpl {
+  parentSpanContext: { traceId: '5b8efff798038103d269b633813fc60c', spanId: 'eee19b7ec3c1b174' },
+  _spanContext: { traceId: '5b8efff798038103d269b633813fc60c', spanId: 'eee19b7ec3c1b175', traceFlags: 1 },
+  name: 'run_python',
+  startTime: [ 1717000001, 500 ],
+  endTime: [ 1717000002, 0 ],
+  attributes: { 'openinference.span.kind': 'TOOL', 'tool.name': 'run_python',
+    'input.value': '{"code":"print(7 * 12)"}', 'output.value': '84\n' },
+  _spanProcessor: MultiSpanProcessor { _spanProcessors: [ [SimpleSpanProcessor] ] },
+  onEnd: [Function: onEnd],
+  status: { code: 2, message: `no 'cellar'` }
+}
+"""
+
+
+def test_spans_that_javascripts_console_printed_are_read(tmp_path):
+    (run,) = runs_in(write(tmp_path, CONSOLE_OF_JAVASCRIPT, "console.log"))
+    assert (run.task, run.answer.text) == ("How much is 7 × 12?", "It is 84, isn't it?\nYes.")
+    ((call,),) = [step.calls for step in run.steps]
+    assert (dict(call.kwargs), call.error.message) == ({"code": CODE}, "no 'cellar'")
+    assert run.cohort.service == "brewery"
+
+
+@pytest.mark.parametrize("text", ["{ traceId: 'ab", "{ attributes: { [ }", "{\n  traceId: }", "traceId: x\n"])
+def test_what_breaks_off_in_a_print_is_reported(tmp_path, text):
+    requests, malformed = read_file(write(tmp_path, text, "console.log"))
+    assert (requests, len(malformed)) == ([], 1)
+
+
+@pytest.mark.hypothesis
+@given(st.text(alphabet="{}[]:,'\"`\\+ux0a1-.n \n<>() "))
+def test_no_text_raises_when_read_as_a_print_of_javascript(text):
+    assert all(line >= 1 for line, _ in iter_inspected("{ traceId: " + text + "\n" + text))

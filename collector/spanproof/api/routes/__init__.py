@@ -12,6 +12,7 @@ from spanproof.api.routes import (
     compare,
     experiments,
     failures,
+    judges,
     live,
     overview,
     review,
@@ -35,7 +36,7 @@ router = APIRouter(
 _OF_NO_PROJECT = (alerts, runs, cases, suites, experiments, settings)
 for area in (
     overview, live, traces, failures, alerts, runs, compare, sessions, boundary, cases, suites, experiments,
-    review, settings,
+    review, judges, settings,
 ):  # fmt: skip
     limits = [Depends(refuse_limited)] if area in _OF_NO_PROJECT else []
     router.include_router(area.router, dependencies=limits)

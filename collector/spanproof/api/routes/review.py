@@ -29,10 +29,11 @@ from spanproof.api.parameters import (
 from spanproof.api.problems import describe_problem
 from spanproof.evaluators.intervals import Interval, compute_wilson_interval
 from spanproof.evaluators.judge.agreement import measure_agreement
+from spanproof.evaluators.judge.sentences import list_open_sentences
 from spanproof.evaluators.run_state import PERSON_VERDICT
 from spanproof.store import ExternalScore
-from spanproof.store.browse import CORRECTION_NAME, LabelRow
-from spanproof.trace import CAUSE_WORDS, Cause, Label, Layer, Run, Score, Scored, State, get_state
+from spanproof.store.browse import CORRECTION_NAME, SENTENCE_NAME, LabelRow
+from spanproof.trace import CAUSE_WORDS, Cause, Label, Layer, Ruling, Run, Score, Scored, State, get_state
 from spanproof.trace.project import get_score_key
 
 router = APIRouter()
@@ -43,6 +44,24 @@ _REFUSED: dict[int | str, dict[str, Any]] = {
     415: describe_problem("the body is not JSON"),
 }
 _MOST_LABELS = 20_000
+_RULING_VALUES = {Ruling.TRUE: 1.0, Ruling.UNKNOWN: 0.5, Ruling.FALSE: 0.0}
+
+
+class WaitingSentence(Answer):
+    """A sentence of an answer, with what it was bound to: its characters are `answer[start:end]`."""
+
+    start: int
+    end: int
+    text: str
+    bindings: list[str] = Field(description="What its claims were bound to, in words, one each.")
+
+
+class SentenceLabel(Answer):
+    """A person's ruling on a sentence of an answer."""
+
+    start: Annotated[int, Field(ge=0)]
+    end: Annotated[int, Field(ge=1)]
+    ruling: Ruling
 
 
 class Waiting(Answer):
@@ -61,6 +80,9 @@ class Waiting(Answer):
     task: str | None = Field(description="The task of the run; null where the trace does not say.")
     answer: str | None = Field(description="What the run answered; null where the trace does not say.")
     evidence: list[models.Fact] = Field(description="The facts behind the verdict, the strongest first.")
+    sentences: list[WaitingSentence] = Field(
+        description="Of groundedness, the sentences to rule on: the open ones, in order."
+    )
 
 
 class Queue(Answer):
@@ -85,6 +107,10 @@ class NewLabel(Answer):
         str | None, Field(max_length=20_000, description="The right answer, where the run's is wrong.")
     ] = None
     author: Annotated[str, Field(pattern=r"^[a-z0-9_]{1,50}$", description="Who says so.")] = "human"
+    sentences: Annotated[
+        tuple[SentenceLabel, ...],
+        Field(max_length=200, description="Rulings on sentences of the answer, kept beside the verdict."),
+    ] = ()
     project: Annotated[
         str | None,
         Field(max_length=500, description="Of the trace, where several projects have one with this id."),
@@ -212,6 +238,17 @@ def write_label(given: NewLabel, store: Opened) -> PersonsLabel:
     if given.correction is not None:
         # Advice: it counts in no rate.
         written.append(replace(verdict, name=CORRECTION_NAME, label=None, explanation=given.correction))
+    answer = run.run.answer.text if run.run.answer is not None else ""
+    for sentence in given.sentences:
+        # Advice as well; the name has the place, so that a later ruling replaces it.
+        ruling = replace(
+            verdict,
+            name=f"{SENTENCE_NAME}_{sentence.start}_{sentence.end}",
+            value=_RULING_VALUES[sentence.ruling],
+            label=None,
+            explanation=answer[sentence.start : sentence.end],
+        )
+        written.append(ruling)
     store.write_external(written)
     ours = next(
         (
@@ -293,7 +330,22 @@ def _build_waiting(score: Score, run: Run | None) -> Waiting:
         task=pages.clean_text(run.task) if run and run.task is not None else None,
         answer=pages.clean_text(run.answer.text) if run and run.answer is not None else None,
         evidence=pages.build_facts(score),
+        sentences=_list_sentences(scored, run) if score.layer is Layer.GROUNDEDNESS else [],
     )
+
+
+def _list_sentences(outcome: Scored | None, run: Run | None) -> list[WaitingSentence]:
+    if outcome is None or run is None or run.answer is None or get_state(outcome) is not State.OPEN:
+        return []
+    return [
+        WaitingSentence(
+            start=each.start,
+            end=each.end,
+            text=pages.clean_text(each.text),
+            bindings=[pages.clean_text(binding) for binding in each.bindings],
+        )
+        for each in list_open_sentences(run.answer.text, outcome)
+    ]
 
 
 def _describe_cause(cause: Cause, detail: str) -> str:

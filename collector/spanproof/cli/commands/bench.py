@@ -27,6 +27,7 @@ from spanproof.benchmarks import (
     read_samples,
 )
 from spanproof.benchmarks.turns import run_agent
+from spanproof.cli.commands.bench_sampling import fetch_completions
 from spanproof.cli.commands.bench_security import SECURITY, run_security
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.options.backend import open_backend, with_backend_options
@@ -73,14 +74,18 @@ def command(
     if name == SECURITY:
         return run_security(options, backend, settings, out, as_json=as_json)
     agent = _select_agent(options)
-    if sum((options.samples is not None, options.reference, agent is not None)) != 1:
+    given = (options.samples is not None, options.reference, agent is not None, options.endpoint is not None)
+    if sum(given) != 1:
         raise UsageProblem(
             "bench needs answers, of one kind",
-            "Give --samples FILE, --reference, or an agent by --agent, --command or --url.",
+            "Give --samples FILE, --reference, --endpoint URL, or an agent by --agent, --command or --url.",
         )
     benchmark = BENCHMARKS[name]
     published = read_problems(benchmark, options.source(options.problems))
     chosen, subset = _choose(published, options)
+    if options.endpoint is not None:
+        tasks = {each.id: each.task for each in chosen}
+        options = replace(options, samples=fetch_completions(name, tasks, options, as_json=as_json))
     timeout_s = options.timeout or benchmark.timeout_s
     packages = _read_package_set(options.packages)
     digest = _hash_files(options.problems)

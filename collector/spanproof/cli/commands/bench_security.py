@@ -10,6 +10,7 @@ from rich.table import Table
 
 from spanproof.benchmarks import Place, read_samples
 from spanproof.benchmarks.security import assess, compute_rates_by_cwe, read_security
+from spanproof.cli.commands.bench_sampling import fetch_completions
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.backend import open_backend
 from spanproof.cli.options.benchmark import BenchOptions
@@ -29,10 +30,16 @@ def run_security(
         BenchmarkError: a file is not in its form.
         UsageProblem: there are no completions, or none of these prompts.
     """
-    if options.samples is None:
-        raise UsageProblem("bench security needs completions", "Give a model's answers with --samples.")
     prompts = read_security(options.problems)
-    answers = list(read_samples(options.samples))
+    samples = options.samples
+    if samples is None and options.endpoint is not None:
+        tasks = {each.id: each.task for each in prompts}
+        samples = fetch_completions(SECURITY, tasks, options, as_json=as_json)
+    if samples is None:
+        raise UsageProblem(
+            "bench security needs completions", "Give a model's answers with --samples, or --endpoint URL."
+        )
+    answers = list(read_samples(samples))
     with open_backend(backend, settings, options.jobs) as sandbox:
         place = Place(sandbox, options.timeout or 10.0, options.memory * 1024**2)
         found = assess(prompts, answers, place, Pipeline(), options.jobs)

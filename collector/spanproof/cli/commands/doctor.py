@@ -1,12 +1,14 @@
-"""`spanproof doctor`: which isolation features this machine has, backend by backend; and cleaning up.
+"""`spanproof doctor`: which isolation features this machine has, what is open in a store; and cleaning up.
 
 Out: one sentence, a table of the chosen backend, a line for each other one; or one JSON line per backend.
 Exit code 0 when the chosen backend can run, 1 when it lacks a required feature; the default is the jail.
+With --store: what is open, and what a judge of it costs.
 With --clean: what killed sandboxes left and was removed.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -15,6 +17,7 @@ from rich.text import Text
 
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.options.backend import DEFAULT_BACKEND, open_backend, settings_option
+from spanproof.cli.options.config import read_config
 from spanproof.cli.output.console import console, pick, print_json
 from spanproof.cli.output.hostile import clean_line
 from spanproof.cli.problems import UsageProblem
@@ -27,8 +30,23 @@ from spanproof.sandbox.registry import list_backends
 @click.option("--backend", help="Probe one backend only.")
 @click.option("--all", "show_all", is_flag=True, help="Show the features of the other backends too.")
 @click.option("--clean", is_flag=True, help="Remove what sandboxes left whose processes were killed.")
+@click.option("--store", "location", help="Show what is open in this store, and what a judge of it costs.")
+@click.option(
+    "--config",
+    "config_file",
+    type=click.Path(path_type=Path),
+    help="The configuration whose judge the costs are of.",
+)
 @settings_option
-def command(as_json: bool, backend: str | None, show_all: bool, clean: bool, settings: dict[str, str]) -> int:
+def command(
+    as_json: bool,
+    backend: str | None,
+    show_all: bool,
+    clean: bool,
+    location: str | None,
+    config_file: Path | None,
+    settings: dict[str, str],
+) -> int:
     """Show what this machine can run, and how to get what is missing.
 
     Exit code 0 when the chosen backend can run with its settings; without --backend that is the default one,
@@ -36,10 +54,19 @@ def command(as_json: bool, backend: str | None, show_all: bool, clean: bool, set
 
     With --clean, remove the processes, control groups, directories and containers of sandboxes that were
     killed together with what cleans up after them, and show what was removed.
+
+    With --store, show instead what share of the verdicts of the last seven days is open, what a judge settled
+    of it, and what a judge of the rest costs for 1,000 runs.
     """
     chosen = backend or DEFAULT_BACKEND
     if clean:
         return _clean(chosen, settings, as_json)
+    if location is not None:
+        # The store takes longer to load than all that is probed.
+        from spanproof.cli.open_verdicts import show_open_verdicts
+
+        show_open_verdicts(location, read_config(config_file).judge, as_json=as_json)
+        return EXIT_PASS
     probed = {}
     for name in (backend,) if backend else list_backends():
         with open_backend(name, settings if name == chosen else {}) as sandbox:

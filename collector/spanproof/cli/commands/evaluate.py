@@ -21,14 +21,23 @@ from spanproof.cli.options.policy import policy_option
 from spanproof.cli.output.console import console, make_progress, print_json, show_problem, warn
 from spanproof.cli.output.runs_table import build_run_lines, print_runs
 from spanproof.cli.output.words import format_count
-from spanproof.cli.problems import UsageProblem
+from spanproof.cli.problems import UsageProblem, build_page_url
 from spanproof.config.model import Config
 from spanproof.evaluators.model import TraceEvaluation
+from spanproof.evaluators.runs.fragments import find_split_runs
 from spanproof.evaluators.score_rows import make_run_row
-from spanproof.trace import DEFECT_WORDS
+from spanproof.trace import DEFECT_WORDS, Trace
 
 if TYPE_CHECKING:
     from spanproof.evaluators.structure import Files
+
+
+# How many ids of traces a hint names.
+_MOST_IDS = 6
+_JOIN_HINT = (
+    f"start their spans in its context ({build_page_url('frameworks')}, One run in several traces); from a"
+    " store, `spanproof session` judges them together"
+)
 
 
 @click.command("eval")
@@ -70,6 +79,7 @@ def command(
         config = config.model_copy(update={"evaluation": rules})
     earlier = _read_code(before) if before is not None else {}
     evaluations: list[TraceEvaluation] = []
+    found: list[Trace] = []
     unreadable = 0
     given: set[str] = set()
     with (
@@ -82,6 +92,7 @@ def command(
             for problem in problems:
                 show_problem(problem)
             unreadable += bool(problems)
+            found += traces
             for trace in traces:
                 evaluation = engine.evaluate(trace)
                 given |= {score.name for score in evaluation.scores}
@@ -94,6 +105,10 @@ def command(
             bar.advance(task)
     if evaluations:
         _print(evaluations)
+    for split in find_split_runs(found):
+        ids = ", ".join(trace_id[:8] for trace_id in split.trace_ids[:_MOST_IDS])
+        more = ", …" if len(split.trace_ids) > _MOST_IDS else ""
+        warn(f"traces {ids}{more} are parts of one run, conversation {split.conversation}: {_JOIN_HINT}")
     warn_of_silent_evaluators(config, given)
     return EXIT_MISUSE if unreadable else EXIT_PASS
 

@@ -1,7 +1,6 @@
-"""`spanproof judge`: list the rubrics, calibrate a judge against labels of people, compare two answers.
+"""`spanproof judge`: rubrics, judges held against people's labels, and preferences between two answers.
 
-The model, its budget and its rubrics come from the `judge` section of the configuration; `OPENAI_BASE_URL`
-and `OPENAI_API_KEY` say where it is.
+The model, its endpoint, its budget and its rubrics come from the `judge` section of the configuration.
 """
 
 from __future__ import annotations
@@ -16,6 +15,8 @@ import click
 from rich.table import Table
 from rich.text import Text
 
+from spanproof.cli.commands.judge_local import command as local_command
+from spanproof.cli.commands.judge_measure import compare_command, measure_command
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.input.jsonl import Row, answer_lines, jsonl_option, read_text_field, require_jsonl
 from spanproof.cli.options.config import with_config_options
@@ -32,7 +33,12 @@ from spanproof.evaluators.judge.pairs import compare, load_preference_rubric
 
 @click.group()
 def command() -> None:
-    """Calibrate an LLM judge, and compare answers with it."""
+    """Measure, compare and calibrate judges, and prefer answers with one."""
+
+
+command.add_command(measure_command)
+command.add_command(compare_command)
+command.add_command(local_command)
 
 
 @command.command()
@@ -98,15 +104,15 @@ def calibrate_command(labels: TextIO, config: Config, at_least: float | None, as
     return EXIT_GATE_FAILED if short else EXIT_PASS
 
 
-@command.command(name="compare")
+@command.command(name="prefer")
 @jsonl_option
 @with_config_options
-def compare_command(jsonl: bool, config: Config) -> int:
+def prefer_command(jsonl: bool, config: Config) -> int:
     """Decide which of two answers is better, in both orders.
 
     In: {"id", "task", "first", "second"}. Out: {"id", "preference", "consistent", "reasoning"}.
     """
-    require_jsonl("judge compare", jsonl=jsonl)
+    require_jsonl("judge prefer", jsonl=jsonl)
     judge, rubric = _open_judge(config.judge), load_preference_rubric()
 
     def answer(row: Row) -> Row:

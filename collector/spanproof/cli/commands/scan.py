@@ -71,7 +71,7 @@ def command(
 
 def _scan(pipeline: Pipeline, program: CodeFile) -> Scan:
     scan = pipeline.scan(program.language, program.source)
-    return replace(scan, findings=tuple(program.place(finding) for finding in scan.findings))
+    return replace(scan, findings=tuple(program.locate(finding) for finding in scan.findings))
 
 
 def _answer_row(pipeline: Pipeline, row: Row) -> Row:

@@ -31,13 +31,13 @@ from spanproof.config.added_evaluators import load_function
 from spanproof.config.model import OwnEvaluator
 from spanproof.evaluators.custom import BuiltIn, Call, Check, Function, Returned, evaluate
 from spanproof.evaluators.groundedness_rules import GroundednessRule
-from spanproof.evaluators.layers.groundedness import Claim, explain, ground
+from spanproof.evaluators.layers.groundedness import Claim, Ledger, explain, ground
 from spanproof.evaluators.layers.trajectory.ending import Completion
 from spanproof.evaluators.layers.trajectory.loops import find_loop
 from spanproof.evaluators.layers.trajectory.metrics import find_wasted, measure
 from spanproof.evaluators.layers.trajectory.steps import build_actions
 from spanproof.evaluators.outcomes.recovery import has_recovered, select_failures
-from spanproof.trace import Scored
+from spanproof.trace import OPEN_VALUE, Scored
 
 if TYPE_CHECKING:
     from spanproof.sandbox.scanners.pipeline import Pipeline
@@ -71,7 +71,7 @@ def groundedness(*, jsonl: bool, synonyms_file: Path | None, without_rules: tupl
 
     In: {"id", "task"?, "system"?, "outputs": […], "answer", "now"?}; "system" is the system prompt, "now" is
     when the answer was given, as ISO 8601 with its zone, for words such as "yesterday". Out: {"id",
-    "verdict", "value", "claims"}.
+    "verdict", "value", "claims", "sentences"}.
     """
     require_jsonl("score groundedness", jsonl=jsonl)
     synonyms = _read_synonyms(synonyms_file) if synonyms_file else {}
@@ -184,7 +184,7 @@ def score_groundedness(
         if row.get(name) is not None and not isinstance(row[name], str):
             raise BadRow(f"field '{name}' must be a string, got {name_json_type(row[name])}")
     texts = [each if isinstance(each, str) else encode_json_line(each).decode().rstrip() for each in outputs]
-    grounding = ground(
+    ledger = ground(
         texts,
         read_text_field(row, "answer"),
         row.get("task"),
@@ -195,10 +195,20 @@ def score_groundedness(
     )
     return {
         "id": row.get("id"),
-        "verdict": grounding.verdict.value,
-        "value": round(grounding.value, 4),
-        "claims": [_to_claim_row(claim) for claim in grounding.claims],
+        "verdict": ledger.verdict.value,
+        "value": _compute_value(ledger),
+        "claims": [_to_claim_row(claim) for claim in ledger.claims],
+        "sentences": [
+            {**pick(sentence, "text start end verdict"), "unread": [part.text for part in sentence.unread]}
+            for sentence in ledger.sentences
+        ],
     }
+
+
+def _compute_value(ledger: Ledger) -> float:
+    """Return the share of bound claims that agree with their source; the open value where none is bound."""
+    agreeing, bound = ledger.facts
+    return round(agreeing / bound, 4) if bound else OPEN_VALUE
 
 
 def score_trajectory(row: Row, pipeline: Pipeline) -> Row:

@@ -23,11 +23,13 @@ from spanproof.api import ConsoleServer, ConsoleSettings, TokenHolders
 from spanproof.api.server import bind_console
 from spanproof.cli.exit_codes import EXIT_MISUSE, EXIT_PASS
 from spanproof.cli.options.config import with_config_options
-from spanproof.cli.output.console import console, pick, print_json
+from spanproof.cli.output.console import console, inform, pick, print_json
 from spanproof.cli.problems import UsageProblem, describe
+from spanproof.collector.judge_measuring import JudgeMeasuring
 from spanproof.collector.receive.server import Endpoints
 from spanproof.collector.roles import NODES, Role, check_role
 from spanproof.collector.service import Collector
+from spanproof.collector.stages.evaluate import locate_judge_directory
 from spanproof.collector.telemetry import JsonLines
 from spanproof.collector.ticker import Watcher
 from spanproof.config.model import Config
@@ -86,7 +88,7 @@ def command(config: Config, role: str, as_json: bool, log_level: str, log_format
         if config.console.enabled and role in (Role.ALL, Role.CONSOLE):
             bound = stack.enter_context(_bind_console(config))
         if not as_json:
-            console.print("Spanproof is starting: it will say where it takes traces.")
+            inform("Spanproof is starting: it will say where it takes traces.")
         collector = make_collector(config, Role(role))
 
         def on_ready(endpoints: Endpoints) -> None:
@@ -151,6 +153,7 @@ def _make_console_server(
         workspace=where.workspace,
         configured=config.list_settings(),
         rules=config.alerts,
+        judge=config.judge,
         policy=_read_policy(config.policy) if config.policy else "",
         otlp_http=endpoints.http or "",
         otlp_grpc=endpoints.grpc or "",
@@ -213,7 +216,11 @@ def make_collector(config: Config, role: Role = Role.ALL) -> Collector:
         collector.on_stop("alerts", alerts.close)
         return lambda: alerts.tick(time.time_ns())
 
-    collector = NODES[role](config, watch=[watch])
+    def measure_judges(store: Store) -> Watcher:
+        return JudgeMeasuring(store, locate_judge_directory(config), config.judge.least_precision)
+
+    has_judge = bool(config.judge.model) or config.evaluation.groundedness_model.path is not None
+    collector = NODES[role](config, watch=[watch, measure_judges] if has_judge else [watch])
     return collector
 
 

@@ -138,9 +138,9 @@ def _make_settings(directory: Path, webhook: str) -> tuple[str, ...]:
         "name": "eval-fail-rate-of-prompt-v2",
         "layer": "groundedness",
         "cohort": _COHORT,
-        "min_count": 2,
+        "min_count": 1,
         "threshold": 0.3,
-        # Six runs are no evidence of a rate, and the demo shows what an alert is.
+        # A run is no evidence of a rate, and the demo shows what an alert is.
         "lower_bound": False,
         "for_s": 0,
         "notify": [{"kind": "webhook", "url": webhook}],

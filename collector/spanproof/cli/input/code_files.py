@@ -41,7 +41,7 @@ class CodeFile:
     source: str
     lines: tuple[tuple[int | None, int], ...] = ()
 
-    def place(self, finding: Finding) -> Finding:
+    def locate(self, finding: Finding) -> Finding:
         """Return the finding with the lines of the file, and with the cell of a notebook in its message."""
         if not self.lines:
             return finding
@@ -90,7 +90,7 @@ def _read_notebook(path: Path) -> list[CodeFile]:
         raise UsageProblem(f"{path} is no notebook: {type(failure).__name__}: {failure}", remedy) from failure
     kernel = _get_kernel_language(notebook)
     shared: list[str] = []
-    places: list[tuple[int | None, int]] = []
+    shared_lines: list[tuple[int | None, int]] = []
     found = []
     for number, source in code:
         magic = source.split(maxsplit=1)[0] if source.strip() else ""
@@ -99,11 +99,11 @@ def _read_notebook(path: Path) -> list[CodeFile]:
         lines = [(number, line) for line in range(1, len(rows) + 1)]
         if own_language is None:
             shared += rows
-            places += lines
+            shared_lines += lines
         else:
             found.append(CodeFile(str(path), own_language, "\n".join(["", *rows[1:]]), tuple(lines)))
     if shared:
-        found.insert(0, CodeFile(str(path), kernel, "\n".join(shared) + "\n", tuple(places)))
+        found.insert(0, CodeFile(str(path), kernel, "\n".join(shared) + "\n", tuple(shared_lines)))
     return found
 
 

@@ -49,6 +49,10 @@ class BenchOptions:
     model: str
     temperature: float | None
     seed: int | None
+    endpoint: str | None
+    completions: Path | None
+    max_cost: float | None
+    price: tuple[float, float] | None
 
     def source(self, problems: Path) -> Source:
         """Return the local files that belong to these problems."""
@@ -75,11 +79,12 @@ _OPTIONS = (
         help="Attempts of an agent: after each it sees what the public tests say.",
     ),
     click.option(
+        "-n",
         "--trials",
         type=click.IntRange(1, 1000),
         default=1,
         show_default=True,
-        help="Answers of an agent to each problem: the n of pass@k.",
+        help="Answers of an agent or of --endpoint to each problem: the n of pass@k.",
     ),
     click.option("--k", multiple=True, type=click.IntRange(1), help="Of pass@k; may be given several times."),
     click.option("--limit", type=click.IntRange(1), help="The first problems only."),
@@ -118,9 +123,25 @@ _OPTIONS = (
     click.option(
         "--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Programs at once."
     ),
-    click.option("--model", default="", help="The snapshot that answered, for the protocol."),
-    click.option("--temperature", type=float, help="Of the model, for the protocol."),
-    click.option("--seed", type=int, help="Of the model, for the protocol; an agent is given it."),
+    click.option("--model", default="", help="The snapshot that answers, for the protocol and --endpoint."),
+    click.option("--temperature", type=float, help="Of the model, for the protocol and --endpoint."),
+    click.option("--seed", type=int, help="Of the model, for the protocol; an agent and --endpoint get it."),
+    click.option("--endpoint", metavar="URL", help="Request completions of --model from this OpenAI API."),
+    click.option(
+        "--completions",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="Where all completions of --endpoint are kept; those that are there are not requested again."
+        "  [default: .spanproof/bench/NAME-MODEL.jsonl]",
+    ),
+    click.option(
+        "--max-cost", type=click.FloatRange(min=0), help="US dollars after which no completion is requested."
+    ),
+    click.option(
+        "--price",
+        type=(float, float),
+        metavar="IN OUT",
+        help="US dollars per million tokens of --model, where the shipped list has none.",
+    ),
 )
 
 

@@ -114,6 +114,7 @@ class SpanConsumer:
                 if len(messages) == _BATCH or ticks >= _COMMIT_EVERY_S:
                     ticks = 0.0
                     self._commit(self._offsets.take_committable())
+                    self._telemetry.kafka_lag.set(count_lag(self._consumer))
         except Exception:
             log.exception("reading the topic ended")
         finally:
@@ -183,6 +184,7 @@ class SpanConsumer:
 
     def _on_assign(self, consumer: Consumer, partitions: Sequence[TopicPartition]) -> None:
         log.info("assigned partitions %s", [each.partition for each in partitions])
+        self._telemetry.kafka_rebalances.labels("assigned").inc()
         self._telemetry.kafka_partitions.inc(len(partitions))
         # New ones are not paused: the next look at the load does that.
         self._paused = False
@@ -191,6 +193,7 @@ class SpanConsumer:
         """Finish what was begun of these partitions, commit it, and drop the rest."""
         if self._stopped.is_set():
             return  # the pipeline has ended, and what is done is committed
+        self._telemetry.kafka_rebalances.labels("revoked").inc()
         numbers = [each.partition for each in partitions]
         dropped = self._pipeline.drop_open(self._offsets.records_of(numbers))
         begun = self._offsets.records_of(numbers) - set(dropped)
@@ -203,6 +206,7 @@ class SpanConsumer:
         """Drop these partitions: another worker reads them already."""
         if self._stopped.is_set():
             return
+        self._telemetry.kafka_rebalances.labels("lost").inc()
         numbers = [each.partition for each in partitions]
         self._drop(numbers, self._pipeline.drop_open(self._offsets.records_of(numbers)))
 
@@ -215,3 +219,17 @@ class SpanConsumer:
         self._spool.settle(dropped)
         self._pipeline.forget(records)
         self._telemetry.kafka_partitions.dec(len(partitions))
+
+
+def count_lag(consumer: Consumer) -> int:
+    """Return how many messages of the assigned partitions are not read, as far as the last answers say.
+
+    It sends no request: the ends of partitions come with each batch that is read. A partition of which
+    nothing came yet counts as read.
+    """
+    lag = 0
+    for place in consumer.position(consumer.assignment()):
+        _, end = consumer.get_watermark_offsets(place, cached=True)
+        if place.offset >= 0 and end >= 0:  # negative: not known yet
+            lag += max(0, end - place.offset)
+    return lag

@@ -26,6 +26,7 @@ from pathlib import Path
 from spanproof.collector.stages.assemble import CompleteTrace
 from spanproof.collector.stages.jobs import Job, LogLine, Result, Start, Started
 from spanproof.collector.telemetry import Telemetry
+from spanproof.config.model import Config
 from spanproof.evaluators.model import NoReplay, NoReplayCause, TraceEvaluation
 from spanproof.store import DeadLetter, StoreUnavailable
 from spanproof.trace.project import TraceKey
@@ -43,8 +44,13 @@ _LONGEST_BUILD_S = 900.0
 # After so long such a trace is evaluated again from the store, until its environment is there.
 _RESUBMIT_PAUSE_S = 60.0
 
+# Longest time to write down that a trace could not be evaluated. For 100,000 spans that takes 26 s of
+# processor time, more than a deadline for judging; nothing is judged, so that no snippet can prolong it.
+_FAILURE_DEADLINE_S = 300.0
+
 _STOP_S = 10.0
 _JUDGE_DIRECTORY = "judge"
+_REPLIES_DIRECTORY = "replies"
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,7 +356,9 @@ class _Lane:
                 self._put_later(_RESUBMIT_PAUSE_S, _Attempt(stored, None, is_stored=True))
             return
         self._telemetry.evaluation_attempts_failed.labels(result.stage).inc()
-        if attempt.number < self._rules.attempts:
+        # What is too slow without a replay is as slow the next time.
+        is_hopeless = result.stage == "deadline" and bool(attempt.without_replay)
+        if attempt.number < self._rules.attempts and not is_hopeless:
             pause_s = _compute_backoff_s(attempt)
             without = attempt.without_replay or (result.error if result.stage == "deadline" else "")
             following = replace(attempt, number=attempt.number + 1, without_replay=without)
@@ -431,9 +439,12 @@ class _Lane:
         assert self._line is not None
         try:
             self._line.send(job)
-            if not self._line.poll(self._rules.deadline_s):
+            deadline_s = self._rules.deadline_s
+            if job.failure is not None:
+                deadline_s = max(deadline_s, _FAILURE_DEADLINE_S)
+            if not self._line.poll(deadline_s):
                 self._end_process()
-                raise WorkerSlow(f"evaluating the trace took longer than {self._rules.deadline_s:g} s")
+                raise WorkerSlow(f"evaluating the trace took longer than {deadline_s:g} s")
             result = self._line.recv()
         except (EOFError, OSError) as gone:
             code = self._end_process()
@@ -506,8 +517,9 @@ def share_limits(start: Start) -> list[Start]:
     if config.evaluation.replay and programs < processes:
         log.warning("%d processes evaluate, one for each program of sandbox.workers", programs)
         processes = programs
+    shared = locate_judge_directory(config)
     judge = config.judge.model_copy(
-        update={"shared": config.judge.shared or config.wal.directory / _JUDGE_DIRECTORY}
+        update={"shared": shared, "recordings": config.judge.recordings or shared / _REPLIES_DIRECTORY}
     )
     starts = []
     for number in range(processes):
@@ -515,6 +527,11 @@ def share_limits(start: Start) -> list[Start]:
         sandbox = config.sandbox.model_copy(update={"workers": share})
         starts.append(replace(start, config=config.model_copy(update={"sandbox": sandbox, "judge": judge})))
     return starts
+
+
+def locate_judge_directory(config: Config) -> Path:
+    """Return the directory that the processes of a judge share: its limits, its replies, its bounds."""
+    return config.judge.shared or config.wal.directory / _JUDGE_DIRECTORY
 
 
 def _collect_causes(evaluation: TraceEvaluation) -> set[NoReplayCause]:

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterable, Mapping
 
 from spanproof.evaluators.casetests.model import CaseTests
+from spanproof.evaluators.casetests.patch import apply_patch
 
 SOURCE_FOLDERS = (".", "src")
 """Folders of a repository that its modules are imported from, in their order on the path."""
@@ -35,6 +36,31 @@ def lay_work(tests: CaseTests, given: Mapping[str, str], left: Mapping[str, byte
             except UnicodeDecodeError:
                 continue
     return tests.over_files(files)
+
+
+def add_answer_patch(
+    answer: object, given: Mapping[str, str], left: Mapping[str, bytes]
+) -> Mapping[str, bytes]:
+    """Return the files that an agent left, after the patch in its answer where that has one that applies.
+
+    Args:
+        answer: of the agent.
+        given: the files that it began with; those that are not known to be left count as unchanged.
+        left: what its work directory holds, empty where that is not known.
+    """
+    if not isinstance(answer, str):
+        return left
+    texts = dict(given) if not left else {}
+    for path, content in left.items():
+        try:
+            texts[path] = content.decode("utf-8")
+        except UnicodeDecodeError:
+            continue
+    patched = apply_patch(answer, texts)
+    if patched is None:
+        return left
+    binary = {path: content for path, content in left.items() if path not in texts}
+    return binary | {path: text.encode("utf-8") for path, text in patched.items()}
 
 
 def tests_modules(unit: str, files: Iterable[str]) -> bool:

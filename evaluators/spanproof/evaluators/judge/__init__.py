@@ -1,7 +1,8 @@
 """A judge: a model that decides what the rules leave open, under a budget, with checked and kept replies."""
 
+from spanproof.evaluators.judge.budget import Payer
 from spanproof.evaluators.judge.cascade import BESIDE, JudgeCascade, cascades
-from spanproof.evaluators.judge.client import Judge, JudgeSettings
+from spanproof.evaluators.judge.client import Answered, Judge, JudgeSettings
 from spanproof.evaluators.judge.criteria import Criteria, CriteriaJudge
 from spanproof.evaluators.judge.errors import (
     JudgeError,
@@ -13,9 +14,12 @@ from spanproof.evaluators.judge.errors import (
 from spanproof.evaluators.judge.question import Question, question_of
 from spanproof.evaluators.judge.reply import Reply
 from spanproof.evaluators.judge.rubric import Rubric, load_rubrics
+from spanproof.evaluators.judge.sentence_judge import SentenceJudge
+from spanproof.evaluators.judge.sentence_prompt import SentencePrompt
 
 __all__ = [
     "BESIDE",
+    "Answered",
     "Criteria",
     "CriteriaJudge",
     "Judge",
@@ -25,10 +29,13 @@ __all__ = [
     "JudgeSettings",
     "JudgeUnavailable",
     "OverBudget",
+    "Payer",
     "Question",
     "Reply",
     "Rubric",
     "RubricError",
+    "SentenceJudge",
+    "SentencePrompt",
     "cascades",
     "load_rubrics",
     "question_of",

@@ -1,9 +1,10 @@
-"""Limits on questions to the judge: dollars by the hour and by cohort, questions at once and a minute.
+"""Limits on prompts to a judge: dollars by hour, cohort, day and trace, prompts at once and a minute.
 
-A question is reserved at its highest price before it is sent and settled at its true one after, so that
+A prompt is reserved at its highest price before it is sent and settled at its true one after, so that
 several threads never spend more than allowed together. With a directory the limits hold for all processes
 that name it, and for the next start of the service: what was spent is in a file there, and a turn is the lock
-of a file, which the kernel releases when its process ends.
+of a file, which the kernel releases when its process ends. The limit of a trace is of one process, as one
+process evaluates a trace.
 """
 
 from __future__ import annotations
@@ -12,91 +13,148 @@ import json
 import os
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from spanproof.evaluators.judge.errors import OverBudget
 from spanproof.sandbox.file_locks import LOCK_EX, LOCK_NB, flock
 
-HOUR_S = 3600.0
-MAX_REPLY_TOKENS = 700
-"""Tokens a reply may have: reasoning of three sentences, some quotes, a number."""
+HOUR_S: Final = 3600.0
 
-_LOOK_EVERY_S = 0.02
+_LOOK_EVERY_S: Final = 0.02
+# Traces whose cost is remembered; a trace is evaluated as a whole, so older ones are done.
+_MAX_TRACES: Final = 10_000
 
 # When, for which cohort, and how many dollars.
 _Entries = list[tuple[float, str, float]]
 
 
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Dollars that may be spent; None is no limit.
+
+    Attributes:
+        hour: within any hour.
+        cohort: within any hour for one cohort.
+        day: within one day of UTC.
+        trace: for one trace.
+    """
+
+    hour: float | None = None
+    cohort: float | None = None
+    day: float | None = None
+    trace: float | None = None
+
+    @property
+    def are_set(self) -> bool:
+        """Whether there is a limit at all."""
+        return any(limit is not None for limit in (self.hour, self.cohort, self.day, self.trace))
+
+    @property
+    def are_shared(self) -> bool:
+        """Whether there is a limit that holds for all processes."""
+        return any(limit is not None for limit in (self.hour, self.cohort, self.day))
+
+
+@dataclass(frozen=True, slots=True)
+class Payer:
+    """On whose budget a prompt is; `trace_id` is empty where it is about no trace."""
+
+    cohort: str = ""
+    trace_id: str = ""
+
+
 class Budget:
-    """Dollars by the hour, in all and by cohort. Thread-safe.
+    """Dollars by hour, cohort, day and trace. Thread-safe.
 
     Args:
-        per_hour: at most so much within any hour; None is no limit.
-        per_cohort: the same for each cohort.
+        limits: what may be spent.
         now: Unix seconds.
         directory: where the limits are shared with other processes; None shares them with none.
     """
 
     def __init__(
-        self,
-        per_hour: float | None,
-        per_cohort: float | None = None,
-        now: Callable[[], float] = time.time,
-        directory: Path | None = None,
+        self, limits: Limits, now: Callable[[], float] = time.time, directory: Path | None = None
     ) -> None:
-        self._limits = {"hour": per_hour, "cohort": per_cohort}
+        self._limits = limits
         self._now = now
         self._state = _State(directory, "spent.json")
+        self._lock = threading.Lock()
+        self._by_trace: OrderedDict[str, float] = OrderedDict()
 
     @property
     def limited(self) -> bool:
         """Whether there is a limit at all."""
-        return any(limit is not None for limit in self._limits.values())
+        return self._limits.are_set
 
-    def reserve(self, cohort: str, dollars: float) -> None:
+    def reserve(self, payer: Payer, dollars: float) -> None:
         """Take this much from the budget.
 
         Raises:
             OverBudget: it is not there; the message has the limit that is reached.
         """
-        with self._entries() as spent:
-            of_cohort = sum(cost for _, whose, cost in spent if whose == cohort)
-            self._check("hour", sum(cost for _, _, cost in spent), dollars, "an hour")
-            self._check("cohort", of_cohort, dollars, f"an hour for the cohort {cohort}")
-            spent.append((self._now(), cohort, dollars))
+        limits = self._limits
+        with self._lock:
+            of_trace = self._by_trace.get(payer.trace_id, 0.0)
+        if payer.trace_id:
+            _check_limit(limits.trace, of_trace, dollars, "a trace")
+        with self._locked_state() as state:
+            spent: _Entries = state["spent"]
+            of_cohort = sum(cost for _, cohort, cost in spent if cohort == payer.cohort)
+            _check_limit(limits.hour, sum(cost for _, _, cost in spent), dollars, "an hour")
+            _check_limit(limits.cohort, of_cohort, dollars, f"an hour for the cohort {payer.cohort}")
+            _check_limit(limits.day, state["day_spent"], dollars, "a day")
+            self._add(state, payer, dollars)
 
-    def settle(self, cohort: str, reserved: float, dollars: float) -> None:
+    def settle(self, payer: Payer, reserved: float, dollars: float) -> None:
         """Put the true cost in the place of what was reserved."""
-        with self._entries() as spent:
-            spent.append((self._now(), cohort, dollars - reserved))
+        with self._locked_state() as state:
+            self._add(state, payer, dollars - reserved)
+
+    def _add(self, state: dict[str, Any], payer: Payer, dollars: float) -> None:
+        state["spent"].append((self._now(), payer.cohort, dollars))
+        state["day_spent"] += dollars
+        if not payer.trace_id:
+            return
+        with self._lock:
+            self._by_trace[payer.trace_id] = self._by_trace.get(payer.trace_id, 0.0) + dollars
+            self._by_trace.move_to_end(payer.trace_id)
+            while len(self._by_trace) > _MAX_TRACES:
+                self._by_trace.popitem(last=False)
 
     @contextmanager
-    def _entries(self) -> Iterator[_Entries]:
-        """Yield what was spent within the hour; changes of it are kept."""
-        if not self.limited:
-            yield []
+    def _locked_state(self) -> Iterator[dict[str, Any]]:
+        """Yield what was spent within the hour and today; changes of it are kept."""
+        if not self._limits.are_shared:
+            yield {"spent": [], "day_spent": 0.0}
             return
         with self._state.locked() as state:
             now = self._now()
+            today = datetime.fromtimestamp(now, UTC).date().isoformat()
+            if state.get("day") != today:
+                state |= {"day": today, "day_spent": 0.0}
             spent: _Entries = [
-                (min(at, now), cohort, cost)  # a clock that was set back must not keep an entry for ever
+                # A clock that was set back must not keep an entry for ever.
+                (min(at, now), cohort, cost)
                 for at, cohort, cost in state.get("spent", [])
                 if at > now - HOUR_S
             ]
             state["spent"] = spent
-            yield spent
+            yield state
 
-    def _check(self, limit: str, spent: float, dollars: float, words: str) -> None:
-        allowed = self._limits[limit]
-        if allowed is None or spent + dollars <= allowed:
-            return
-        budget = f"the judge's budget of ${_format_dollars(allowed)} {words}"
-        if dollars > allowed:
-            raise OverBudget(f"one question may cost ${_format_dollars(dollars)}, more than {budget}")
-        raise OverBudget(f"{budget} is used up")
+
+def _check_limit(limit: float | None, spent: float, dollars: float, words: str) -> None:
+    if limit is None or spent + dollars <= limit:
+        return
+    budget = f"the judge's budget of ${_format_dollars(limit)} {words}"
+    if dollars > limit:
+        raise OverBudget(f"one question may cost ${_format_dollars(dollars)}, more than {budget}")
+    raise OverBudget(f"{budget} is used up")
 
 
 def _format_dollars(dollars: float) -> str:
@@ -105,7 +163,7 @@ def _format_dollars(dollars: float) -> str:
 
 
 class Pace:
-    """How many questions at once, and how many a minute. Thread-safe.
+    """How many prompts at once, and how many a minute. Thread-safe.
 
     Args:
         directory: where the limits are shared with other processes; None shares them with none.

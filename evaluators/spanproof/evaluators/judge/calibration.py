@@ -11,13 +11,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from spanproof.evaluators.judge.agreement import Agreement, choose_threshold, measure_agreement
 from spanproof.evaluators.judge.client import Judge
 from spanproof.evaluators.judge.errors import JudgeError, JudgeUnavailable
+from spanproof.evaluators.judge.prompt import Part
 from spanproof.evaluators.judge.question import question_of
 from spanproof.evaluators.judge.rubric import Rubric
-from spanproof.trace import Label, digest
+from spanproof.evaluators.judge.sentence_prompt import SentencePrompt
+from spanproof.evaluators.judge.sentences import AnswerSentence
+from spanproof.trace import Label, Layer, Ruling, digest
+
+_VALUES: Final[Mapping[Ruling, float]] = {Ruling.TRUE: 1.0, Ruling.UNKNOWN: 0.5, Ruling.FALSE: 0.0}
 
 
 class Split(StrEnum):
@@ -134,9 +140,20 @@ def _check_splits(rubric: Rubric, rows: Sequence[Labelled]) -> None:
 def _score_row(judge: Judge, rubric: Rubric, row: Labelled) -> float | str:
     """Return the judge's score, or why there is none."""
     try:
+        if rubric.layer is Layer.GROUNDEDNESS and rubric.score == Layer.GROUNDEDNESS.value:
+            (ruling,) = judge.ask(_build_sentence_prompt(rubric, row.material))
+            return _VALUES[ruling.ruling]
         return judge.ask(question_of(rubric, row.material.items())).score
     except JudgeError as problem:
         return str(problem)
+
+
+def _build_sentence_prompt(rubric: Rubric, material: Mapping[str, str]) -> SentencePrompt:
+    """Return the prompt about an answer as one sentence, in the form that the evaluator uses."""
+    steps = [Part(title, text) for title, text in material.items() if title not in ("task", "answer")]
+    answer = material.get("answer", "")
+    sentence = AnswerSentence(answer, 0, len(answer))
+    return SentencePrompt(rubric, material.get("task", ""), steps, answer, (sentence,))
 
 
 def _parse_label(number: int, line: str, rubrics: Mapping[str, Rubric]) -> Labelled:

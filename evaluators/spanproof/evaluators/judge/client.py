@@ -1,7 +1,7 @@
 """The judge itself: any model behind an OpenAI-compatible endpoint.
 
-`OPENAI_BASE_URL` and `OPENAI_API_KEY` say where and as whom, as for every client of that kind. A reply counts
-only where it holds (see `reply`); trouble is tried once more and is an error then, never a score.
+The settings name the endpoint, else `OPENAI_BASE_URL` does; `OPENAI_API_KEY` is the key. A reply counts only
+where it holds (see `Prompt.parse_reply`); trouble is tried once more and is an error then, never a score.
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
-from spanproof.evaluators.judge.budget import MAX_REPLY_TOKENS, Budget, Pace
+from spanproof.evaluators.judge.budget import Budget, Limits, Pace, Payer
 from spanproof.evaluators.judge.errors import JudgeFailed, JudgeUnavailable
-from spanproof.evaluators.judge.question import Question
+from spanproof.evaluators.judge.prompt import Prompt
 from spanproof.evaluators.judge.recorded import Recordings
-from spanproof.evaluators.judge.reply import SCHEMA, Reply, parse_reply
 from spanproof.evaluators.prices import Price, find_price
 
 if TYPE_CHECKING:
@@ -29,9 +28,13 @@ log = logging.getLogger(__name__)
 
 _SNAPSHOT = re.compile(r"\d{4}-?\d{2}-?\d{2}|\d{8}|@[0-9a-f]{7,}|:[0-9a-f]{12,}")
 # Fewer than any text has on average: what is reserved is never too little.
-_CHARACTERS_PER_TOKEN = 2
+_CHARACTERS_PER_TOKEN: Final = 2
+# A server without JSON schemas refuses the request with one of these.
+_BAD_REQUEST: Final = frozenset({400, 422})
+# Of a server that needs no key; the client refuses to be made without one.
+_NO_KEY: Final = "none"
 
-_FORMAT = {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": SCHEMA}}
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,27 +42,46 @@ class JudgeSettings:
     """How the judge is called.
 
     Attributes:
+        endpoint: address of the server; empty is that of `OPENAI_BASE_URL`, or OpenAI's own.
         timeout_s: longest wait for one reply.
-        at_once, per_minute: questions at once, and a minute; None is no limit.
-        dollars_per_hour, dollars_per_hour_and_cohort: the budget; None is no limit.
+        at_once, per_minute: prompts at once, and a minute; None is no limit.
+        dollars_per_hour, dollars_per_hour_and_cohort, dollars_per_day, dollars_per_trace: the budget; None is
+            no limit.
         prices: dollars per million tokens in and out, by model, beside the shipped table.
-        recordings: where replies are kept by the content of their question; None keeps none.
+        recordings: where replies are kept by the content of their prompt; None keeps none.
         shared: directory of the processes that share these limits; None is this process alone.
     """
 
     model: str
+    endpoint: str = ""
     timeout_s: float = 30.0
     at_once: int = 4
     per_minute: int | None = None
     dollars_per_hour: float | None = None
     dollars_per_hour_and_cohort: float | None = None
+    dollars_per_day: float | None = None
+    dollars_per_trace: float | None = None
     prices: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     recordings: Path | None = None
     shared: Path | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Answered(Generic[T]):
+    """A checked reply.
+
+    Attributes:
+        dollars: what it cost, with a first try that failed; 0 where the reply was kept.
+        price_known: whether the model's price is known, so that `dollars` says anything.
+    """
+
+    reply: T
+    dollars: float
+    price_known: bool = True
+
+
 class Judge:
-    """Answers questions. Thread-safe.
+    """Answers prompts. Thread-safe.
 
     Raises:
         JudgeUnavailable: there is a budget, and the price of the model is not known.
@@ -68,9 +90,13 @@ class Judge:
     def __init__(self, settings: JudgeSettings) -> None:
         self.model = settings.model
         self._settings = settings
-        self._budget = Budget(
-            settings.dollars_per_hour, settings.dollars_per_hour_and_cohort, directory=settings.shared
+        limits = Limits(
+            hour=settings.dollars_per_hour,
+            cohort=settings.dollars_per_hour_and_cohort,
+            day=settings.dollars_per_day,
+            trace=settings.dollars_per_trace,
         )
+        self._budget = Budget(limits, directory=settings.shared)
         self._pace = Pace(settings.at_once, settings.per_minute, settings.shared)
         self._recordings = Recordings(settings.recordings) if settings.recordings else None
         price = find_price(settings.model, settings.prices)
@@ -78,8 +104,14 @@ class Judge:
             raise JudgeUnavailable(
                 f"the price of {settings.model!r} is not known, so no budget can hold; add it to judge.prices"
             )
-        self._price = price or Price(0.0, 0.0)
+        self._price = price
         self._client: OpenAI | None = None
+        self._takes_schemas = True
+
+    @property
+    def price(self) -> Price | None:
+        """What the model costs; None where that is not known."""
+        return self._price
 
     @property
     def warning(self) -> str | None:
@@ -88,68 +120,84 @@ class Judge:
             return None
         return f"judge.model {self.model!r} names no dated snapshot: its scores will change without notice"
 
-    def ask(self, question: Question, cohort: str = "") -> Reply:
-        """Ask, or take the reply that was kept.
+    def ask(self, prompt: Prompt[T], payer: Payer | None = None) -> T:
+        """Return the reply to a prompt; see `query`."""
+        return self.query(prompt, payer or Payer()).reply
+
+    def query(self, prompt: Prompt[T], payer: Payer) -> Answered[T]:
+        """Send a prompt, or take the reply that was kept.
 
         Args:
-            question: the rubric and its material.
-            cohort: on whose budget.
+            prompt: what is sent.
+            payer: on whose budget.
 
         Raises:
             OverBudget: it would cost more than allowed.
             JudgeFailed: no usable reply after a second try.
             JudgeUnavailable: the client is not installed, or has no key.
         """
-        key = question.key(self.model)
+        is_known = self._price is not None
+        key = prompt.key(self.model)
         kept = self._recordings.reply(key) if self._recordings else None
         if kept is not None:
             try:
-                return parse_reply(kept, question)
+                return Answered(prompt.parse_reply(kept), 0.0, is_known)
             except JudgeFailed:
                 log.warning("the reply kept as %s is not usable, the judge is called again", key)
         try:
-            return self._call(question, cohort, key)
+            reply, dollars = self._query_once(prompt, payer, key)
+            return Answered(reply, dollars, is_known)
         except JudgeFailed as failure:
             if failure.wait_s > self._settings.timeout_s:
                 raise
             log.info("the judge is called again: %s", failure)
+            first_dollars = failure.dollars
             time.sleep(failure.wait_s)
-            return self._call(question, cohort, key)
+        try:
+            reply, dollars = self._query_once(prompt, payer, key)
+        except JudgeFailed as failure:
+            failure.dollars += first_dollars
+            raise
+        return Answered(reply, first_dollars + dollars, is_known)
 
-    def _call(self, question: Question, cohort: str, key: str) -> Reply:
-        text = self._query_within_budget(question, cohort)
-        reply = parse_reply(text, question)
+    def _query_once(self, prompt: Prompt[T], payer: Payer, key: str) -> tuple[T, float]:
+        text, dollars = self._query_within_budget(prompt, payer)
+        try:
+            reply = prompt.parse_reply(text)
+        except JudgeFailed as failure:
+            failure.dollars = dollars
+            raise
         if self._recordings:
             self._recordings.keep(key, self.model, text)
-        return reply
+        return reply, dollars
 
-    def _query_within_budget(self, question: Question, cohort: str) -> str:
-        messages = question.messages
-        characters = sum(len(message["content"]) for message in messages)
-        reserved = self._price.of(characters // _CHARACTERS_PER_TOKEN, MAX_REPLY_TOKENS)
-        self._budget.reserve(cohort, reserved)
+    def _query_within_budget(self, prompt: Prompt[Any], payer: Payer) -> tuple[str, float]:
+        price = self._price or Price(0.0, 0.0)
+        characters = sum(len(message["content"]) for message in prompt.messages)
+        reserved = price.of(characters // _CHARACTERS_PER_TOKEN, prompt.max_reply_tokens)
+        self._budget.reserve(payer, reserved)
         cost = reserved
         try:
             with self._pace.turn():
-                text, tokens_in, tokens_out = self._send_messages(messages)
-            cost = self._price.of(tokens_in, tokens_out)
-            return text
+                text, tokens_in, tokens_out = self._send_messages(prompt)
+            cost = price.of(tokens_in, tokens_out)
+            return text, cost
         finally:
-            self._budget.settle(cohort, reserved, cost)
+            self._budget.settle(payer, reserved, cost)
 
-    def _send_messages(self, messages: list[dict[str, str]]) -> tuple[str, int, int]:
+    def _send_messages(self, prompt: Prompt[Any]) -> tuple[str, int, int]:
         """Send the messages; return the reply's text, and the tokens in and out."""
         client: Any = self._connect()
         import openai
 
         try:
-            completion = client.chat.completions.create(
-                model=self.model,
-                messages=messages,
-                temperature=0,
-                max_tokens=MAX_REPLY_TOKENS,
-                response_format=_FORMAT,
-            )
+            try:
+                completion = self._complete(client, prompt, with_schema=self._takes_schemas)
+            except openai.APIStatusError as refused:
+                if not self._takes_schemas or refused.status_code not in _BAD_REQUEST:
+                    raise
+                completion = self._complete(client, prompt, with_schema=False)
+                self._takes_schemas = False
             choice = completion.choices[0]
         except openai.APIStatusError as problem:
             message = f"the endpoint answered {problem.status_code}: {problem.message}"
@@ -169,6 +217,17 @@ class Judge:
         tokens = (usage.prompt_tokens, usage.completion_tokens) if usage else (0, 0)
         return choice.message.content or "", *tokens
 
+    def _complete(self, client: Any, prompt: Prompt[Any], *, with_schema: bool) -> Any:
+        form: dict[str, Any] = {"name": "verdict", "strict": True, "schema": prompt.schema}
+        options = {"response_format": {"type": "json_schema", "json_schema": form}} if with_schema else {}
+        return client.chat.completions.create(
+            model=self.model,
+            messages=prompt.messages,
+            temperature=0,
+            max_tokens=prompt.max_reply_tokens,
+            **options,
+        )
+
     def _connect(self) -> OpenAI:
         if self._client is None:
             try:
@@ -177,11 +236,17 @@ class Judge:
                 raise JudgeUnavailable(
                     "the judge needs the openai client: pip install spanproof[judge]"
                 ) from missing
-            if not os.environ.get("OPENAI_API_KEY"):
+            endpoint, key = self._settings.endpoint, os.environ.get("OPENAI_API_KEY", "")
+            if not key and not endpoint:
                 raise JudgeUnavailable(
-                    "the judge has no key: set OPENAI_API_KEY, and OPENAI_BASE_URL for your own endpoint"
+                    "the judge has no key: set OPENAI_API_KEY, or judge.endpoint for a server of your own"
                 )
-            self._client = OpenAI(timeout=self._settings.timeout_s, max_retries=0)
+            self._client = OpenAI(
+                base_url=endpoint or None,
+                api_key=key or _NO_KEY,
+                timeout=self._settings.timeout_s,
+                max_retries=0,
+            )
         return self._client
 
 

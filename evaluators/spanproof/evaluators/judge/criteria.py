@@ -7,9 +7,12 @@ from dataclasses import dataclass, field, replace
 
 from spanproof.evaluators.custom.attach import Attach
 from spanproof.evaluators.evaluator import Cost, Evaluator, Needs
+from spanproof.evaluators.judge.budget import Payer
 from spanproof.evaluators.judge.client import Judge
+from spanproof.evaluators.judge.cost import build_cost_judgement
 from spanproof.evaluators.judge.errors import JudgeFailed, JudgeUnavailable, OverBudget
 from spanproof.evaluators.judge.question import question_of
+from spanproof.evaluators.judge.reply import Reply
 from spanproof.evaluators.judge.rubric import Rubric
 from spanproof.evaluators.model import RunEvidence
 from spanproof.evaluators.runs.scope import spans_of
@@ -82,35 +85,40 @@ class CriteriaJudge(Evaluator):
         if not attach.takes(run, self.name):
             return []
         spans = [span for span in spans_of(evidence.trace, run) if attach.fits(span, run)]
-        return [
-            Judgement(
-                self.layer,
-                self._criteria.name,
-                span.span_id,
-                self._to_outcome(evidence, span)
-                if number < MAX_SPANS
-                else Skipped(f"only the first {MAX_SPANS} spans of a run are judged", Cause.TOO_MANY_SPANS),
-                self.name,
-                self.version,
+        found: list[Judgement] = []
+        dollars = 0.0
+        for number, span in enumerate(spans):
+            outcome: Outcome = Skipped(
+                f"only the first {MAX_SPANS} spans of a run are judged", Cause.TOO_MANY_SPANS
             )
-            for number, span in enumerate(spans)
-        ]
+            if number < MAX_SPANS:
+                outcome, cost = self._query_outcome(evidence, span)
+                dollars += cost
+            found.append(
+                Judgement(self.layer, self._criteria.name, span.span_id, outcome, self.name, self.version)
+            )
+        return [*found, *build_cost_judgement(self, run, dollars, so_far)]
 
     def needs(self, run: Run) -> Needs:
         """Return `Needs.NOTHING`: the record is enough."""
         return Needs.NOTHING
 
-    def _to_outcome(self, evidence: RunEvidence, span: Span) -> Outcome:
+    def _query_outcome(self, evidence: RunEvidence, span: Span) -> tuple[Outcome, float]:
+        """Return the outcome of one span, and the dollars that it cost."""
         parts = _collect_material(evidence, span)
         if not any(text.strip() for title, text in parts if title != "task"):
-            return Skipped("the span has no content to grade", Cause.NOT_RECORDED)
+            return Skipped("the span has no content to grade", Cause.NOT_RECORDED), 0.0
         cohort = evidence.run.cohort
+        payer = Payer(f"{cohort.project}/{cohort.agent}", evidence.run.trace_id)
         try:
-            reply = self._judge.ask(question_of(self._rubric, parts), f"{cohort.project}/{cohort.agent}")
+            answered = self._judge.query(question_of(self._rubric, parts), payer)
         except (OverBudget, JudgeUnavailable) as reason:
-            return Skipped(str(reason), Cause.NOT_CONFIGURED)
+            return Skipped(str(reason), Cause.NOT_CONFIGURED), 0.0
         except JudgeFailed as failure:
-            return Errored(f"JudgeFailed.{failure.kind}", str(failure))
+            return Errored(f"JudgeFailed.{failure.kind}", str(failure)), failure.dollars
+        return self._to_scored(answered.reply), answered.dollars
+
+    def _to_scored(self, reply: Reply) -> Scored:
         quotes = tuple(Evidence("quoted by the judge", recorded=quote) for quote in reply.quotes)
         scored = Scored(reply.score, None, f"the judge says: {reply.reasoning}", quotes)
         if self._criteria.pass_at is None:

@@ -28,12 +28,14 @@ class JudgeFailed(JudgeError):  # noqa: N818 - says what happened
     Attributes:
         kind: `unreachable`, `refused`, `malformed`, `out_of_range` or `misquoted`.
         wait_s: seconds that it requires to be waited before the next call.
+        dollars: what the unusable replies cost.
     """
 
     def __init__(self, kind: str, message: str, wait_s: float = 0.0) -> None:
         super().__init__(message)
         self.kind = kind
         self.wait_s = wait_s
+        self.dollars = 0.0
 
 
 class OverBudget(JudgeError):  # noqa: N818 - a state, not a mistake

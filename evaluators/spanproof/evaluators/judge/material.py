@@ -1,6 +1,7 @@
 """The material of a question: what of a run a rubric is to be judged on.
 
-Each layer names its own parts, the same words wherever they are shown. Nothing is judged here.
+Each layer names its own parts, the same words wherever they are shown; the sentences of an answer are judged
+by the steps of the run. Nothing is judged here.
 """
 
 from __future__ import annotations
@@ -8,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
 
+from spanproof.evaluators.judge.prompt import Part
 from spanproof.evaluators.layers.common import list_executed
-from spanproof.evaluators.layers.groundedness import outputs_of
+from spanproof.evaluators.layers.groundedness.sources.recorded import collect_outputs
 from spanproof.evaluators.model import RunEvidence
 from spanproof.sandbox.policy import Policy
-from spanproof.trace import Layer, Run, Snippet
+from spanproof.trace import Layer, Run, Snippet, Step
 
 Parts = Iterator[tuple[str, str]]
 
@@ -22,11 +24,30 @@ def collect_material(layer: Layer, evidence: RunEvidence) -> Parts:
     yield from _MATERIAL[layer](evidence) if layer in _MATERIAL else ()
 
 
-def _collect_groundedness(evidence: RunEvidence) -> Parts:
-    yield "task", evidence.run.task or ""
-    for number, output in enumerate(outputs_of(evidence), 1):
-        yield f"output {number}", output
-    yield "answer", _read_answer(evidence.run)
+def collect_steps(evidence: RunEvidence) -> list[Part]:
+    """Return what a run did and what came back, step by step, behind the outputs of the turns before it."""
+    returned = collect_outputs(evidence)
+    parts = [
+        Part(f"output of turn {output.turn}, step {output.step}", output.text)
+        for output in returned.outputs
+        if output.turn != returned.turn
+    ]
+    for step in evidence.run.steps:
+        parts.append(Part(f"action of step {step.number}", _format_action(step)))
+        parts += [
+            Part(f"output of step {output.step}", output.text)
+            for output in returned.own
+            if output.step == step.number
+        ]
+        if step.error is not None:
+            parts.append(Part(f"error of step {step.number}", f"{step.error.type}: {step.error.message}"))
+    return [part for part in parts if part.text.strip()]
+
+
+def _format_action(step: Step) -> str:
+    code = "\n".join(snippet.source for snippet in step.snippets)
+    calls = "\n".join(f"{call.tool}({call.args}, {dict(call.kwargs)})" for call in step.calls)
+    return code or calls
 
 
 def _collect_correctness(evidence: RunEvidence) -> Parts:
@@ -55,16 +76,13 @@ def _collect_boundary(evidence: RunEvidence) -> Parts:
 def _collect_trajectory(evidence: RunEvidence) -> Parts:
     yield "task", evidence.run.task or ""
     for step in evidence.run.steps:
-        code = "\n".join(snippet.source for snippet in step.snippets)
-        calls = "\n".join(f"{call.tool}({call.args}, {dict(call.kwargs)})" for call in step.calls)
         error = f"{step.error.type}: {step.error.message}" if step.error else ""
-        yield f"step {step.number}: action", code or calls
+        yield f"step {step.number}: action", _format_action(step)
         yield f"step {step.number}: outcome", error or step.observation or ""
     yield "answer", _read_answer(evidence.run)
 
 
 _MATERIAL: Mapping[Layer, Callable[[RunEvidence], Parts]] = {
-    Layer.GROUNDEDNESS: _collect_groundedness,
     Layer.CORRECTNESS: _collect_correctness,
     Layer.BOUNDARY: _collect_boundary,
     Layer.TRAJECTORY: _collect_trajectory,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+import re
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, Final
 
 from spanproof.evaluators.judge.errors import JudgeFailed
-from spanproof.evaluators.judge.question import Question
 
 SCHEMA: Final[dict[str, Any]] = {
     "type": "object",
@@ -20,10 +21,13 @@ SCHEMA: Final[dict[str, Any]] = {
     "required": ["reasoning", "quotes", "score"],
     "additionalProperties": False,
 }
-"""JSON schema of a reply, as the model is held to it where the server can."""
+"""JSON schema of a reply with one score, as the model is held to it where the server can."""
 
-_MAX_REASONING = 1_000
-_MAX_QUOTES = 20
+_MAX_REASONING: Final = 1_000
+_MAX_QUOTES: Final = 20
+# Models that reason aloud write so before their reply, and many models fence JSON.
+_THINKING: Final = re.compile(r"\A\s*<think>.*?</think>\s*", re.DOTALL)
+_FENCE: Final = re.compile(r"```(?:json)?\s*\n(.*?)\n\s*```", re.DOTALL | re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,20 +39,40 @@ class Reply:
     score: float
 
 
-def parse_reply(text: str, question: Question) -> Reply:
-    """Read a reply.
+def parse_json_object(text: str, keys: Collection[str]) -> dict[str, Any]:
+    """Return the JSON object that a reply is, which has just these keys.
+
+    It may be fenced as Markdown, and follow reasoning between `<think>` marks or in words.
+
+    Raises:
+        JudgeFailed: there is no such object.
+    """
+    body = _THINKING.sub("", text)
+    fenced = _FENCE.findall(body)
+    for candidate in (body, *reversed(fenced)):
+        try:
+            found = json.loads(candidate)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(found, dict) and found.keys() == set(keys):
+            return found
+        raise JudgeFailed("malformed", f"the reply is not of the required form: {text[:200]!r}")
+    raise JudgeFailed("malformed", f"the reply is no JSON: {text[:200]!r}")
+
+
+def parse_score_reply(text: str, holds: Callable[[str], bool]) -> Reply:
+    """Return the reply with one score.
+
+    Args:
+        text: as the model wrote it.
+        holds: whether the material holds a quote.
 
     Raises:
         JudgeFailed: no JSON of this form (`malformed`), a score that is none (`out_of_range`), or words in
             quotes that the material does not hold (`misquoted`).
     """
-    try:
-        said = json.loads(text)
-    except ValueError as problem:
-        raise JudgeFailed("malformed", f"the reply is no JSON: {text[:200]!r}") from problem
-    if not isinstance(said, dict) or said.keys() != SCHEMA["properties"].keys():
-        raise JudgeFailed("malformed", f"the reply is not of the required form: {text[:200]!r}")
-    reasoning, quotes, score = said["reasoning"], said["quotes"], said["score"]
+    found = parse_json_object(text, SCHEMA["properties"])
+    reasoning, quotes, score = found["reasoning"], found["quotes"], found["score"]
     if not isinstance(reasoning, str) or not isinstance(quotes, list):
         raise JudgeFailed("malformed", f"the reply is not of the required form: {text[:200]!r}")
     if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
@@ -58,7 +82,16 @@ def parse_reply(text: str, question: Question) -> Reply:
     quoted = tuple(quote for quote in quotes[:_MAX_QUOTES] if isinstance(quote, str))
     if len(quoted) < len(quotes[:_MAX_QUOTES]):
         raise JudgeFailed("malformed", "a quote is no text")
-    missing = next((quote for quote in quoted if not question.holds(quote)), None)
+    check_quotes(quoted, holds)
+    return Reply(reasoning[:_MAX_REASONING], quoted, float(score))
+
+
+def check_quotes(quotes: Collection[str], holds: Callable[[str], bool]) -> None:
+    """Check that the material holds what is quoted.
+
+    Raises:
+        JudgeFailed: it does not hold one of the quotes (`misquoted`).
+    """
+    missing = next((quote for quote in quotes if not holds(quote)), None)
     if missing is not None:
         raise JudgeFailed("misquoted", f"the material does not hold the words quoted: {missing[:200]!r}")
-    return Reply(reasoning[:_MAX_REASONING], quoted, float(score))

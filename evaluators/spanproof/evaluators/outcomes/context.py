@@ -47,7 +47,7 @@ class RunContext:
         answered_topics: topics of the tools that gave something.
         first_lack: the first step whose failure was not recovered, or that brought nothing.
         first_source: the first step after it in which a look-up gave something.
-        has_prompt: what the model was given is on the trace.
+        has_prompt: what the model was given before it wrote its first code is on the trace.
         allows_invention: the task wants values to be made up.
         gives_numbers: the task itself gives the numbers to work with.
         answer_reports_failure: the answer says that something failed.
@@ -127,7 +127,9 @@ def build_context(
     """
     task = run.task or ""
     offered = frozenset(_iter_offered_tools(spans, run)) - ANSWER_TOOLS
-    data_tools = {name for name in offered if not _RUNS_CODE.search(name.lower())}
+    data_tools = {
+        name for name in offered if not (_RUNS_CODE.search(name.lower()) or changes_something(name))
+    }
     states = [(call.call.tool, account.calls[call.step, call.position].state) for call in calls]
     worked = {tool for tool, state in states if state is State.OK}
     failed = {tool for tool, state in states if state in NOT_DONE}
@@ -144,11 +146,7 @@ def build_context(
         answered_topics=frozenset[str]().union(*map(extract_topics, worked)),
         first_lack=first_lack,
         first_source=_find_source_step(run, account, calls, first_lack),
-        has_prompt=any(
-            message.role in {"user", "system", "developer"}
-            for span in spans
-            for message in span.input_messages
-        ),
+        has_prompt=_has_prompt(spans, programs),
         allows_invention=allows_invention(task),
         gives_numbers=len(given) >= _FEWEST_GIVEN,
         answer_reports_failure=run.answer is not None and reports_failure(run.answer.text, task),
@@ -168,6 +166,21 @@ def build_context(
             for call in calls
             if not call.is_answer and call.snippet is None
         ),
+    )
+
+
+def _has_prompt(spans: Sequence[Span], programs: Sequence[Snippet]) -> bool:
+    """Whether the trace has what the model was given when it wrote its first code, or at all without code.
+
+    A run whose turns before the code are not recorded may have its data from a file or a message.
+    """
+    wrote = {each.span_id for each in programs}
+    first_ns = min((span.start_ns for span in spans if span.span_id in wrote), default=None)
+    return any(
+        message.role in {"user", "system", "developer"}
+        for span in spans
+        if first_ns is None or span.start_ns <= first_ns
+        for message in span.input_messages
     )
 
 

@@ -1,8 +1,8 @@
 """What the origins of an answer's values say of its groundedness.
 
 In: the account of a run and the judgements of the groundedness layer. Out: the same, settled where the
-account is sure: a fabricated value fails the layer and names the line that wrote it down; an honest report of
-a failure that happened is grounded; an answer with a value that only code of the run holds is open.
+account is sure: a fabricated value fails the layer and names the line that wrote it down; an answer with a
+value that only code of the run holds is open. The account grounds no answer: that takes each sentence of it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from spanproof.evaluators.outcomes.model import NOT_DONE, Account, Origin, OriginKind, State
+from spanproof.evaluators.outcomes.model import Account, Origin, OriginKind
 from spanproof.reading.numerals import find_numbers
 from spanproof.trace import OPEN_VALUE, Cause, Evidence, Judgement, Label, Layer, Scored
 
@@ -25,7 +25,7 @@ _CLAIMS = frozenset({OriginKind.ABSENCE, OriginKind.UNDONE})
 
 def settle_groundedness(account: Account, judgements: Sequence[Judgement]) -> list[Judgement]:
     """Return the judgements with the layer's own one settled by the account, where it is sure."""
-    settled = _derive_outcome(account)
+    settled = _find_fabrication(account)
     return [_settle(account, settled, each) if _is_own(each) else each for each in judgements]
 
 
@@ -61,22 +61,12 @@ def _leave_open(
     return replace(judgement, outcome=left_open)
 
 
-def _derive_outcome(account: Account) -> Scored | None:
+def _find_fabrication(account: Account) -> Scored | None:
     made_up = account.fabricated
-    if made_up:
-        facts = tuple(Evidence(explain_origin(origin), origin.span_id) for origin in made_up[:10])
-        return Scored(0.0, Label.FAIL, f"{explain_origin(made_up[0])}.", facts)
-    if not account.reports_failure or account.origins:
+    if not made_up:
         return None
-    failed = next((each for each in account.steps.items() if each[1].state in NOT_DONE), None)
-    if failed is not None:
-        number, outcome = failed
-        how = f"failed ({outcome.cause})" if outcome.refusal is None else f"was {outcome.cause}"
-        return Scored(1.0, Label.PASS, f"The answer reports what happened: step {number} {how}.")
-    empty = next((number for number, each in account.steps.items() if each.state is State.EMPTY), None)
-    if empty is None:
-        return None
-    return Scored(1.0, Label.PASS, f"The answer reports what happened: step {empty} returned nothing.")
+    facts = tuple(Evidence(explain_origin(origin), origin.span_id) for origin in made_up[:10])
+    return Scored(0.0, Label.FAIL, f"{explain_origin(made_up[0])}.", facts)
 
 
 def explain_origin(origin: Origin) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from spanproof.trace.codec import load_json
+from spanproof.trace.exports.inspected import iter_inspected
 from spanproof.trace.otlp.errors import MalformedOtlp
 from spanproof.trace.otlp.files import MAX_FILE_BYTES, check_file, read_content, read_what_is_good
 from spanproof.trace.otlp.jsonformat import decode_json
@@ -23,6 +24,10 @@ _OTLP_KEYS = frozenset({"resourceSpans", "resource_spans"})
 
 _PRINTED = frozenset({".traj", ".log", ".txt", ".out"})
 _DOCUMENTS = _PRINTED | {".json", ".jsonl", ".ndjson"}
+
+_INSPECTED = re.compile(
+    r"^\s*(?:\{\s*)?(?:traceId|_spanContext|spanContext|instrumentationScope|attributes): ", re.MULTILINE
+)
 
 # In place of the document of a line that is no JSON.
 _BROKEN = object()
@@ -61,6 +66,9 @@ def _parse_documents(body: bytes) -> list[tuple[int, Any]]:
     found = _parse_printed(body)
     if found:
         return found
+    text = body.decode("utf-8", "replace")
+    if _is_inspected(text):
+        return list(iter_inspected(text))
     for number, line in enumerate(body.splitlines(), start=1):
         if line.strip():
             try:
@@ -68,6 +76,11 @@ def _parse_documents(body: bytes) -> list[tuple[int, Any]]:
             except (ValueError, RecursionError):
                 found.append((number, _BROKEN))
     return found
+
+
+def _is_inspected(text: str) -> bool:
+    """Whether this looks like what JavaScript's console prints of a span: its names have no quotes."""
+    return _INSPECTED.search(text) is not None
 
 
 def _parse_printed(body: bytes) -> list[tuple[int, Any]]:

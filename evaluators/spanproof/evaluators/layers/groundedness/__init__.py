@@ -1,27 +1,27 @@
-"""Groundedness: an answer's claims bound to what execution returned.
+"""Groundedness: what each sentence of an answer asserts, bound to what execution returned.
 
-Data flows from folder to folder: `sources` → `claims` → `solve` → `choose` → `verdict`. Records, facts and
-typed values are those of `spanproof.reading`.
-"""
+`ground` reads sources into a `World` and an answer into passages; `reader` finds values, names and clauses; `bind`,
+`derive`, `states`, `relations`, `doings`, `absence` and `prose` bind what a passage asserts; `alarms` contradict; `unread` has
+the words that nothing covers; the `Ledger` holds the verdicts.
+"""  # noqa: E501
 
+from spanproof.evaluators.layers.groundedness.doings import Doing
+from spanproof.evaluators.layers.groundedness.explain import explain
 from spanproof.evaluators.layers.groundedness.ground import ground
 from spanproof.evaluators.layers.groundedness.layer import judge, outputs_of
-from spanproof.evaluators.layers.groundedness.model import (
-    Cause,
-    Claim,
-    ClaimEvidence,
-    ClaimKind,
-    Grounding,
-    Verdict,
-)
-from spanproof.evaluators.layers.groundedness.verdict.sentences import explain
+from spanproof.evaluators.layers.groundedness.ledger import Ledger, Part, Sentence, SentenceVerdict
+from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence, ClaimKind, Verdict
 
 __all__ = [
     "Cause",
     "Claim",
     "ClaimEvidence",
     "ClaimKind",
-    "Grounding",
+    "Doing",
+    "Ledger",
+    "Part",
+    "Sentence",
+    "SentenceVerdict",
     "Verdict",
     "explain",
     "ground",

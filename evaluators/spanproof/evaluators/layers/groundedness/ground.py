@@ -1,22 +1,82 @@
-"""Ground an answer: sources, facts, claims, solve, choose, verdict.
+"""Ground an answer: read its passages, bind what each asserts, and enter the verdicts in a ledger.
 
-In: the outputs in the order of the turns, the answer, and what is known beside them. Out: a `Grounding` with each
-claim's verdict and evidence. Deterministic, nothing executed, no service called. What cannot be settled is
-`uncertain`, never contradicted.
-"""  # noqa: E501
+In: the outputs in the order of the turns, the answer, and what is known beside them. Out: a `Ledger`.
+Deterministic, nothing executed, no service called. What is not bound is open, never contradicted.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import date, datetime
+from datetime import datetime
+from typing import Final
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
-from spanproof.evaluators.layers.groundedness.choose.model import Choice, load_choice
-from spanproof.evaluators.layers.groundedness.model import Grounding
-from spanproof.evaluators.layers.groundedness.solve.solver import solve
-from spanproof.evaluators.layers.groundedness.sources.model import Context, gather
-from spanproof.evaluators.layers.groundedness.verdict.decide import ALL_RULES, decide
+from spanproof.evaluators.layers.groundedness.absence import AbsenceBinder
+from spanproof.evaluators.layers.groundedness.alarms import (
+    find_misquote,
+    find_named_field,
+    find_other_record,
+    find_overtaken,
+    find_printed_result,
+    find_unknown_identifier,
+    find_wrong_change,
+)
+from spanproof.evaluators.layers.groundedness.bind import (
+    ValueBinder,
+    get_claim_kind,
+    make_claim,
+    make_evidence,
+)
+from spanproof.evaluators.layers.groundedness.derive import derive
+from spanproof.evaluators.layers.groundedness.doings import Doing, DoingBinder
+from spanproof.evaluators.layers.groundedness.ledger import Ledger, Part, Sentence, SentenceVerdict
+from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_texts
+from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKind, Verdict
+from spanproof.evaluators.layers.groundedness.prose import ProseIndex
+from spanproof.evaluators.layers.groundedness.reader import Reading, Stated, read_passage
+from spanproof.evaluators.layers.groundedness.relations import (
+    count_rows,
+    cover_whole,
+    verify_quantifiers,
+    verify_relations,
+)
+from spanproof.evaluators.layers.groundedness.sources.model import Context, SourceKind, gather
+from spanproof.evaluators.layers.groundedness.states import StateBinder
+from spanproof.evaluators.layers.groundedness.unread import (
+    bind_names,
+    cover_cues,
+    cover_requested,
+    list_unread,
+)
+from spanproof.evaluators.layers.groundedness.world import World, build_world
 from spanproof.reading.numerals import find_numbers
+from spanproof.reading.records import Fact
+from spanproof.reading.sentences import Form, Mood, Passage, Word, detect_language, parse_words, read_passages
+from spanproof.reading.values import NUMERIC, Kind
+from spanproof.reading.words import STOP, base_forms_of
+
+ALL_RULES: Final = frozenset(GroundednessRule)
+# Kinds of claims that say something of their subject; a name alone says nothing.
+_VALUE_KINDS: Final = frozenset(ClaimKind) - {ClaimKind.NAME, ClaimKind.IDENTIFIER}
+# Words before a rate that the task gave, and that the answer starts from.
+_STARTING_FROM: Final = frozenset(("with", "at", "after", "including", "plus"))
+# How a passage begins that says only what its author will or would do.
+_OWN_PLANS: Final = (
+    "i'd ",
+    "i’d ",
+    "i would ",
+    "i'll ",
+    "i’ll ",
+    "i will ",
+    "we'd ",
+    "we’d ",
+    "i suggest ",
+    "i recommend ",
+)
+_FEWEST_WORDS_TO_PARSE: Final = 2
+# Characters up to which the task's words say of what language an answer is.
+_LONGEST_SHORT: Final = 60
+_ANAPHORIC: Final = load_texts("anaphoric")
 
 
 def ground(
@@ -31,32 +91,320 @@ def ground(
     errors: Sequence[str] = (),
     code: Sequence[str] = (),
     without_rules: Collection[GroundednessRule] = (),
-    choice: Choice | None = None,
-    owns_up: bool = False,
-) -> Grounding:
-    """Return the verdict on an answer and on each of its claims.
+    doings: Sequence[Doing] = (),
+) -> Ledger:
+    """Return the ledger of an answer.
 
     Args:
         outputs: what execution returned, as text, in the order of the turns.
         answer: what the agent says.
-        task: the task, with the user's words of earlier turns; its values count as given.
+        task: the task, with the user's words of earlier turns.
         synonyms: a user's own words for states, by the state's usual name.
         now: when the answer was given, for "yesterday" and "in three days".
-        system: the system prompt; its values count as given.
-        arguments: what the agent handed to tools, or the code it ran; their values count as given.
+        system: the system prompt.
+        arguments: what the agent handed to tools.
         errors: texts of calls that failed.
         code: what the agent ran before it answered; a value that it writes down is no misquote.
-        without_rules: rules that decide nothing.
-        choice: other weights than those that are shipped.
-        owns_up: the answer says that something failed, and it did: "I could not read it" needs no source.
+        without_rules: rules that contradict nothing.
+        doings: the calls of the run, for what the answer says was done.
     """
-    context = Context(task or "", system or "", tuple(arguments), tuple(errors))
-    written = frozenset(number for source in code for number in find_numbers(source))
-    solved = solve(gather(outputs, context), answer, synonyms, _to_date(now))
-    return decide(
-        solved, choice or load_choice(), ALL_RULES.difference(without_rules), written, owns_up=owns_up
+    context = Context(task or "", system or "", tuple(arguments), tuple(errors), tuple(code))
+    passages = read_passages(answer)
+    asserting = [passage for passage in passages if _may_assert(passage)]
+    if not asserting:
+        return Ledger(tuple(_enter_silent(passage, answer) for passage in passages))
+    calls = {doing.output: (doing.tool, doing.arguments) for doing in doings if doing.output is not None}
+    grounder = _Grounder(build_world(gather(outputs, context, calls), code), context, synonyms, doings, now)
+    grounder.rules = ALL_RULES.difference(without_rules)
+    return Ledger(tuple(grounder.judge(answer, passages)))
+
+
+def _may_assert(passage: Passage) -> bool:
+    return passage.mood in (Mood.ASSERTING, Mood.PLAN)
+
+
+def _enter_silent(passage: Passage, answer: str) -> Sentence:
+    start, end = passage.start, passage.end
+    return Sentence(answer[start:end], start, end, SentenceVerdict.NO_ASSERTION)
+
+
+class _Grounder:
+    """Judges the passages of one answer, in order."""
+
+    rules: frozenset[GroundednessRule] = ALL_RULES
+
+    def __init__(
+        self,
+        world: World,
+        context: Context,
+        synonyms: Mapping[str, Sequence[str]] | None,
+        doings: Sequence[Doing],
+        now: datetime | None,
+    ) -> None:
+        self.world = world
+        self.today = now.date() if now is not None else None
+        # Nouns of the task and of the code say what the outputs are about: `print(refund())`.
+        self.task_words = base_forms_of(" ".join((context.task, *context.code)))
+        self.task = context.task.lower()
+        self.binder = ValueBinder(world, self.task_words)
+        self.states = StateBinder(world, synonyms)
+        self.doings = DoingBinder(world, doings, (*context.arguments, *context.code, *context.errors))
+        self.prose = ProseIndex(world)
+        self.absence = AbsenceBinder(
+            world,
+            self.task_words,
+            tuple(context.errors),
+            tuple(f"{each.tool} {each.arguments}" for each in doings),
+        )
+        self.written = frozenset(number for source in context.code for number in find_numbers(source))
+        self.has_outputs = world.outputs > 0
+
+    def judge(self, answer: str, passages: Sequence[Passage]) -> list[Sentence]:
+        """Return the sentences of an answer with their verdicts."""
+        # A short answer has too few function words of its own.
+        is_short = len(answer) <= _LONGEST_SHORT
+        self.language = detect_language(f"{self.task} {answer}" if is_short else answer)
+        readings = self._read(passages)
+        self.printed = None
+        spoken = [each for each in readings if each is not None]
+        if not any(each.stated for each in spoken):
+            self.printed = self.prose.find_printed(spoken, self.task_words)
+        found = []
+        for index, passage in enumerate(passages):
+            reading = readings[index]
+            if reading is None:
+                found.append(_enter_silent(passage, answer))
+                continue
+            self._set_scope(reading, index, readings)
+            found.append(
+                self._judge_reading(answer, reading, [each for each in readings if each is not None])
+            )
+        return found
+
+    def _read(self, passages: Sequence[Passage]) -> list[Reading | None]:
+        chosen = [index for index, passage in enumerate(passages) if _may_assert(passage)]
+        worded = [index for index in chosen if _has_words(passages[index])]
+        parsed = dict(
+            zip(worded, parse_words([passages[index] for index in worded], self.language), strict=True)
+        )
+        readings: list[Reading | None] = [None] * len(passages)
+        for index in chosen:
+            words = parsed.get(index) or parse_words([passages[index]], "")[0]
+            reading = read_passage(passages[index], words, self.world, self.today)
+            if len(passages) == 1 or not _is_silent(reading, self.language, self.task_words):
+                readings[index] = reading
+        return readings
+
+    def _set_scope(self, reading: Reading, index: int, readings: Sequence[Reading | None]) -> None:
+        """Set what is above a passage; else what the passage before it is about."""
+        above = [each for at in reading.passage.above if (each := readings[at]) is not None]
+        reading.scope_words = frozenset(word.form for each in above for word in each.words)
+        nearest = next((each.names for each in reversed(above) if each.names), [])
+        before = readings[index - 1] if index else None
+        reading.is_continued = _begins_with_pronoun(reading)
+        reading.scope_names = list(before.names) if before is not None else []
+        if nearest:
+            reading.scope = [name for name in nearest if len(name.rows) == 1][:1] or []
+        elif (
+            before is not None
+            and before.names
+            and (not reading.names or reading.is_continued)
+            and reading.passage.form is Form.SENTENCE
+        ):
+            reading.scope = before.names[:1]
+
+    def _judge_reading(self, answer: str, reading: Reading, readings: Sequence[Reading]) -> Sentence:
+        start, end = reading.passage.start, reading.passage.end
+        absent = self.absence.bind(reading) if self.language == "en" else None
+        if absent is not None:
+            return Sentence(answer[start:end], start, end, SentenceVerdict.CHECKED, (absent,))
+        quoted = self.printed or self.prose.find_sentence(reading)
+        if quoted is not None:
+            reading.cover(*range(len(reading.words)))
+        pending: list[tuple[Stated, list[Fact]]] = []
+        for stated, fact, matches in self.binder.bind(reading):
+            if fact is None:
+                pending.append((stated, matches))
+                continue
+            self._enter_value(stated, fact, reading)
+        if self.language == "en":
+            for claim in self.states.bind(reading):
+                self._enter(claim, reading)
+        for stated, matches in pending:
+            self._settle_unbound(stated, matches, reading, readings, is_quoted=quoted is not None)
+        if self.language == "en":
+            cover_cues(reading, self.task)
+            cover_requested(reading, self.binder, self.task)
+            cover_whole(reading)
+            for claim in verify_relations(reading, self.binder):
+                self._enter(claim, reading)
+            for claim in verify_quantifiers(reading, self.binder, self.states):
+                self._enter(claim, reading)
+            done = self.doings.bind_done(reading)
+            for claim in [done] if done is not None else self.doings.bind(reading):
+                self._enter(claim, reading)
+        for claim in bind_names(reading, self.binder, self.states.fields):
+            self._enter(claim, reading)
+        if quoted is not None:
+            claim = make_claim(
+                reading, 0, len(reading.text), ClaimKind.QUOTE, Verdict.GROUNDED, Cause.STATED, quoted
+            )
+            reading.claims.append(claim)
+        unread = list_unread(reading, self.binder)
+        claims = tuple(sorted(reading.claims, key=lambda claim: (claim.start, claim.end)))
+        parts = tuple(Part(answer[low:high], low, high) for low, high in unread)
+        return Sentence(answer[start:end], start, end, _decide(claims, parts), claims, parts)
+
+    def _enter(self, claim: Claim, reading: Reading) -> None:
+        if claim.verdict is not Verdict.CONTRADICTED or claim.rule in self.rules:
+            reading.claims.append(claim)
+
+    def _enter_value(self, stated: Stated, fact: Fact, reading: Reading) -> None:
+        overtaken = find_overtaken(stated, fact, reading, self.binder)
+        if overtaken is not None:
+            self._enter(overtaken, reading)
+            return
+        reading.cover(*stated.words)
+        reading.bound.append(fact)
+        reading.by_stated[stated.start] = fact
+        cause = Cause.STATED if self.world.is_output(fact) else Cause.GIVEN
+        evidence = make_evidence(fact, self.world)
+        reading.claims.append(
+            make_claim(
+                reading, stated.start, stated.end, get_claim_kind(stated), Verdict.GROUNDED, cause, evidence
+            )
+        )
+
+    def _settle_unbound(
+        self,
+        stated: Stated,
+        matches: list[Fact],
+        reading: Reading,
+        readings: Sequence[Reading],
+        *,
+        is_quoted: bool,
+    ) -> None:
+        """Enter the claim of a value that is of no named field: derived, counted, given, contradicted or open."""  # noqa: E501
+        place = (reading, stated.start, stated.end, get_claim_kind(stated))
+        if is_quoted:
+            return
+        derived = derive(stated, reading, self.binder) if self.language == "en" else None
+        if derived is not None and not derived.has_wrong_sign:
+            reading.cover(*stated.words)
+            reading.bound += derived.facts
+            evidence = make_evidence(derived.facts[0], self.world, derived.program)
+            reading.claims.append(make_claim(*place, Verdict.GROUNDED, Cause.DERIVED, evidence))
+            return
+        counted = count_rows(stated, reading, self.binder, self.states) if self.language == "en" else None
+        if counted is not None:
+            reading.cover(*stated.words, *counted.words)
+            reading.bound.append(counted.facts[0])
+            evidence = make_evidence(counted.facts[0], self.world, counted.program)
+            count = (reading, stated.start, stated.end, ClaimKind.COUNT)
+            reading.claims.append(make_claim(*count, Verdict.GROUNDED, Cause.DERIVED, evidence))
+            return
+        given = [fact for fact in matches if not self.world.is_output(fact)]
+        if given and self._is_given(stated, given, reading):
+            reading.cover(*stated.words)
+            reading.claims.append(
+                make_claim(*place, Verdict.GROUNDED, Cause.GIVEN, make_evidence(given[0], self.world))
+            )
+            return
+        alarm = self._find_alarm(stated, matches, reading, readings)
+        if alarm is not None and alarm.rule in self.rules:
+            reading.claims.append(alarm)
+            return
+        cause = Cause.OPEN if matches else Cause.NOT_FOUND
+        nearest = make_evidence(matches[-1], self.world) if matches else None
+        reading.claims.append(make_claim(*place, Verdict.UNCERTAIN, cause, nearest))
+
+    def _is_given(self, stated: Stated, given: Sequence[Fact], reading: Reading) -> bool:
+        """Return whether what the run was given bears a value out: a name of a thing, or an argument's amount."""  # noqa: E501
+        kinds = {self.world.sources[fact.source].kind for fact in given}
+        before = reading.words[stated.words[0] - 1].text.lower() if stated.words[0] else ""
+        if stated.mention.value.kind is Kind.PERCENT and before in _STARTING_FROM and reading.bound:
+            return True
+        if stated.mention.value.kind in (Kind.ID, Kind.DATE, Kind.TIME):
+            return True
+        beside = {
+            reading.words[at].form
+            for at in (stated.words[0] - 1, stated.words[-1] + 1)
+            if 0 <= at < len(reading.words)
+        }
+        if any(not beside.isdisjoint(fact.words - STOP) for fact in given):
+            return True
+        return SourceKind.ARGUMENTS in kinds or SourceKind.ERROR in kinds
+
+    def _find_alarm(
+        self, stated: Stated, matches: list[Fact], reading: Reading, readings: Sequence[Reading]
+    ) -> Claim | None:
+        number = stated.mention.value
+        alarm = find_printed_result(stated, reading, self.binder, readings)
+        if alarm is None and self.language == "en":
+            alarm = find_other_record(stated, matches, reading, self.binder)
+            alarm = alarm or find_named_field(stated, matches, reading, self.binder)
+        if alarm is None and not matches:
+            is_written = number.kind in NUMERIC and bool(self.written & find_numbers(stated.text))
+            if self.language == "en" and not is_written:
+                alarm = find_wrong_change(stated, reading, self.binder)
+                alarm = alarm or find_misquote(stated, reading, self.binder)
+        return alarm or (find_unknown_identifier(stated, reading, self.binder) if not matches else None)
+
+
+def _has_words(passage: Passage) -> bool:
+    return sum(word[:1].isalpha() for word in passage.text.split()) >= _FEWEST_WORDS_TO_PARSE
+
+
+def _begins_with_pronoun(reading: Reading) -> bool:
+    """Return whether the subject of a sentence is that of the one before: "It …", "That's …"."""
+    return bool(reading.words) and reading.words[0].text.lower() in _ANAPHORIC
+
+
+def _is_silent(reading: Reading, language: str, task_words: frozenset[str]) -> bool:
+    """Return whether a heading or a plan states nothing that could be false."""
+    passage = reading.passage
+    if passage.mood is Mood.PLAN:
+        is_empty = not reading.stated and not reading.names
+        is_own = passage.text.lower().startswith(_OWN_PLANS)
+        has_amounts = any(each.mention.value.kind is not Kind.ID for each in reading.stated)
+        return is_empty or (is_own and not has_amounts and not any(map(_is_subordinating, reading.words)))
+    if passage.form is Form.HEADING and language == "en":
+        is_said = any(word.part in ("VERB", "ADJ", "ADV", "AUX") for word in reading.words)
+        return not is_said and not any(_is_amount(each) for each in reading.stated)
+    return (
+        passage.text.rstrip().endswith(":")
+        and not reading.stated
+        and not reading.names
+        and _is_plain(reading, task_words)
     )
 
 
-def _to_date(now: datetime | None) -> date | None:
-    return now.date() if now is not None else None
+def _is_subordinating(word: Word) -> bool:
+    """Return whether a word begins a clause that may assert something within a plan: "…, since it failed"."""
+    return word.part == "SCONJ" or word.tag in ("WDT", "WP", "WRB") or word.text in (":", ";", "–", "—")
+
+
+def _is_amount(stated: Stated) -> bool:
+    value = stated.mention.value
+    return value.kind in NUMERIC and (value.kind is not Kind.NUMBER or value.step < 1 or value.grouped)
+
+
+def _is_plain(reading: Reading, task_words: frozenset[str]) -> bool:
+    """Return whether a passage has only words that say nothing: "Here are the numbers:", or those of the task."""  # noqa: E501
+    return all(
+        is_of(word, "carrier")
+        or word.part in ("PUNCT", "NOUN", "DET", "ADP", "PRON", "AUX", "CCONJ")
+        or (word.form in task_words and not is_of(word, "negation"))
+        for word in reading.words
+    )
+
+
+def _decide(claims: Sequence[Claim], unread: Sequence[Part]) -> SentenceVerdict:
+    """Return the verdict on a sentence of its claims and the words that none of them covers."""
+    verdicts = {claim.verdict for claim in claims}
+    if Verdict.CONTRADICTED in verdicts:
+        return SentenceVerdict.CONTRADICTED
+    says_something = any(claim.kind in _VALUE_KINDS for claim in claims)
+    if unread or verdicts != {Verdict.GROUNDED} or not says_something:
+        return SentenceVerdict.OPEN
+    return SentenceVerdict.CHECKED

@@ -1,11 +1,12 @@
 """The groundedness layer: is what the run answered what its executions returned?
 
 In: the evidence about one run, and the turns before it. Out: the layer's judgement on the run's span, and
-beside it `answer_grounded` (the share of settled claims the outputs bear out), `drift` (does the answer keep
-to the last word where outputs changed over the turns), `context_adherence` (the share of all claims that
-could be bound) and `chunk_attribution` (which outputs the claims rest on). An answer of which something
-cannot be bound is open, with what was checked; it is never failed, and never passed.
-"""
+beside it `facts` (the share of bound claims that agree with their source), `read` (the share of asserting
+sentences that are bound as a whole), `answer_grounded` (the same share as `facts`, with the label of the layer),
+`drift` (does the answer keep to the last word where outputs changed over the turns), `context_adherence` (the
+share of all claims that are bound) and `chunk_attribution` (which outputs the claims rest on). An answer of which
+something is not read is open, with what was checked; it is never failed, and never passed.
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -14,11 +15,17 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from spanproof.evaluators.layers.common import format_count
+from spanproof.evaluators.layers.groundedness.explain import explain
 from spanproof.evaluators.layers.groundedness.ground import ground
-from spanproof.evaluators.layers.groundedness.model import UNSOURCED, Claim, ClaimKind, Grounding, Verdict
+from spanproof.evaluators.layers.groundedness.ledger import Ledger, Sentence, SentenceVerdict
+from spanproof.evaluators.layers.groundedness.model import UNSOURCED, Claim, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.model import Cause as ClaimCause
-from spanproof.evaluators.layers.groundedness.sources.recorded import Returned, build_context, collect_outputs
-from spanproof.evaluators.layers.groundedness.verdict.sentences import explain
+from spanproof.evaluators.layers.groundedness.sources.recorded import (
+    Returned,
+    build_context,
+    collect_outputs,
+    list_doings,
+)
 from spanproof.evaluators.model import RunEvidence
 from spanproof.trace import (
     OPEN_VALUE,
@@ -34,21 +41,21 @@ from spanproof.trace import (
     Outcome,
     Run,
     Scored,
+    SentenceMark,
+    SentenceState,
     Skipped,
 )
 
 EVALUATOR = "claim-binding"
-VERSION = "5"
+VERSION = "6"
 _NUMERIC = frozenset(
     (ClaimKind.NUMBER, ClaimKind.CURRENCY, ClaimKind.PERCENT, ClaimKind.QUANTITY, ClaimKind.COUNT)
 )
-_MAX_EVIDENCE = 20
+_MAX_EVIDENCE = 40
+_MAX_SENTENCES = 60
+_MAX_UNREAD = 3
 _LABELS = {Verdict.GROUNDED: Label.PASS, Verdict.CONTRADICTED: Label.FAIL, Verdict.UNCERTAIN: None}
-_WORDS = {
-    Verdict.GROUNDED: "grounded",
-    Verdict.CONTRADICTED: "contradicted",
-    Verdict.UNCERTAIN: "open",
-}
+_WORDS = {Verdict.GROUNDED: "grounded", Verdict.CONTRADICTED: "contradicted", Verdict.UNCERTAIN: "open"}
 _BY_GRAVITY = (Verdict.CONTRADICTED, Verdict.UNCERTAIN, Verdict.GROUNDED)
 _OWNS_UP = re.compile(
     r"\b(?:could not|cannot|unable|failed|error|sorry|did not work|no result|not available)\b|n['’]t\b",
@@ -93,34 +100,37 @@ def _judge_outcomes(evidence: RunEvidence) -> dict[str, Outcome]:
         if not returned.failures:
             return {layer: _leave_open("no output on the trace to compare the answer with", Cause.NO_OUTPUT)}
         return {layer: _judge_without_outputs(evidence)}
-    texts = [output.text for output in returned.outputs]
-    now = datetime.fromtimestamp(run.start_ns / 1e9, UTC) if run.start_ns else None
+    ledger = _build_ledger(evidence, returned)
+    scores: dict[str, Outcome] = {layer: _score_layer(ledger, returned)}
+    if ledger.claims:
+        scores |= {
+            "facts": _score_facts(ledger),
+            "read": _score_read(ledger),
+            "answer_grounded": _score_answer_grounded(ledger),
+            "drift": _score_drift(ledger, returned),
+            "context_adherence": _score_adherence(ledger),
+            "chunk_attribution": _score_attribution(ledger, returned),
+        }
+    return scores
+
+
+def _build_ledger(evidence: RunEvidence, returned: Returned) -> Ledger:
+    run = evidence.run
+    assert run.answer is not None
     given = build_context(evidence)
-    grounding = ground(
-        texts,
+    return ground(
+        [output.text for output in returned.outputs],
         run.answer.text,
         given.task,
         evidence.hints.synonyms,
-        now,
+        datetime.fromtimestamp(run.start_ns / 1e9, UTC) if run.start_ns else None,
         system=given.system,
         arguments=given.arguments,
         errors=given.errors,
         code=given.code,
         without_rules=evidence.hints.without_rules,
-        owns_up=evidence.account.reports_failure,
+        doings=list_doings(evidence, returned),
     )
-    if not grounding.claims:
-        if grounding.verdict is Verdict.UNCERTAIN:
-            nothing = "the answer states nothing that can be compared with an output"
-            return {layer: _leave_open(nothing, Cause.NO_CHECKABLE_CLAIM)}
-        return {layer: Scored(1.0, Label.PASS, "The answer says what failed, and claims nothing else.")}
-    return {
-        layer: _score_layer(grounding, returned),
-        "answer_grounded": _score_answer_grounded(grounding),
-        "drift": _score_drift(grounding, returned),
-        "context_adherence": _score_adherence(grounding),
-        "chunk_attribution": _score_attribution(grounding, returned),
-    }
 
 
 def _skip_without_answer(evidence: RunEvidence) -> Skipped:
@@ -157,9 +167,15 @@ def _judge_without_outputs(evidence: RunEvidence) -> Outcome:
     run = evidence.run
     assert run.answer is not None
     task = run.task if _OWNS_UP.search(run.answer.text) else None
-    grounding = ground([], run.answer.text, task, errors=build_context(evidence).errors)
+    errors = build_context(evidence).errors
+    ledger = ground([], run.answer.text, task, errors=errors)
+    reported = ground(
+        [], run.answer.text, run.task, errors=errors, doings=list_doings(evidence, Returned((), 0))
+    )
+    if reported.asserting and all(each.verdict is SentenceVerdict.CHECKED for each in reported.asserting):
+        return Scored(1.0, Label.PASS, "the answer says that nothing was returned, and nothing was")
     stated = [
-        claim for claim in grounding.claims if claim.kind in _NUMERIC and claim.cause is ClaimCause.NOT_FOUND
+        claim for claim in ledger.claims if claim.kind in _NUMERIC and claim.cause is ClaimCause.NOT_FOUND
     ]
     if not stated:
         return _leave_open(
@@ -175,64 +191,101 @@ def _judge_without_outputs(evidence: RunEvidence) -> Outcome:
     )
 
 
-def _score_layer(grounding: Grounding, returned: Returned) -> Scored:
-    evidence = _collect_evidence(grounding, returned)
-    wrong = _select_claims(grounding, Verdict.CONTRADICTED)
-    right = _select_claims(grounding, Verdict.GROUNDED)
-    if grounding.verdict is Verdict.UNCERTAIN:
-        return _score_open_answer(grounding, returned, evidence)
-    if not wrong:
-        said = "1 claim is" if len(right) == 1 else f"{len(right)} claims are"
-        return Scored(1.0, Label.PASS, f"{said} grounded: {_explain_claim(right[0], returned)}", evidence)
-    explanation = _explain_claim(wrong[0], returned)
-    if len(wrong) > 1:
-        explanation += f" (and {len(wrong) - 1} more)"
-    return Scored(0.0, Label.FAIL, explanation, evidence)
+def _score_layer(ledger: Ledger, returned: Returned) -> Scored:
+    evidence = _collect_evidence(ledger, returned)
+    wrong = _select_claims(ledger, Verdict.CONTRADICTED)
+    right = _select_claims(ledger, Verdict.GROUNDED)
+    checked = _explain_checked(ledger)
+    if wrong:
+        explanation = _explain_claim(wrong[0], returned)
+        if len(wrong) > 1:
+            explanation += f" (and {len(wrong) - 1} more)"
+        return Scored(0.0, Label.FAIL, f"{explanation}; {checked}" if right else explanation, evidence)
+    if ledger.verdict is Verdict.GROUNDED:
+        return Scored(1.0, Label.PASS, f"{checked}: {_explain_claim(right[0], returned)}", evidence)
+    return _score_open_answer(ledger, returned, checked, evidence)
 
 
-def _score_open_answer(grounding: Grounding, returned: Returned, evidence: Sequence[Evidence]) -> Scored:
-    """Return the open verdict on an answer of which something could not be settled; it says what could."""
-    agreeing = len(_select_claims(grounding, Verdict.GROUNDED))
-    unsettled = _select_claims(grounding, Verdict.UNCERTAIN)
-    if not unsettled:
-        # Each claim agrees with what the run was given, and none with what it found.
-        sentence = "the answer repeats what the task gives, and states nothing that an output holds"
-        return _leave_open(sentence, Cause.NO_CHECKABLE_CLAIM, evidence=evidence)
-    doubtful = min(unsettled, key=lambda claim: claim.confidence)
-    cause = Cause.VALUE_NOT_FOUND if doubtful.cause in UNSOURCED else Cause.VALUE_NOT_CERTAIN
-    total = len(grounding.claims)
-    agree = "agrees with its source" if agreeing == 1 else "agree with their sources"
-    checked = f"{agreeing} of {format_count(total, 'claim')} {agree}"
-    explained = _explain_claim(doubtful, returned)
-    sentence = f"{checked}; {explained[0].lower()}{explained[1:]}"
-    return _leave_open(sentence, cause, doubtful.text, evidence)
+def _explain_checked(ledger: Ledger) -> str:
+    """Return how much of an answer agrees with the outputs."""
+    agreeing = len(_select_claims(ledger, Verdict.GROUNDED))
+    agree = "agrees" if agreeing == 1 or len(ledger.claims) == 1 else "agree"
+    total = len(ledger.claims)
+    if agreeing == total:
+        return f"{format_count(total, 'fact')} {agree} with the outputs"
+    return f"{agreeing} of {format_count(total, 'fact')} {agree} with the outputs"
 
 
-def _score_answer_grounded(grounding: Grounding) -> Outcome:
-    grounded = len(_select_claims(grounding, Verdict.GROUNDED))
-    settled = grounded + len(_select_claims(grounding, Verdict.CONTRADICTED))
+def _score_open_answer(
+    ledger: Ledger, returned: Returned, checked: str, evidence: Sequence[Evidence]
+) -> Scored:
+    """Return the open verdict on an answer: what was checked, then what was not read or not found."""
+    unsettled = _select_claims(ledger, Verdict.UNCERTAIN)
+    unread = [part.text for sentence in ledger.asserting for part in sentence.unread]
+    if not ledger.claims and not unread:
+        return _leave_open(
+            "the answer states nothing that can be compared with an output",
+            Cause.NO_CHECKABLE_CLAIM, evidence=evidence,
+        )  # fmt: skip
+    parts = [checked] if ledger.claims else []
+    if unread:
+        parts.append(f"not read: {', '.join(f'*{text}*' for text in unread[:_MAX_UNREAD])}")
+        if len(unread) > _MAX_UNREAD:
+            parts[-1] += f" and {len(unread) - _MAX_UNREAD} more"
+    if unsettled:
+        parts.append(_lower_first(_explain_claim(unsettled[0], returned)))
+    if not unread and not unsettled:
+        parts.append("a sentence names things, and states nothing of them that an output holds")
+    has_unknown = any(claim.cause in UNSOURCED for claim in unsettled)
+    cause = Cause.VALUE_NOT_FOUND if has_unknown else Cause.VALUE_NOT_CERTAIN
+    detail = unsettled[0].text if unsettled else unread[0] if unread else ""
+    return _leave_open("; ".join(parts), cause, detail, evidence)
+
+
+def _lower_first(text: str) -> str:
+    return text[0].lower() + text[1:]
+
+
+def _score_facts(ledger: Ledger) -> Outcome:
+    agreeing, bound = ledger.facts
+    if not bound:
+        return Skipped("no claim of the answer is bound to a source", Cause.NOTHING_OF_THE_KIND)
+    label = Label.PASS if agreeing == bound else Label.FAIL
+    return Scored(agreeing / bound, label, f"{agreeing} of {bound} bound claims agree with their source")
+
+
+def _score_read(ledger: Ledger) -> Outcome:
+    bound, asserting = ledger.read
+    if not asserting:
+        return Skipped("no sentence of the answer states anything", Cause.NOTHING_OF_THE_KIND)
+    return Scored(bound / asserting, None, f"{bound} of {asserting} asserting sentences are bound as a whole")
+
+
+def _score_answer_grounded(ledger: Ledger) -> Outcome:
+    grounded = len(_select_claims(ledger, Verdict.GROUNDED))
+    settled = grounded + len(_select_claims(ledger, Verdict.CONTRADICTED))
     if not settled:
         return Skipped("no claim of the answer is settled", Cause.NOTHING_OF_THE_KIND)
-    label = _LABELS[grounding.verdict]
+    label = _LABELS[ledger.verdict]
     cause = Cause.VALUE_NOT_CERTAIN if label is None else None
     sentence = f"{grounded} of {settled} settled claims are grounded"
-    return Scored(grounding.value, label, sentence, cause=cause)
+    return Scored(grounded / settled, label, sentence, cause=cause)
 
 
-def _score_adherence(grounding: Grounding) -> Scored:
-    bound = len(_select_claims(grounding, Verdict.GROUNDED))
-    total = len(grounding.claims)
+def _score_adherence(ledger: Ledger) -> Scored:
+    bound = len(_select_claims(ledger, Verdict.GROUNDED))
+    total = len(ledger.claims)
     return Scored(bound / total, None, f"{bound} of {total} claims are bound to an output")
 
 
-def _score_attribution(grounding: Grounding, returned: Returned) -> Outcome:
+def _score_attribution(ledger: Ledger, returned: Returned) -> Outcome:
     """Score the share of the run's own outputs that some claim rests on, each one's claims as evidence."""
     if not returned.own:
         return Skipped(
             "the run has no output of its own: the answer rests on earlier turns", Cause.NOTHING_OF_THE_KIND
         )
     rests: dict[int, list[str]] = {}
-    for claim in _select_claims(grounding, Verdict.GROUNDED):
+    for claim in _select_claims(ledger, Verdict.GROUNDED):
         bound = claim.evidence
         for output in (bound.output, *bound.others) if bound is not None else ():
             if output is not None:
@@ -248,39 +301,44 @@ def _score_attribution(grounding: Grounding, returned: Returned) -> Outcome:
     return Scored(len(evidence) / len(returned.own), None, stated_share, evidence[:_MAX_EVIDENCE])
 
 
-def _score_drift(grounding: Grounding, returned: Returned) -> Outcome:
+def _score_drift(ledger: Ledger, returned: Returned) -> Outcome:
     if len({(output.turn, output.step) for output in returned.outputs}) < 2:
         return Skipped(
             "the run has one turn with output: nothing to drift between", Cause.NOTHING_OF_THE_KIND
         )
     stale = [
-        claim
-        for claim in _select_claims(grounding, Verdict.CONTRADICTED)
-        if claim.cause is ClaimCause.OVERTAKEN
+        claim for claim in _select_claims(ledger, Verdict.CONTRADICTED) if claim.cause is ClaimCause.OVERTAKEN
     ]
-    unsettled = _select_claims(grounding, Verdict.UNCERTAIN)
+    unsettled = _select_claims(ledger, Verdict.UNCERTAIN)
     if not stale and unsettled:
         sentence = f"whether '{unsettled[0].text}' is the last word of the outputs is not certain"
         return _leave_open(sentence, Cause.VALUE_NOT_CERTAIN, unsettled[0].text)
     if not stale:
         return Scored(1.0, Label.PASS, "the answer keeps to the last word of the outputs")
-    return Scored(0.0, Label.FAIL, _explain_claim(stale[0], returned), _collect_evidence(grounding, returned))
+    return Scored(0.0, Label.FAIL, _explain_claim(stale[0], returned), _collect_evidence(ledger, returned))
 
 
-def _select_claims(grounding: Grounding, verdict: Verdict) -> list[Claim]:
-    return [claim for claim in grounding.claims if claim.verdict is verdict]
+def _select_claims(ledger: Ledger, verdict: Verdict) -> list[Claim]:
+    return [claim for claim in ledger.claims if claim.verdict is verdict]
 
 
-def _collect_evidence(grounding: Grounding, returned: Returned) -> tuple[Evidence, ...]:
-    found = [
-        _build_claim_evidence(claim, returned)
-        for claim in sorted(grounding.claims, key=lambda claim: _BY_GRAVITY.index(claim.verdict))
-    ]
+def _collect_evidence(ledger: Ledger, returned: Returned) -> tuple[Evidence, ...]:
+    """Return the claims, the wrong ones first, then each asserting sentence, then where the replay differs."""  # noqa: E501
+    claims = sorted(ledger.claims, key=lambda claim: _BY_GRAVITY.index(claim.verdict))
+    found = [_build_claim_evidence(claim, returned) for claim in claims[:_MAX_EVIDENCE]]
+    found += [_build_sentence_evidence(sentence) for sentence in ledger.sentences[:_MAX_SENTENCES]]
     found += [
         Evidence("the replay returned something else than the record", span_id, replayed=difference)
         for span_id, difference in returned.differences
     ]
-    return tuple(found[:_MAX_EVIDENCE])
+    return tuple(found)
+
+
+def _build_sentence_evidence(sentence: Sentence) -> Evidence:
+    unread = ", ".join(part.text for part in sentence.unread)
+    what = f"{sentence.verdict.value}: not read: {unread}" if unread else sentence.verdict.value
+    mark = SentenceMark(sentence.start, sentence.end, SentenceState(sentence.verdict.value))
+    return Evidence(what, sentence=mark)
 
 
 def _build_claim_evidence(claim: Claim, returned: Returned) -> Evidence:
@@ -307,7 +365,7 @@ def _explain_claim(claim: Claim, returned: Returned) -> str:
         return explain(claim)
     source = returned.outputs[bound.output]
     turn = f"turn {source.turn}, " if returned.turn > 1 else ""
-    return explain(claim, f"{turn}step {source.step}")
+    return explain(claim, f"{turn}step {source.step}", printed=source.printed)
 
 
 __all__: Sequence[str] = ("EVALUATOR", "VERSION", "judge", "outputs_of")

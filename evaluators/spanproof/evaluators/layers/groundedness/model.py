@@ -36,6 +36,14 @@ class ClaimKind(StrEnum):
     SUPERLATIVE = "superlative"
     QUANTIFIER = "quantifier"
     NAME = "name"
+    ROLE = "role"
+    STATE = "state"
+    FLAG = "flag"
+    DOING = "doing"
+    CAUSE = "cause"
+    NEGATION = "negation"
+    RANK = "rank"
+    QUOTE = "quote"
 
 
 class Cause(StrEnum):
@@ -117,19 +125,3 @@ class Claim:
     confidence: float = 0.5
     evidence: ClaimEvidence | None = None
     rule: GroundednessRule | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Grounding:
-    """The verdict on an answer.
-
-    Attributes:
-        value: the share of settled claims that are grounded; 0.5 where no claim could be settled.
-        claims: in order of their place in the answer.
-        confidence: the calibrated probability that every checkable claim is right.
-    """
-
-    verdict: Verdict
-    value: float
-    claims: tuple[Claim, ...]
-    confidence: float = 0.5

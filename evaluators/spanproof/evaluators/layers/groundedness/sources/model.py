@@ -6,7 +6,7 @@ may repeat them, but they never contradict it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -23,10 +23,12 @@ class SourceKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A text that an answer may rest on."""
+    """A text that an answer may rest on; of an output, the tool that gave it and its arguments."""
 
     kind: SourceKind
     text: str
+    tool: str = ""
+    arguments: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +50,11 @@ class Context:
     code: Sequence[str] = ()
 
 
-def gather(outputs: Sequence[str], context: Context) -> list[Source]:
-    """Return all sources, the outputs first."""
-    found = [Source(SourceKind.OUTPUT, text) for text in outputs]
+def gather(outputs: Sequence[str], context: Context, calls: Mapping[int, tuple[str, str]]) -> list[Source]:
+    """Return all sources, the outputs first; `calls` has the tool and the arguments of each output."""
+    found = [
+        Source(SourceKind.OUTPUT, text, *calls.get(place, ("", ""))) for place, text in enumerate(outputs)
+    ]
     found += [Source(SourceKind.ERROR, text) for text in context.errors if text.strip()]
     if context.task.strip():
         found.append(Source(SourceKind.TASK, context.task))

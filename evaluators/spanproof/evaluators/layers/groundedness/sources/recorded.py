@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from spanproof.evaluators.actions import is_answer
+from spanproof.evaluators.layers.groundedness.doings import Doing
 from spanproof.evaluators.layers.groundedness.sources.echoes import remove_echoes
 from spanproof.evaluators.layers.groundedness.sources.model import Context
 from spanproof.evaluators.model import NoReplay, Replay, RunEvidence
@@ -26,18 +27,28 @@ _INSTRUCTING = frozenset(("system", "developer"))
 _TOKEN = re.compile(r"\S+")
 _EDGES = ".,;:!?\"'()[]{}$€£%*"
 _LAST_OUTPUT = re.compile(r"\n?Last output from code snippet:\s*\n.*\Z", re.DOTALL)
+# Code that ended with no value: smolagents writes so behind what it printed.
+_NO_VALUE = re.compile(r"(?:\A|\n)\s*Last output from code snippet:\s*\nNone\s*\Z")
+_VALUE_HEADER = re.compile(r"(?m)^Last output from code snippet:\s*\n")
 _LOGS_HEADER = re.compile(r"\A\s*Execution logs:\s*\n")
 
 
 @dataclass(frozen=True, slots=True)
 class ReturnedOutput:
-    """One output; `replayed` says that it is the replay's, the record having none; `turn` counts from 1."""
+    """One output.
+
+    Attributes:
+        replayed: it is the replay's, the record having none.
+        turn: counts from 1.
+        printed: code printed it; else a tool returned it.
+    """
 
     text: str
     step: int
     span_id: str
     replayed: bool = False
     turn: int = 1
+    printed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +88,21 @@ def _collect_run_outputs(evidence: RunEvidence) -> Iterator[ReturnedOutput]:
     for step in evidence.run.steps:
         seen: list[str] = []
         for found in _collect_step_outputs(step, evidence):
-            if _adds_lines(found.text, seen):
+            if _adds_lines(found, seen):
                 seen.append(found.text)
                 yield found
 
 
-def _adds_lines(text: str, seen: list[str]) -> bool:
-    """Whether a text holds a line that those before it do not: an observation repeats its results."""
+def _adds_lines(found: ReturnedOutput, seen: list[str]) -> bool:
+    """Whether an output holds a line that those before it do not: an observation repeats its results.
+
+    What code prints is a result of its own where a tool returned more on one line: `0.9` beside `[0.9, 1.2]`.
+    """
+    known = {line.strip() for text in seen for line in text.splitlines()}
     return any(
-        line.strip() and not any(line.strip() in known for known in seen) for line in text.splitlines()
+        line.strip() not in known and (found.printed or not any(line.strip() in text for text in seen))
+        for line in found.text.splitlines()
+        if line.strip()
     )
 
 
@@ -102,17 +119,17 @@ def _collect_step_outputs(step: Step, evidence: RunEvidence) -> Iterator[Returne
         text = step.observation
         if final:
             text = _LAST_OUTPUT.sub("", text)
-        text = _LOGS_HEADER.sub("", text)
+        text = _strip_headers(text)
         for snippet in step.snippets:
             text = remove_echoes(text, snippet.source)
         if text.strip() and text.strip() != _read_answer_text(evidence).strip():
-            yield ReturnedOutput(text, step.number, step.span_id)
+            yield ReturnedOutput(text, step.number, step.span_id, printed=bool(step.snippets))
 
 
 def _collect_snippet_outputs(snippet: Snippet, step: Step, evidence: RunEvidence) -> Iterator[ReturnedOutput]:
     logs = remove_echoes(snippet.logs, snippet.source) if snippet.logs else ""
     if logs.strip():
-        yield ReturnedOutput(logs, step.number, snippet.span_id)
+        yield ReturnedOutput(logs, step.number, snippet.span_id, printed=True)
     if snippet.is_final:
         computed = _extract_computed(_read_answer_text(evidence), snippet.source)
         if computed:
@@ -122,11 +139,16 @@ def _collect_snippet_outputs(snippet: Snippet, step: Step, evidence: RunEvidence
         if snippet.output is not None:
             yield ReturnedOutput(_format_payload(snippet.output), step.number, snippet.span_id)
         if snippet.observation and snippet.observation != step.observation:
-            seen = remove_echoes(_LOGS_HEADER.sub("", snippet.observation), snippet.source)
+            seen = remove_echoes(_strip_headers(snippet.observation), snippet.source)
             if seen.strip():
-                yield ReturnedOutput(seen, step.number, snippet.span_id)
+                yield ReturnedOutput(seen, step.number, snippet.span_id, printed=True)
     if not shows_outcome(step, snippet):
         yield from _collect_replayed_outputs(snippet, step, evidence)
+
+
+def _strip_headers(observation: str) -> str:
+    """Return what code showed an agent, without the words of the framework around it."""
+    return _VALUE_HEADER.sub("", _NO_VALUE.sub("", _LOGS_HEADER.sub("", observation)))
 
 
 def _collect_replayed_outputs(
@@ -139,7 +161,7 @@ def _collect_replayed_outputs(
     for text in (again.execution.stdout, again.execution.result_text or ""):
         text = remove_echoes(text, snippet.source)
         if text.strip() and text != "None":
-            yield ReturnedOutput(text, step.number, snippet.span_id, replayed=True)
+            yield ReturnedOutput(text, step.number, snippet.span_id, replayed=True, printed=True)
 
 
 def _extract_computed(answer: str, source: str) -> str:
@@ -193,6 +215,23 @@ def build_context(evidence: RunEvidence) -> Context:
         tuple(errors[:_MAX_ARGUMENTS]),
         tuple(each.source for each in evidence.run.snippets if each.executed and not each.is_final),
     )
+
+
+def list_doings(evidence: RunEvidence, returned: Returned) -> list[Doing]:
+    """Return the calls of a run with their outcomes, for what the answer says was done."""
+    places = {output.span_id: place for place, output in enumerate(returned.outputs)}
+    return [
+        Doing(
+            call.tool,
+            _format_arguments(call) if call.args or call.kwargs else "",
+            call.error is None and evidence.account.of_call(step, position).ok is not False,
+            places.get(call.span_id or step.span_id),
+            _format_payload(call.result) if call.result is not None else "",
+        )
+        for step in evidence.run.steps
+        for position, call in enumerate(step.calls)
+        if not is_answer(call)
+    ]
 
 
 def _find_system_prompt(evidence: RunEvidence) -> str:

@@ -1,0 +1,219 @@
+// One case: what a run must do, what became of it in each experiment, and its frozen run replayed with edits.
+import { Button, Table } from "@mantine/core";
+import { Fragment, useState, type FormEvent } from "react";
+import type { Schema } from "../api";
+import { quoted } from "../query";
+import { Cli, Grid, pathOf, Plain, request, RunLink, Sent, Shown, Time, useAnswer, useSend, useTitle } from "../parts";
+import { Step } from "../steps";
+import { LayerMarks, StateMark } from "../state";
+import { nameStatus, OneCell } from "./suites";
+
+type Page = Schema["CasePage"];
+
+export function Case({ suite, id }: { suite: string; id: string }) {
+  const found = useAnswer<Page>(`suites/${suite}/cases/${id}`);
+  return (
+    <>
+      <Shown loaded={found} title="Case">{(page) => <Whole page={page} />}</Shown>
+      <Cli line={`spanproof suite show ${quoted(decodeURIComponent(suite))} ${quoted(decodeURIComponent(id))}`} />
+    </>
+  );
+}
+
+function Whole({ page }: { page: Page }) {
+  const { case: it, history } = page;
+  const [latest] = history;
+  useTitle(`Case ${it.id}`, latest?.result.state);
+  const sentence = latest
+    ? `in ${latest.experiment}: ${latest.result.passed} of ${latest.result.trials} ${latest.result.trials === 1 ? "trial" : "trials"} passed`
+    : "No experiment ran this case yet";
+  return (
+    <>
+      <div className="head-of-run">
+        <div className="dim">
+          <a href="/suites">Suites</a> / <a href={`/suites/${pathOf(page.suite)}`}><Plain text={page.suite} /></a> / <Plain text={it.id} />
+        </div>
+        <h1>{latest ? <StateMark state={latest.result.state} text={nameStatus(latest.result)} /> : null} <Plain text={sentence} /></h1>
+        {latest?.result.reason ? <div><Plain text={latest.result.reason} /></div> : null}
+      </div>
+      <div className="columns">
+        <section>
+          <h2>Task</h2>
+          <p>{it.task ? <Plain text={it.task} /> : <span className="dim">none is given</span>}</p>
+          <h2>What a run must do</h2>
+          <ul className="behind">{it.requirements.map((each, index) => <li key={index}><Plain text={each} /></li>)}</ul>
+        </section>
+        <section>
+          <h2>Frozen run</h2>
+          <Frozen page={page} />
+          {it.tags.length || it.notes ? (
+            <dl className="facts">
+              <dt>tags</dt>
+              <dd><Plain text={it.tags.join(", ") || "none"} /></dd>
+              <dt>notes</dt>
+              <dd><Plain text={it.notes || "none"} /></dd>
+            </dl>
+          ) : null}
+        </section>
+      </div>
+      <h2 className="below">History</h2>
+      {history.length ? <History page={page} /> : (
+        <p className="dim">
+          <code>spanproof suite run {page.suite} --agent … --out DIR</code> in the workspace writes an experiment.
+        </p>
+      )}
+      {page.frozen ? (
+        <>
+          <h2 className="below">Steps of the frozen run</h2>
+          {page.frozen.steps.map((step) => <Step key={step.number} step={step} claim={null} chosen={false} />)}
+        </>
+      ) : null}
+      <h2 className="below">What if: replay it with an edit</h2>
+      {page.can_replay ? <WhatIf page={page} /> : <CannotReplay page={page} />}
+    </>
+  );
+}
+
+function Frozen({ page }: { page: Page }) {
+  const { frozen, case: it } = page;
+  if (!frozen) return <p className="dim">People wrote this case; it holds no run.</p>;
+  return (
+    <>
+      <p><StateMark state={frozen.state} /> <LayerMarks states={it.expectation} /> <Plain text={frozen.sentence} /></p>
+      <p>
+        {frozen.answer ? <>Its answer: <Plain text={frozen.answer} /></> : null}{" "}
+        <RunLink trace={it.trace_id} run={it.run_span_id} text="the trace, where the store has it" />
+      </p>
+    </>
+  );
+}
+
+function History({ page }: { page: Page }) {
+  return (
+    <Grid label="History" heads={["experiment", ["result", "wide"], "trials", ["answers", "wide"], "beside", "written"]}>
+      {page.history.map((each, index) => {
+        const shown = each.trials.find((trial) => trial.state !== "pass") ?? each.trials[0];
+        const reference = (run: Schema["CaseHistory"] | undefined, number: number | undefined) =>
+          run && number !== undefined ? `trials/${run.experiment}/${page.case.id}/${number}` : page.frozen ? `cases/${page.suite}/${page.case.id}` : null;
+        const earlier = page.history[index + 1];
+        const before = reference(earlier, earlier?.trials.find((trial) => trial.has_trace)?.number);
+        const after = reference(each, shown?.has_trace ? shown.number : undefined);
+        return (
+          <Table.Tr>
+            <Table.Th scope="row">
+              <Plain text={each.experiment} />
+              <div className="dim"><Plain text={each.agent} /></div>
+            </Table.Th>
+            <Table.Td>
+              <OneCell cell={each.result} />
+              {each.result.reason ? <div className="dim"><Plain text={each.result.reason} /></div> : null}
+            </Table.Td>
+            <Table.Td>
+              {each.trials.map((trial, index) => (
+                <TrialMark key={index} trial={trial} href={trial.has_trace ? `/trials/${each.experiment}/${page.case.id}/${trial.number}` : null} />
+              ))}
+            </Table.Td>
+            <Table.Td>
+              {[...new Set(each.trials.map((trial) => trial.answer))].slice(0, 3).map((answer, index) => (
+                <div key={index}><Plain text={answer || "none"} /></div>
+              ))}
+            </Table.Td>
+            <Table.Td>
+              {before && after && before !== after ? (
+                <a href={`/compare/runs?${new URLSearchParams({ before, after })}`}>{earlier ? "the one before" : "the frozen run"}</a>
+              ) : (
+                "–"
+              )}
+            </Table.Td>
+            <Table.Td className="dim"><Time ns={each.written_ns} relative /></Table.Td>
+          </Table.Tr>
+        );
+      })}
+    </Grid>
+  );
+}
+
+function TrialMark({ trial, href }: { trial: Schema["TrialRow"]; href: string | null }) {
+  const title = `trial ${trial.number} ${trial.state}${trial.reason ? `: ${trial.reason}` : ""}`;
+  return (
+    <span className="part">
+      <StateMark state={trial.state} text={`${trial.number}${trial.state === "open" ? " open" : ""}`} title={title} href={href} />
+    </span>
+  );
+}
+
+function CannotReplay({ page }: { page: Page }) {
+  return (
+    <p className="dim">{page.code.length ? "This console has no sandbox to run code in." : "The case holds no run with code that ran."}</p>
+  );
+}
+
+function WhatIf({ page }: { page: Page }) {
+  const sending = useSend();
+  const [result, setResult] = useState<Schema["AlteredReplay"] | null>(null);
+  const [fault, setFault] = useState<string | null>(null);
+  const path = `suites/${pathOf(page.suite)}/cases/${encodeURIComponent(page.case.id)}/replay`;
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    const sources: Record<string, string> = {};
+    for (const each of page.code) {
+      const text = form.get(`code ${each.id}`);
+      if (text !== null && String(text).replaceAll("\r\n", "\n") !== each.source) sources[each.id] = String(text).replaceAll("\r\n", "\n");
+    }
+    const results: Record<string, unknown> = {};
+    for (const each of page.calls) {
+      const text = form.get(`call ${each.number}`);
+      if (text === null || String(text) === each.result) continue;
+      try {
+        results[each.number] = JSON.parse(String(text));
+      } catch {
+        setFault(`The result of call ${each.number + 1} of ${each.tool} is not JSON; write text in quotes, "like this".`);
+        return;
+      }
+    }
+    setFault(null);
+    sending.run<Schema["AlteredReplay"]>("POST", path, { sources, results }, (answer) => {
+      setResult(answer);
+      const edits = Object.keys(sources).length + Object.keys(results).length;
+      return `${edits === 0 ? "As it was" : edits === 1 ? "With 1 edit" : `With ${edits} edits`}: ${answer.replay}`;
+    });
+  };
+  return (
+    <>
+      <p className="dim">Edit the code or a tool's result; the whole run is replayed in the sandbox, beside its record. Nothing is judged or written.</p>
+      <form onSubmit={submit} className="whatif">
+        {page.code.map((each, index) => (
+          <Fragment key={index}>
+            <label>
+              step {each.step}, {each.language}
+              {each.source === null ? <span className="dim"> cannot be edited here: it is long, or holds a secret</span> : (
+                <textarea className="code" name={`code ${each.id}`} rows={Math.min(16, each.source.split("\n").length + 1)} spellCheck={false} defaultValue={each.source} />
+              )}
+            </label>
+            {page.calls
+              .filter((call) => call.step === each.step)
+              .map((call, index) => (
+                <label key={index} className="within">
+                  <code>
+                    <Plain text={`${call.tool}(${call.arguments})`} />
+                  </code>{" "}
+                  returns
+                  {call.result === null ? <span className="dim"> what is too long to edit here</span> : (
+                    <textarea className="code" name={`call ${call.number}`} rows={Math.min(8, 1 + Math.ceil(call.result.length / 100))} spellCheck={false} defaultValue={call.result} />
+                  )}
+                </label>
+              ))}
+          </Fragment>
+        ))}
+        <div className="stack">
+          <Button type="submit" variant="filled" disabled={sending.busy}>Replay</Button>
+          <Button type="reset">Undo edits</Button>
+          {fault ? <div className="problem" role="alert">{fault}</div> : <Sent sending={sending} />}
+        </div>
+      </form>
+      {result ? result.steps.map((step) => <Step key={step.number} step={step} claim={null} chosen={false} />) : null}
+      <Cli line={`${request(path)} -H 'content-type: application/json' -d '{"sources": {}, "results": {}}'`} />
+    </>
+  );
+}

@@ -1,0 +1,113 @@
+// Reports of the gate, an assertion tried on stored runs, and the code to blame.
+import { Button, Table, TextInput } from "@mantine/core";
+import type { FormEvent } from "react";
+import { report } from "../answers";
+import type { Schema } from "../api";
+import { addressWith, go, here } from "../location";
+import { Cli, Grid, Interval, PageTitle, Plain, request, RunLink, Shown, useAnswer, useHours } from "../parts";
+import { quoted } from "../query";
+import type { PageParts } from "../root";
+import { ResultMark } from "../state";
+
+export function Gate({ id: name }: PageParts) {
+  const found = useAnswer<Schema["GatePage"]>(`gates/${name}`);
+  return (
+    <>
+      {report ? null : (
+        <div className="dim">
+          <a href="/suites">Suites</a> / gate
+        </div>
+      )}
+      <Shown loaded={found} title="Report of the gate">
+        {(page) => (
+          <>
+            <PageTitle text={page.name} state={page.state} />
+            <h1><ResultMark state={page.state} /> <Plain text={page.name} /></h1>
+            <Assertions page={page} />
+          </>
+        )}
+      </Shown>
+      <Cli line="spanproof gate --assertions FILE" />
+    </>
+  );
+}
+
+function Assertions({ page }: { page: Schema["GatePage"] }) {
+  return (
+    <>
+      {page.cut ? <p className="dim">There are more scores than were read: choose a shorter window for an exact result.</p> : null}
+      {page.assertions.map((each, index) => (
+        <section key={index} className="card">
+          <h2>
+            <ResultMark state={each.state} verdict={each.verdict} />{" "}
+            <code><Plain text={each.assertion} /></code>
+          </h2>
+          <p><Plain text={each.reason} /></p>
+          {each.share === null ? null : <Interval low={each.low} high={each.high} n={each.judged} />}
+          {each.failing.length ? (
+            <Grid label="Cases against it" heads={["run", "agent", "state", ["value", "heat"], ["why", "wide"]]}>
+              {each.failing.map((run, index) => (
+                <Table.Tr key={index}>
+                  <Table.Td><RunLink trace={run.trace_id} run={run.run_span_id} /></Table.Td>
+                  <Table.Td><Plain text={run.agent} /></Table.Td>
+                  <Table.Td>{run.state}</Table.Td>
+                  <Table.Td className="heat">{run.value === null ? "–" : run.value.toFixed(2)}</Table.Td>
+                  <Table.Td><Plain text={run.explanation} /></Table.Td>
+                </Table.Tr>
+              ))}
+            </Grid>
+          ) : null}
+          {each.marks.map((mark, index) => <Marked key={index} mark={mark} />)}
+        </section>
+      ))}
+    </>
+  );
+}
+
+export function TryAssertion() {
+  const hours = useHours();
+  const assertion = here().searchParams.get("assertion") ?? "";
+  const found = useAnswer<Schema["GatePage"]>(assertion ? "gate" : "", { assertion, hours });
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    go(addressWith({ assertion: String(form.get("assertion")), hours: String(form.get("hours")) }));
+  };
+  return (
+    <section className="below">
+      <h2>Try an assertion on stored runs</h2>
+      <form className="fields" onSubmit={submit}>
+        <TextInput className="grow" name="assertion" label="Assertion" withAsterisk={false} defaultValue={assertion} placeholder="groundedness.score >= 0.85 for at_least 90% of cases" spellCheck={false} required />
+        <TextInput label="hours" name="hours" type="number" min="0.1" max="8784" step="any" defaultValue={hours} />
+        <Button type="submit">Try</Button>
+      </form>
+      {assertion ? <Shown loaded={found}>{(page) => <Assertions page={page} />}</Shown> : null}
+      {assertion ? <Cli line={`spanproof gate --assert ${quoted(assertion)} --since ${hours}h`} /> : <Cli line={request("gate?assertion=…")} />}
+    </section>
+  );
+}
+
+/** Lines of code that are to blame. */
+export function Marked({ mark }: { mark: Schema["GateMark"] }) {
+  return (
+    <>
+      <p>
+        <code>
+          <Plain text={`${mark.uri}:${mark.line}`} />
+        </code>{" "}
+        <code>
+          <Plain text={mark.rule} />
+        </code>{" "}
+        <Plain text={mark.message} />
+      </p>
+      <div className="source code" role="group" aria-label={`code of ${mark.uri}`}>
+        <ol start={mark.first} style={{ counterReset: `line ${mark.first - 1}` }}>
+          {mark.lines.map((line, index) => {
+            const number = mark.first + index;
+            return <li className={number >= mark.line && number <= mark.end_line ? "deny" : ""} dangerouslySetInnerHTML={{ __html: line }} />;
+          })}
+        </ol>
+      </div>
+    </>
+  );
+}

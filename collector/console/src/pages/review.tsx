@@ -1,0 +1,268 @@
+// Where people agree and disagree: a queue of verdicts, labels, and how far each layer agrees with people.
+import { Button, Kbd, Table, TextInput } from "@mantine/core";
+import { useEffect, useRef, useState } from "react";
+import { LAYERS, type Layer, type Schema } from "../api";
+import { author, AuthorField, Cli, Empty, Grid, Head, LayerSelect, percent, Plain, Promote, request, RunLink, Sent, Shown, Time, useAnswer, useHours, useSend } from "../parts";
+import { report } from "../answers";
+import { addressWith, go, here, isTyping } from "../location";
+import { Outcome, StateMark } from "../state";
+
+/** A card of the queue; what a store of an earlier version does not give is left out. */
+type Card = Schema["Waiting"] & {
+  layer?: Layer;
+  task?: string | null;
+  answer?: string | null;
+  cause_words?: string;
+  evidence?: Schema["Fact"][];
+};
+
+export function Review() {
+  const given = here().searchParams.get("layer") as Layer | null;
+  const layer = given && LAYERS.includes(given) ? given : null;
+  const hours = useHours();
+  const queue = useAnswer<Schema["Queue"]>("review", layer ? { layer, hours } : { hours });
+  const agreement = useAnswer<Schema["AgreementPage"]>("agreement");
+  const wrong = useAnswer<Schema["LabelList"]>("labels", { wrong: "true" });
+  const [settled, setSettled] = useState<ReadonlySet<string>>(new Set());
+  const [said, setSaid] = useState("");
+  const status = useRef<HTMLDivElement>(null);
+  const settle = (key: string, sentence: string) => {
+    const next = new Set([...settled, key]);
+    setSettled(next);
+    setSaid(sentence);
+    // The card that had the focus is gone: a keyboard goes on from here.
+    status.current?.focus();
+    agreement.reload?.();
+    wrong.reload?.();
+    // The queue is the first of what waits: there may be more.
+    if (queue.value && !listCards(queue.value, next).length) queue.reload?.();
+  };
+  return (
+    <>
+      <Head title="Review">
+        <span className="fields">
+          <LayerSelect value={layer} choose={(next) => go(addressWith({ layer: next }))} every="every layer" /> <AuthorField />
+        </span>
+      </Head>
+      <div className="columns">
+        <section>
+          <h2>Waiting for a person: open first</h2>
+          <div role="status" tabIndex={-1} ref={status} className={said ? "notice" : undefined}><Plain text={said} /></div>
+          <Shown loaded={queue}>
+            {(found) => <Cards queue={found} settled={settled} settle={settle} skip={(key) => setSettled(new Set([...settled, key]))} />}
+          </Shown>
+        </section>
+        <section>
+          <h2>How far we agree with people</h2>
+          <Shown loaded={agreement}>{(found) => <Agreement layers={found.layers} />}</Shown>
+          <h2 className="below">Where we are wrong</h2>
+          <Shown loaded={wrong}>
+            {(found) =>
+              found.labels.length ? (
+                <>
+                  <Promote runs={found.labels.map(({ trace_id, run_span_id }) => ({ trace_id, run_span_id }))} label={`export ${found.labels.length} as cases`} />
+                  <ul className="behind">
+                    {found.labels.map((each, index) => (
+                      <li key={index}>
+                        <RunLink trace={each.trace_id} run={each.run_span_id} /> {each.layer}: <Plain text={`${each.author} says ${each.verdict}, we said ${each.ours}. ${each.note}`} />
+                      </li>
+                    ))}
+                  </ul>
+                </>
+              ) : <p className="dim">No person disagrees with a verdict.</p>
+            }
+          </Shown>
+        </section>
+      </div>
+      <Cli line={request(`review?${layer ? `layer=${layer}&` : ""}hours=${hours}`)} />
+    </>
+  );
+}
+
+interface CardsParts {
+  queue: Schema["Queue"];
+  settled: ReadonlySet<string>;
+  settle: (key: string, sentence: string) => void;
+  skip: (key: string) => void;
+}
+
+/** Choose a card with j and k; a and d press its buttons, s skips it. Returns the key of the card that is chosen. */
+function useCardKeys(keys: string[], skip: (key: string) => void): string | null {
+  const [chosen, choose] = useState<string | null>(null);
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (isTyping(event) || event.metaKey || event.ctrlKey || event.altKey) return;
+      const at = chosen === null ? -1 : keys.indexOf(chosen);
+      const step = { j: 1, k: -1 }[event.key];
+      if (step !== undefined) choose(keys[Math.min(keys.length - 1, Math.max(0, at + step))] ?? null);
+      else if (at < 0) return;
+      else if (event.key === "a" || event.key === "d") {
+        document.querySelector<HTMLButtonElement>(`.card[data-chosen] [data-key=${event.key}]`)?.click();
+        choose(keys[at + 1] ?? keys[at - 1] ?? null);
+      } else if (event.key === "s") {
+        skip(chosen!);
+        choose(keys[at + 1] ?? keys[at - 1] ?? null);
+      }
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  });
+  useEffect(() => {
+    document.querySelector(".card[data-chosen]")?.scrollIntoView({ block: "nearest" });
+  }, [chosen]);
+  return chosen;
+}
+
+/** The queue without what was settled or skipped since it was loaded. */
+function Cards({ queue, settled, settle, skip }: CardsParts) {
+  const cards = listCards(queue, settled);
+  const chosen = useCardKeys(cards.map((card) => keyOf(card, queue)), skip);
+  if (!cards.length) return <Empty title="Every verdict was looked at" />;
+  return (
+    <>
+      <p className="dim">
+        {cards.length} shown; <Kbd size="xs">j</Kbd> <Kbd size="xs">k</Kbd> choose one, <Kbd size="xs">a</Kbd> agrees, <Kbd size="xs">d</Kbd> disagrees, <Kbd size="xs">s</Kbd> skips
+      </p>
+      {cards.map((card) => (
+        <WaitingCard
+          key={keyOf(card, queue)}
+          card={card}
+          layer={layerOf(card, queue)}
+          isChosen={keyOf(card, queue) === chosen}
+          settle={(sentence) => settle(keyOf(card, queue), sentence)}
+        />
+      ))}
+    </>
+  );
+}
+
+function listCards(queue: Schema["Queue"], settled: ReadonlySet<string>): Card[] {
+  return (queue.waiting as Card[]).filter((card) => !settled.has(keyOf(card, queue)));
+}
+
+function layerOf(card: Card, queue: Schema["Queue"]): Layer {
+  return card.layer ?? queue.layer ?? "groundedness";
+}
+
+function keyOf(card: Card, queue: Schema["Queue"]): string {
+  return `${card.trace_id} ${card.run_span_id} ${layerOf(card, queue)}`;
+}
+
+interface WaitingParts {
+  card: Card;
+  layer: Layer;
+  isChosen: boolean;
+  settle: (sentence: string) => void;
+}
+
+function WaitingCard({ card, layer, isChosen, settle }: WaitingParts) {
+  const { outcome } = card;
+  const cause = card.cause_words ?? [outcome.cause_words, outcome.detail].filter(Boolean).join(": ");
+  const facts = card.evidence ?? [];
+  return (
+    <section className="card" data-chosen={isChosen || undefined}>
+      <div>
+        <Outcome outcome={outcome} /> {layer} of <RunLink trace={card.trace_id} run={card.run_span_id} text={card.agent || "run"} />{" "}
+        <span className="dim"><Plain text={card.release} /> <Time ns={card.started_ns} relative /></span>
+      </div>
+      {card.task != null || card.answer != null ? (
+        <dl className="facts">
+          <dt>task</dt>
+          <dd><Plain text={card.task ?? "not on the trace"} /></dd>
+          <dt>answer</dt>
+          <dd><Plain text={card.answer ?? "none on the trace"} /></dd>
+        </dl>
+      ) : null}
+      <p><Plain text={outcome.explanation} /></p>
+      {cause ? <p><StateMark state="open" /> <Plain text={`The ${cause}`} /></p> : null}
+      {facts.length ? (
+        <details>
+          <summary>
+            evidence, {facts.length} {facts.length === 1 ? "fact" : "facts"}
+          </summary>
+          <ul className="behind">
+            {facts.map((fact, index) => (
+              <li key={index}>
+                <Plain text={fact.what} />
+                {[fact.recorded, fact.replayed].map((text) =>
+                  text ? <div className="dim"><Plain text={text} /></div> : null,
+                )}
+              </li>
+            ))}
+          </ul>
+        </details>
+      ) : null}
+      <Judge trace={card.trace_id} run={card.run_span_id} layer={layer} ours={outcome.state ?? outcome.verdict} onDone={(said) => settle(`${said} That settles ${layer} of ${card.agent || "the run"}.`)} />
+    </section>
+  );
+}
+
+/** Agree or disagree with a verdict, with a note and the right answer. */
+export function Judge({ trace, run, layer, ours, onDone }: { trace: string; run: string; layer: Layer; ours: string; onDone?: (said: string) => void }) {
+  const sending = useSend();
+  const [note, setNote] = useState("");
+  const [correction, setCorrection] = useState("");
+  const label = (verdict: "pass" | "fail") => {
+    const body = { trace_id: trace, run_span_id: run, layer, verdict, note, correction: correction || null, author: author() };
+    sending.run<Schema["PersonsLabel"]>("POST", "labels", body, (answer) => {
+      const said = `${answer.author} says ${answer.verdict}.`;
+      onDone?.(said);
+      return said;
+    });
+  };
+  if (report) return null;
+  const opposite = ours === "pass" ? "fail" : "pass";
+  return (
+    <>
+      <div className="badges">
+        {ours === "pass" || ours === "fail" ? (
+          <>
+            <Button data-key="a" disabled={sending.busy} onClick={() => label(ours)}>agree</Button>
+            <Button data-key="d" disabled={sending.busy} onClick={() => label(opposite)}>
+              disagree: {opposite}
+            </Button>
+          </>
+        ) : (
+          <>
+            <Button data-key="a" disabled={sending.busy} onClick={() => label("pass")}>pass</Button>
+            <Button data-key="d" disabled={sending.busy} onClick={() => label("fail")}>fail</Button>
+          </>
+        )}
+        <details>
+          <summary>note, correction</summary>
+          <div className="stack">
+            <TextInput label="note" value={note} onChange={(event) => setNote(event.currentTarget.value)} />
+            <TextInput label="right answer" value={correction} onChange={(event) => setCorrection(event.currentTarget.value)} />
+          </div>
+        </details>
+      </div>
+      <Sent sending={sending} />
+    </>
+  );
+}
+
+function Agreement({ layers }: { layers: Schema["LayerAgreement"][] }) {
+  if (!layers.length) return <p className="dim">No verdict was judged by a person yet: agree or disagree with one.</p>;
+  const share = (each: Schema["Share"]) => (
+    <Table.Td className="heat" title={each.low === null ? undefined : `95 % interval ${percent(each.low)} to ${percent(each.high)}`}>
+      {percent(each.share)}{" "}
+      <span className="dim">{each.part} of {each.whole}</span>
+    </Table.Td>
+  );
+  return (
+    <Grid label="Agreement" heads={["layer", ["labels", "heat"], ["precision", "heat"], ["recall", "heat"], ["kappa", "heat"]]}>
+      {layers.map((each, index) => (
+        <Table.Tr key={index}>
+          <Table.Th scope="row">{each.layer}</Table.Th>
+          <Table.Td className="heat">{each.labelled}</Table.Td>
+          {share(each.precision)}
+          {share(each.recall)}
+          <Table.Td className="heat">
+            {each.kappa === null ? "–" : each.kappa.toFixed(2)}
+            <div className="dim">{each.kappa_low === null ? "" : `${each.kappa_low.toFixed(2)} to ${(each.kappa_high ?? 1).toFixed(2)}`}</div>
+          </Table.Td>
+        </Table.Tr>
+      ))}
+    </Grid>
+  );
+}

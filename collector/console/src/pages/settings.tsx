@@ -1,0 +1,168 @@
+// How this installation is set up, and how to send the first trace.
+import { Table } from "@mantine/core";
+import { useEffect, useState } from "react";
+import { follow, type Schema } from "../api";
+import { Cli, Grid, Head, Plain, Shown, useAnswer } from "../parts";
+import { go } from "../location";
+
+export function Settings() {
+  const found = useAnswer<Schema["Settings"]>("settings");
+  const doctor = useAnswer<Schema["Doctor"]>("doctor");
+  const health = useAnswer<Schema["Health"]>("health");
+  return (
+    <>
+      <Head title="Settings" />
+      <Shown loaded={found}>
+        {(page) => (
+          <>
+            <dl className="facts">
+              <dt>version</dt>
+              <dd>{page.version}</dd>
+              <dt>store</dt>
+              <dd><Plain text={page.store} /></dd>
+              <dt>workspace</dt>
+              <dd><Plain text={page.workspace || "none"} /></dd>
+              <dt>tokens</dt>
+              <dd>{page.readers} for reading, {page.writers} for writing; you may {page.may_write ? "write" : "read"}</dd>
+            </dl>
+            {page.tokens.length ? (
+              <Grid label="Tokens" heads={["token", "may", "project"]}>
+                {page.tokens.map((each, index) => (
+                  <Table.Tr key={index}>
+                    <Table.Th scope="row">{each.name ? <Plain text={each.name} /> : <span className="dim">without a name</span>}</Table.Th>
+                    <Table.Td>{each.roles.join(", ")}</Table.Td>
+                    <Table.Td>{each.project ? <Plain text={each.project} /> : <span className="dim">the sender's</span>}</Table.Td>
+                  </Table.Tr>
+                ))}
+              </Grid>
+            ) : null}
+            <h2 className="below">Send the first trace</h2>
+            <FirstTrace settings={page} />
+            <h2 className="below">Configuration in effect</h2>
+            {page.settings.length ? (
+              <Grid label="Configuration" heads={[["key", "wide"], "value", "where it comes from"]}>
+                {page.settings.map((each, index) => (
+                  <Table.Tr key={index}>
+                    <Table.Th scope="row"><code>{each.key}</code></Table.Th>
+                    <Table.Td><code><Plain text={each.value} /></code></Table.Td>
+                    <Table.Td className={each.origin === "default" ? "dim" : undefined}><Plain text={each.origin} /></Table.Td>
+                  </Table.Tr>
+                ))}
+              </Grid>
+            ) : (
+              <p className="dim">This console reads a store alone; the console of <code>spanproof serve</code> shows its configuration.</p>
+            )}
+            <h2 className="below">Policy</h2>
+            {page.policy ? <pre className="why"><Plain text={page.policy} /></pre> : (
+              <p className="dim">The default policy is in effect. <a href="/boundary">Boundary</a> tries a change of it on stored code.</p>
+            )}
+            <details className="below">
+              <summary>{page.scores.length} scores of the built-in evaluators</summary>
+              <p>
+                {page.scores.map((each, index) => (
+                  <span key={index} className="part">
+                    <code>{each.layer}.{each.name === each.layer ? "score" : each.name}</code>
+                    {each.advisory ? <span className="dim"> advice</span> : null}
+                  </span>
+                ))}
+              </p>
+            </details>
+          </>
+        )}
+      </Shown>
+      <h2 className="below">Sandbox</h2>
+      <Shown loaded={doctor}>
+        {(page) => (
+          <Grid label="Sandboxes" heads={["backend", "usable", ["missing", "wide"]]}>
+            {page.backends.map((each, index) => (
+              <Table.Tr key={index}>
+                <Table.Th scope="row">{each.name}</Table.Th>
+                <Table.Td>
+                  <span className={`verdict ${each.usable ? "pass" : "skipped"}`}>{each.usable ? `✓ yes${each.tier ? `, ${each.tier}` : ""}` : "– no"}</span>
+                </Table.Td>
+                <Table.Td>
+                  {each.features
+                    .filter((feature) => !feature.present)
+                    .map((feature, index) => (
+                      <div key={index}>
+                        <Plain text={`${feature.name}: ${feature.detail}`} /> <span className="dim">{feature.remedy}</span>
+                      </div>
+                    ))}
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Grid>
+        )}
+      </Shown>
+      <Shown loaded={health}>
+        {(page) =>
+          page.readings.length ? (
+            <details className="below">
+              <summary>{page.readings.length} counters of the collector</summary>
+              <Grid label="Counters" heads={["counter", ["value", "heat"], ["meaning", "wide"]]}>
+                {page.readings.map((each, index) => (
+                  <Table.Tr key={index}>
+                    <Table.Th scope="row"><code>{each.name}</code></Table.Th>
+                    <Table.Td className="heat">{each.value.toLocaleString("en")}</Table.Td>
+                    <Table.Td>{each.meaning}</Table.Td>
+                  </Table.Tr>
+                ))}
+              </Grid>
+            </details>
+          ) : null
+        }
+      </Shown>
+      <Cli line="spanproof config show && spanproof doctor" />
+    </>
+  );
+}
+
+/** How to send spans, with the address filled in. */
+export function FirstTrace({ settings }: { settings: Schema["Settings"] }) {
+  const [chosen, choose] = useState("Python");
+  const http = settings.otlp_http || "http://127.0.0.1:4318";
+  const grpc = (settings.otlp_grpc || "http://127.0.0.1:4317").replace(/^\w+:\/\//, "");
+  const ways: Record<string, string> = {
+    Python: `from spanproof.instrumentors import register\n\nregister(service_name="my-agent", endpoint="${http}")`,
+    Collector: `exporters:\n  otlp/spanproof:\n    endpoint: ${grpc}\n    tls: {insecure: true}\nservice:\n  pipelines:\n    traces: {exporters: [otlp/spanproof]}`,
+    JavaScript: `OTEL_EXPORTER_OTLP_ENDPOINT=${http} OTEL_SERVICE_NAME=my-agent \\\n  node --require @opentelemetry/auto-instrumentations-node/register agent.js`,
+    curl: `curl -s ${http}/v1/traces -H 'content-type: application/json' -d @spans.json`,
+  };
+  return (
+    <>
+      <div className="badges" role="tablist" aria-label="Ways">
+        {Object.keys(ways).map((name) => (
+          <button key={name} type="button" className="way" role="tab" aria-selected={name === chosen} onClick={() => choose(name)}>
+            {name}
+          </button>
+        ))}
+      </div>
+      <pre className="why">{ways[chosen]}</pre>
+      {settings.otlp_http ? null : (
+        <p className="dim">This process receives no spans: <code>spanproof serve</code> does, on these ports by default.</p>
+      )}
+    </>
+  );
+}
+
+/** What an empty store shows: how to send the first trace; it opens as it is evaluated. */
+export function WaitForFirst() {
+  const settings = useAnswer<Schema["Settings"]>("settings");
+  const [open, setOpen] = useState(false);
+  useEffect(() => {
+    const stop = new AbortController();
+    follow(
+      stop.signal,
+      () => setOpen(true),
+      (row) => go(`/traces/${row.trace_id}`),
+    ).catch(() => setOpen(false));
+    return () => stop.abort();
+  }, []);
+  return (
+    <div className="empty">
+      <h2>No trace was received yet</h2>
+      <Shown loaded={settings}>{(page) => <FirstTrace settings={page} />}</Shown>
+      <p role="status">{open ? "Waiting for it: this page opens the first trace as it is evaluated." : ""}</p>
+    </div>
+  );
+}

@@ -1,0 +1,519 @@
+// Which runs? A query line that is also the URL, and a list that draws only the rows in sight.
+import { Button, Checkbox, Popover, TextInput } from "@mantine/core";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { columnVisibilityFeature, createColumnHelper, tableFeatures, useTable, type Row as TableRow } from "@tanstack/react-table";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { Columns3, Download, ListFilter, Radio, Star, X } from "lucide-react";
+import { useCallback, useEffect, useMemo, useRef, useState, type FormEvent, type KeyboardEvent as ReactKeyboardEvent } from "react";
+import { ApiError, follow, get, LAYERS, STATES, type Layer, type Schema } from "../api";
+import { chosenProject, go, here, isTyping, traceAddress } from "../location";
+import { Cli, formatDuration, Plain, Problem, Promote, Shown, Time, useSteadyAnswer, useTitle } from "../parts";
+import { commandOf, isDimension, NAMES, pair, readQuery, withState, wordAt, type Parameters } from "../query";
+import { LayerMarks, StateMark } from "../state";
+import { WaitForFirst } from "./settings";
+
+type Row = Schema["TraceRow"];
+
+const PAGE_ROWS = 200;
+const YEAR = "8784";
+const RETRY_MS = 2000;
+const ROW_PX = 32;
+const PHONE_ROW_PX = 60;
+const PHONE = "(max-width: 900px)";
+
+const HIDDEN = "spanproof.hidden";
+const SAVED = "spanproof.views";
+const FACETS_SHOWN = "spanproof.facets";
+const FACETS = ["agent", "model", "release", "prompt_version", "task"];
+const WORDS = [...STATES.map((state) => `state:${state}`), "label:fail", "label:pass", "since:1h", "since:24h", "since:7d", ...LAYERS.map((each) => `layer:${each}`), ...NAMES];
+
+/** Return what this browser keeps under a key, and a function that keeps another value. */
+function useKept<T>(key: string, standard: T): [T, (value: T) => void] {
+  const [value, setValue] = useState<T>(() => {
+    try {
+      return (JSON.parse(localStorage.getItem(key) ?? "") as T) ?? standard;
+    } catch {
+      return standard;
+    }
+  });
+  const keep = (next: T) => {
+    localStorage.setItem(key, JSON.stringify(next));
+    setValue(next);
+  };
+  return [value, keep];
+}
+
+function addressOfQuery(line: string): string {
+  const url = here();
+  const kept = new URLSearchParams([...url.searchParams].filter(([name]) => name !== "q"));
+  const query = [line ? `q=${encodeURIComponent(line)}` : "", kept.toString()].filter(Boolean).join("&");
+  return query ? `/traces?${query}` : "/traces";
+}
+
+/** Return what the query line asks for, in the project and the window of the page where it names none. */
+function useParameters(line: string): { parameters: Parameters; fault: string | null } {
+  const { parameters, fault } = readQuery(line);
+  const hours = here().searchParams.get("hours");
+  const project = chosenProject();
+  return {
+    parameters: { ...(hours ? { hours } : {}), ...(project === null ? {} : { project }), ...parameters },
+    fault,
+  };
+}
+
+export function Traces() {
+  const line = here().searchParams.get("q") ?? "";
+  const { parameters, fault } = useParameters(line);
+  const { loaded, more, add } = useRows(parameters, fault);
+  const [hidden, setHidden] = useKept<string[]>(HIDDEN, []);
+  const [hasFacets, setFacets] = useKept(FACETS_SHOWN, false);
+  const [picked, setPicked] = useState<ReadonlyMap<string, Row>>(new Map());
+  useTitle(line ? `Traces, ${line}` : "Traces");
+  const pick = useCallback((row: Row) => {
+    setPicked((known) => {
+      const next = new Map(known);
+      if (!next.delete(keyOf(row))) next.set(keyOf(row), row);
+      return next;
+    });
+  }, []);
+  const runs = [...picked.values()].flatMap((row) => {
+    const run = runOf(row);
+    return run ? [{ trace_id: row.trace_id, run_span_id: run.span_id }] : [];
+  });
+  const isFiltered = Object.keys(parameters).length > 0;
+  return (
+    <>
+      <h1 className="skip">Traces</h1>
+      <SearchLine key={line} line={line} />
+      <div className="toolbar">
+        <StateLinks line={line} parameters={parameters} />
+        <span className="end">
+          <Live parameters={parameters} add={add} />
+          <Button leftSection={<ListFilter size={14} />} aria-pressed={hasFacets} onClick={() => setFacets(!hasFacets)}>facets</Button>
+          <ColumnsMenu hidden={hidden} setHidden={setHidden} />
+          <CsvButton rows={loaded.value ?? []} />
+          <Promote runs={runs} label={runs.length ? `promote ${runs.length}` : "promote"} />
+          {runs.length ? <Button onClick={() => setPicked(new Map())}>clear</Button> : null}
+        </span>
+      </div>
+      <SavedViews line={line} />
+      {fault ? <Problem text={fault} /> : (
+        <div className={hasFacets ? "with-facets" : undefined}>
+          {hasFacets ? <FacetList line={line} parameters={parameters} /> : null}
+          <Shown loaded={loaded}>
+            {(rows) => (rows.length ? <TraceTable rows={rows} more={more} hidden={hidden} picked={picked} pick={pick} /> : <Nothing isFiltered={isFiltered} />)}
+          </Shown>
+        </div>
+      )}
+      <Cli line={commandOf(parameters)} />
+    </>
+  );
+}
+
+/** The traces of one state, or of all; the query line keeps the rest. */
+function StateLinks({ line, parameters }: { line: string; parameters: Parameters }) {
+  const chosen = parameters.state ?? (parameters.failing === "true" ? "fail" : null);
+  return (
+    <div className="links" role="group" aria-label="State">
+      <a href={addressOfQuery(withState(line, null))} aria-current={chosen ? undefined : "true"}>all</a>
+      {STATES.map((state) => (
+        <a key={state} href={addressOfQuery(withState(line, state))} aria-current={chosen === state ? "true" : undefined}>
+          <StateMark state={state} />
+        </a>
+      ))}
+    </div>
+  );
+}
+
+/** The query line, which completes names, and values as the store knows them. */
+function SearchLine({ line }: { line: string }) {
+  const input = useRef<HTMLInputElement>(null);
+  const [offers, setOffers] = useState<string[]>([]);
+  const [at, setAt] = useState(-1);
+  useEffect(() => {
+    const focus = (event: KeyboardEvent) => {
+      if (event.key !== "/" || isTyping(event)) return;
+      event.preventDefault();
+      input.current?.focus();
+    };
+    addEventListener("keydown", focus);
+    return () => removeEventListener("keydown", focus);
+  }, []);
+  const complete = async () => {
+    const field = input.current!;
+    const word = wordAt(field.value, field.selectionStart ?? field.value.length);
+    setAt(-1);
+    if (!word) return;
+    if (isDimension(word.name)) {
+      const asked = get<Schema["Values"]>(`dimensions/${encodeURIComponent(word.name)}`, { prefix: word.typed, limit: "8", hours: YEAR });
+      const found = await asked.catch(() => null);
+      if (input.current?.value === field.value) setOffers(found?.values.map((value) => pair(word.name, value)) ?? []);
+      return;
+    }
+    const typed = word.name ? `${word.name}:${word.typed}` : word.typed;
+    setOffers(WORDS.filter((each) => each.startsWith(typed) && each !== typed).slice(0, 10));
+  };
+  const take = (offer: string) => {
+    const field = input.current!;
+    const cursor = field.selectionStart ?? field.value.length;
+    const start = wordAt(field.value, cursor)?.start ?? cursor;
+    const after = offer.endsWith(":") ? "" : " ";
+    field.value = field.value.slice(0, start) + offer + after + field.value.slice(cursor).trimStart();
+    const end = start + offer.length + after.length;
+    field.setSelectionRange(end, end);
+    field.focus();
+    if (after) setOffers([]);
+    else void complete();
+  };
+  const press = (event: ReactKeyboardEvent) => {
+    if (event.key === "Escape") setOffers([]);
+    else if (event.key === "ArrowDown" && offers.length) setAt((at + 1) % offers.length);
+    else if (event.key === "ArrowUp" && offers.length) setAt((at - 1 + offers.length) % offers.length);
+    else if ((event.key === "Enter" || event.key === "Tab") && offers[at]) take(offers[at]!);
+    else return;
+    event.preventDefault();
+  };
+  const search = (event: FormEvent) => {
+    event.preventDefault();
+    setOffers([]);
+    go(addressOfQuery(input.current?.value.trim() ?? ""));
+  };
+  return (
+    <form className="search" role="search" onSubmit={search}>
+      <TextInput
+        ref={input}
+        className="grow"
+        classNames={{ input: "code" }}
+        aria-label="Filter"
+        role="combobox"
+        aria-expanded={offers.length > 0}
+        aria-controls="offers"
+        aria-activedescendant={at >= 0 ? `offer-${at}` : undefined}
+        autoComplete="off"
+        placeholder="state:open layer:groundedness agent:refund_clerk since:24h      ( / )"
+        defaultValue={line}
+        spellCheck={false}
+        onInput={() => void complete()}
+        onKeyDown={press}
+        onBlur={() => setOffers([])}
+      />
+      <Button type="submit" variant="filled">Filter</Button>
+      <ul id="offers" role="listbox" aria-label="Completions" className="offers" hidden={!offers.length}>
+        {offers.map((offer, index) => (
+          <li
+            key={offer}
+            id={`offer-${index}`}
+            role="option"
+            aria-selected={index === at}
+            onMouseDown={(event) => {
+              event.preventDefault();
+              take(offer);
+            }}
+          >
+            <Plain text={offer} />
+          </li>
+        ))}
+      </ul>
+    </form>
+  );
+}
+
+/** The commonest values of the dimensions; one that is chosen joins the query line. */
+function FacetList({ line, parameters }: { line: string; parameters: Parameters }) {
+  return (
+    <nav className="facets" aria-label="Facets">
+      {FACETS.map((name) => <Facet key={name} name={name} line={line} chosen={parameters[name]} />)}
+    </nav>
+  );
+}
+
+function Facet({ name, line, chosen }: { name: string; line: string; chosen: string | string[] | undefined }) {
+  const found = useSteadyAnswer<Schema["Values"]>(`dimensions/${name}`, { limit: "8", hours: YEAR });
+  const values = (found?.values ?? []).filter(Boolean);
+  if (!values.length) return null;
+  const without = line.replace(new RegExp(`(?:^|\\s)${name}:(?:"(?:\\\\.|[^"\\\\])*"|\\S)*`, "g"), " ").trim();
+  return (
+    <section>
+      <h2>{name.replace("_", " ")}</h2>
+      {values.map((value) => {
+        const isChosen = value === chosen;
+        const next = isChosen ? without : `${without} ${pair(name, value)}`.trim();
+        return <a key={value} href={addressOfQuery(next)} aria-current={isChosen ? "true" : undefined}><Plain text={value} /></a>;
+      })}
+    </section>
+  );
+}
+
+/** New traces at the top, as they are evaluated. */
+function Live({ parameters, add }: { parameters: Parameters; add: (row: Row) => void }) {
+  const [isOn, setOn] = useState(false);
+  const [isOpen, setOpen] = useState(false);
+  const filter = useRef(parameters);
+  filter.current = parameters;
+  useEffect(() => {
+    if (!isOn) return;
+    const stop = new AbortController();
+    const listen = () => {
+      follow(
+        stop.signal,
+        () => setOpen(true),
+        (row) => void pickNew(row, filter.current).then((found) => found.forEach(add)).catch(() => undefined),
+      )
+        .catch(() => undefined)
+        .finally(() => {
+          setOpen(false);
+          if (!stop.signal.aborted) setTimeout(listen, RETRY_MS);
+        });
+    };
+    listen();
+    return () => stop.abort();
+  }, [isOn]);
+  return (
+    <>
+      <span className="dim" role="status">{isOn ? (isOpen ? "live" : "connecting …") : ""}</span>
+      <Button leftSection={<Radio size={14} />} aria-pressed={isOn} onClick={() => setOn(!isOn)}>live tail</Button>
+    </>
+  );
+}
+
+const ON_ROWS = ["failing", "state", "layer", "hours", "project"];
+
+/** Return a new trace where it is one of the list; what its row does not hold is known by the server. */
+async function pickNew(row: Row, parameters: Parameters): Promise<Row[]> {
+  if (Object.keys(parameters).some((name) => !ON_ROWS.includes(name))) {
+    return (await get<Schema["TraceList"]>("traces", { ...parameters, limit: "20" })).traces.reverse();
+  }
+  const wanted = parameters.state ?? (parameters.failing === "true" ? "fail" : null);
+  const { layer } = parameters;
+  const isIn = layer ? row.runs.some((run) => run.layers[layer as Layer]?.state === wanted) : row.state === wanted;
+  const fits = (!wanted || isIn) && (!parameters.project || parameters.project === row.project);
+  return fits ? [row] : [];
+}
+
+/** Query lines that are kept in this browser. */
+function SavedViews({ line }: { line: string }) {
+  const [views, keep] = useKept<string[]>(SAVED, []);
+  const isNew = line !== "" && !views.includes(line);
+  if (!isNew && !views.length) return null;
+  return (
+    <div className="stack">
+      {isNew ? (
+        <Button size="compact-xs" leftSection={<Star size={12} />} onClick={() => keep([...views, line])}>save this view</Button>
+      ) : null}
+      {views.map((each) => (
+        <span key={each} className="saved">
+          <a href={addressOfQuery(each)}><Plain text={each} /></a>
+          <button type="button" aria-label={`forget ${each}`} onClick={() => keep(views.filter((other) => other !== each))}>
+            <X size={12} />
+          </button>
+        </span>
+      ))}
+    </div>
+  );
+}
+
+function ColumnsMenu({ hidden, setHidden }: { hidden: string[]; setHidden: (names: string[]) => void }) {
+  const toggle = (name: string) => setHidden(hidden.includes(name) ? hidden.filter((each) => each !== name) : [...hidden, name]);
+  return (
+    <Popover position="bottom-end" shadow="sm">
+      <Popover.Target><Button leftSection={<Columns3 size={14} />}>columns</Button></Popover.Target>
+      <Popover.Dropdown className="checks">
+        {COLUMNS.map(({ id }) => <Checkbox key={id} size="xs" label={id} checked={!hidden.includes(id!)} onChange={() => toggle(id!)} />)}
+      </Popover.Dropdown>
+    </Popover>
+  );
+}
+
+/** The rows that are listed, as a file. */
+function CsvButton({ rows }: { rows: Row[] }) {
+  const save = () => {
+    const lines = rows.map((row) => {
+      const run = runOf(row);
+      const layers = LAYERS.map((layer) => run?.layers[layer]?.state ?? "");
+      const start = new Date(row.start_ns / 1e6).toISOString();
+      return [row.trace_id, row.project, run?.agent ?? "", run?.model ?? "", row.state, ...layers, run?.reason ?? "", start, String((row.end_ns - row.start_ns) / 1e9)];
+    });
+    const heads = ["trace_id", "project", "agent", "model", "state", ...LAYERS, "why", "start", "seconds"];
+    const text = [heads, ...lines].map((cells) => cells.map(quoteCell).join(",")).join("\r\n");
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+    link.download = "traces.csv";
+    link.click();
+    URL.revokeObjectURL(link.href);
+  };
+  return (
+    <Button leftSection={<Download size={14} />} disabled={!rows.length} title={`the ${rows.length} rows that are listed`} onClick={save}>
+      CSV
+    </Button>
+  );
+}
+
+/** Return a cell of a CSV file; a spreadsheet runs no text of a trace as a formula. */
+function quoteCell(text: string): string {
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+/** The rows of a query, page by page; `add` puts one in front. */
+function useRows(parameters: Parameters, fault: string | null) {
+  const key = JSON.stringify(parameters);
+  const [fresh, setFresh] = useState<{ key: string; rows: Row[] }>({ key, rows: [] });
+  const query = useInfiniteQuery<Schema["TraceList"], ApiError, { pages: Schema["TraceList"][] }, unknown[], string>({
+    queryKey: ["trace rows", parameters],
+    queryFn: ({ pageParam }) => get<Schema["TraceList"]>("traces", { ...parameters, ...(pageParam ? { cursor: pageParam } : {}), limit: String(PAGE_ROWS) }),
+    initialPageParam: "",
+    getNextPageParam: (page) => page.next,
+    enabled: fault === null,
+    retry: (_count, error) => error.status === 0,
+    retryDelay: RETRY_MS,
+  });
+  const value = useMemo(() => {
+    if (!query.data) return null;
+    const first = fresh.key === key ? fresh.rows : [];
+    const known = new Set(first.map(keyOf));
+    return [...first, ...query.data.pages.flatMap((page) => page.traces).filter((row) => !known.has(keyOf(row)))];
+  }, [query.data, fresh, key]);
+  const more = () => {
+    if (query.hasNextPage && !query.isFetching) void query.fetchNextPage();
+  };
+  const add = useCallback(
+    (row: Row) => setFresh((known) => ({ key, rows: [row, ...(known.key === key ? known.rows : []).filter((each) => keyOf(each) !== keyOf(row))] })),
+    [key],
+  );
+  const error = value === null ? (query.error ?? query.failureReason) : null;
+  return { loaded: { value, error, reload: () => void query.refetch() }, more, add };
+}
+
+/** Several projects may each have a trace of one id. */
+function keyOf(row: Row): string {
+  return `${row.project} ${row.trace_id}`;
+}
+
+/** The run that a row is about: the first that is in the state of the whole. */
+function runOf(row: Row): Row["runs"][number] | undefined {
+  return row.runs.find((each) => each.state === row.state);
+}
+
+const features = tableFeatures({ columnVisibilityFeature });
+const column = createColumnHelper<typeof features, Row>();
+
+const COLUMNS = column.columns([
+  column.display({ id: "state", cell: ({ row }) => <StateMark state={row.original.state} /> }),
+  column.display({ id: "verdicts", cell: ({ row }) => <LayerMarks states={statesOf(row.original)} /> }),
+  column.display({ id: "why", cell: ({ row }) => <Why row={row.original} /> }),
+  column.display({ id: "latency", cell: ({ row }) => formatDuration(row.original.end_ns - row.original.start_ns) }),
+  column.display({ id: "model", cell: ({ row }) => <Plain text={runOf(row.original)?.model || "–"} /> }),
+  column.display({ id: "started", cell: ({ row }) => <Time ns={row.original.start_ns} /> }),
+  column.display({ id: "trace", cell: ({ row }) => <code>{row.original.trace_id.slice(0, 12)}</code> }),
+]);
+
+const WIDTHS: Record<string, string> = {
+  state: "84px", verdicts: "252px", why: "minmax(260px, 3fr)", latency: "72px", model: "130px", started: "112px", trace: "100px",
+};
+
+function statesOf(row: Row): Record<string, string> {
+  const layers = Object.entries(runOf(row)?.layers ?? {});
+  return Object.fromEntries(layers.map(([layer, outcome]) => [layer, outcome.state ?? "skipped"]));
+}
+
+function Why({ row }: { row: Row }) {
+  const run = runOf(row);
+  const why = run ? run.reason : "no agent run";
+  return <span title={why}><Plain text={why} /></span>;
+}
+
+interface TableParts {
+  rows: Row[];
+  more: () => void;
+  hidden: string[];
+  picked: ReadonlyMap<string, Row>;
+  pick: (row: Row) => void;
+}
+
+function TraceTable({ rows, more, hidden, picked, pick }: TableParts) {
+  const box = useRef<HTMLDivElement>(null);
+  const [chosen, choose] = useState(-1);
+  // Keys may come faster than a redraw: they go by this.
+  const at = useRef(-1);
+  const height = matchMedia(PHONE).matches ? PHONE_ROW_PX : ROW_PX;
+  const columnVisibility = Object.fromEntries(hidden.map((name) => [name, false]));
+  const table = useTable({ features, columns: COLUMNS, data: rows, getRowId: keyOf, state: { columnVisibility } });
+  const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => box.current, estimateSize: () => height, overscan: 12 });
+  const items = virtual.getVirtualItems();
+  const last = items.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (last > rows.length - 50) more();
+  }, [last, rows.length]);
+  useEffect(() => {
+    const move = (event: KeyboardEvent) => {
+      if (isTyping(event) || event.metaKey || event.ctrlKey) return;
+      const row = rows[at.current];
+      if (event.key === "j" || event.key === "k") {
+        at.current = Math.min(rows.length - 1, Math.max(0, at.current + (event.key === "j" ? 1 : -1)));
+        choose(at.current);
+        virtual.scrollToIndex(at.current);
+      } else if (event.key === "x" && row) pick(row);
+      else if (event.key === "o" && row) go(addressOfRow(row));
+    };
+    addEventListener("keydown", move);
+    return () => removeEventListener("keydown", move);
+  }, [rows, virtual]);
+  const names = table.getVisibleLeafColumns().map((each) => each.id);
+  const template = ["24px", "minmax(130px, 1.2fr)", ...names.map((name) => WIDTHS[name])].join(" ");
+  const tableRows = table.getRowModel().rows;
+  return (
+    <div className="table" ref={box} style={{ height: `${Math.min(rows.length + 1, 24) * height + 8}px` }} tabIndex={0} role="region" aria-label="Traces">
+      <div className="row head" aria-hidden="true" style={{ gridTemplateColumns: template }}>
+        {["", "agent", ...names].map((name) => <span key={name}>{name}</span>)}
+      </div>
+      <div className="rows" style={{ height: `${virtual.getTotalSize()}px` }}>
+        {items.map((item) => {
+          const row = tableRows[item.index];
+          if (!row) return null;
+          return (
+            <Line key={row.id} row={row} top={item.start} template={template} isChosen={item.index === chosen} isPicked={picked.has(row.id)} pick={pick}>
+              {row.getVisibleCells().map((cell) => (
+                <span key={cell.id} className={cell.column.id === "why" ? "reason" : "wide"}><table.FlexRender cell={cell} /></span>
+              ))}
+            </Line>
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+function addressOfRow(row: Row): string {
+  return traceAddress(row.trace_id, { project: row.project });
+}
+
+interface LineParts {
+  row: TableRow<typeof features, Row>;
+  top: number;
+  template: string;
+  isChosen: boolean;
+  isPicked: boolean;
+  pick: (row: Row) => void;
+  children: React.ReactNode;
+}
+
+function Line({ row: { original: row }, top, template, isChosen, isPicked, pick, children }: LineParts) {
+  const isPhone = matchMedia(PHONE).matches;
+  const columns = isPhone ? {} : { gridTemplateColumns: template };
+  return (
+    <div className="row" data-chosen={isChosen || undefined} style={{ position: "absolute", top: `${top}px`, left: 0, right: 0, ...columns }}>
+      <input type="checkbox" className="wide" checked={isPicked} aria-label={`pick ${row.trace_id.slice(0, 12)}`} onChange={() => pick(row)} />
+      <a className="link" href={addressOfRow(row)}>
+        <Plain text={runOf(row)?.agent || "–"} />
+        {row.runs.length > 1 ? <span className="dim"> +{row.runs.length - 1}</span> : null}
+      </a>
+      <span className="phone"><StateMark state={row.state} /></span>
+      {children}
+    </div>
+  );
+}
+
+function Nothing({ isFiltered }: { isFiltered: boolean }) {
+  if (!isFiltered) return <WaitForFirst />;
+  return <div className="empty"><h2>No trace fits this filter</h2><a href="/traces">Show every trace</a></div>;
+}

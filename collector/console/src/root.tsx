@@ -1,0 +1,56 @@
+// What both bundles begin with: the kit, the cache of answers, and the router.
+import { localStorageColorSchemeManager, MantineProvider } from "@mantine/core";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { createRootRoute, createRoute, createRouter, RouterProvider, useLocation } from "@tanstack/react-router";
+import { StrictMode, type ComponentType } from "react";
+import { createRoot } from "react-dom/client";
+import { followLink, history } from "./location";
+import "./style.css";
+import { theme } from "./theme";
+
+const FRESH_MS = 2000;
+const schemes = localStorageColorSchemeManager({ key: "spanproof.theme" });
+
+const queries = new QueryClient({
+  defaultOptions: { queries: { staleTime: FRESH_MS, networkMode: "always", refetchOnWindowFocus: false } },
+});
+
+/** What a page is given: the rest of its address, as it is written there. */
+export interface PageParts {
+  id: string;
+}
+
+export type View = ComponentType<PageParts>;
+
+/** Draw the pages of the given addresses within a frame. */
+export function start(Frame: ComponentType, NotFound: ComponentType, views: Record<string, View>): void {
+  const root = createRootRoute({ component: () => <Frame />, notFoundComponent: () => <NotFound /> });
+  const routes = Object.keys(views).map((path) =>
+    createRoute({ getParentRoute: () => root, path, component: () => <Routed views={views} path={path} /> }),
+  );
+  const router = createRouter({
+    history,
+    routeTree: root.addChildren(routes),
+    // The address is shown as it was given: what it holds is read by the pages.
+    parseSearch: (text) => ({ text }),
+    stringifySearch: (search) => String((search as { text?: string }).text ?? ""),
+  });
+  document.addEventListener("click", followLink);
+  createRoot(document.getElementById("app")!).render(
+    <StrictMode>
+      <MantineProvider theme={theme} defaultColorScheme="auto" colorSchemeManager={schemes} withCssVariables={false} withGlobalClasses={false}>
+        <QueryClientProvider client={queries}><RouterProvider router={router} /></QueryClientProvider>
+      </MantineProvider>
+    </StrictMode>,
+  );
+}
+
+/** A page with what follows the fixed part of its address as its id; it is drawn again whenever the address changes. */
+function Routed({ views, path }: { views: Record<string, View>; path: string }) {
+  useLocation();
+  const fixed = path.replace(/\$\w*$/, "");
+  const id = path === fixed ? "" : history.location.pathname.slice(fixed.length);
+  // A route for the rest of an address is also that of no rest.
+  const View = (id === "" ? views[fixed.replace(/(.)\/$/, "$1")] : undefined) ?? views[path]!;
+  return <View key={id} id={id} />;
+}

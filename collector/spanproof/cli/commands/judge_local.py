@@ -1,0 +1,84 @@
+"""`spanproof judge local`: what the probe finds of a local model, and the model over a batch of answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.text import Text
+
+from spanproof.cli.exit_codes import EXIT_PASS
+from spanproof.cli.input.jsonl import BadRow, Row, answer_lines, jsonl_option, read_text_field
+from spanproof.cli.options.config import with_config_options
+from spanproof.cli.output.console import console
+from spanproof.config.added_evaluators import build_local_model
+from spanproof.config.model import Config
+from spanproof.evaluators.judge.sentences import AnswerSentence
+from spanproof.evaluators.local_model import LocalModel, Probed
+from spanproof.trace import Ruling
+
+
+@click.command("local")
+@click.argument("directory", type=click.Path(path_type=Path, file_okay=False))
+@jsonl_option
+@with_config_options
+def command(directory: Path, jsonl: bool, config: Config) -> int:
+    """Probe a local model, or run it over answers.
+
+    DIRECTORY has `model.onnx`, `tokenizer.json` and, where the model's card has a prompt, `template.txt`. A
+    model that does not separate supported answers from others is refused, with what to do.
+
+    With --jsonl, in: {"id"?, "task"?, "outputs": [text], "answer": text, "sentences"?: [text]}. Out: {"id",
+    "support": [probability], "rulings": ["true", "false" or "unknown"]}, one for each sentence; without
+    "sentences" the answer is one.
+    """
+    model = build_local_model(config, directory)
+    if jsonl:
+        return answer_lines(lambda row: _answer_row(model, row))
+    _show_probe(directory, model.probed)
+    return EXIT_PASS
+
+
+def _answer_row(model: LocalModel, row: Row) -> Row:
+    answer = read_text_field(row, "answer")
+    outputs = _read_texts(row, "outputs")
+    given = _read_texts(row, "sentences") if row.get("sentences") is not None else [answer]
+    task = read_text_field(row, "task") if row.get("task") is not None else ""
+    sentences = [_find_sentence(answer, text) for text in given]
+    support = model.compute_support(task, "\n".join(outputs), answer, sentences)
+    rulings: list[Ruling] = [model.rule_on_support(each).ruling for each in support]
+    return {
+        "id": row.get("id"),
+        "support": [round(each, 4) for each in support],
+        "rulings": [ruling.value for ruling in rulings],
+    }
+
+
+def _find_sentence(answer: str, text: str) -> AnswerSentence:
+    start = answer.find(text)
+    if start < 0 or not text:
+        raise BadRow(f"field 'sentences': {text[:50]!r} is not in the answer")
+    return AnswerSentence(text, start, start + len(text))
+
+
+def _read_texts(row: Row, name: str) -> list[str]:
+    value: Any = row.get(name)
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise BadRow(f"field {name!r} must be an array of strings")
+    return value
+
+
+def _show_probe(directory: Path, probed: Probed) -> None:
+    what = "each token of the answer" if probed.head == "tokens" else "the pair of outputs and answer"
+    calibration = probed.calibration
+    lines = (
+        f"it classifies    {what}",
+        f"classes          {probed.classes}, of which {probed.supported} (from 0) is supported",
+        f"probe            area under the ROC curve {probed.area:.2f} on 60 pairs",
+        f"longest input    {probed.max_tokens} tokens",
+        f"calibration      {calibration.slope:.2f} × logit {calibration.offset:+.2f}",
+    )
+    console.print(Text(f"{directory.name} can be used", style="green"))
+    for line in lines:
+        console.print(Text(f"  {line}"))

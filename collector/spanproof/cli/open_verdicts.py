@@ -1,0 +1,80 @@
+"""What is open in a store, what judges settled of it, and what a judge of the rest costs for 1,000 runs."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Final
+
+from rich.table import Table
+from rich.text import Text
+
+from spanproof.cli.options.store import opened_store
+from spanproof.cli.output.console import console, print_json
+from spanproof.config.model import JudgeChoice
+from spanproof.evaluators.judge.estimate import EXAMPLE_MODEL
+from spanproof.evaluators.judge.measure import Share
+from spanproof.evaluators.prices import find_price
+from spanproof.store.judging import OpenVerdicts, survey_open_verdicts
+
+_WINDOW_NS: Final = 7 * 86_400 * 10**9
+
+
+def show_open_verdicts(location: str, choice: JudgeChoice, *, as_json: bool) -> None:
+    """Write what is open in a store in the last seven days, by layer.
+
+    Args:
+        location: of the store.
+        choice: the configured judge, whose model has the price.
+        as_json: as one JSON object.
+    """
+    model = choice.model or EXAMPLE_MODEL
+    end = time.time_ns() + 1
+    with opened_store(location) as store:
+        price = find_price(model, choice.prices)
+        found = survey_open_verdicts(store, price, start_ns=end - _WINDOW_NS, end_ns=end)
+    if as_json:
+        layers = [_to_row(each) for each in found]
+        print_json({"judge": choice.model or None, "priced_as": model, "layers": layers})
+        return
+    table = Table(
+        title="open verdicts of the last 7 days", title_justify="left", box=None, padding=(0, 2, 0, 0)
+    )
+    for name in ("layer", "open", "settled by a judge", "a judge of it, for 1,000 runs"):
+        table.add_column(name)
+    for each in found:
+        table.add_row(
+            each.layer.value, _format_share(each.open), _format_share(each.settled), _format_dollars(each)
+        )
+    console.print(table)
+    console.print(Text(_describe_judge(choice, model)), soft_wrap=True)
+
+
+def _describe_judge(choice: JudgeChoice, model: str) -> str:
+    if choice.model:
+        return f"The judge is {choice.model}{f' at {choice.endpoint}' if choice.endpoint else ''}."
+    return (
+        f"No judge is configured; the costs are those of {model}. An endpoint and a model are enough, and a"
+        " local server costs nothing: judge: {endpoint: http://localhost:11434/v1, model: qwen3:8b}"
+    )
+
+
+def _to_row(found: OpenVerdicts) -> dict[str, Any]:
+    return {
+        "layer": found.layer.value,
+        "judgeable": found.open.whole,
+        "open": found.open.part,
+        "open_share": found.open.value,
+        "queried": found.settled.whole,
+        "settled": found.settled.part,
+        "settled_share": found.settled.value,
+        "dollars_per_1000_runs": found.dollars_per_1000_runs,
+    }
+
+
+def _format_share(share: Share) -> str:
+    return "–" if share.value is None else f"{share.value:.0%} ({share.part:,} of {share.whole:,})"
+
+
+def _format_dollars(found: OpenVerdicts) -> str:
+    dollars = found.dollars_per_1000_runs
+    return "–" if dollars is None else f"about ${dollars:.2f}"

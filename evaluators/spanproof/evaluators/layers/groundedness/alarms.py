@@ -1,0 +1,663 @@
+"""Certain alarms: values that contradict what an output holds for that very quantity.
+
+In: a stated value that is not bound, the reading and the world. Out: a contradicting claim, or None. No alarm fires
+where the row that the value is of is named in the sentence, or where arithmetic could give the value.
+"""  # noqa: E501
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from math import log10
+from typing import Final
+
+from spanproof.evaluators.groundedness_rules import GroundednessRule
+from spanproof.evaluators.layers.groundedness.bind import (
+    ValueBinder,
+    get_claim_kind,
+    make_claim,
+    make_evidence,
+)
+from spanproof.evaluators.layers.groundedness.derive import list_cues
+from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_texts
+from spanproof.evaluators.layers.groundedness.match import (
+    Hedge,
+    are_comparable,
+    is_agreeing,
+    is_hedged_number,
+)
+from spanproof.evaluators.layers.groundedness.model import Cause, Claim, Verdict
+from spanproof.evaluators.layers.groundedness.reader import IDENTIFYING, Named, Reading, Stated
+from spanproof.evaluators.layers.groundedness.relations import find_change
+from spanproof.evaluators.layers.groundedness.sources.model import SourceKind
+from spanproof.evaluators.layers.groundedness.world import World
+from spanproof.reading.records import Fact, Role
+from spanproof.reading.sentences import Form
+from spanproof.reading.units import UNITS
+from spanproof.reading.values import NUMERIC, Kind, Value, is_year
+from spanproof.reading.words import base_form, base_forms_of, split_name
+
+# A plain whole number up to this counts something as often as it quotes.
+_SMALL_COUNT: Final = 20
+_MAX_OPERANDS: Final = 60
+# What turns a rate or a unit into another: per minute into per hour.
+_RATES: Final = (7, 12, 24, 30, 52, 60, 100, 365, 1000, 1024, 3600)
+_COMPARING: Final = load_texts("comparing")
+_PAST: Final = frozenset(("was", "were"))
+_PRESENT: Final = frozenset(("is", "are", "now", "currently"))
+_PARTING: Final = frozenset((",", ";", "(", ")", "then", "–", "—"))
+# A value's subject is at most so many words before it, where a sentence is to be contradicted.
+_SUBJECT_REACH: Final = 6
+_LONGEST_IDENTIFIER: Final = 40
+# Seconds by which the difference of two times may differ from a duration that is stated in minutes.
+_SPAN_STEP: Final = 60.0
+_LOG_STEP: Final = 1e-3
+_DIGIT_STEP: Final = 1e-9
+# Digits without zeros at the ends from which an exchange of two is no chance.
+_FEWEST_SLIP_DIGITS: Final = 4
+# Days that a relative date may be wrong by; further away, the outputs are of another time than the run.
+_CLOCK_REACH: Final = 31
+# Characters of a unit that a cell may have beside its number.
+_LONGEST_UNIT: Final = 4
+
+
+def find_misquote(stated: Stated, reading: Reading, binder: ValueBinder) -> Claim | None:
+    """Return the claim that a value is not that of the one field that the sentence names."""
+    value = stated.mention.value
+    if not _is_quotable(value, stated) or stated.hedge in (Hedge.OVER, Hedge.UNDER):
+        return None
+    slipped = find_slip(stated, binder)
+    if slipped is not None and not _is_derivable(stated, binder, reading):
+        return _build_contradiction(
+            stated, reading, binder, slipped, Cause.OTHER_VALUE, GroundednessRule.MISQUOTE
+        )
+    rivals = [] if _is_item_of_list(reading) else _list_rivals(stated, reading, binder)
+    if len(rivals) != 1 or _is_derivable(stated, binder, reading):
+        return None
+    rival = rivals[0]
+    if value.kind in NUMERIC and _is_of_other_scale(value, rival):
+        return None
+    if value.kind is Kind.DATE and _is_of_another_clock(stated, rival):
+        return None
+    if value.kind is Kind.TIME and (_names_zone(stated, reading) or _may_be_span(stated, binder)):
+        return None
+    if any(abs(value.amount - fact.value.amount) < 1e-9 for fact in binder.world.numeric):
+        # The number is there in another unit than the one that could be read.
+        return None
+    is_about = stated.hedge is Hedge.ABOUT or any(is_of(word, "about") for word in reading.words)
+    if is_about and abs(value.number - rival.value.number) < 0.2 * abs(rival.value.number):
+        return None
+    return _build_contradiction(stated, reading, binder, rival, Cause.OTHER_VALUE, GroundednessRule.MISQUOTE)
+
+
+def find_named_field(
+    stated: Stated, matches: Sequence[Fact], reading: Reading, binder: ValueBinder
+) -> Claim | None:
+    """Return the claim that a value is not that of the one field that its clause is about.
+
+    That is the field whose whole name is beside the value; where none does, the only one of its unit.
+    """
+    world = binder.world
+    if reading.passage.cells or stated.hedge is not Hedge.NONE:
+        return None
+    if not _is_quotable(stated.mention.value, stated) or _is_item_of_list(reading):
+        return None
+    said = {word.text.lower() for word in reading.words}
+    # "Was" may say of an earlier time only where the sentence says what is now.
+    is_comparing = bool(said & (_COMPARING - _PAST)) or bool(said & _PAST and said & _PRESENT)
+    low, high = reading.get_clause(stated.start)
+    is_result = bool(list_cues(reading.words_between(low, high)) - {"sum", "mean", "share"})
+    if is_comparing or is_result or world.base.cut or stated.mention.value.kind not in NUMERIC:
+        return None
+    facts = _list_named(stated, reading, binder) or _list_of_unit(stated, binder)
+    fields = {world.get_field(fact) for fact in facts}
+    if (
+        len(fields) != 1
+        or any(fact in matches for fact in facts)
+        or _has_other_words(stated, reading, binder)
+    ):
+        return None
+    if any(
+        not are_comparable(stated.mention.value, fact) or _is_of_other_scale(stated.mention.value, fact)
+        for fact in facts
+    ):
+        return None
+    return _build_contradiction(
+        stated, reading, binder, facts[-1], Cause.OTHER_VALUE, GroundednessRule.MISQUOTE
+    )
+
+
+def _is_item_of_list(reading: Reading) -> bool:
+    """Return whether what is above an item says what its amount is of: "You still need: - 200 ml milk"."""
+    passage = reading.passage
+    return passage.form is Form.ITEM and bool(passage.above) and passage.lead is None
+
+
+def _list_named(stated: Stated, reading: Reading, binder: ValueBinder) -> list[Fact]:
+    """Return the amounts of lone rows with the longest name that is as a whole beside a value."""
+    low, _ = reading.get_clause(stated.start)
+    labels = [name for name in reading.names if low <= name.start < stated.start and _is_label(name)]
+    near = next(binder.iter_context(stated, reading)).union(
+        *(base_forms_of(reading.text[name.start : name.end]) for name in labels)
+    )
+    named = [(binder.world.words_of(fact) - UNITS.keys(), fact) for fact in _iter_lone(binder)]
+    longest = max((len(words) for words, _ in named if words <= near), default=0)
+    return [fact for words, fact in named if words <= near and len(words) == longest > 0]
+
+
+def _is_label(name: Named) -> bool:
+    """Return whether a name is the label of a value in an output: `mean fare: 34.65`."""
+    return any(fact.role is Role.KEY for fact in name.facts)
+
+
+def _list_of_unit(stated: Stated, binder: ValueBinder) -> list[Fact]:
+    """Return the amounts in the unit of a value, where each is the whole of its field in a lone row."""
+    value = stated.mention.value
+    if value.kind not in (Kind.MONEY, Kind.QUANTITY):
+        return []
+    alike = [
+        fact for fact in binder.world.numeric
+        if fact.value.kind is value.kind and (value.kind is Kind.MONEY or fact.value.unit == value.unit)
+    ]  # fmt: skip
+    lone = list(_iter_lone(binder))
+    return alike if all(fact in lone for fact in alike) else []
+
+
+def _iter_lone(binder: ValueBinder) -> Iterator[Fact]:
+    """Yield the amounts with a name whose row is the only one of its table."""
+    world = binder.world
+    for fact in world.numeric:
+        if fact.path and _is_cell(fact, world) and len(world.list_siblings(world.get_row(fact.record))) == 1:
+            yield fact
+
+
+def _is_cell(fact: Fact, world: World) -> bool:
+    """Return whether an amount is all that its field holds, but for a unit: not the 500 of "Fiat 500"."""
+    low, high = fact.cell
+    written = world.base.texts[fact.source][low:high].strip("\"' ")
+    return len(written) - _LONGEST_UNIT <= fact.end - fact.start
+
+
+def _has_other_words(stated: Stated, reading: Reading, binder: ValueBinder) -> bool:
+    """Return whether a clause has words that no field has: they may say of another quantity."""
+    low, high = reading.get_clause(stated.start)
+    named = {at for name in reading.names for at in name.words} | reading.covered
+    return any(
+        low <= word.start < high
+        and at not in stated.words
+        and at not in named
+        and word.part in ("NOUN", "PROPN", "ADJ", "VERB", "ADV", "")
+        and word.text[:1].isalpha()
+        and word.form not in binder.world.field_words
+        and not is_of(word, "carrier")
+        for at, word in enumerate(reading.words)
+    )
+
+
+def find_wrong_change(stated: Stated, reading: Reading, binder: ValueBinder) -> Claim | None:
+    """Return the claim that a change is not that of the two values beside it: "by 14% from 432 to 404"."""
+    value = stated.mention.value
+    before = reading.words[stated.words[0] - 1].text.lower() if stated.words[0] else ""
+    change = find_change(reading, stated.start)
+    if before != "by" or change is None or stated.hedge is not Hedge.NONE or value.kind not in NUMERIC:
+        return None
+    earlier, later = (fact.value.number * fact.factor for fact in change)
+    if value.kind is Kind.PERCENT and (change[0].value.kind is Kind.PERCENT or not earlier):
+        return None
+    result = abs(later - earlier) / (abs(earlier) / 100 if value.kind is Kind.PERCENT else 1.0)
+    if is_hedged_number(value, Hedge.ABOUT, result):
+        return None
+    evidence = make_evidence(
+        change[1],
+        binder.world,
+        f"from {change[0].value.amount:g} to {change[1].value.amount:g} = {result:.4g}",
+    )
+    return make_claim(
+        reading, stated.start, stated.end, get_claim_kind(stated), Verdict.CONTRADICTED, Cause.OTHER_RESULT,
+        evidence, GroundednessRule.MISQUOTE,
+    )  # fmt: skip
+
+
+def find_slip(stated: Stated, binder: ValueBinder) -> Fact | None:
+    """Return the one amount of the outputs whose digits a value has but for two neighbours that changed places."""  # noqa: E501
+    value = stated.mention.value
+    digits = _list_digits(value.amount, value.step / value.factor)
+    if value.kind not in NUMERIC or stated.hedge is not Hedge.NONE or not _has_unlike_digits(digits):
+        return None
+    alike = {
+        fact.value.number: fact
+        for fact in binder.world.numeric
+        if are_comparable(value, fact)
+        and _is_exchange(digits, _list_digits(fact.value.amount, value.step / value.factor))
+        and abs(
+            round(fact.value.amount / value.step * value.factor) * value.step / value.factor
+            - fact.value.amount
+        )
+        < _DIGIT_STEP * max(1.0, abs(fact.value.amount))
+    }
+    return next(iter(alike.values())) if len(alike) == 1 else None
+
+
+def _list_digits(amount: float, step: float) -> str:
+    """Return the digits of an amount up to a last place."""
+    return str(round(abs(amount) / step)) if step else ""
+
+
+def _has_unlike_digits(digits: str) -> bool:
+    """Return whether digits are so many that another amount has them by chance in few answers."""
+    return len(digits.strip("0")) >= _FEWEST_SLIP_DIGITS
+
+
+def _is_exchange(said: str, known: str) -> bool:
+    """Return whether digits are others with two neighbours exchanged."""
+    if len(said) != len(known):
+        return False
+    places = [at for at, (one, other) in enumerate(zip(said, known, strict=True)) if one != other]
+    return (
+        len(places) == 2
+        and places[1] - places[0] == 1
+        and said[places[0]] == known[places[1]]
+        and said[places[1]] == known[places[0]]
+    )
+
+
+def _is_quotable(value: Value, stated: Stated) -> bool:
+    if stated.mention.spelled or value.kind not in (*NUMERIC, Kind.DATE, Kind.TIME) or is_year(value):
+        return False
+    is_small = value.kind is Kind.NUMBER and value.step >= 1 and abs(value.number) <= _SMALL_COUNT
+    return not is_small
+
+
+def _list_rivals(stated: Stated, reading: Reading, binder: ValueBinder) -> list[Fact]:
+    """Return the facts that the sentence names as those that the value is of."""
+    world = binder.world
+    subjects = binder.find_subjects(stated, reading)
+    if not subjects and (reading.passage.lead is not None or reading.names):
+        return []
+    if subjects:
+        if not is_subject_beside(stated, reading):
+            return []
+        rows = subjects[0]
+        if len(rows) != 1 or len(subjects) > 1:
+            return []
+    else:
+        lone = {
+            world.get_row(fact.record)
+            for fact in world.base.facts
+            if world.is_output(fact) and len(world.list_siblings(world.get_row(fact.record))) == 1
+        }
+        rows = frozenset(lone) if len(lone) == 1 else frozenset()
+    value = stated.mention.value
+    facts = [
+        fact
+        for row in rows
+        for fact in world.list_facts(row)
+        if are_comparable(value, fact)
+        and fact.role is Role.CELL
+        and fact.value.kind is not Kind.TEXT
+        and fact.path
+        and (fact.value.kind not in NUMERIC or _is_cell(fact, world))
+    ]
+    if world.base.cut or any(word.text.lower() in _COMPARING for word in reading.words):
+        return []
+    low, high = reading.get_clause(stated.start)
+    clause = [
+        word for at, word in enumerate(reading.words) if low <= word.start < high and at not in stated.words
+    ]
+    if list_cues(clause) - {"sum", "share"}:
+        return []
+    near = next(binder.iter_context(stated, reading))
+    scores = [(len(world.words_of(fact) & near), fact) for fact in facts]
+    best = max((score for score, _ in scores), default=0)
+    named = [fact for score, fact in scores if score == best > 0]
+    return named if len(named) == 1 and _is_whole_header(stated, reading, named[0], binder) else []
+
+
+def _is_whole_header(stated: Stated, reading: Reading, fact: Fact, binder: ValueBinder) -> bool:
+    """Return whether the header of a cell names a field and no more: "with bonus" is another than `bonus`."""
+    header = next((name for name, low, high in reading.passage.cells if low <= stated.start < high), "")
+    return base_forms_of(header) <= binder.world.words_of(fact)
+
+
+def find_printed_result(
+    stated: Stated, reading: Reading, binder: ValueBinder, readings: Sequence[Reading]
+) -> Claim | None:
+    """Return the claim that the one amount of an answer is not the one that the run printed last."""
+    world = binder.world
+    value = stated.mention.value
+    stated_amounts = [
+        each
+        for other in readings
+        for each in other.stated
+        if each.mention.value.kind in NUMERIC and not _names_thing(each, other)
+    ]
+    if len(stated_amounts) != 1 or value.kind not in NUMERIC or not world.outputs:
+        return None
+    printed = _list_printed_amounts(binder)
+    if not printed:
+        return None
+    values = {at for each in reading.stated for at in each.words}
+    is_of_task = all(
+        not binder.task_words.isdisjoint((word.form, base_form(word.lemma)))
+        or is_of(word, "carrier")
+        or not word.text[:1].isalpha()
+        for at, word in enumerate(reading.words)
+        if at not in values and not is_of(word, "sum")
+    )
+    # What the task gives may go into the figure: "a budget of 2000".
+    has_given = any(
+        fact.source >= world.outputs
+        and fact.value.kind in NUMERIC
+        and fact.value.number != 0  # "Division by zero" of an error gives nothing.
+        and not _is_of_identifier(fact, binder)
+        and (not _is_of_prompt(fact, binder) or _may_give(fact.value, value, printed[-1].value))
+        for fact in world.base.facts
+    )
+    units = value.unit and printed[-1].value.unit and value.unit != printed[-1].value.unit
+    # A whole number may be in a smaller unit than the answer: 4500 cents are $45.00.
+    is_scaled = any(fact.value.step >= 1 and _is_of_other_scale(value, fact) for fact in printed)
+    # The code may print a number and the answer name its unit: 190.08 MJ where 190.08 was printed.
+    agrees = any(
+        is_agreeing(value, stated.hedge, fact, stated.text)
+        or (
+            not fact.value.unit and is_hedged_number(value, stated.hedge, fact.value.number, 1 / value.factor)
+        )
+        for fact in printed
+    )
+    if not is_of_task or has_given or units or is_scaled or agrees:
+        return None
+    return _build_contradiction(
+        stated, reading, binder, printed[-1], Cause.OTHER_VALUE, GroundednessRule.PRINTED_RESULT
+    )
+
+
+def _list_printed_amounts(binder: ValueBinder) -> list[Fact]:
+    """Return the amount of the last output, in each unit that it has it in: 4500 cents and $45.0.
+
+    Returns:
+        None of them where the last output has other amounts, or text beside it and another output one.
+    """
+    world = binder.world
+    requested = {
+        fact.value.number
+        for fact in world.base.facts
+        if fact.source >= world.outputs and _is_of_identifier(fact, binder)
+    }
+    amounts = [
+        fact
+        for fact in world.numeric
+        if not _is_of_identifier(fact, binder) and (fact.path or fact.value.number not in requested)
+    ]
+    last = [fact for fact in amounts if fact.source == world.last_output]
+    if not last or any(
+        _find_power_of_ten(fact.value.number, last[0].value.number) is None for fact in last[1:]
+    ):
+        return []
+    text = world.base.texts[world.last_output]
+    is_bare = len(text.split()) == len(last) and all(
+        text[each.start : each.end] in text.split() for each in last
+    )
+    is_only = len({fact.value.number for fact in amounts}) == 1
+    return last if is_bare or is_only else []
+
+
+def _is_of_prompt(fact: Fact, binder: ValueBinder) -> bool:
+    return binder.world.sources[fact.source].kind is SourceKind.SYSTEM
+
+
+def _may_give(given: Value, value: Value, known: Value) -> bool:
+    """Return whether a number of the system prompt turns a known amount into a stated one: a rate, a fee."""
+    by, one = given.number, known.number
+    if given.kind is Kind.PERCENT:
+        results: tuple[float, ...] = (one * (1 + by / 100), one * (1 - by / 100), one * by / 100)
+    elif given.step >= 1 and abs(by) <= _SMALL_COUNT:
+        return False  # A prompt numbers its rules.
+    else:
+        results = (one * by, one + by, one - by, one / by if by else one)
+    return any(is_hedged_number(value, Hedge.NONE, result) for result in results)
+
+
+def _names_thing(stated: Stated, reading: Reading) -> bool:
+    """Return whether a number says which thing is meant, and no amount: "order 12"."""
+    before = stated.words[0] - 1
+    return before >= 0 and reading.words[before].text.lower() in IDENTIFYING
+
+
+def _is_of_identifier(fact: Fact, binder: ValueBinder) -> bool:
+    """Return whether a number names a thing and no amount: a field's `order_id`, "order 2" in prose."""
+    before = binder.world.base.texts[fact.source][: fact.start].split()
+    is_named = not fact.path and bool(before) and before[-1].lower() in IDENTIFYING
+    return is_named or not IDENTIFYING.isdisjoint(split_name(fact.field)[-1:])
+
+
+def find_other_record(
+    stated: Stated, matches: Sequence[Fact], reading: Reading, binder: ValueBinder
+) -> Claim | None:
+    """Return the claim that a value is that of another row than the one that the sentence names."""
+    world = binder.world
+    value = stated.mention.value
+    if not matches or value.kind not in (*NUMERIC, Kind.DATE, Kind.TIME) or stated.mention.spelled:
+        return None
+    subjects = binder.find_subjects(stated, reading)
+    if len(subjects) != 1 or len(subjects[0]) != 1:
+        return None
+    if not is_subject_beside(stated, reading):
+        return None
+    (row,) = subjects[0]
+    group = set(world.list_siblings(row))
+    rows = {world.get_row(fact.record) for fact in matches}
+    fields = {world.get_field(fact) for fact in matches}
+    if len(group) < 2 or not rows <= group or row in rows or len(fields) != 1 or not all(fields):
+        return None
+    if any(rows & name.rows for name in (*reading.names, *reading.scope)):
+        return None
+    low, high = reading.get_clause(stated.start)
+    clause = [
+        word for at, word in enumerate(reading.words) if low <= word.start < high and at not in stated.words
+    ]
+    if any(word.text.lower() in _COMPARING for word in clause) or list_cues(clause) - {"sum", "share"}:
+        return None
+    field = fields.pop()
+    own = [fact for fact in world.list_facts(row) if world.get_field(fact) == field]
+    if len(own) != 1 or not binder.is_named_field(own[0], stated, reading):
+        return None
+    if is_agreeing(value, stated.hedge, own[0], stated.text) or _is_derivable(stated, binder, reading):
+        return None
+    return _build_contradiction(
+        stated, reading, binder, own[0], Cause.OTHER_VALUE, GroundednessRule.OTHER_RECORD
+    )
+
+
+def is_subject_beside(stated: Stated, reading: Reading) -> bool:
+    """Return whether the name before a value is its subject for sure: in its clause, with nothing set apart between."""  # noqa: E501
+    lead = reading.passage.lead
+    before = [name for name in reading.names if name.end <= stated.start]
+    if not before:
+        return False
+    between = reading.words_between(before[-1].end, stated.start)
+    is_lead = lead is not None and before[-1].end <= lead[1] and len(reading.names) == 1
+    is_parted = any(word.text in _PARTING for word in between)
+    return len(between) <= _SUBJECT_REACH and (is_lead or not is_parted)
+
+
+def find_overtaken(stated: Stated, fact: Fact, reading: Reading, binder: ValueBinder) -> Claim | None:
+    """Return the claim that a later output has another value of the same field of the same row."""
+    world = binder.world
+    if (
+        not fact.path
+        or stated.hedge is not Hedge.NONE
+        or any(is_of(word, "past") or is_of(word, "time") for word in reading.words)
+        or any(word.text.lower() in ("were", "was", "had") for word in reading.words)
+    ):
+        return None
+    later = [
+        other
+        for other in world.base.by_kind[fact.value.kind]
+        if world.outputs > other.source > fact.source
+        and other.path == fact.path
+        and _identify(other, binder) == _identify(fact, binder)
+    ]
+    row = world.get_row(fact.record)
+    if any(
+        row in name.rows and not any(world.get_row(each.record) in name.rows for each in later)
+        for name in reading.names
+    ):
+        return None
+    if not later or any(is_agreeing(stated.mention.value, stated.hedge, each, stated.text) for each in later):
+        return None
+    return _build_contradiction(
+        stated, reading, binder, later[-1], Cause.OVERTAKEN, GroundednessRule.OVERTAKEN
+    )
+
+
+def _identify(fact: Fact, binder: ValueBinder) -> frozenset[tuple[tuple[str, ...], str]]:
+    """Return what sets a fact's row apart: its identifiers and names."""
+    world = binder.world
+    row = world.get_row(fact.record)
+    has_siblings = len(world.list_siblings(row)) > 1
+    own = [
+        (world.get_field(other), other.value.text or str(other.value.number))
+        for other in world.list_facts(row)
+        if other.value.kind is Kind.ID
+        or (has_siblings and other.value.kind is Kind.TEXT)
+        or other.field.lower() in ("id", "name")
+    ]
+    return frozenset([*own, ((world.sources[fact.source].arguments,), "")])
+
+
+def find_unknown_identifier(stated: Stated, reading: Reading, binder: ValueBinder) -> Claim | None:
+    """Return the claim that an identifier is another one with a digit or letter changed."""
+    world = binder.world
+    value = stated.mention.value
+    if value.kind is not Kind.ID or not 4 <= len(value.text) <= _LONGEST_IDENTIFIER:
+        return None
+    if any(value.text in text.lower() for text in world.base.texts):
+        return None
+    known = {fact.value.text: fact for fact in world.base.by_kind[Kind.ID] if world.is_output(fact)}
+    alike = [fact for text, fact in known.items() if _is_slip(value.text, text)]
+    if len(alike) != 1 or not any(character.isdigit() for character in value.text):
+        return None
+    return _build_contradiction(
+        stated, reading, binder, alike[0], Cause.UNKNOWN_IDENTIFIER, GroundednessRule.UNKNOWN_IDENTIFIER
+    )
+
+
+def _is_slip(said: str, known: str) -> bool:
+    """Return whether two identifiers differ in one character, or in two neighbours that changed places."""
+    if len(said) != len(known):
+        return False
+    places = [at for at, (one, other) in enumerate(zip(said, known, strict=True)) if one != other]
+    if len(places) == 1:
+        return said[places[0]].isdigit() == known[places[0]].isdigit()
+    return _is_exchange(said, known)
+
+
+def _is_of_another_clock(stated: Stated, fact: Fact) -> bool:
+    """Return whether "yesterday" is counted from a clock that is weeks from that of the outputs."""
+    if any(character.isdigit() for character in stated.text):
+        return False
+    said, known = stated.mention.value.date, fact.value.date
+    if said is None or known is None or None in (*said, *known):
+        return True
+    days = [year * 372 + month * 31 + day for year, month, day in (said, known)]  # type: ignore[operator]
+    return abs(days[0] - days[1]) > _CLOCK_REACH
+
+
+def _names_zone(stated: Stated, reading: Reading) -> bool:
+    """Return whether a time is followed by a time zone, which may be another than the source's."""
+    following = next((word.text for word in reading.words if word.start >= stated.end), "")
+    return len(following) in (3, 4) and following.isupper()
+
+
+def _may_be_span(stated: Stated, binder: ValueBinder) -> bool:
+    """Return whether a time or a duration is the difference of two times of the outputs."""
+    value = stated.mention.value
+    said = value.number if value.time is None else _count_seconds(value)
+    times = [
+        _count_seconds(fact.value)
+        for fact in binder.world.base.by_kind[Kind.TIME]
+        if binder.world.is_output(fact) and fact.value.time is not None
+    ]
+    return any(abs(abs(one - two) - said) <= _SPAN_STEP for one, two in combinations(times, 2))
+
+
+def _count_seconds(value: Value) -> float:
+    hour, minute, second = value.time or (0, 0, 0)
+    return 3600.0 * hour + 60.0 * minute + (second or 0)
+
+
+def _is_of_other_scale(value: Value, fact: Fact) -> bool:
+    """Return whether two amounts differ by a power of ten: the field may name a unit that is not read."""
+    if fact.value.factor != 1.0:
+        # `amount_cents`: its unit was read.
+        return False
+    if value.number == 0 or fact.value.number == 0 or bool(value.unit) == bool(fact.value.unit):
+        return False
+    power = _find_power_of_ten(value.amount, fact.value.amount)
+    # A share is written as such or in percent: no other power lies between the two.
+    return power is not None and (value.kind is not Kind.PERCENT or power in (0, 2))
+
+
+def _find_power_of_ten(one: float, other: float) -> int | None:
+    """Return the power of ten by which two numbers differ."""
+    if not one or not other:
+        return None
+    power = log10(abs(one / other))
+    return round(power) if abs(power - round(power)) < _LOG_STEP else None
+
+
+def _is_derivable(stated: Stated, binder: ValueBinder, reading: Reading) -> bool:
+    """Return whether two amounts of the outputs, or a whole column, give a value by any operation."""
+    value = stated.mention.value
+    if value.kind not in NUMERIC:
+        return False
+    amounts = list(dict.fromkeys(fact.value.number * fact.factor for fact in binder.world.numeric))
+    if len(amounts) > _MAX_OPERANDS:
+        amounts = amounts[-_MAX_OPERANDS:]
+    targets = [1.0, 0.01] if value.kind is Kind.PERCENT else [1.0]
+
+    def fits(result: float) -> bool:
+        return any(is_hedged_number(value, stated.hedge, abs(result), scale) for scale in targets)
+
+    if value.unit == "time" and _may_be_span(stated, binder):
+        return True
+    stated_factors = [
+        each.mention.value.number for each in reading.stated
+        if each is not stated and each.mention.value.kind is Kind.NUMBER and each.mention.value.number
+    ]  # fmt: skip
+    factors = (*_RATES, *stated_factors)
+    if any(fits(amount * factor) or fits(amount / factor) for amount in amounts for factor in factors):
+        return True
+    if any(fits(sum(row)) for row in _list_rows(binder)):
+        return True
+    for one, two in combinations(amounts, 2):
+        if fits(one + two) or fits(one - two) or fits(one * two):
+            return True
+        for above, below in ((one, two), (two, one)):
+            if below and (fits(above / below) or fits((above - below) / below)):
+                return True
+    return any(fits(sum(column)) or fits(sum(column) / len(column)) for column in _list_columns(binder))
+
+
+def _list_rows(binder: ValueBinder) -> list[list[float]]:
+    found: dict[int, list[float]] = {}
+    for fact in binder.world.numeric:
+        found.setdefault(binder.world.get_row(fact.record), []).append(fact.value.number * fact.factor)
+    return list(found.values())
+
+
+def _list_columns(binder: ValueBinder) -> list[list[float]]:
+    found: dict[tuple[object, ...], list[float]] = {}
+    for fact in binder.world.numeric:
+        group = binder.world.base.records[binder.world.get_row(fact.record)].group
+        found.setdefault((group, binder.world.get_field(fact)), []).append(fact.value.number * fact.factor)
+    return [column for column in found.values() if len(column) > 1]
+
+
+def _build_contradiction(
+    stated: Stated, reading: Reading, binder: ValueBinder, fact: Fact, cause: Cause, rule: GroundednessRule
+) -> Claim:
+    return make_claim(
+        reading, stated.start, stated.end, get_claim_kind(stated), Verdict.CONTRADICTED, cause,
+        make_evidence(fact, binder.world), rule,
+    )  # fmt: skip

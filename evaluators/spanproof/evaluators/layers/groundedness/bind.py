@@ -1,0 +1,485 @@
+"""Bind the values of a passage to the field of the row that the passage names.
+
+In: a reading and the world. Out: claims. A value agrees where its row is the one that the clause, the item or the
+heading names, or the only one there is, and where its field is the one that the words beside the value pick out,
+or the only one of its kind in the row.
+"""  # noqa: E501
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from spanproof.evaluators.layers.groundedness.lexicon import is_of
+from spanproof.evaluators.layers.groundedness.match import are_comparable, is_agreeing
+from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence, ClaimKind, Verdict
+from spanproof.evaluators.layers.groundedness.reader import Named, Reading, Stated
+from spanproof.evaluators.layers.groundedness.world import FieldName, World
+from spanproof.reading.records import Fact, Role
+from spanproof.reading.units import UNITS, Unit
+from spanproof.reading.values import NUMERIC, Kind, Value, is_year
+from spanproof.reading.words import STOP, base_form, base_forms_of, expand
+
+_ATTACHING = frozenset(("of", "for", "in", "at", "from", "by", "with", "to", "on", "via", "(", "per"))
+_ATTACHED_REACH = 5
+_PARTING = frozenset((",", ";", "and", "or", "but", "while"))
+# Words behind these go with the value that one is compared with: "14 left against a reorder point of 40".
+_OPPOSING = frozenset(("against", "vs", "versus", "compared", "than", "instead", "→"))
+_DOLLARS = frozenset(("USD", "CAD", "AUD", "NZD", "SGD", "HKD", "MXN"))
+# A number of so many digits, zeros at its ends left out, is in an output by chance in few answers.
+_PRECISE_DIGITS = 3
+# What a field loses for words of its name that are not said: `price` is meant by "price", not
+# `old_price`.
+_UNSAID = 0.25
+# Cents of a dollar, as most currencies have them.
+_MINOR_UNITS = 100
+_KINDS = {
+    Kind.NUMBER: ClaimKind.NUMBER,
+    Kind.MONEY: ClaimKind.CURRENCY,
+    Kind.PERCENT: ClaimKind.PERCENT,
+    Kind.QUANTITY: ClaimKind.QUANTITY,
+    Kind.DATE: ClaimKind.DATE,
+    Kind.TIME: ClaimKind.TIME,
+    Kind.ID: ClaimKind.IDENTIFIER,
+}
+
+
+class ValueBinder:
+    """Binds stated values; one for an answer."""
+
+    def __init__(self, world: World, task_words: frozenset[str]) -> None:
+        self.world = world
+        self.task_words = task_words
+
+    def list_matches(self, stated: Stated) -> list[Fact]:
+        """Return the facts whose value is the stated one, in the currency that their record names."""
+        return self._list_of_currency(stated)
+
+    def list_losses(self, stated: Stated, reading: Reading) -> list[Fact]:
+        """Return the negative facts whose amount a clause states as a loss: "short by 26", "lost €145"."""
+        value = stated.mention.value
+        low, high = reading.get_clause(stated.start)
+        is_loss = value.kind in NUMERIC and any(
+            is_of(word, "loss") for word in reading.words_between(low, high)
+        )
+        if not is_loss or value.number <= 0:
+            return []
+        mention = replace(stated.mention, value=replace(value, number=-value.number))
+        return self._list_of_currency(replace(stated, mention=mention))
+
+    def _list_of_currency(self, stated: Stated) -> list[Fact]:
+        found = [fact for fact in self._list_equal(stated) if self._is_of_currency(stated, fact)]
+        # The last output comes last, whatever the kinds of its values.
+        return sorted(found, key=lambda fact: (fact.source, fact.start))
+
+    def _is_of_currency(self, stated: Stated, fact: Fact) -> bool:
+        said = stated.mention.value
+        if said.kind is not Kind.MONEY or fact.value.kind is not Kind.NUMBER:
+            return True
+        for record in self.world.base.chain(fact.record):
+            for other in self.world.base.by_record[record]:
+                if "currency" in other.field.lower() and other.value.kind is Kind.TEXT:
+                    low, high = other.cell
+                    code = self.world.base.texts[other.source][low:high].strip().upper()
+                    return code == said.unit or ("$" in stated.text and code in _DOLLARS)
+        return True
+
+    def _list_equal(self, stated: Stated) -> list[Fact]:
+        value = stated.mention.value
+        base = self.world.base
+        if value.kind is Kind.ID:
+            found = [fact for _, fact in base.by_text.get(f"#{value.text}", ())]
+            return found + [
+                fact
+                for fact in base.by_kind[Kind.NUMBER]
+                if is_agreeing(value, stated.hedge, fact, stated.text)
+            ]
+        kinds = (*NUMERIC, Kind.ID, Kind.DATE) if value.kind in NUMERIC else (value.kind, Kind.NUMBER)
+        if value.kind is Kind.QUANTITY and self._names_unit(stated):
+            # The unit is apart from its numbers: in a header, a title or the question.
+            bare = replace(
+                value,
+                kind=Kind.NUMBER,
+                unit="",
+                number=value.amount,
+                step=value.step / value.factor,
+                factor=1.0,
+            )
+            plain = [
+                fact for fact in base.by_kind[Kind.NUMBER]
+                if fact.role is not Role.HEADER and is_agreeing(bare, stated.hedge, fact, stated.text)
+            ]  # fmt: skip
+            if plain:
+                return plain + [
+                    fact
+                    for fact in base.by_kind[Kind.QUANTITY]
+                    if is_agreeing(value, stated.hedge, fact, stated.text)
+                ]
+        return [
+            fact
+            for kind in kinds
+            for fact in base.by_kind[kind]
+            if fact.role is not Role.HEADER and is_agreeing(value, stated.hedge, fact, stated.text)
+        ]
+
+    def _names_unit(self, stated: Stated) -> bool:
+        """Return whether the unit of a quantity is a word of the task or of the outputs."""
+        unit = base_form(stated.text.split()[-1].strip("0123456789.,-"))
+        return unit in self.task_words or unit in self.world.word_forms
+
+    def bind(self, reading: Reading) -> Iterator[tuple[Stated, Fact | None, list[Fact]]]:
+        """Yield each stated value with the fact that it is bound to, and all facts of its value."""
+        for stated in reading.stated:
+            matches = self.list_matches(stated) or self.list_losses(stated, reading)
+            yield stated, self._choose(stated, matches, reading), matches
+
+    def _choose(self, stated: Stated, matches: Sequence[Fact], reading: Reading) -> Fact | None:
+        """Return the fact of the named row and field; of several, that of the last output."""
+        options = [fact for fact in matches if self.world.is_output(fact)]
+        value = stated.mention.value
+        if value.kind is Kind.ID and options:
+            return options[-1]
+        keyed = [fact for fact in options if self._is_keyed(fact, stated, reading)]
+        if keyed:
+            return keyed[-1]
+        subjects = self.find_subjects(stated, reading)
+        in_row = [fact for fact in options if self._is_of_subject(fact, subjects, reading, stated)]
+        named = [fact for fact in in_row if self.is_named_field(fact, stated, reading)]
+        if named:
+            return named[-1]
+        only = self._find_only(stated, options, in_row, subjects, reading)
+        return only or self._find_requested(stated, options, reading)
+
+    def _find_requested(self, stated: Stated, options: Sequence[Fact], reading: Reading) -> Fact | None:
+        """Return the bare amount that was printed last, where a sentence states just it in words of the task."""  # noqa: E501
+        printed = [fact for fact in self.world.numeric if fact.source == self.world.last_output]
+        amounts = [each for each in reading.stated if each.mention.value.kind is not Kind.ID]
+        text = self.world.base.texts[self.world.last_output] if printed else ""
+        is_bare = len(text.split()) == len(printed) and not any(fact.path for fact in printed)
+        requested = _choose_printed(stated.mention.value, printed)
+        if requested not in options or len(amounts) != 1 or not is_bare:
+            return None
+        in_values = {at for each in reading.stated for at in each.words}
+        is_of_task = all(
+            not self.task_words.isdisjoint((word.form, base_form(word.lemma)))
+            or is_of(word, "carrier")
+            or not word.text[:1].isalpha()
+            for at, word in enumerate(reading.words)
+            if at not in in_values and word.form not in STOP
+        )
+        return requested if is_of_task else None
+
+    def _is_keyed(self, fact: Fact, stated: Stated, reading: Reading) -> bool:
+        """Return whether a value follows the whole name of its field and a colon: "ECHO: 0.36"."""
+        at = stated.words[0] - 1
+        name = fact.field.lower()
+        colon = at >= 0 and reading.words[at].text in (":", "=")
+        is_name = colon and at >= 1 and reading.words[at - 1].text.lower() == name
+        return bool(name) and is_name and not reading.passage.cells
+
+    def _find_only(
+        self,
+        stated: Stated,
+        options: Sequence[Fact],
+        in_row: Sequence[Fact],
+        subjects: Sequence[frozenset[int]],
+        reading: Reading,
+    ) -> Fact | None:
+        """Return the one fact of the outputs that a precise value can be of, where nothing names another."""
+        if not options or not is_precise(stated) or len({self._identify(fact) for fact in options}) != 1:
+            return None
+        fact = options[-1]
+        if fact not in in_row:
+            tables = {self.world.base.records[row].source for rows in subjects for row in rows}
+            siblings = self.world.list_siblings(self.world.get_row(fact.record))
+            if fact.source in tables or (subjects and len(siblings) > 1):
+                return None
+        near = next(self.iter_context(stated, reading))
+        groups = expand(near)
+        own = self.score(fact, near, groups)
+        rivals = [
+            other
+            for other in self.world.base.facts
+            if other.source == fact.source and other.role is not Role.HEADER
+            and are_comparable(stated.mention.value, other) and other.value.kind is not Kind.TEXT
+        ]  # fmt: skip
+        is_other_named = any(self.score(other, near, groups) > own for other in rivals)
+        return None if is_other_named else fact
+
+    def _identify(self, fact: Fact) -> tuple[object, ...]:
+        """Return what two facts of one quantity share: the field's name and the value."""
+        value = fact.value
+        return fact.path[-1:], value.number, value.date, value.time
+
+    def find_subjects(self, stated: Stated, reading: Reading) -> list[frozenset[int]]:
+        """Return the sets of rows that a value may be of: those of the names nearest to it."""
+        low, high = reading.get_clause(stated.start)
+        names = [name for name in reading.names if not set(name.words) & set(stated.words)]
+        left = [name for name in names if low <= name.start and name.end <= stated.start]
+        right = [name for name in names if stated.end <= name.start and name.end <= high]
+        found = []
+        if not left and reading.scope and reading.is_continued:
+            left = list(reading.scope)
+        if right and self._is_attached(stated, right[0], reading):
+            found.append(merge_rows(right))
+        if left:
+            found.append(merge_rows(left[::-1]))
+        elif right and not found:
+            found.append(merge_rows(right))
+        if found:
+            return found
+        lead = reading.passage.lead
+        if lead is not None:
+            leading = [name for name in names if name.end <= lead[1]]
+            if leading:
+                return [merge_rows(leading)]
+        before = [name for name in names if name.end <= low]
+        if before:
+            return [merge_rows(before[::-1])]
+        return [merge_rows(reading.scope[::-1])] if reading.scope else []
+
+    def _is_attached(self, stated: Stated, name: Named, reading: Reading) -> bool:
+        between = reading.words_between(stated.end, name.start)
+        has_other = any(stated.end <= other.start < name.start for other in reading.stated)
+        return (
+            len(between) <= _ATTACHED_REACH
+            and not has_other
+            and any(word.text.lower() in _ATTACHING for word in between)
+            and not any(word.text == "," for word in between)
+        )
+
+    def _is_of_subject(
+        self, fact: Fact, subjects: Sequence[frozenset[int]], reading: Reading, stated: Stated
+    ) -> bool:
+        world = self.world
+        row = world.get_row(fact.record)
+        if subjects:
+            if any(world.is_in(fact, rows) for rows in subjects if rows):
+                return True
+            # What the sentence names is no row of this source: "the refund" of a lone object.
+            named = frozenset[int]().union(*subjects)
+            if any(world.base.records[each].source == fact.source for each in named):
+                return False
+        is_lone = len(world.list_siblings(row)) == 1 or all(
+            fact.value == other.value for other in self._list_column(fact)
+        )
+        return is_lone and (not subjects or self._is_about(fact, stated, reading))
+
+    def _is_about(self, fact: Fact, stated: Stated, reading: Reading) -> bool:
+        """Return whether the words beside a value name its field."""
+        near = next(self.iter_context(stated, reading))
+        return not near.isdisjoint(self.world.words_of(fact) - STOP)
+
+    def _list_column(self, fact: Fact) -> list[Fact]:
+        name = self.world.get_field(fact)
+        return [
+            other
+            for row in self.world.list_siblings(self.world.get_row(fact.record))
+            for other in self.world.list_facts(row)
+            if self.world.get_field(other) == name
+        ]
+
+    def is_named_field(self, fact: Fact, stated: Stated, reading: Reading) -> bool:
+        """Return whether the words beside a value pick a fact's field out of those of its row."""
+        world = self.world
+        value = stated.mention.value
+        row = world.get_row(fact.record)
+        is_named_year = is_year(value) and (fact.value.kind is Kind.DATE or "year" in world.words_of(fact))
+        if fact.role is Role.KEY or is_named_year:
+            return True
+        rivals: dict[FieldName, list[Fact]] = {}
+        for other in world.list_facts(row):
+            if (
+                other.role is not Role.KEY
+                and are_comparable(value, other)
+                and other.value.kind is not Kind.TEXT
+            ):
+                rivals.setdefault(world.get_field(other) or (str(other.start),), []).append(other)
+        own = world.get_field(fact) or (str(fact.start),)
+        rivals.setdefault(own, [fact])
+        if len(rivals) == 1:
+            return True
+        same = {name for name, facts in rivals.items() if any(f.value == fact.value for f in facts)}
+        is_single = any(rows == {row} for rows in self.find_subjects(stated, reading))
+        is_described = self._is_described(stated, reading)
+        for number, (is_beside, words) in enumerate(self._iter_ranked_context(stated, reading)):
+            if not is_beside and is_described and is_single and same == {own}:
+                # The words beside the value say what it is; they have to be read by themselves.
+                continue
+            groups = expand(words)
+            if number == 1:
+                # Words further away may name the field of another value of the clause.
+                taken = self._list_taken(rivals, stated, reading) - same
+                rivals = {name: facts for name, facts in rivals.items() if name not in taken}
+            scores = {
+                name: max(self.score(other, words, groups) for other in facts)
+                for name, facts in rivals.items()
+            }
+            best = max(scores.values())
+            if best > 0:
+                # Of fields that are named equally well, the value decides which one is meant.
+                leading = {name for name, score in scores.items() if score == best}
+                if own in leading and leading & same == {own}:
+                    return True
+                if number > 0 and same == {own} and best < 1 and is_single:
+                    # Half a name of another field says less than the value itself.
+                    continue
+                if is_beside or any(
+                    _is_of_one_shape(fact, other) for name in leading for other in rivals[name]
+                ):
+                    return False
+        # Nothing names a field: the value decides. Words that name another are left unread.
+        return same == {own}
+
+    def _is_described(self, stated: Stated, reading: Reading) -> bool:
+        """Return whether words beside a value say what it is: it is no bare answer to the task."""
+        low, high = reading.get_clause(stated.start)
+        named = {at for name in reading.names for at in name.words}
+        return any(
+            word.part in ("NOUN", "VERB", "ADJ") and not is_of(word, "carrier")
+            for at, word in enumerate(reading.words)
+            if low <= word.start < high and at not in named and at not in stated.words
+        )
+
+    def _list_taken(
+        self, rivals: dict[FieldName, list[Fact]], stated: Stated, reading: Reading
+    ) -> set[FieldName]:
+        """Return the fields whose value the same clause states beside this one."""
+        low, high = reading.get_clause(stated.start)
+        others = [other for other in reading.stated if other is not stated and low <= other.start < high]
+        return {
+            name
+            for name, facts in rivals.items()
+            if any(
+                is_agreeing(other.mention.value, other.hedge, fact, other.text)
+                for other in others
+                for fact in facts
+            )
+        }
+
+    def score(self, fact: Fact, words: frozenset[str], groups: frozenset[str]) -> float:
+        """Return how many of some words, or of their synonyms, name the field of a fact."""
+        own = self.world.words_of(fact)
+        exact = len(own & words) or float(not _list_units(own).isdisjoint(_list_units(words)))
+        alike = exact + 0.5 * len(expand(own - words) & groups)
+        return alike - _UNSAID * len(own - words) / len(own) if alike else 0.0
+
+    def _iter_ranked_context(self, stated: Stated, reading: Reading) -> Iterator[tuple[bool, frozenset[str]]]:
+        """Yield the words that may name a field, and whether they stand in the sentence of the value."""
+        for words in self.iter_context(stated, reading):
+            yield True, words
+        yield False, reading.scope_words
+        yield False, self.task_words
+
+    def iter_context(self, stated: Stated, reading: Reading) -> Iterator[frozenset[str]]:
+        """Yield the words of the sentence that may name a value's field, the nearest first."""
+        passage = reading.passage
+        for header, low, high in passage.cells:
+            if low <= stated.start < high and header:
+                yield base_forms_of(header)
+        low, high = reading.get_clause(stated.start)
+        beside = [other for other in reading.stated if not is_year(other.mention.value)]
+        before = max((other.end for other in beside if other.end <= stated.start), default=low)
+        before = max(before, reading.text.rfind("(", 0, stated.start) + 1)
+        after = min((other.start for other in beside if other.start >= stated.end), default=high)
+        # Words behind a comma or an "and" go with the next value.
+        for word in reading.words_between(before, after):
+            lowered = word.text.lower()
+            if lowered in _PARTING:
+                before = max(before, word.end) if word.end <= stated.start else before
+            if lowered in _PARTING or lowered in _OPPOSING:
+                after = min(after, word.start) if word.start >= stated.end else after
+        names = {at for name in reading.names if name.is_whole for at in name.words}
+        near = [
+            word.form
+            for at, word in enumerate(reading.words)
+            if max(low, before) <= word.start < min(high, after)
+            and at not in names
+            and not is_of(word, "about")
+        ]
+        yield frozenset(near)
+        if passage.lead is not None:
+            yield frozenset(word.form for word in reading.words_between(*passage.lead))
+        yield frozenset(
+            word.form for at, word in enumerate(reading.words) if low <= word.start < high and at not in names
+        )
+
+
+def _choose_printed(stated: Value, printed: Sequence[Fact]) -> Fact | None:
+    """Return the one number that was printed; of an amount in cents and in dollars the latter, for money."""
+    if len(printed) == 1:
+        return printed[0]
+    if len(printed) != 2 or stated.kind is not Kind.MONEY:
+        return None
+    major, minor = sorted(printed, key=lambda fact: fact.value.number)
+    return major if minor.value.number == _MINOR_UNITS * major.value.number else None
+
+
+def is_precise(stated: Stated) -> bool:
+    """Return whether a value has enough digits to be of one quantity only, by any chance but a small one."""
+    digits = [character for character in stated.text if character.isdigit()]
+    value = stated.mention.value
+    if value.kind is Kind.DATE:
+        return value.date is not None and None not in value.date[1:]
+    is_amount = (value.kind in NUMERIC and not is_year(value)) or value.kind is Kind.TIME
+    return is_amount and not stated.mention.spelled and len("".join(digits).strip("0")) >= _PRECISE_DIGITS
+
+
+def _is_of_one_shape(one: Fact, other: Fact) -> bool:
+    """Return whether two facts could be of one quantity: both with decimals, or neither, and of one unit."""
+    is_fraction = one.value.step < 1, other.value.step < 1
+    return one.value.unit == other.value.unit and is_fraction[0] == is_fraction[1]
+
+
+def _list_units(words: frozenset[str]) -> frozenset[Unit]:
+    """Return the units that words are, such as those of `ft` and `feet`."""
+    return frozenset(UNITS[word] for word in words if word in UNITS and len(word) > 1)
+
+
+def merge_rows(names: Sequence[Named]) -> frozenset[int]:
+    """Return the rows that the nearest name has, narrowed by the names beside it of the same row."""
+    rows = names[0].rows
+    for name in names[1:]:
+        both = rows & name.rows
+        if not both:
+            break
+        rows = both
+    return rows
+
+
+def make_evidence(fact: Fact, world: World, derivation: str = "") -> ClaimEvidence:
+    """Return a fact as what a claim was bound to."""
+    low, high = fact.cell
+    text = world.base.texts[fact.source]
+    shown = " ".join(text[low:high].split())[:200]
+    output = fact.source if world.is_output(fact) else None
+    return ClaimEvidence(
+        output,
+        f"{fact.field}: {shown}" if fact.field else shown,
+        derivation,
+        start=fact.start,
+        end=fact.end,
+        value=text[fact.start : fact.end],
+        record=fact.record,
+        source=world.sources[fact.source].kind.value,
+    )
+
+
+def make_claim(
+    reading: Reading,
+    start: int,
+    end: int,
+    kind: ClaimKind,
+    verdict: Verdict,
+    cause: Cause,
+    evidence: ClaimEvidence | None = None,
+    rule: object = None,
+) -> Claim:
+    """Return a claim about `text[start:end]` of a passage, in the places of the answer."""
+    low, high = reading.passage.locate(start, end)
+    return Claim(reading.text[start:end], low, high, kind, verdict, cause, evidence=evidence, rule=rule)  # type: ignore[arg-type]
+
+
+def get_claim_kind(stated: Stated) -> ClaimKind:
+    """Return the kind of the claim that a stated value makes."""
+    return _KINDS.get(stated.mention.value.kind, ClaimKind.NUMBER)

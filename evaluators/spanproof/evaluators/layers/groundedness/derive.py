@@ -1,0 +1,442 @@
+"""Derive an amount that no source holds from those that the sentence names.
+
+In: a stated amount, the reading and the world. Out: a `Derived` with its program. The clause has to name the
+operation, and the operands are values that the sentence states, one field of the rows that it names, fields of one
+row that it names, or a whole column. A direction that the clause states has to be that of the change.
+"""  # noqa: E501
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Final
+
+from spanproof.evaluators.layers.groundedness.bind import ValueBinder, is_precise
+from spanproof.evaluators.layers.groundedness.lexicon import is_of
+from spanproof.evaluators.layers.groundedness.match import are_comparable, is_hedged_number
+from spanproof.evaluators.layers.groundedness.reader import MULTIPLES, Reading, Stated
+from spanproof.evaluators.layers.groundedness.world import World
+from spanproof.reading.dates import MONTHS
+from spanproof.reading.records import Fact, Role
+from spanproof.reading.sentences import Word
+from spanproof.reading.values import NUMERIC, Kind, Value
+from spanproof.reading.words import base_form, expand
+
+_MAX_ROWS: Final = 60
+_MAX_OPERANDS: Final = 8
+_RATE_REACH: Final = 4
+_CUES: Final = ("sum", "mean", "difference", "share", "multiple", "up", "down", "product")
+_TOTAL_WORDS: Final = frozenset(("total", "overall", "sum", "al", "grand", "subtotal"))
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """A result of an operation over facts.
+
+    Attributes:
+        has_wrong_sign: the amount is right, and the clause says the opposite direction.
+    """
+
+    result: float
+    facts: tuple[Fact, ...]
+    program: str
+    has_wrong_sign: bool = False
+
+
+def list_cues(words: Sequence[Word]) -> frozenset[str]:
+    """Return the operations that words name."""
+    return frozenset(kind for kind in _CUES if any(is_of(word, kind) for word in words))
+
+
+def derive(stated: Stated, reading: Reading, binder: ValueBinder) -> Derived | None:
+    """Return how an amount follows from the facts that the sentence names."""
+    value = stated.mention.value
+    if value.kind not in NUMERIC:
+        return None
+    low, high = reading.get_clause(stated.start)
+    clause = [
+        word for at, word in enumerate(reading.words) if low <= word.start < high and at not in stated.words
+    ]
+    cues = list_cues(clause) | list_cues(_read_header(stated, reading))
+    if stated.text.lower() in MULTIPLES:
+        cues |= {"multiple"}
+    if _is_signed(stated):
+        cues |= {"difference"}
+    found = None
+    for derived in _iter_derived(stated, reading, binder, cues):
+        if _is_result(value, stated, derived):
+            if not derived.has_wrong_sign:
+                return derived
+            found = found or derived
+    return found
+
+
+def _is_signed(stated: Stated) -> bool:
+    """Return whether a number is written as a change: "+3,767", "−0.2"."""
+    return stated.text[:1] in "+-−–"
+
+
+def _read_header(stated: Stated, reading: Reading) -> list[Word]:
+    """Return the words of the header above a cell of the answer's table."""
+    header = next((name for name, low, high in reading.passage.cells if low <= stated.start < high), "")
+    return [Word(word, base_form(word), word.lower(), "", "", "", 0, 0, 0) for word in header.split()]
+
+
+def _is_result(value: Value, stated: Stated, derived: Derived) -> bool:
+    return is_hedged_number(value, stated.hedge, derived.result)
+
+
+def _iter_derived(
+    stated: Stated, reading: Reading, binder: ValueBinder, cues: frozenset[str]
+) -> Iterator[Derived]:
+    value = stated.mention.value
+    is_percent = value.kind is Kind.PERCENT
+    pairs = list(iter_pairs(stated, reading, binder))
+    if _is_signed(stated):
+        cues -= {"up", "down"}
+    sign = 1 if "up" in cues and "down" not in cues else -1 if "down" in cues and "up" not in cues else 0
+    if is_percent or "share" in cues:
+        for one, two in pairs:
+            yield from _iter_shares(one, two, is_percent)
+        yield from _iter_shares_of_columns(reading, binder, is_percent)
+    if cues & {"difference", "up", "down"}:
+        for one, two in pairs:
+            yield from _iter_differences(one, two, value, sign, is_signed=_is_signed(stated))
+        for one, two in _iter_row_pairs(stated, reading, binder):
+            # Two fields of one row are in no order: "short of" says no direction in time.
+            is_ordered = _is_signed(stated)
+            yield from _iter_differences(one, two, value, 0, is_signed=is_ordered)
+    if "product" in cues:
+        yield from _iter_rates(stated, reading, binder)
+    is_total = is_precise(stated) and not is_percent and not binder.find_subjects(stated, reading)
+    if "sum" in cues or is_total or _has_plus(reading) or _is_whole_of_part(stated, reading):
+        for facts in iter_groups(stated, reading, binder):
+            yield _build(sum(map(_compute_amount, facts)), facts, "+")
+    if "mean" in cues:
+        for facts in iter_groups(stated, reading, binder):
+            total = sum(map(_compute_amount, facts)) / len(facts)
+            yield Derived(total, tuple(facts), f"mean of {len(facts)} values = {total:g}")
+    if "multiple" in cues:
+        for one, two in pairs:
+            for above, below in ((one, two), (two, one)):
+                if _compute_amount(below):
+                    yield _build(_compute_amount(above) / _compute_amount(below), (above, below), "/")
+
+
+def _iter_shares_of_columns(reading: Reading, binder: ValueBinder, is_percent: bool) -> Iterator[Derived]:
+    """Yield the share that the one row of a sentence has of a whole column."""
+    world = binder.world
+    rows = find_rows(reading, world)
+    if len(rows) != 1:
+        return
+    for facts in iter_columns(None, reading, binder):
+        own = [fact for fact in facts if world.get_row(fact.record) == rows[0]]
+        total = sum(map(_compute_amount, facts))
+        if len(own) == 1 and total > 0 and all(_compute_amount(fact) >= 0 for fact in facts):
+            result = _compute_amount(own[0]) / total * (100 if is_percent else 1)
+            yield Derived(
+                result, (own[0],), f"{_show(own[0])} / {total:g} = {_compute_amount(own[0]) / total:.4g}"
+            )
+
+
+def _iter_shares(one: Fact, two: Fact, is_percent: bool) -> Iterator[Derived]:
+    for part, whole in ((one, two), (two, one)):
+        if (
+            _compute_amount(whole)
+            and 0 <= _compute_amount(part) <= _compute_amount(whole)
+            and are_alike(part, whole)
+        ):
+            result = _compute_amount(part) / _compute_amount(whole) * (100 if is_percent else 1)
+            yield _build(result, (part, whole), "/")
+
+
+def _iter_differences(one: Fact, two: Fact, value: Value, sign: int, *, is_signed: bool) -> Iterator[Derived]:
+    """Yield the change from one fact to another; `sign` is the direction that the clause states."""
+    change = _compute_amount(two) - _compute_amount(one)
+    is_wrong = sign != 0 and change * sign < 0
+    if value.kind is Kind.PERCENT and not _is_percent(one):
+        if _compute_amount(one):
+            relative = change / _compute_amount(one) * 100
+            result = relative if is_signed else max(relative, -relative)
+            program = f"({_show(two)} - {_show(one)}) / {_show(one)} = {change / _compute_amount(one):.4g}"
+            yield Derived(result, (one, two), program, is_wrong)
+        return
+    result = -change if sign < 0 else change if sign > 0 or is_signed else max(change, -change)
+    if is_wrong:
+        result = -result
+    yield Derived(result, (one, two), f"{_show(two)} - {_show(one)} = {change:.6g}", is_wrong)
+
+
+def _iter_row_pairs(stated: Stated, reading: Reading, binder: ValueBinder) -> Iterator[tuple[Fact, Fact]]:
+    """Yield the pair of amounts of the one row of a clause whose difference a value is, where only one pair is."""  # noqa: E501
+    rows = {row for rows in binder.find_subjects(stated, reading) if len(rows) == 1 for row in rows}
+    if len(rows) != 1 or not any(character.isdigit() for character in stated.text):
+        return
+    amounts = [
+        fact for fact in binder.world.list_facts(rows.pop())
+        if fact.value.kind in NUMERIC and fact.role is Role.CELL and fact.value.kind is not Kind.PERCENT
+    ]  # fmt: skip
+    fitting = [
+        (one, two)
+        for one, two in combinations(amounts[:_MAX_OPERANDS], 2)
+        if are_alike(one, two) and _compute_amount(one) and _compute_amount(two)
+        and _is_change(stated, *put_in_order(one, two, binder.world))
+    ]  # fmt: skip
+    if len(fitting) == 1:
+        yield put_in_order(*fitting[0], binder.world)
+
+
+def _is_change(stated: Stated, one: Fact, two: Fact) -> bool:
+    """Return whether a value is the difference of two facts, of a percentage the relative one."""
+    change = abs(_compute_amount(two) - _compute_amount(one))
+    if stated.mention.value.kind is Kind.PERCENT:
+        change = change / abs(_compute_amount(one)) * 100
+    value = replace(stated.mention.value, number=abs(stated.mention.value.number))
+    return is_hedged_number(value, stated.hedge, change)
+
+
+def _iter_rates(stated: Stated, reading: Reading, binder: ValueBinder) -> Iterator[Derived]:
+    """Yield one amount of a row by another that is named behind "per": "€14.50 per conversion"."""
+    behind = [word for word in reading.words if word.start >= stated.end][:_RATE_REACH]
+    words = frozenset(word.form for word in behind)
+    if not any(is_of(word, "product") for word in behind):
+        return
+    groups = expand(words)
+    rows = {row for rows in binder.find_subjects(stated, reading) if len(rows) == 1 for row in rows}
+    for row in rows:
+        amounts = [
+            fact for fact in binder.world.list_facts(row)
+            if fact.value.kind in NUMERIC and fact.role is Role.CELL
+        ]  # fmt: skip
+        for below in amounts:
+            if not _compute_amount(below) or binder.score(below, words, groups) <= 0:
+                continue
+            for above in amounts:
+                if above is not below:
+                    yield _build(_compute_amount(above) / _compute_amount(below), (above, below), "/")
+
+
+def _is_percent(fact: Fact) -> bool:
+    return fact.value.kind is Kind.PERCENT
+
+
+def _build(result: float, facts: Sequence[Fact], sign: str) -> Derived:
+    return Derived(
+        result, tuple(facts), f" {sign} ".join(map(_show, facts[:_MAX_OPERANDS])) + f" = {result:.6g}"
+    )
+
+
+def _compute_amount(fact: Fact) -> float:
+    return fact.value.number * fact.factor
+
+
+def _show(fact: Fact) -> str:
+    return f"{fact.value.amount:g}"
+
+
+def are_alike(one: Fact, two: Fact) -> bool:
+    """Return whether two facts are amounts of one unit."""
+    return one.value.kind is two.value.kind and one.value.unit == two.value.unit
+
+
+def iter_pairs(
+    stated: Stated | None, reading: Reading, binder: ValueBinder, fields: frozenset[str] = frozenset()
+) -> Iterator[tuple[Fact, Fact]]:
+    """Yield pairs of facts that a sentence names, the earlier of a pair first; `fields` name what is compared."""  # noqa: E501
+    world = binder.world
+    value = stated.mention.value if stated is not None else None
+    bound = _list_bound(reading)
+    seen = set()
+    for one, two in combinations(bound[:_MAX_OPERANDS], 2):
+        if are_alike(one, two):
+            seen.add((one.start, two.start))
+            yield put_in_order(one, two, world)
+    for facts in _iter_named_columns(value, reading, binder, fields):
+        if len(facts) == 2 and are_alike(*facts):
+            yield put_in_order(facts[0], facts[1], world)
+    for facts in _iter_columns_of_name(reading, world):
+        yield put_in_order(facts[0], facts[1], world)
+    for row in find_rows(reading, world):
+        own = _list_named_fields(value, row, reading, binder)
+        if len(own) == 2 and are_alike(*own):
+            yield put_in_order(own[0], own[1], world)
+
+
+def _iter_columns_of_name(reading: Reading, world: World) -> Iterator[list[Fact]]:
+    """Yield each column of the two rows that one name has: a region's rows of two quarters."""
+    for name in (*reading.names, *reading.scope):
+        tables = {world.base.records[row].group for row in name.rows}
+        if len(name.rows) != 2 or len(tables) != 1 or None in tables or not name.is_whole:
+            continue
+        columns: dict[tuple[str, ...], list[Fact]] = {}
+        for row in sorted(name.rows):
+            for fact in world.list_facts(row):
+                if fact.value.kind in NUMERIC and fact.path and fact.role is Role.CELL:
+                    columns.setdefault(world.get_field(fact), []).append(fact)
+        yield from (facts for facts in columns.values() if len(facts) == 2 and are_alike(*facts))
+
+
+def iter_groups(stated: Stated, reading: Reading, binder: ValueBinder) -> Iterator[list[Fact]]:
+    """Yield groups of facts that a sentence names: stated values, rows that it names, whole columns."""
+    value = stated.mention.value
+    bound = [fact for fact in _list_bound(reading) if fact is not reading.by_stated.get(stated.start)]
+    alike = [fact for fact in bound if bound and are_alike(fact, bound[0])]
+    if len(alike) > 1:
+        yield alike
+    for facts in _iter_named_columns(value, reading, binder):
+        if len(facts) > 1:
+            yield facts
+    yield from iter_columns(stated, reading, binder)
+
+
+def iter_columns(stated: Stated | None, reading: Reading, binder: ValueBinder) -> Iterator[list[Fact]]:
+    """Yield whole columns, without rows of totals: those that the sentence or the task names, else the only one."""  # noqa: E501
+    world = binder.world
+    value = stated.mention.value if stated is not None else None
+    words = frozenset(word.form for word in reading.words)
+    for group in world.base.groups.values():
+        if not 2 <= len(group) <= _MAX_ROWS or not world.list_facts(group[0]):
+            continue
+        columns: dict[tuple[str, ...], list[Fact]] = {}
+        for row in group:
+            facts = world.list_facts(row)
+            if _is_total(facts) or not facts or not world.is_output(facts[0]):
+                continue
+            for fact in facts:
+                if fact.value.kind in NUMERIC and fact.path:
+                    columns.setdefault(world.get_field(fact), []).append(fact)
+        usable = {
+            name: facts
+            for name, facts in columns.items()
+            if len(facts) >= 2 and (value is None or are_comparable(value, facts[0]))
+        }
+        for context in (words | reading.scope_words, binder.task_words):
+            groups = expand(context)
+            named = [facts for facts in usable.values() if binder.score(facts[0], context, groups) > 0]
+            if named:
+                yield from named
+                break
+        else:
+            # Without a name of a column, only a number of many digits says which one is meant.
+            is_sure = len(usable) == 1 or (stated is not None and is_precise(stated))
+            if is_sure:
+                yield from usable.values()
+
+
+def _is_total(facts: Sequence[Fact]) -> bool:
+    return any(
+        fact.value.kind is Kind.TEXT and not _TOTAL_WORDS.isdisjoint(fact.value.text.split())
+        for fact in facts
+    )
+
+
+def _list_bound(reading: Reading) -> list[Fact]:
+    return [
+        fact
+        for fact in reading.by_stated.values()
+        if fact.value.kind in NUMERIC and fact.role in (Role.CELL, Role.PROSE)
+    ]
+
+
+def find_rows(reading: Reading, world: World) -> list[int]:
+    """Return the rows that a sentence or what is above it names alone; else the lone rows of the outputs."""
+    names = [*reading.names, *reading.scope]
+    rows = [row for name in names if len(name.rows) <= 2 for row in sorted(name.rows)]
+    bound = [world.get_row(fact.record) for fact in reading.by_stated.values()]
+    return list(dict.fromkeys([*bound, *rows]))[:6]
+
+
+def _iter_named_columns(
+    value: Value | None, reading: Reading, binder: ValueBinder, fields: frozenset[str] = frozenset()
+) -> Iterator[list[Fact]]:
+    """Yield, for each field that the rows named by a sentence share, its facts in the order of the names."""
+    world = binder.world
+    rows = [
+        next(iter(name.rows))
+        for name in sorted((*reading.names, *reading.scope), key=lambda name: name.start)
+        if len(name.rows) == 1
+    ]
+    rows = list(dict.fromkeys(rows))
+    if len(rows) < 2:
+        return
+    words = frozenset(word.form for word in reading.words) | reading.scope_words
+    columns: dict[tuple[str, ...], list[Fact]] = {}
+    for row in rows:
+        for fact in world.list_facts(row):
+            if (
+                fact.value.kind in NUMERIC
+                and fact.path
+                and (value is None or are_comparable(value, fact) or value.kind is Kind.PERCENT)
+            ):
+                columns.setdefault(world.get_field(fact), []).append(fact)
+    shared = {name: facts for name, facts in columns.items() if len(facts) == len(rows)}
+    bound = {world.get_field(fact) for fact in reading.by_stated.values()}
+    for context in (fields, words, binder.task_words):
+        groups = expand(context)
+        named = [
+            facts
+            for name, facts in shared.items()
+            if name in bound or binder.score(facts[0], context, groups) > 0
+        ]
+        if named:
+            yield from named
+            return
+    if len(shared) == 1:
+        yield from shared.values()
+
+
+def _list_named_fields(value: Value | None, row: int, reading: Reading, binder: ValueBinder) -> list[Fact]:
+    """Return the amounts of a row whose fields a sentence names; the row's only two where it names none."""
+    world = binder.world
+    amounts = [
+        fact
+        for fact in world.list_facts(row)
+        if fact.value.kind in NUMERIC
+        and fact.role is Role.CELL
+        and (value is None or value.kind is Kind.PERCENT or are_comparable(value, fact))
+    ]
+    if len(amounts) == 2:
+        return amounts
+    words = frozenset(word.form for word in reading.words)
+    groups = expand(words)
+    bound = list(reading.by_stated.values())
+    return [fact for fact in amounts if fact in bound or binder.score(fact, words, groups) >= 1]
+
+
+def put_in_order(one: Fact, two: Fact, world: World) -> tuple[Fact, Fact]:
+    """Return two facts in the order of time, where their fields or rows have one; else as they are printed."""  # noqa: E501
+    first, second = _time_of(one, world), _time_of(two, world)
+    if first is not None and second is not None and first != second:
+        return (one, two) if first < second else (two, one)
+    return (one, two) if (one.source, one.start) <= (two.source, two.start) else (two, one)
+
+
+def _time_of(fact: Fact, world: World) -> tuple[int, int] | None:
+    """Return the year and month that a fact's column or row is of."""
+    for name in reversed(fact.path):
+        parts = name.split("-")
+        if len(parts) >= 2 and parts[0].isdigit() and parts[1].isdigit():
+            return int(parts[0]), int(parts[1])
+        if name.strip().lower() in MONTHS:
+            return 0, MONTHS[name.strip().lower()]
+    if fact.years:
+        return max(fact.years), 0
+    for other in world.list_facts(world.get_row(fact.record)):
+        if other.value.kind is Kind.DATE and other.value.date is not None:
+            year, month, _ = other.value.date
+            return year or 0, month or 0
+        if other.value.kind is Kind.TEXT and other.value.text in MONTHS:
+            return 0, MONTHS[other.value.text]
+    return None
+
+
+def _is_whole_of_part(stated: Stated, reading: Reading) -> bool:
+    """Return whether a value is the whole of which the bound value right before it is a part: "33 of 69 tonnes"."""  # noqa: E501
+    before = reading.words[stated.words[0] - 1].text.lower() if stated.words[0] else ""
+    part = next((each for each in reading.stated if stated.words[0] - 2 in each.words), None)
+    return before == "of" and part is not None and part.start in reading.by_stated
+
+
+def _has_plus(reading: Reading) -> bool:
+    return any(word.text in ("+", "plus") for word in reading.words)

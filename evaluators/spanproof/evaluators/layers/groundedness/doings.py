@@ -1,0 +1,198 @@
+"""Bind what an answer says that the agent did to the calls of the run.
+
+In: a reading and the calls. Out: claims. A doing agrees where a call whose tool is named by the verb succeeded; it
+is contradicted where each such call failed, or where nothing in the run has the verb at all.
+"""  # noqa: E501
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from spanproof.evaluators.groundedness_rules import GroundednessRule
+from spanproof.evaluators.layers.groundedness.bind import make_claim
+from spanproof.evaluators.layers.groundedness.lexicon import is_of
+from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence, ClaimKind, Verdict
+from spanproof.evaluators.layers.groundedness.reader import Reading
+from spanproof.evaluators.layers.groundedness.world import World
+from spanproof.reading.words import base_forms_of
+
+# Verbs of doings that leave a trace outside of the agent, each with the words that a call or code for it has.
+_VERBS: Final = {
+    "email": "email mail send smtp notify message gmail inbox",
+    "mail": "email mail send smtp notify letter",
+    "send": "send email mail post notify message sms slack webhook publish submit dispatch forward deliver transfer",  # noqa: E501
+    "notify": "notify send email alert message post slack sms page notification inform",
+    "message": "message send slack sms post chat notify",
+    "refund": "refund return credit reverse payment charge",
+    "cancel": "cancel void terminate stop abort delete remove revoke",
+    "book": "book reserve reservation booking create schedule order appointment",
+    "reserve": "reserve book reservation hold create",
+    "schedule": "schedule book calendar create event plan meeting appointment cron set update",
+    "reschedule": "reschedule schedule move update calendar change booking modify",
+    "escalate": "escalate escalation assign ticket transfer handoff update priority create",
+    "upload": "upload put post push s3 file write save publish",
+    "restart": "restart reboot start rollout systemctl reload service",
+    "deploy": "deploy release rollout apply push promote publish deployment",
+    "invite": "invite invitation add send member user calendar",
+    "order": "order purchase buy create checkout reorder place",
+}
+_OWN: Final = frozenset(("i",))
+_ALL_DONE: Final = frozenset(
+    ("done", "all done", "all set", "fixed", "that's done", "it is done", "completed")
+)
+_SUPPOSING: Final = frozenset(
+    ("will", "would", "can", "could", "may", "might", "should", "shall", "to", "if", "'ll", "’ll")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Doing:
+    """A call of the run: its tool, its arguments as text, and whether it succeeded; None where that is not known."""  # noqa: E501
+
+    tool: str
+    arguments: str
+    succeeded: bool | None
+    output: int | None = None
+    result: str = ""
+
+
+class DoingBinder:
+    """Finds what an answer says was done; one for an answer."""
+
+    def __init__(self, world: World, doings: Sequence[Doing], texts: Sequence[str]) -> None:
+        self.world = world
+        self.doings = [(doing, base_forms_of(doing.tool)) for doing in doings]
+        self.words = frozenset[str]().union(
+            *(base_forms_of(f"{doing.tool} {doing.arguments} {doing.result}") for doing in doings),
+            *map(base_forms_of, texts),
+            world.word_forms,
+        )
+        self.has_calls = bool(doings)
+
+    def bind(self, reading: Reading) -> Iterator[Claim]:
+        """Yield the claims of a passage about what was done."""
+        for at, word in enumerate(reading.words):
+            if at in reading.covered or word.tag not in ("VBD", "VBN") or not self._is_done(reading, at):
+                continue
+            claim = self._judge(reading, at)
+            if claim is not None:
+                yield claim
+
+    def _is_done(self, reading: Reading, at: int) -> bool:
+        """Return whether a verb says what the agent did: "I sent", "was sent", "- Refund: created"."""
+        words = reading.words
+        word = words[at]
+        helpers = {
+            other.text.lower()
+            for other in words
+            if other.head == at and other.relation in ("aux", "auxpass", "neg")
+        }
+        if helpers & _SUPPOSING:
+            return False
+        subjects = {other.text.lower() for other in words if other.head == at and other.relation == "nsubj"}
+        while not subjects and word.relation == "conj" and words[word.head].part in ("VERB", "AUX"):
+            subjects = {
+                other.text.lower() for other in words if other.head == word.head and other.relation == "nsubj"
+            }
+            word = words[word.head]
+        is_passive = any(other.head == at and other.relation == "auxpass" for other in words)
+        return bool(subjects & _OWN) or is_passive
+
+    def _judge(self, reading: Reading, at: int) -> Claim | None:
+        word = reading.words[at]
+        is_negated = any(
+            is_of(other, "negation") and (other.head == at or index in (at - 1, at - 2))
+            for index, other in enumerate(reading.words)
+        )
+        forms = base_forms_of(word.lemma) | {word.form}
+        calls = [doing for doing, names in self.doings if not names.isdisjoint(forms)]
+        succeeded = [doing for doing in calls if doing.succeeded]
+        failed = [doing for doing in calls if doing.succeeded is False]
+        if is_negated:
+            return self._bind_failure(reading, at, failed) if failed and not succeeded else None
+        if succeeded:
+            doing = next((each for each in reversed(succeeded) if self._covers_names(each, reading)), None)
+            if doing is None or failed:
+                return None
+            reading.cover(at)
+            evidence = ClaimEvidence(doing.output, f"{doing.tool}({doing.arguments[:120]})", source="output")
+            return make_claim(
+                reading, word.start, word.end, ClaimKind.DOING, Verdict.GROUNDED, Cause.STATED, evidence
+            )
+        is_own = self._has_own_subject(reading, at)
+        if not self.has_calls or not is_own:
+            return None
+        if failed and len(failed) == len(calls) and word.lemma in _VERBS:
+            evidence = ClaimEvidence(failed[-1].output, f"{failed[-1].tool} failed", source="output")
+            return self._build_contradiction(reading, at, Cause.OTHER_STATE, evidence)
+        alike = _VERBS.get(word.lemma)
+        if alike is None or not self.words.isdisjoint(base_forms_of(alike)):
+            return None
+        return self._build_contradiction(reading, at, Cause.NOT_FOUND, None)
+
+    def _bind_failure(self, reading: Reading, at: int, failed: Sequence[Doing]) -> Claim | None:
+        """Return the claim that something was not done, which each call for it bears out."""
+        doing = next((each for each in reversed(failed) if self._covers_names(each, reading)), None)
+        if doing is None:
+            return None
+        word = reading.words[at]
+        reading.cover(at)
+        reading.cover(
+            *(
+                index
+                for index, other in enumerate(reading.words)
+                if (other.head == at or index in (at - 1, at - 2)) and is_of(other, "negation")
+            )
+        )
+        evidence = ClaimEvidence(doing.output, f"{doing.tool} failed", source="output")
+        return make_claim(
+            reading, word.start, word.end, ClaimKind.NEGATION, Verdict.GROUNDED, Cause.STATED, evidence
+        )
+
+    def bind_done(self, reading: Reading) -> Claim | None:
+        """Return the claim that all is done, where a passage says just that and each call succeeded."""
+        said = [word.text.lower() for word in reading.words if word.text[:1].isalpha()]
+        is_said = " ".join(said) in _ALL_DONE
+        if not is_said or not self.doings or not all(doing.succeeded for doing, _ in self.doings):
+            return None
+        reading.cover(*range(len(reading.words)))
+        last = self.doings[-1][0]
+        evidence = ClaimEvidence(last.output, f"{last.tool} succeeded", source="output")
+        return make_claim(
+            reading, 0, len(reading.text), ClaimKind.DOING, Verdict.GROUNDED, Cause.STATED, evidence
+        )
+
+    def _has_own_subject(self, reading: Reading, at: int) -> bool:
+        words = reading.words
+        hops = 0
+        while hops < 4:
+            subjects = {
+                other.text.lower() for other in words if other.head == at and other.relation == "nsubj"
+            }
+            if subjects:
+                return bool(subjects & _OWN)
+            if words[at].relation != "conj" or words[at].head == at:
+                return False
+            at, hops = words[at].head, hops + 1
+        return False
+
+    def _build_contradiction(
+        self, reading: Reading, at: int, cause: Cause, evidence: ClaimEvidence | None
+    ) -> Claim:
+        word = reading.words[at]
+        return make_claim(
+            reading, word.start, word.end, ClaimKind.DOING, Verdict.CONTRADICTED, cause, evidence,
+            GroundednessRule.DOING,
+        )  # fmt: skip
+
+    def _covers_names(self, doing: Doing, reading: Reading) -> bool:
+        """Return whether each name in a sentence is of the call: in its arguments or its result."""
+        known = base_forms_of(f"{doing.arguments} {doing.result}")
+        return all(
+            known.issuperset(
+                reading.words[index].form for index in name.words if reading.words[index].text.isalnum()
+            )
+            for name in reading.names
+        )

@@ -1,0 +1,55 @@
+"""Sentences for people, made of causes at the edge: nothing reads them again."""
+
+from __future__ import annotations
+
+from spanproof.evaluators.layers.groundedness.model import UNSOURCED, Cause, Claim, ClaimEvidence, Verdict
+
+
+def explain(claim: Claim, step: str = "", *, printed: bool = False) -> str:
+    """Return one sentence for a claim's verdict.
+
+    Args:
+        claim: the claim.
+        step: where its output came from ("step 3").
+        printed: code printed that output; else a tool returned it.
+    """
+    bound = claim.evidence
+    verb = "the code printed" if printed else "the tool returned"
+    where = f" ({step})" if step else ""
+    said = f"The answer says {claim.text}"
+    if bound is None:
+        nothing = {
+            Cause.NOT_FOUND: "no source has it or gives it",
+            Cause.UNKNOWN_IDENTIFIER: "no source has this identifier",
+        }
+        return f"{said}; {nothing.get(claim.cause, 'what was found settles nothing')}"
+    if claim.verdict is Verdict.UNCERTAIN:
+        return f"{said}; {_explain_unsettled(claim.cause, bound, verb)}{where}"
+    why = {
+        Cause.STATED: f"{_name_source(bound, verb)} {_show_text(bound)}",
+        Cause.GIVEN: f"the {bound.source} gives {_show_text(bound)}",
+        Cause.DERIVED: f"what {_name_source(bound, verb)} comes to that: {bound.derivation}",
+        Cause.OTHER_VALUE: f"{_name_source(bound, verb)} {_show_text(bound)}",
+        Cause.OTHER_RESULT: f"what {_name_source(bound, verb)} comes to {bound.derivation}",
+        Cause.OTHER_STATE: f"{_name_source(bound, verb)} {_show_text(bound)}",
+        Cause.UNKNOWN_IDENTIFIER: f"no source has it; {_name_source(bound, verb)} {_show_text(bound)}",
+        Cause.OVERTAKEN: f"a later output returned {_show_text(bound)}",
+        Cause.DENIED_STATE: f"{_name_source(bound, verb)} {_show_text(bound)}",
+    }.get(claim.cause, f"the nearest is {_show_text(bound)}, which settles nothing")
+    return f"{said}; {why}{where}"
+
+
+def _explain_unsettled(cause: Cause, bound: ClaimEvidence, verb: str) -> str:
+    """Return what speaks against a claim, or for it, and does not suffice."""
+    nearest = f"{_name_source(bound, verb)} {bound.derivation or _show_text(bound)}"
+    if cause in UNSOURCED:
+        return f"no source has it; the nearest is that {nearest}"
+    return f"{nearest}, and whether that is what the answer means is not certain"
+
+
+def _name_source(bound: ClaimEvidence, verb: str) -> str:
+    return verb if bound.output is not None else f"the {bound.source} gives"
+
+
+def _show_text(bound: ClaimEvidence) -> str:
+    return bound.text

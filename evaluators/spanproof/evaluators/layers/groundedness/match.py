@@ -1,0 +1,152 @@
+"""Whether a value that an answer states is one that a source holds.
+
+In: a stated value, how it is hedged, and a fact. Out: whether they agree, across units, scales and rounding. A
+sign is never ignored: the caller says where a word of the answer turns it.
+"""  # noqa: E501
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final
+
+from spanproof.evaluators.layers.groundedness.lexicon import load_texts
+from spanproof.reading.records import Fact
+from spanproof.reading.values import NUMERIC, Kind, Value, is_cut, is_same_date, is_same_number, is_same_time
+from spanproof.reading.words import base_forms_of
+
+# How far "just under 80" may be from what it is said of, as a share of it: 79.90, and no 70.
+_ONE_SIDED_WIDTH: Final = 0.1
+# How far "about 8,000" may be: a number with trailing zeros, and at most so large a share of it.
+_ROUND_WIDTH: Final = 0.05
+# A card or an account is named by so many last digits.
+_LAST_DIGITS: Final = 4
+_RATE_WORDS: Final = frozenset[str]().union(*map(base_forms_of, load_texts("rate")))
+# How the reader names the columns of rows without a header.
+_UNNAMED: Final = "column "
+_DEGREE: Final = "deg"
+# How much larger a unit of data is by powers of 1024.
+_BINARY_FACTORS: Final = {1000.0**power: 1.024**power for power in (1, 2, 3, 4)}
+# A number up to this is read as a share where the answer says a percentage.
+_LARGEST_FRACTION: Final = 2.0
+
+
+class Hedge(StrEnum):
+    """How a number is meant."""
+
+    NONE = "none"
+    ABOUT = "about"
+    UNDER = "under"
+    OVER = "over"
+
+
+def is_agreeing(said: Value, hedge: Hedge, fact: Fact, text: str) -> bool:
+    """Return whether a stated value is that of a fact; `text` are the characters of the stated one."""
+    known = fact.value
+    if said.kind is Kind.DATE:
+        is_year_alone = said.date is not None and said.date[1:] == (None, None)
+        if is_year_alone and known.kind is Kind.NUMBER and said.date is not None:
+            return known.number == said.date[0]
+        return known.kind is Kind.DATE and is_same_date(said, known)
+    if said.kind is Kind.TIME:
+        return known.kind is Kind.TIME and is_same_time(said, known)
+    if said.kind is Kind.ID:
+        is_number = known.kind is Kind.NUMBER and said.text.isdigit() and float(said.text) == known.number
+        return known.text == said.text or is_number
+    if known.kind is Kind.ID:
+        return _names_identifier(text, known.text)
+    if said.kind not in NUMERIC or known.kind not in NUMERIC:
+        return False
+    return _is_same_amount(said, hedge, fact)
+
+
+def _names_identifier(text: str, known: str) -> bool:
+    digits = text.lstrip("#").lower()
+    return known == digits or (
+        len(digits) == _LAST_DIGITS and digits.isdigit() and known.endswith(digits) and known.isdigit()
+    )
+
+
+def are_comparable(said: Value, fact: Fact) -> bool:
+    """Return whether two values could be of the same quantity: their kinds and units do not exclude it."""
+    known = fact.value
+    if said.kind not in NUMERIC or known.kind not in NUMERIC:
+        return said.kind is known.kind
+    if said.unit and known.unit:
+        return said.unit == known.unit or _are_degrees(said, known)
+    if Kind.PERCENT in (said.kind, known.kind):
+        plain = known if said.kind is Kind.PERCENT else said
+        may_be_rate = abs(plain.number) <= _LARGEST_FRACTION or is_rate(fact) or is_unnamed(fact)
+        return plain.kind is Kind.NUMBER and may_be_rate
+    return True
+
+
+def _are_degrees(said: Value, known: Value) -> bool:
+    """Return whether degrees are said of a temperature, without the scale that the source names."""
+    return said.symbol == _DEGREE and known.unit == "temperature"
+
+
+def is_rate(fact: Fact) -> bool:
+    """Return whether a fact's field names a share."""
+    return not _RATE_WORDS.isdisjoint(fact.words) or "%" in fact.field
+
+
+def is_unnamed(fact: Fact) -> bool:
+    """Return whether a fact's column has a number in place of a name, or it is all that was printed: its unit is not known."""  # noqa: E501
+    return fact.field.startswith(_UNNAMED) or (not fact.path and fact.sentence is None)
+
+
+def compute_width(said: Value, hedge: Hedge) -> float:
+    """Return how wide a range of amounts a number means: its last written place, or more where it is hedged."""  # noqa: E501
+    if hedge is not Hedge.ABOUT:
+        return said.step
+    amount = round(said.amount)
+    zeros = 1.0
+    while amount and amount % (zeros * 10) == 0:
+        zeros *= 10
+    wide = zeros * said.factor if abs(said.amount - amount) < said.step / 2 + 1e-9 else 0.0
+    return max(said.step, min(wide, 2 * _ROUND_WIDTH * abs(said.number)))
+
+
+def is_hedged_number(said: Value, hedge: Hedge, known: float, scale: float = 1.0) -> bool:
+    """Return whether a number, hedged as it is, is said of a known one; `scale` turns the said into the known."""  # noqa: E501
+    number, width = said.number * scale, compute_width(said, hedge) * scale
+    if is_same_number(number, known, width):
+        return True
+    near = abs(number - known) <= _ONE_SIDED_WIDTH * abs(number)
+    if hedge is Hedge.UNDER:
+        return near and abs(known) < abs(number) and known * number > 0
+    if hedge is Hedge.OVER:
+        return near and abs(known) > abs(number) and known * number > 0
+    return hedge is Hedge.ABOUT and is_cut(number, known, width)
+
+
+def _is_same_amount(said: Value, hedge: Hedge, fact: Fact) -> bool:
+    known = fact.value
+    if not are_comparable(said, fact):
+        return False
+    if said.kind is Kind.PERCENT and known.kind is Kind.NUMBER:
+        return (
+            abs(known.number) <= _LARGEST_FRACTION and is_hedged_number(said, hedge, known.number, 0.01)
+        ) or ((is_rate(fact) or is_unnamed(fact)) and is_hedged_number(said, hedge, known.number))
+    if said.kind is Kind.QUANTITY and known.kind is Kind.NUMBER:
+        # Its unit is nowhere beside it: the name of the field has to bear the unit out.
+        return (
+            said.factor == 1.0
+            and is_hedged_number(said, hedge, known.number)
+            and said.unit in ("", "data", "angle")
+        )
+    if known.kind is Kind.QUANTITY and said.kind is Kind.NUMBER:
+        return is_hedged_number(said, hedge, known.amount)
+    if known.kind is Kind.QUANTITY and _are_degrees(said, known):
+        return is_hedged_number(said, hedge, known.amount, 1 / said.factor)
+    if is_hedged_number(said, hedge, known.number * fact.factor):
+        return True
+    if said.unit == known.unit == "data" and said.factor in _BINARY_FACTORS:
+        # "7 GB" is often 7 GiB.
+        return is_hedged_number(said, hedge, known.number, _BINARY_FACTORS[said.factor])
+    if fact.factor != 1.0 and said.factor == 1.0 and said.scale == 1.0:
+        return is_hedged_number(said, hedge, known.number)
+    for other in (said.other, known.other):
+        if other is not None and abs(other - (known.number if other is said.other else said.number)) < 1e-9:
+            return True
+    return False

@@ -1,0 +1,127 @@
+"""Sentences of prose that outputs hold, for answers that say the same in the same words.
+
+In: the world. Out: for a reading, the source's sentence that has all of its words, its numbers and its negations.
+"""  # noqa: E501
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_words
+from spanproof.evaluators.layers.groundedness.model import ClaimEvidence
+from spanproof.evaluators.layers.groundedness.reader import Reading
+from spanproof.evaluators.layers.groundedness.world import World
+from spanproof.reading.words import STOP, base_form, base_forms_of, split_words
+
+_SENTENCE: Final = re.compile(r"[^.!?\n]+(?:[.!?](?!\s)[^.!?\n]*)*")
+_FEWEST_WORDS: Final = 4
+_MOST_WORDS: Final = 60
+_STRUCTURE: Final = re.compile(r"[{}\[\]|=\t]|\w: \w+,|\s{3}")
+_MAX_CHARS: Final = 60_000
+_LONGEST_PRINTED: Final = 600
+_NUMBER: Final = re.compile(r"\d[\d.,]*")
+
+
+@dataclass(frozen=True, slots=True)
+class _SourceSentence:
+    source: int
+    start: int
+    end: int
+    words: frozenset[str]
+    order: tuple[str, ...]
+    numbers: frozenset[str]
+    negations: int
+
+
+class ProseIndex:
+    """The sentences of the outputs."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._sentences: list[_SourceSentence] | None = None
+
+    def find_sentence(self, reading: Reading) -> ClaimEvidence | None:
+        """Return the source's sentence that states all that a passage states; None where there is none."""
+        words = [
+            word.form
+            for word in reading.words
+            if word.text[:1].isalnum() and word.form not in STOP and not is_of(word, "carrier")
+        ]
+        if len(words) < _FEWEST_WORDS:
+            return None
+        negations = sum(is_of(word, "negation") for word in reading.words)
+        numbers = frozenset(number.rstrip(".,") for number in _NUMBER.findall(reading.text))
+        content = frozenset(words)
+        for sentence in self._list_sentences():
+            has_all = content <= sentence.words and numbers <= sentence.numbers
+            text = self._world.base.texts[sentence.source][sentence.start : sentence.end]
+            has_all = has_all and all(stated.text.strip() in text for stated in reading.stated)
+            if has_all and negations == sentence.negations and _keeps_order(words, sentence.order):
+                output = sentence.source if sentence.source < self._world.outputs else None
+                return ClaimEvidence(output, text.strip(), start=sentence.start, end=sentence.end, value=text)
+        return None
+
+    def find_printed(self, readings: Sequence[Reading], task_words: frozenset[str]) -> ClaimEvidence | None:
+        """Return the last output where an answer says just what it printed, beside words of the task: "Laptop"."""  # noqa: E501
+        world = self._world
+        texts = [text for text in world.base.texts[: world.outputs] if _list_content(text)]
+        if not texts or len(texts[-1]) > _LONGEST_PRINTED:
+            return None
+        source = max(place for place in range(world.outputs) if world.base.texts[place] == texts[-1])
+        words = [word for reading in readings for word in reading.words]
+        if any(is_of(word, "negation") or is_of(word, "hedge") for word in words):
+            return None
+        said = {word.form for word in words if word.text[:1].isalpha() and word.form not in STOP}
+        printed = _list_content(texts[-1])
+        names = frozenset[str]().union(*(fact.words for fact in world.base.facts if fact.source == source))
+        extra = {
+            word for word in said - printed if word not in task_words and word not in load_words("carrier")
+        }
+        if extra or not printed - names <= said | task_words or not said & printed - task_words:
+            return None
+        text = texts[-1]
+        return ClaimEvidence(source, " ".join(text.split()), end=len(text), value=text)
+
+    def _list_sentences(self) -> list[_SourceSentence]:
+        if self._sentences is None:
+            self._sentences = []
+            for source, text in enumerate(self._world.base.texts[: self._world.outputs]):
+                for match in _SENTENCE.finditer(text[:_MAX_CHARS]):
+                    words = tuple(base_form(word) for word, _, _ in split_words(match.group()))
+                    is_prose = len(words) >= _FEWEST_WORDS and not _STRUCTURE.search(match.group())
+                    if not is_prose or len(words) > _MOST_WORDS:
+                        continue
+                    numbers = frozenset(number.rstrip(".,") for number in _NUMBER.findall(match.group()))
+                    negations = sum(word in load_words("negation") for word in words)
+                    self._sentences.append(
+                        _SourceSentence(
+                            source, match.start(), match.end(), frozenset(words), words, numbers, negations
+                        )
+                    )
+        return self._sentences
+
+
+_PRINTED_FILLER: Final = frozenset(("none", "null", "row", "object", "dtype", "answer", "result"))
+
+
+def _list_content(text: str) -> frozenset[str]:
+    """Return the words of a text that say something."""
+    return (
+        base_forms_of(text)
+        - _PRINTED_FILLER
+        - frozenset(word for word in base_forms_of(text) if word.isdigit())
+    )
+
+
+def _keeps_order(words: list[str], order: tuple[str, ...]) -> bool:
+    """Return whether words come in the order of a source: in another, subject and object may have changed places."""  # noqa: E501
+    at = 0
+    for word in words:
+        try:
+            at = order.index(word, at) + 1
+        except ValueError:
+            return False
+    return True

@@ -1,0 +1,383 @@
+"""What a passage states: its values, the names in it, its clauses, and what is above it.
+
+In: passages with their words, and the world. Out: a `Reading` of each, on which the binders work.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import Final
+
+from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_degrees, load_texts, load_words
+from spanproof.evaluators.layers.groundedness.match import Hedge
+from spanproof.evaluators.layers.groundedness.model import Claim
+from spanproof.evaluators.layers.groundedness.world import World, is_heading
+from spanproof.reading.dates import with_relatives
+from spanproof.reading.numbers import scan_cached
+from spanproof.reading.records import Fact
+from spanproof.reading.sentences import PATH_MARKS, Passage, Word
+from spanproof.reading.values import NUMERIC, Kind, Mention, Value
+from spanproof.reading.words import STOP, split_name
+
+_CLAUSE_END: Final = re.compile(
+    r";|\s[–—-]\s|\.\s|:\s|,\s+(?:but|while|whereas|so|which|though|although|because|since)\b|\s(?:while|whereas|but)\b|\|"
+)
+# A hedge is at most so many words before its number: "just under the 80".
+_HEDGE_REACH: Final = 3
+_LONGEST_NAME: Final = 8
+_ORDINALS: Final = load_texts("ordinal")
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A value that a passage states; `words` are the indices of its words."""
+
+    mention: Mention
+    text: str
+    hedge: Hedge
+    words: tuple[int, ...]
+
+    @property
+    def start(self) -> int:
+        """Return where it begins in the passage."""
+        return self.mention.start
+
+    @property
+    def end(self) -> int:
+        """Return where it ends in the passage."""
+        return self.mention.end
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A name of rows in a passage: the cells that it names, and the rows that they are in."""
+
+    start: int
+    end: int
+    facts: tuple[Fact, ...]
+    rows: frozenset[int]
+    words: tuple[int, ...]
+    is_whole: bool = True
+
+
+@dataclass
+class Reading:
+    """A passage as the binders see it.
+
+    Attributes:
+        names: of the passage, in order; `scope` those of what is above or before it, `scope_names` all names
+            of the sentence before.
+        is_continued: its subject is that of the sentence before: "It …", "That's …".
+        covered: indices of words that some claim covers.
+        subjects: by stated value, the rows that it was bound in.
+        bound: the facts that claims are bound to.
+    """
+
+    passage: Passage
+    words: list[Word]
+    stated: list[Stated]
+    names: list[Named]
+    clauses: list[int]
+    scope: list[Named] = field(default_factory=list)
+    scope_words: frozenset[str] = frozenset()
+    scope_names: list[Named] = field(default_factory=list)
+    is_continued: bool = False
+    claims: list[Claim] = field(default_factory=list)
+    covered: set[int] = field(default_factory=set)
+    bound: list[Fact] = field(default_factory=list)
+    rows: set[int] = field(default_factory=set)
+    by_stated: dict[int, Fact] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """Return the passage's characters."""
+        return self.passage.text
+
+    def get_clause(self, at: int) -> tuple[int, int]:
+        """Return the characters of the clause that a character is in."""
+        low = max((start for start in self.clauses if start <= at), default=0)
+        high = min((start for start in self.clauses if start > at), default=len(self.text))
+        return low, high
+
+    def words_between(self, low: int, high: int) -> list[Word]:
+        """Return the words of a stretch of characters."""
+        return [word for word in self.words if low <= word.start and word.end <= high]
+
+    def find_words(self, low: int, high: int) -> tuple[int, ...]:
+        """Return the indices of the words that a stretch of characters touches."""
+        return tuple(at for at, word in enumerate(self.words) if word.start < high and low < word.end)
+
+    def cover(self, *indices: int) -> None:
+        """Mark words as covered by a claim."""
+        self.covered.update(indices)
+
+    def is_negated(self, at: int) -> bool:
+        """Return whether a negation is before a character in its clause, or in the verb's group."""
+        low, high = self.get_clause(at)
+        return any(is_of(word, "negation") for word in self.words_between(low, min(high, at + 25)))
+
+
+def read_passage(passage: Passage, words: list[Word], world: World, today: date | None) -> Reading:
+    """Return what a passage states."""
+    words = [_read_abbreviation(word, passage.text) for word in words]
+    stated = list(_iter_stated(passage, words, world, today))
+    clauses = _find_clauses(passage, words)
+    reading = Reading(passage, words, stated, [], clauses)
+    reading.names = list(_iter_names(reading, world))
+    return reading
+
+
+_NUMBER_BEHIND: Final = re.compile(r"\.?\s*#?\d")
+
+
+def _read_abbreviation(word: Word, text: str) -> Word:
+    """Return a word, "no." before a number as the word that it abbreviates."""
+    is_short = word.text.lower() in ("no", "no.") and _NUMBER_BEHIND.match(text, word.end) is not None
+    is_ended = is_short and (word.text.endswith(".") or text[word.end : word.end + 1] == ".")
+    return replace(word, text="number", lemma="number", form="number") if is_ended else word
+
+
+def _iter_stated(
+    passage: Passage, words: Sequence[Word], world: World, today: date | None
+) -> Iterator[Stated]:
+    text = passage.text
+    mentions = list(scan_cached(text))
+    if today is not None:
+        dates = [fact.value for fact in world.base.by_kind[Kind.DATE]]
+        mentions = with_relatives(text, mentions, today, dates)
+    taken: set[int] = set()
+    for mention in mentions:
+        indices = tuple(
+            at for at, word in enumerate(words) if word.start < mention.end and mention.start < word.end
+        )
+        if not indices or _is_no_value(mention, text, words, indices):
+            continue
+        if mention.value.kind is Kind.ID and mention.value.text in world.names_of_fields:
+            # `p95` of "p95 latency" is a word of the field's name.
+            continue
+        taken.update(indices)
+        yield Stated(mention, text[mention.start : mention.end], _read_hedge(words, indices), indices)
+    yield from _iter_multiples(text, words)
+    yield from (each for each in _iter_fractions(text, words) if taken.isdisjoint(each.words))
+
+
+_FRACTION: Final = re.compile(
+    r"\b(?:(?P<half>half)|(?:(?P<count>a|one|two|three)[\s-])?(?P<part>third|quarter|fifth|tenth)s?)\b(?=\s+(?:of|the)\b|[^\w\s]|\Z)",
+    re.IGNORECASE,
+)
+_MULTIPLE: Final = re.compile(r"\b(?:twice|double|triple)\b", re.IGNORECASE)
+MULTIPLES: Final = {"twice": 2.0, "double": 2.0, "triple": 3.0}
+# How exactly a multiple in words is meant: "twice" is 1.9 to 2.1 times as much.
+_MULTIPLE_STEP: Final = 0.2
+_PARTS: Final = {"third": 3, "quarter": 4, "fifth": 5, "tenth": 10}
+_COUNTS: Final = {"a": 1, "one": 1, "two": 2, "three": 3}
+# How exactly a fraction in words is meant, in percentage points: half is 48 to 52.
+_FRACTION_STEP: Final = 4.0
+
+
+def _iter_fractions(text: str, words: Sequence[Word]) -> Iterator[Stated]:
+    """Yield fractions in words as percentages: "a third", "over half"."""
+    for match in _FRACTION.finditer(text):
+        if match["half"] is None and match["count"] is None:
+            continue
+        share = (
+            50.0 if match["half"] else 100 * _COUNTS[match["count"].lower()] / _PARTS[match["part"].lower()]
+        )
+        indices = tuple(
+            at for at, word in enumerate(words) if word.start < match.end() and match.start() < word.end
+        )
+        value = Value(Kind.PERCENT, share, _FRACTION_STEP, "%")
+        mention = Mention(value, match.start(), match.end(), spelled=True)
+        yield Stated(mention, match.group(), _read_hedge(words, indices), indices)
+
+
+def _iter_multiples(text: str, words: Sequence[Word]) -> Iterator[Stated]:
+    """Yield multiples in words: "twice as many"."""
+    for match in _MULTIPLE.finditer(text):
+        indices = tuple(
+            at for at, word in enumerate(words) if word.start < match.end() and match.start() < word.end
+        )
+        following = words[indices[-1] + 1].text.lower() if indices and indices[-1] + 1 < len(words) else ""
+        if following in ("as", "the", "that"):
+            value = Value(Kind.NUMBER, MULTIPLES[match.group().lower()], _MULTIPLE_STEP)
+            mention = Mention(value, match.start(), match.end(), spelled=True)
+            yield Stated(mention, match.group(), _read_hedge(words, indices), indices)
+
+
+def _is_no_value(mention: Mention, text: str, words: Sequence[Word], indices: tuple[int, ...]) -> bool:
+    """Return whether a number word counts nothing: "one" as a pronoun, "both", "once", the 2 of "2nd"."""
+    if not mention.spelled:
+        return False
+    word = words[indices[0]]
+    if word.text.lower() in ("both", "once", "twice", "single", "half", "dozen"):
+        return True
+    following = words[indices[-1] + 1] if indices[-1] + 1 < len(words) else None
+    if _FRACTION.match(text, mention.start) is not None:
+        return True
+    is_pronoun = word.text.lower() == "one" and word.relation not in ("nummod", "compound")
+    return is_pronoun and not (following is not None and following.text.lower() == "of")
+
+
+def _read_hedge(words: Sequence[Word], indices: tuple[int, ...]) -> Hedge:
+    for at in range(indices[0] - 1, max(-1, indices[0] - 1 - _HEDGE_REACH), -1):
+        word = words[at]
+        if word.text.lower() in (
+            "than",
+            "a",
+            "the",
+            "just",
+            "bit",
+            "by",
+            "little",
+            "$",
+            "€",
+            "£",
+            "(",
+            "slightly",
+            "only",
+        ):
+            continue
+        if is_of(word, "about"):
+            return Hedge.ABOUT
+        if is_of(word, "under"):
+            return Hedge.UNDER
+        if is_of(word, "over") or word.text in (">", "+"):
+            return Hedge.OVER
+        break
+    following = words[indices[-1] + 1].text if indices[-1] + 1 < len(words) else ""
+    return Hedge.OVER if following == "+" else Hedge.NONE
+
+
+def _find_clauses(passage: Passage, words: Sequence[Word]) -> list[int]:
+    """Return where the clauses of a passage begin: behind their marks, and at the subject of each verb."""
+    starts = {0} | {match.end() for match in _CLAUSE_END.finditer(passage.text)}
+    if passage.lead is not None:
+        starts = {start for start in starts if start == 0 or start > passage.lead[1] + 3}
+    left = list(range(len(words)))
+    for at in range(len(words)):
+        head, hops = at, 0
+        while words[head].head != head and hops < 12:
+            head = words[head].head
+            left[head] = min(left[head], at)
+            hops += 1
+    for at, word in enumerate(words):
+        is_subject = word.relation in ("nsubj", "nsubjpass") and word.tag not in ("WDT", "WP")
+        if is_subject and words[word.head].part in ("VERB", "AUX"):
+            starts.add(words[left[at]].start)
+    starts |= {start for _, start, _ in passage.cells}
+    return sorted(starts)
+
+
+def _iter_names(reading: Reading, world: World) -> Iterator[Named]:
+    """Yield the names of rows in a passage, the longest at each place."""
+    at = 0
+    words = reading.words
+    identifiers = {each.words[0]: each for each in reading.stated if _may_identify(each)}
+    plain = [at for at, word in enumerate(words) if word.text.lstrip(PATH_MARKS)[:1].isalnum()]
+    positions = {index: place for place, index in enumerate(plain)}
+    while at < len(words):
+        if at in identifiers:
+            each = identifiers[at]
+            facts = _list_identified(each, world)
+            named = _make_name(reading, world, facts, each.words) if facts else None
+            if named is not None:
+                yield named
+            at = each.words[-1] + 1
+            continue
+        if at not in positions:
+            at += 1
+            continue
+        found = _match_name(reading, world, plain, positions[at])
+        if found is None:
+            at += 1
+            continue
+        yield found
+        at = found.words[-1] + 1
+
+
+IDENTIFYING: Final = load_texts("identifying")
+_FEWEST_DIGITS: Final = 3
+
+
+def _may_identify(stated: Stated) -> bool:
+    """Return whether a value may name a row: an identifier, or digits that are written as one."""
+    digits = stated.text.lstrip("#")
+    is_plain = digits.isdigit() and len(digits) >= _FEWEST_DIGITS
+    return stated.mention.value.kind is Kind.ID or is_plain
+
+
+def _list_identified(stated: Stated, world: World) -> list[Fact]:
+    """Return the cells that an identifier names."""
+    digits = stated.text.strip("#.").lower()
+    text = stated.mention.value.text if stated.mention.value.kind is Kind.ID else digits
+    found = [fact for _, fact in world.base.by_text.get(f"#{text}", ()) if world.is_output(fact)]
+    if digits.isdigit():
+        found += [
+            fact
+            for fact in world.base.by_kind[Kind.NUMBER]
+            if fact.value.number == float(digits)
+            and world.is_output(fact)
+            and not IDENTIFYING.isdisjoint(split_name(fact.field))
+        ]
+    return found
+
+
+def _match_name(reading: Reading, world: World, plain: list[int], place: int) -> Named | None:
+    """Return the name that begins at a word: a whole cell, or a word that cells of some rows have."""
+    words = reading.words
+    first = words[plain[place]]
+    best: tuple[int, list[Fact]] = (0, [])
+    for tokens, fact in world.base.by_text.get(first.form, ()):
+        length = len(tokens)
+        if length < best[0] or length > _LONGEST_NAME or not world.is_output(fact):
+            continue
+        said = [words[index].form for index in plain[place : place + length]]
+        is_lead = reading.passage.lead == (first.start, words[plain[min(place + length, len(plain)) - 1]].end)
+        if tuple(said) == tokens and (is_lead or not (length == 1 and _is_plain(first))):
+            best = (length, [*best[1], fact] if length == best[0] else [fact])
+    whole = tuple(plain[place : place + best[0]])
+    if best[1] and (named := _make_name(reading, world, best[1], whole)) is not None:
+        return named
+    if (
+        _is_plain(first)
+        or first.text[0].isdigit()
+        or (first.part and first.part not in ("NOUN", "PROPN", "ADJ", "X", "VERB"))
+    ):
+        return None
+    rows = world.rows_by_word.get(first.form) or world.rows_by_month.get(first.form)
+    if not rows or len(rows) > 40:
+        return None
+    facts = [fact for cells in rows.values() for fact in cells]
+    return _make_name(reading, world, facts, (plain[place],), is_whole=False)
+
+
+def _is_plain(word: Word) -> bool:
+    """Return whether a word means something by itself, whatever cell has it."""
+    return (
+        word.form in STOP
+        or any(
+            is_of(word, kind)
+            for kind in ("carrier", "negation", "all", "only", "about", "time", "difference", "sum")
+        )
+        or word.text.lower() in load_degrees("superlative")
+        or word.text.lower() in load_words("on") | load_words("off")
+        or word.text.lower() in _ORDINALS
+    )
+
+
+def _make_name(
+    reading: Reading, world: World, facts: Sequence[Fact], words: tuple[int, ...], *, is_whole: bool = True
+) -> Named | None:
+    """Return a name with its rows; None where it heads a column and names no row."""
+    naming = [fact for fact in facts if not is_heading(fact) and world.has_more(fact)]
+    rows = frozenset(world.get_row(fact.record) for fact in naming)
+    start, end = reading.words[words[0]].start, reading.words[words[-1]].end
+    return Named(start, end, tuple(naming), rows, words, is_whole) if naming else None
+
+
+def is_amount(stated: Stated) -> bool:
+    """Return whether a stated value is an amount, no date or identifier."""
+    return stated.mention.value.kind in NUMERIC

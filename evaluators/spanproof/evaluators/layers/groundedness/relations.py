@@ -1,0 +1,559 @@
+"""Verify what a passage says of several rows: superlatives, ranks, comparisons, directions, counts, quantifiers.
+
+In: a reading and the world. Out: claims; each covers the words that it verifies. What cannot be verified is left
+unread, and the sentence with it open.
+"""  # noqa: E501
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from spanproof.evaluators.groundedness_rules import GroundednessRule
+from spanproof.evaluators.layers.groundedness.bind import ValueBinder, make_claim, make_evidence
+from spanproof.evaluators.layers.groundedness.derive import are_alike, iter_pairs
+from spanproof.evaluators.layers.groundedness.lexicon import Degree, is_of, load_degrees, load_texts
+from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKind, Verdict
+from spanproof.evaluators.layers.groundedness.reader import Named, Reading, Stated
+from spanproof.evaluators.layers.groundedness.states import StateBinder
+from spanproof.evaluators.layers.groundedness.world import World
+from spanproof.reading.records import Fact
+from spanproof.reading.sentences import Word
+from spanproof.reading.values import NUMERIC, Kind
+from spanproof.reading.words import base_form, expand
+
+_ORDINALS: Final = {
+    name: rank
+    for rank, name in enumerate(["first", "second", "third", "fourth", "fifth", "sixth", "seventh"], 1)
+}
+_RESTRICTING: Final = load_texts("restricting")
+_DATE_WORDS: Final = frozenset(base_form(word) for word in ("date", "day", "time", "year"))
+_MAX_COUNT: Final = 400
+_COUNT_REACH: Final = 5
+_DEFINITE: Final = frozenset(("the", "these", "those", "all", "both", "top", "your", "our", "its"))
+# A table with fewer rows has the size of something else too often.
+_FEWEST_OF_TABLE: Final = 3
+_THAN: Final = re.compile(r"\bthan\b|\bversus\b|\bvs\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One field of all rows of a table; `is_certain` where no other column could be meant."""
+
+    facts: tuple[Fact, ...]
+    is_certain: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What a number counts: some cells of the rows, and the words of the answer that say which ones."""
+
+    facts: tuple[Fact, ...]
+    words: tuple[int, ...]
+    program: str
+
+
+def verify_relations(reading: Reading, binder: ValueBinder) -> Iterator[Claim]:
+    """Yield the claims of a passage about several rows."""
+    yield from _verify_superlatives(reading, binder)
+    yield from _verify_comparatives(reading, binder)
+    yield from _verify_directions(reading, binder)
+
+
+def _verify_superlatives(reading: Reading, binder: ValueBinder) -> Iterator[Claim]:
+    degrees = load_degrees("superlative")
+    for at, word in enumerate(reading.words):
+        degree = degrees.get(word.text.lower())
+        length = 1
+        following = reading.words[at + 1] if at + 1 < len(reading.words) else None
+        if following is not None and f"{word.text} {following.text}".lower() in degrees:
+            degree, length = degrees[f"{word.text} {following.text}".lower()], 2
+        if degree is None or at in reading.covered:
+            continue
+        claim = _verify_superlative(reading, binder, at, length, degree)
+        if claim is not None:
+            yield claim
+
+
+def _verify_superlative(
+    reading: Reading, binder: ValueBinder, at: int, length: int, degree: Degree
+) -> Claim | None:
+    world = binder.world
+    start, end = reading.words[at].start, reading.words[at + length - 1].end
+    rank, ordinal = _find_rank(reading, at)
+    row = _find_row(reading, world, start)
+    if row is None:
+        return None
+    column = _find_column(reading, binder, row, start, degree)
+    if column is None:
+        return None
+    values = sorted(_rank_amount(fact) * -degree.sign for fact in column.facts)
+    own = next((fact for fact in column.facts if world.get_row(fact.record) == row), None)
+    if own is None or len(values) < 2 or rank > len(values):
+        return None
+    number = _rank_amount(own) * -degree.sign
+    holds = abs(number - values[rank - 1]) < 1e-12
+    best = next(fact for fact in column.facts if _rank_amount(fact) * -degree.sign == values[rank - 1])
+    kind = ClaimKind.RANK if rank > 1 else ClaimKind.SUPERLATIVE
+    if holds:
+        reading.cover(*range(at, at + length), *ordinal)
+        reading.bound.append(own)
+        return make_claim(
+            reading,
+            start,
+            end,
+            kind,
+            Verdict.GROUNDED,
+            Cause.DERIVED,
+            make_evidence(own, world, _show_best(best, column, degree, world)),
+        )
+    is_restricted = (
+        any(word.text.lower() in _RESTRICTING for word in reading.words if word.text.lower() != "of")
+        or rank > 1
+    )
+    is_restricted = (
+        is_restricted or _is_modified(reading, at + length, column, world) or _count_superlatives(reading) > 1
+    )
+    is_restricted = is_restricted or any(len(name.rows) > 1 for name in (*reading.names, *reading.scope))
+    is_restricted = is_restricted or _has_more_words(reading, at, length, column, world)
+    low, high = reading.get_clause(start)
+    is_of_other_amount = any(
+        low <= stated.start < high and stated.mention.value.kind in NUMERIC
+        and reading.by_stated.get(stated.start) not in column.facts
+        for stated in reading.stated
+    )  # fmt: skip
+    is_restricted = is_restricted or is_of_other_amount
+    if not column.is_certain or is_restricted or world.base.cut or reading.is_negated(start):
+        return None
+    return make_claim(
+        reading, start, end, kind, Verdict.CONTRADICTED, Cause.OTHER_RESULT,
+        make_evidence(best, world, _show_best(best, column, degree, world)), GroundednessRule.SUPERLATIVE,
+    )  # fmt: skip
+
+
+def _rank_amount(fact: Fact) -> float:
+    """Return what the facts of a column are ordered by: the amount, of a date the day."""
+    if fact.value.date is not None:
+        year, month, day = fact.value.date
+        return float(((year or 0) * 100 + (month or 0)) * 100 + (day or 0))
+    return fact.value.number * fact.factor
+
+
+def _has_more_words(reading: Reading, at: int, length: int, column: Column, world: World) -> bool:
+    """Return whether a clause has words beside a superlative, its row and its column: "makes the most *money*"."""  # noqa: E501
+    low, high = reading.get_clause(reading.words[at].start)
+    named = {index for name in reading.names for index in name.words}
+    named |= {index for stated in reading.stated for index in stated.words}
+    known = _list_column_words(column, world)
+    others = [
+        word
+        for index, word in enumerate(reading.words)
+        if low <= word.start < high
+        and not at <= index < at + length
+        and index not in named
+        and word.text[:1].isalnum()
+        and word.form not in known
+        and not is_of(word, "carrier")
+    ]
+    is_type = (
+        len(others) == 1 and others[0].relation in ("nsubj", "attr", "pobj") and others[0].part == "NOUN"
+    )
+    return bool(others) and not is_type
+
+
+def _list_column_words(column: Column, world: World) -> frozenset[str]:
+    """Return the words that name a column, of dates also those of any."""
+    words = world.words_of(column.facts[0])
+    return words | _DATE_WORDS if column.facts[0].value.kind is Kind.DATE else words
+
+
+def _count_superlatives(reading: Reading) -> int:
+    return sum(word.text.lower() in load_degrees("superlative") for word in reading.words)
+
+
+def _is_modified(reading: Reading, at: int, column: Column, world: World) -> bool:
+    """Return whether a superlative is of some of the rows only: "the cheapest *dimmable* option"."""
+    following = reading.words[at : at + 2]
+    if following and following[0].text.lower() == "of":
+        return True
+    return (
+        len(following) == 2
+        and following[0].part in ("ADJ", "NOUN", "VERB", "PROPN")
+        and following[1].part == "NOUN"
+        and not {word.form for word in following} <= _list_column_words(column, world)
+    )
+
+
+def _show_best(best: Fact, column: Column, degree: Degree, world: World) -> str:
+    name = "max" if degree.sign > 0 else "min"
+    shown = world.base.texts[best.source][best.start : best.end]
+    return f"{name}({best.field} of {len(column.facts)} rows) = {shown}"
+
+
+def _find_rank(reading: Reading, at: int) -> tuple[int, tuple[int, ...]]:
+    """Return the rank before a superlative: 2 of "second-highest"."""
+    for before in (at - 1, at - 2):
+        if before >= 0 and reading.words[before].text.lower() in _ORDINALS:
+            return _ORDINALS[reading.words[before].text.lower()], (before,)
+    return 1, ()
+
+
+def _find_row(reading: Reading, world: World, start: int) -> int | None:
+    """Return the one row that a clause is about."""
+    low, high = reading.get_clause(start)
+    inside = [name for name in reading.names if low <= name.start < high and _is_row_name(name, world)]
+    rows = set.intersection(*(set(name.rows) for name in inside)) if inside else set()
+    if len(rows) > 1:
+        # Each of several outputs has the row; one that printed it alone ranks nothing.
+        listed = {row for row in rows if len(world.list_siblings(row)) > 1}
+        groups = {world.base.records[row].group for row in listed}
+        rows = {max(listed)} if listed and len(groups) == len(listed) else listed
+    if not inside:
+        rows = {world.get_row(fact.record) for at, fact in reading.by_stated.items() if low <= at < high}
+    return rows.pop() if len(rows) == 1 else None
+
+
+def _is_row_name(name: Named, world: World) -> bool:
+    return any(len(world.list_siblings(row)) > 1 for row in name.rows)
+
+
+def _find_column(
+    reading: Reading, binder: ValueBinder, row: int, start: int, degree: Degree
+) -> Column | None:
+    """Return the column that a superlative is about: named beside it, by its word, or of the value stated with it."""  # noqa: E501
+    world = binder.world
+    columns: dict[tuple[str, ...], list[Fact]] = {}
+    siblings = world.list_siblings(row)
+    for sibling in siblings:
+        for fact in world.list_facts(sibling):
+            if fact.value.kind in NUMERIC or fact.value.kind is Kind.DATE:
+                columns.setdefault(world.get_field(fact), []).append(fact)
+    full = {
+        name: facts
+        for name, facts in columns.items()
+        if len({fact.record for fact in facts}) == len(facts) >= max(2, len(siblings) - 1)
+        and all(are_alike(fact, facts[0]) or fact.value.unit == facts[0].value.unit for fact in facts)
+    }
+    low, high = reading.get_clause(start)
+    words = frozenset(word.form for word in reading.words_between(low, high))
+    stated = {world.get_field(fact) for at, fact in reading.by_stated.items() if low <= at < high}
+    # The value may follow behind a colon: "A costs the most: 12.40".
+    stated = stated or {world.get_field(fact) for fact in reading.by_stated.values()}
+    groups = expand(words)
+    scored = {name: binder.score(facts[0], words, groups) for name, facts in full.items()}
+    best = max(scored.values(), default=0)
+    named = {name for name, score in scored.items() if score == best > 0}
+    by_word = {name for name, facts in full.items() if not degree.fields.isdisjoint(world.words_of(facts[0]))}
+    for chosen, is_certain in (
+        (named & stated, True),
+        (named, best >= 1),
+        (by_word, True),
+        (stated & full.keys(), len(full) == 1),
+        (set(full), True),
+    ):
+        if len(chosen) == 1:
+            return Column(tuple(full[chosen.pop()]), is_certain)
+    return None
+
+
+def _verify_comparatives(reading: Reading, binder: ValueBinder) -> Iterator[Claim]:
+    """Yield claims that one row has more of a field than another: "A is cheaper than B"."""
+    degrees = load_degrees("comparative")
+    than = _THAN.search(reading.text)
+    if than is None:
+        return
+    for at, word in enumerate(reading.words):
+        degree = degrees.get(word.text.lower())
+        is_hedge = at + 1 < len(reading.words) and reading.words[at + 1].text.lower() == "than"
+        is_hedge = is_hedge and any(at + 2 in each.words for each in reading.stated)
+        is_doubled = is_hedge or (at + 2 < len(reading.words) and reading.words[at + 2].part == "VERB")
+        if degree is None or at in reading.covered or word.start > than.start() or is_doubled:
+            continue
+        pairs = {
+            (one.start, two.start): (one, two)
+            for one, two in iter_pairs(None, reading, binder, degree.fields)
+            if are_alike(one, two)
+            and binder.world.get_field(one) == binder.world.get_field(two)
+            and (not degree.fields or not degree.fields.isdisjoint(binder.world.words_of(one)))
+        }
+        if len(pairs) != 1:
+            continue
+        ((one, two),) = pairs.values()
+        first = _order_by_mention(reading, binder.world, one, two, than.start())
+        if first is None:
+            continue
+        greater, lesser = first
+        holds = (greater.value.number - lesser.value.number) * degree.sign > 0
+        if reading.is_negated(word.start):
+            continue
+        program = f"{greater.value.amount:g} against {lesser.value.amount:g}"
+        evidence = make_evidence(greater, binder.world, program)
+        has_names = len([name for name in reading.names if len(name.rows) == 1]) == 2
+        if not holds and has_names and greater.value.number != lesser.value.number:
+            yield make_claim(
+                reading, word.start, word.end, ClaimKind.COMPARISON, Verdict.CONTRADICTED, Cause.OTHER_RESULT,
+                evidence, GroundednessRule.DIRECTION,
+            )  # fmt: skip
+        if holds:
+            reading.cover(at, *reading.find_words(*than.span()))
+            reading.bound += [one, two]
+            yield make_claim(
+                reading, word.start, word.end, ClaimKind.COMPARISON, Verdict.GROUNDED, Cause.DERIVED, evidence
+            )
+
+
+def _order_by_mention(
+    reading: Reading, world: World, one: Fact, two: Fact, than: int
+) -> tuple[Fact, Fact] | None:
+    """Return two facts with the one first whose value or name is before "than"; None where that is open."""
+    places = []
+    for fact in (one, two):
+        stated = [at for at, bound in reading.by_stated.items() if bound is fact]
+        named = [
+            name.start
+            for name in reading.names
+            if world.get_row(fact.record) in name.rows and len(name.rows) == 1
+        ]
+        found = stated or named
+        places.append(found[0] if found else None)
+    if None in places or (places[0] < than) == (places[1] < than):  # type: ignore[operator]
+        return None
+    return (one, two) if places[0] < than else (two, one)  # type: ignore[operator]
+
+
+def _verify_directions(reading: Reading, binder: ValueBinder) -> Iterator[Claim]:
+    """Yield claims that a value rose or fell: "up from 12 to 15", "15, down from 18"."""
+    for at, word in enumerate(reading.words):
+        is_up, is_down = is_of(word, "up"), is_of(word, "down")
+        if (
+            is_up == is_down
+            or at in reading.covered
+            or word.part not in ("VERB", "NOUN", "ADV", "ADP", "ADJ", "")
+        ):
+            continue
+        sign = 1 if is_up else -1
+        found = find_change(reading, word.start)
+        if found is None:
+            continue
+        earlier, later = found
+        change = later.value.number * later.factor - earlier.value.number * earlier.factor
+        program = f"from {earlier.value.amount:g} to {later.value.amount:g}"
+        evidence = make_evidence(later, binder.world, program)
+        if change * sign > 0 and not reading.is_negated(word.start):
+            reading.cover(at)
+            reading.bound += [earlier, later]
+            yield make_claim(
+                reading, word.start, word.end, ClaimKind.COMPARISON, Verdict.GROUNDED, Cause.DERIVED, evidence
+            )
+        elif change * sign < 0 and _is_plain_change(reading, word, earlier, later):
+            yield make_claim(
+                reading, word.start, word.end, ClaimKind.COMPARISON, Verdict.CONTRADICTED, Cause.OTHER_RESULT,
+                evidence, GroundednessRule.DIRECTION,
+            )  # fmt: skip
+
+
+def _is_plain_change(reading: Reading, word: Word, earlier: Fact, later: Fact) -> bool:
+    """Return whether a word says how the value itself moved: it may not in "more than doubled"."""
+    is_below_nothing = min(earlier.value.number, later.value.number) < 0
+    is_compared = word.text.lower() in load_degrees("comparative")
+    amounts = [each for each in reading.stated if each.mention.value.kind in NUMERIC]
+    by = [each for each in amounts if each.words[0] and reading.words[each.words[0] - 1].text == "by"]
+    is_of_more = len(amounts) - len(by) != 2
+    return not (is_below_nothing or is_compared or is_of_more or reading.is_negated(word.start))
+
+
+_FROM_REACH: Final = 4
+_FROM_CHARS: Final = 25
+_FROM_TO: Final = re.compile(r"\bfrom\b")
+
+
+def find_change(reading: Reading, start: int) -> tuple[Fact, Fact] | None:
+    """Return the earlier and the later value of a change that a clause states with both of its values."""
+    stated = sorted((at, fact) for at, fact in reading.by_stated.items() if fact.value.kind in NUMERIC)
+    if len(stated) != 2 or not are_alike(stated[0][1], stated[1][1]):
+        return None
+    origin = _FROM_TO.search(reading.text, start)
+    if origin is None or len(reading.words_between(start, origin.start())) > _FROM_REACH:
+        return None
+    behind = [each for each in stated if each[0] > origin.start()]
+    if not behind or behind[0][0] - origin.end() > _FROM_CHARS:
+        return None
+    earlier = behind[0][1]
+    later = next(fact for _, fact in stated if fact is not earlier)
+    return (earlier, later) if earlier is not later else None
+
+
+def cover_whole(reading: Reading) -> None:
+    """Cover "all" before a number that counts a whole table and whose total the sentence states."""
+    is_total = any(
+        claim.cause is Cause.DERIVED and claim.kind is not ClaimKind.COUNT for claim in reading.claims
+    )
+    counted = {claim.start for claim in reading.claims if claim.kind is ClaimKind.COUNT}
+    for at, word in enumerate(reading.words[:-1]):
+        following = reading.passage.places[reading.words[at + 1].start]
+        if is_total and is_of(word, "all") and following in counted:
+            reading.cover(at)
+
+
+def verify_quantifiers(reading: Reading, binder: ValueBinder, states: StateBinder) -> Iterator[Claim]:
+    """Yield claims about each row: "all three are assigned", which each row has to have as its state."""
+    world = binder.world
+    for at, word in enumerate(reading.words):
+        is_hedged = at > 0 and (
+            is_of(reading.words[at - 1], "about") or is_of(reading.words[at - 1], "under")
+        )
+        if not is_of(word, "all") or at in reading.covered or is_hedged:
+            continue
+        found = states.find_said(reading, at + 1)
+        if found is None:
+            continue
+        said, facts = found
+        columns = {
+            (world.base.records[world.get_row(fact.record)].group, world.get_field(fact)) for fact in facts
+        }
+        if len(columns) != 1:
+            continue
+        ((group, field),) = columns
+        rows = world.base.groups[group] if group is not None else []
+        cells = [fact for row in rows for fact in world.list_facts(row) if world.get_field(fact) == field]
+        negations = [index for index, other in enumerate(reading.words) if is_of(other, "negation")]
+        if len(rows) < 2 or len(cells) != len(rows) or negations not in ([], [at - 1]):
+            continue
+        having = [cell for cell in cells if cell in facts]
+        holds = (len(having) == len(rows)) != bool(negations)
+        evidence = make_evidence(facts[0], world, f"{len(having)} of {len(rows)} rows have it")
+        place = (reading, word.start, word.end, ClaimKind.QUANTIFIER)
+        if holds:
+            reading.cover(at, *said, *negations)
+            reading.bound.append(facts[0])
+            yield make_claim(*place, Verdict.GROUNDED, Cause.DERIVED, evidence)
+        elif _is_of_all_rows(reading, at, said, binder):
+            yield make_claim(
+                *place, Verdict.CONTRADICTED, Cause.OTHER_RESULT, evidence, GroundednessRule.QUANTIFIER
+            )
+
+
+def _is_of_all_rows(reading: Reading, at: int, said: tuple[int, ...], binder: ValueBinder) -> bool:
+    """Return whether nothing in a sentence picks rows out: "all products are available"."""
+    picking = [
+        word
+        for index, word in enumerate(reading.words)
+        if index != at and index not in said and word.text[:1].isalnum()
+        and not is_of(word, "carrier") and not is_of(word, "negation")
+    ]  # fmt: skip
+    is_bare = len(picking) <= 1 and all(word.part == "NOUN" and word.relation == "nsubj" for word in picking)
+    return is_bare and not reading.names and not reading.scope and not binder.world.base.cut
+
+
+def count_rows(stated: Stated, reading: Reading, binder: ValueBinder, states: StateBinder) -> Counted | None:
+    """Return what a number counts: rows of a category or in a state, named rows, or a whole table."""
+    value = stated.mention.value
+    is_whole = (
+        value.kind is Kind.NUMBER and value.number == int(value.number) and 0 <= value.number <= _MAX_COUNT
+    )
+    if not is_whole or value.factor != 1.0:
+        return None
+    return (
+        _count_category(stated, reading, binder)
+        or _count_state(stated, reading, binder, states)
+        or _count_named(stated, reading, binder)
+        or _count_table(stated, reading, binder)
+    )
+
+
+def _list_behind(stated: Stated, reading: Reading) -> list[Word]:
+    """Return the words behind a number that say what it counts."""
+    behind = [word for word in reading.words if word.start >= stated.end][:_COUNT_REACH]
+    limit = next(
+        (at for at, word in enumerate(behind)
+         if word.text in ",.;:()" or word.text.lower() in ("and", "with", "but")),
+        len(behind),
+    )  # fmt: skip
+    return behind[:limit]
+
+
+def _count_category(stated: Stated, reading: Reading, binder: ValueBinder) -> Counted | None:
+    """Count the rows of one table that have the values named behind a number: "three urgent tickets"."""
+    world = binder.world
+    behind = _list_behind(stated, reading)
+    if not behind:
+        return None
+    named = [name for name in reading.names if behind[0].start <= name.start <= behind[-1].start]
+    categories = [name for name in named if _is_category(name, world)]
+    if not categories:
+        return None
+    rows = set.intersection(*(set(name.rows) for name in categories))
+    for group in sorted({world.base.records[row].group or -1 for row in rows}, reverse=True):
+        members = {row for row in rows if world.base.records[row].group == group}
+        if len(members) == stated.mention.value.number:
+            facts = [fact for fact in categories[0].facts if world.get_row(fact.record) in members]
+            return Counted(tuple(facts), (), f"{len(members)} rows")
+    return None
+
+
+def _count_state(
+    stated: Stated, reading: Reading, binder: ValueBinder, states: StateBinder
+) -> Counted | None:
+    """Count the rows of one table that are in the state that a clause says: "two of the three failed"."""
+    world = binder.world
+    at = stated.words[-1] + 1
+    found = states.find_said(reading, at)
+    _, high = reading.get_clause(stated.start)
+    if found is None or reading.is_negated(stated.start):
+        return None
+    said, facts = found
+    if reading.words[said[0]].start >= high:
+        return None
+    tables: dict[int, set[int]] = {}
+    for fact in facts:
+        row = world.get_row(fact.record)
+        group = world.base.records[row].group
+        if group is not None:
+            tables.setdefault(group, set()).add(row)
+    if stated.mention.value.number in {len(rows) for rows in tables.values()}:
+        return Counted(tuple(facts), said, f"{int(stated.mention.value.number)} rows")
+    return None
+
+
+def _count_named(stated: Stated, reading: Reading, binder: ValueBinder) -> Counted | None:
+    """Count the rows that a sentence or the one before names, where the number refers to them: "the two"."""
+    before = [word.text.lower() for word in reading.words[max(0, stated.words[0] - 1) : stated.words[0]]]
+    if not before or before[0] not in _DEFINITE:
+        return None
+    for names in (reading.names, reading.scope_names):
+        single = [name for name in names if len(name.rows) == 1 and name.is_whole]
+        rows = {next(iter(name.rows)) for name in single}
+        tables = {binder.world.base.records[row].group for row in rows}
+        if len(rows) == stated.mention.value.number and len(tables) == 1 and None not in tables:
+            return Counted(single[0].facts, (), f"{len(rows)} named rows")
+    return None
+
+
+def _count_table(stated: Stated, reading: Reading, binder: ValueBinder) -> Counted | None:
+    """Count all rows of a table whose name, tool or fields say what the number counts: "the five stores"."""
+    world = binder.world
+    behind = _list_behind(stated, reading)
+    number = stated.mention.value.number
+    forms = frozenset(word.form for word in behind)
+    previous = reading.words[stated.words[0] - 1].text.lower() if stated.words[0] else ""
+    for group, members in sorted(world.base.groups.items(), reverse=True):
+        facts = [fact for row in members[:1] for fact in world.list_facts(row)]
+        if len(members) != number or not facts or not world.is_output(facts[0]):
+            continue
+        names = frozenset(world.base.group_names[group].lower().split()) | world.words_about(facts[0].source)
+        names |= binder.task_words | world.words_of(facts[0])
+        is_whole = previous in _DEFINITE and number >= _FEWEST_OF_TABLE
+        if is_whole or not forms.isdisjoint(names) or not expand(forms).isdisjoint(expand(names)):
+            return Counted(tuple(facts), (), f"{len(members)} rows")
+    return None
+
+
+def _is_category(name: Named, world: World) -> bool:
+    """Return whether a name is a value that rows of one table share, such as a state or a type."""
+    if not name.facts:
+        return False
+    siblings = len(world.list_siblings(next(iter(name.rows)))) if name.rows else 0
+    fields = {world.get_field(fact) for fact in name.facts}
+    return siblings > 1 and len(fields) == 1 and bool(fields.pop())

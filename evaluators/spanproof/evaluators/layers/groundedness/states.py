@@ -1,0 +1,343 @@
+"""Bind states and flags of a passage to the field of the row that it names.
+
+In: a reading and the world. Out: claims. A state agrees where the row's field has it; it is contradicted where
+the one field of states in that row has a state that excludes it.
+"""  # noqa: E501
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from spanproof.evaluators.groundedness_rules import GroundednessRule
+from spanproof.evaluators.layers.groundedness.bind import make_claim, make_evidence, merge_rows
+from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_states, load_texts, load_words
+from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKind, Verdict
+from spanproof.evaluators.layers.groundedness.reader import Named, Reading
+from spanproof.evaluators.layers.groundedness.world import World
+from spanproof.reading.records import Fact
+from spanproof.reading.values import Kind
+from spanproof.reading.words import base_form, split_name
+
+_HELPERS = frozenset(("is", "has", "can", "was", "are", "flag", "enabled", "required", "allowed"))
+_MOST_WORDS = 3
+# An amount counts what is in a state where it is at most so many words before it: "14 critical".
+_COUNT_REACH = 2
+_FINITE = frozenset(("VBZ", "VBP", "NNS"))
+_ASIDE = frozenset(("relcl", "acl", "advcl"))
+_SUPPOSING = load_texts("supposing")
+
+
+class StateBinder:
+    """Finds the states that an answer states; one for an answer."""
+
+    def __init__(self, world: World, synonyms: Mapping[str, Sequence[str]] | None) -> None:
+        self.world = world
+        self.usual = dict(load_states().usual)
+        for name, words in (synonyms or {}).items():
+            self.usual.update({word.lower(): name.lower() for word in (name, *words)})
+        self.by_state: dict[str, list[Fact]] = {}
+        self.fields: set[tuple[str, ...]] = set()
+        for fact in world.base.by_kind[Kind.TEXT]:
+            if not world.is_output(fact) or not fact.path:
+                continue
+            low, high = fact.cell
+            written = (
+                world.base.texts[fact.source][low:high].strip().lower().replace("_", " ").replace("-", " ")
+            )
+            names = base_words(fact.field)
+            if written in self.usual or not names.isdisjoint(load_words("statefield")):
+                self.by_state.setdefault(self.usual.get(written, written), []).append(fact)
+                self.fields.add(world.get_field(fact))
+        self.flags: dict[tuple[str, ...], list[Fact]] = {}
+        for fact in world.base.by_kind[Kind.BOOL]:
+            if fact.path and world.is_output(fact) and fact.value.text in ("true", "false", "yes", "no"):
+                words = tuple(base_form(word) for word in split_name(fact.field) if word not in _HELPERS)
+                self.flags.setdefault(words, []).append(fact)
+
+    def bind(self, reading: Reading) -> Iterator[Claim]:
+        """Yield the claims that states and flags of a passage make; they cover their words."""
+        at = 0
+        words = reading.words
+        while at < len(words):
+            found = self._bind_flag(reading, at) or self._bind_state(reading, at)
+            if found is None:
+                at += 1
+                continue
+            claim, length = found
+            if claim is not None:
+                yield claim
+            at += length
+
+    def find_said(self, reading: Reading, start: int) -> tuple[tuple[int, ...], list[Fact]] | None:
+        """Return the first state that is said from a word on, with the facts that have it."""
+        words = reading.words
+        for at in range(start, len(words)):
+            for length in range(min(_MOST_WORDS, len(words) - at), 0, -1):
+                said = " ".join(word.text.lower() for word in words[at : at + length]).replace("-", " ")
+                facts = self.by_state.get(self.usual.get(said, said))
+                if facts:
+                    return tuple(range(at, at + length)), facts
+        return None
+
+    def _bind_state(self, reading: Reading, at: int) -> tuple[Claim | None, int] | None:
+        words = reading.words
+        for length in range(min(_MOST_WORDS, len(words) - at), 0, -1):
+            said = " ".join(word.text.lower() for word in words[at : at + length]).replace("-", " ")
+            usual = self.usual.get(said, said if said in self.by_state else None)
+            if usual is None and length == 1 and words[at].part in ("VERB", "ADJ"):
+                usual = next((s for s in self.by_state if base_form(s) == words[at].form), None)
+            if usual is None:
+                continue
+            if self.by_state:
+                return self._judge_state(reading, at, length, usual), length
+        return None
+
+    def _judge_state(self, reading: Reading, at: int, length: int, usual: str) -> Claim | None:
+        start, end = reading.words[at].start, reading.words[at + length - 1].end
+        rows = self._find_subject(reading, start, at, length)
+        own = self._list_states(rows)
+        is_negated = self._is_negated(reading, at)
+        is_supposed = any(
+            word.text.lower() in _SUPPOSING
+            for word in reading.words_between(reading.get_clause(start)[0], start)
+        )
+        having = [fact for fact in own if self._name_of(fact) == usual]
+        states = load_states()
+        excluding = [fact for fact in own if states.are_exclusive(usual, self._name_of(fact))]
+        index = tuple(range(at, at + length))
+        if is_supposed or not own:
+            return None
+        if having and not is_negated and len(having) >= 1 and (len(own) == len(having) or len(rows) == 1):
+            reading.cover(*index)
+            reading.bound.append(having[-1])
+            return make_claim(
+                reading,
+                start,
+                end,
+                ClaimKind.STATE,
+                Verdict.GROUNDED,
+                Cause.STATED,
+                make_evidence(having[-1], self.world),
+            )
+        if is_negated and excluding and not having:
+            reading.cover(*index, *self._list_negations(reading, at))
+            reading.bound.append(excluding[-1])
+            return make_claim(
+                reading,
+                start,
+                end,
+                ClaimKind.STATE,
+                Verdict.GROUNDED,
+                Cause.STATED,
+                make_evidence(excluding[-1], self.world),
+            )
+        is_certain = (
+            len(own) == 1
+            and len(rows) == 1
+            and self._is_predicate(reading, at, length)
+            and self._is_own_subject(reading, start, rows)
+            and not self._is_elsewhere(usual, rows)
+            and not self._is_counted(reading, at)
+        )
+        if is_certain and ((excluding and not is_negated) or (having and is_negated)):
+            cause = Cause.DENIED_STATE if is_negated else Cause.OTHER_STATE
+            return make_claim(
+                reading, start, end, ClaimKind.STATE, Verdict.CONTRADICTED, cause,
+                make_evidence(own[0], self.world), GroundednessRule.KNOWN_STATE,
+            )  # fmt: skip
+        return None
+
+    def _is_elsewhere(self, usual: str, rows: frozenset[int]) -> bool:
+        """Return whether another output has the state of the same thing: at an earlier or a later time."""
+        sources = {self.world.base.records[row].source for row in rows}
+        return any(
+            fact.source not in sources and len(self.world.list_siblings(self.world.get_row(fact.record))) == 1
+            for fact in self.by_state.get(usual, ())
+        )
+
+    def _is_counted(self, reading: Reading, at: int) -> bool:
+        """Return whether a word names a quantity that the sentence states: "37 tickets were open"."""
+        named = {index for name in reading.names for index in name.words}
+        amounts = [
+            each
+            for each in reading.stated
+            if named.isdisjoint(each.words)
+            and each.mention.value.kind in (Kind.NUMBER, Kind.QUANTITY)
+            and each.start < reading.words[at].start
+        ]
+        is_field = reading.words[at].form in self.world.field_words
+        is_beside = any(
+            at - each.words[-1] <= _COUNT_REACH or each.mention.value.kind is Kind.QUANTITY
+            for each in amounts
+        )
+        return bool(amounts) and (is_field or is_beside)
+
+    def _is_own_subject(self, reading: Reading, start: int, rows: frozenset[int]) -> bool:
+        """Return whether the clause itself names the row of a state, or there is no other."""
+        low, high = reading.get_clause(start)
+        is_named = any(low <= name.start < high and rows <= name.rows for name in reading.names)
+        return is_named or (
+            all(len(self.world.list_siblings(row)) == 1 for row in rows) and not reading.names
+        )
+
+    def _is_predicate(self, reading: Reading, at: int, length: int) -> bool:
+        """Return whether the sentence says the state of its subject: "is confirmed", "**A**: confirmed"."""
+        word = reading.words[at + length - 1]
+        head = reading.words[word.head] if word.head < len(reading.words) else word
+        if word.relation in _ASIDE or head.relation in _ASIDE:
+            return False
+        first = reading.words[at]
+        if first.relation == "prep" and reading.words[first.head].lemma == "be":
+            return True
+        is_said = word.relation in ("acomp", "attr", "oprd") and head.lemma in (
+            "be",
+            "remain",
+            "stay",
+            "mark",
+            "show",
+            "list",
+        )
+        is_passive = word.tag == "VBN" and any(
+            other.head == at and other.relation == "auxpass" for other in reading.words
+        )
+        lead = reading.passage.lead
+        follows_lead = lead is not None and reading.text[lead[1] : word.start].strip(" :–—-|\"'✅❌") == ""
+        return is_said or is_passive or follows_lead
+
+    def _name_of(self, fact: Fact) -> str:
+        low, high = fact.cell
+        written = (
+            self.world.base.texts[fact.source][low:high].strip().lower().replace("_", " ").replace("-", " ")
+        )
+        return self.usual.get(written, written)
+
+    def _list_states(self, rows: frozenset[int]) -> list[Fact]:
+        """Return the facts of states of some rows, of each field the last."""
+        world = self.world
+        found: dict[tuple[int, tuple[str, ...]], Fact] = {}
+        for row in rows:
+            for fact in world.list_facts(row):
+                if (
+                    fact.value.kind is Kind.TEXT
+                    and world.get_field(fact) in self.fields
+                    and world.is_output(fact)
+                ):
+                    found[row, world.get_field(fact)] = fact
+        return list(found.values())
+
+    def _find_subject(self, reading: Reading, start: int, at: int, length: int) -> frozenset[int]:
+        """Return the rows that a state is said of: of the names before it, or of the lone row with a state."""  # noqa: E501
+        low, high = reading.get_clause(start)
+        own = set(range(at, at + length))
+        names = [name for name in reading.names if not own & set(name.words)]
+        stated = [name for name in names if low <= name.start and name.end <= start]
+        if stated:
+            return self._with_states(merge_rows(stated[::-1]))
+        after = [name for name in names if start <= name.start and name.end <= high]
+        if after:
+            return self._with_states(merge_rows(after))
+        before: list[Named] = [name for name in names if name.end <= low] or list(reading.scope)
+        if before:
+            return self._with_states(merge_rows(before[::-1]))
+        rows = {self.world.get_row(fact.record) for facts in self.by_state.values() for fact in facts}
+        return frozenset(rows) if len(rows) == 1 else frozenset()
+
+    def _with_states(self, rows: frozenset[int]) -> frozenset[int]:
+        """Return those of some rows that have a state."""
+        return frozenset(row for row in rows if self._list_states(frozenset((row,))))
+
+    def _is_negated(self, reading: Reading, at: int) -> bool:
+        return bool(self._list_negations(reading, at))
+
+    def _list_negations(self, reading: Reading, at: int) -> list[int]:
+        """Return the negations about a word: of its own, of its head's, or right before it."""
+        words = reading.words
+        word = words[at]
+        low, high = reading.get_clause(word.start)
+        heads = {at, word.head}
+        return [
+            index
+            for index, other in enumerate(words)
+            if low <= other.start < high
+            and is_of(other, "negation")
+            and (other.head in heads or at - 3 <= index < at)
+        ]
+
+    def _bind_flag(self, reading: Reading, at: int) -> tuple[Claim | None, int] | None:
+        words = reading.words
+        for name, facts in self.flags.items():
+            length = len(name)
+            if not name or tuple(word.form for word in words[at : at + length]) != name:
+                continue
+            start, end = words[at].start, words[at + length - 1].end
+            rows = self._find_subject_of_flag(reading, start, at, length, facts)
+            own = [fact for fact in facts if self.world.get_row(fact.record) in rows]
+            if len({fact.value.number for fact in own}) != 1:
+                return None
+            fact = own[-1]
+            negations = self._list_negations(reading, at)
+            low, high = reading.get_clause(start)
+            switches = [
+                index
+                for index, word in enumerate(words)
+                if low <= word.start < high
+                and index not in range(at, at + length)
+                and (word.text.lower() in load_words("on") or word.text.lower() in load_words("off"))
+            ]
+            is_off = any(words[index].text.lower() in load_words("off") for index in switches)
+            # "Insurance: No" denies once: its "no" is the value of the flag.
+            denials = [index for index in negations if index not in switches]
+            said = bool(denials) != is_off
+            has_helper = self._is_predicate(reading, at, length) or any(
+                abs(index - at) <= _MOST_WORDS for index in switches
+            )
+            if bool(fact.value.number) == (not said):
+                reading.cover(*range(at, at + length), *negations, *switches)
+                reading.bound.append(fact)
+                return make_claim(
+                    reading,
+                    start,
+                    end,
+                    ClaimKind.FLAG,
+                    Verdict.GROUNDED,
+                    Cause.STATED,
+                    make_evidence(fact, self.world),
+                ), length
+            is_supposed = any(
+                word.text.lower() in _SUPPOSING
+                for word in reading.words_between(reading.get_clause(start)[0], start)
+            )
+            if (
+                has_helper
+                and words[at].tag not in _FINITE
+                and len(own) == 1
+                and len(switches) <= 1
+                and not is_supposed
+                and words[at].relation not in _ASIDE
+            ):
+                return (
+                    make_claim(
+                        reading, start, end, ClaimKind.FLAG, Verdict.CONTRADICTED, Cause.OTHER_STATE,
+                        make_evidence(fact, self.world), GroundednessRule.FLAG,
+                    ),
+                    length,
+                )  # fmt: skip
+            return None
+        return None
+
+    def _find_subject_of_flag(
+        self, reading: Reading, start: int, at: int, length: int, facts: Sequence[Fact]
+    ) -> frozenset[int]:
+        rows = frozenset(self.world.get_row(fact.record) for fact in facts)
+        if len(rows) == 1:
+            return rows
+        own = set(range(at, at + length))
+        names = [name for name in (*reading.scope, *reading.names) if not own & set(name.words)]
+        before = [name for name in names if name in reading.scope or name.end <= start]
+        return merge_rows((before or names)[::-1]) & rows if names else frozenset()
+
+
+def base_words(name: str) -> frozenset[str]:
+    """Return the words of a field's name, as written and in base form."""
+    words = split_name(name)
+    return frozenset(words) | frozenset(map(base_form, words))

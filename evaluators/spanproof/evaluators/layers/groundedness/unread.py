@@ -1,0 +1,321 @@
+"""The words of a passage that no claim covers, and the names that its claims are about.
+
+In: a reading with its claims. Out: claims of names that are of one row, and the stretches that stay unread. A word
+is read where a claim covers it, where it names a field, a table or a tool of what is bound, where the task has the
+noun, or where it says nothing that could be false.
+"""  # noqa: E501
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from typing import Final
+
+from spanproof.evaluators.groundedness_rules import GroundednessRule
+from spanproof.evaluators.layers.groundedness.bind import ValueBinder, is_precise, make_claim, make_evidence
+from spanproof.evaluators.layers.groundedness.derive import list_cues
+from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_degrees, load_texts, load_words
+from spanproof.evaluators.layers.groundedness.match import Hedge
+from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKind, Verdict
+from spanproof.evaluators.layers.groundedness.reader import Named, Reading
+from spanproof.reading.records import Fact, Role
+from spanproof.reading.sentences import Word
+from spanproof.reading.values import Kind
+from spanproof.reading.words import STOP, base_form, base_forms_of, expand
+
+_FUNCTION_PARTS: Final = frozenset(
+    ("DET", "PRON", "ADP", "AUX", "CCONJ", "PART", "PUNCT", "SPACE", "SYM", "SCONJ")
+)
+_MEANINGFUL: Final = ("negation", "all", "only", "cause", "time", "hedge", "up", "down")
+_SIDES: Final = load_texts("side")
+_LESSENING: Final = frozenset(("only", "just", "merely", "already"))
+_WHOLE: Final = frozenset(("all", "total", "sum", "overall", "together"))
+_OWN: Final = frozenset(("i", "we"))
+_AMOUNTS: Final = frozenset(
+    (
+        ClaimKind.NUMBER,
+        ClaimKind.CURRENCY,
+        ClaimKind.PERCENT,
+        ClaimKind.QUANTITY,
+        ClaimKind.DATE,
+        ClaimKind.TIME,
+    )
+)
+
+
+def cover_requested(reading: Reading, binder: ValueBinder, task: str) -> None:
+    """Cover the words of the task that say of what a lone result is: "the *highest* value", "*all* ships *together*".
+
+    The call was made to find just that, and its result is one row.
+    """  # noqa: E501
+    if not any(_is_lone_result(fact, binder) for fact in reading.bound):
+        return
+    requested = frozenset(task.split())
+    is_sum_requested = not requested.isdisjoint(_WHOLE)
+    for at, word in enumerate(reading.words):
+        lowered = word.text.lower()
+        is_qualifier = lowered in load_degrees("superlative") or any(
+            is_of(word, kind) for kind in ("all", "sum", "mean", "only", "time")
+        )
+        is_requested = lowered in requested or (is_of(word, "sum") and is_sum_requested)
+        if is_qualifier and is_requested:
+            reading.cover(at)
+
+
+def _is_lone_result(fact: Fact, binder: ValueBinder) -> bool:
+    """Return whether a fact is of the last output, and that is one row."""
+    world = binder.world
+    if fact.source != world.last_output:
+        return False
+    cells = [other for other in world.base.facts if other.source == fact.source and other.role is fact.role]
+    return len({world.get_row(other.record) for other in cells}) == 1
+
+
+def cover_cues(reading: Reading, task: str) -> None:
+    """Cover the words of operations beside derived values, and the hedges of values that are bound."""
+    for at, word in enumerate(reading.words):
+        following = reading.words[at + 1].text.lower() if at + 1 < len(reading.words) else ""
+        if (
+            at
+            and word.text.lower() == "top"
+            and reading.words[at - 1].text.lower() == "on"
+            and following != "of"
+        ):
+            reading.cover(at)
+        if word.text.lower() == "all" and f"all {following}" in task:
+            # The task is about all, and the value answers it: "20 % of all orders".
+            reading.cover(at)
+    for stated in reading.stated:
+        if not set(stated.words) <= reading.covered:
+            continue
+        before = stated.words[0] - 1
+        is_amount = stated.mention.value.kind is not Kind.NUMBER or is_precise(stated)
+        if before >= 0 and is_amount and reading.words[before].text.lower() in _LESSENING:
+            # "Only 19%" says that this is little; "only one failed" says that no other did.
+            reading.cover(before)
+        if stated.hedge is not Hedge.NONE:
+            for at in range(max(0, stated.words[0] - 4), stated.words[0]):
+                if (
+                    any(is_of(reading.words[at], kind) for kind in ("about", "under", "over"))
+                    or reading.words[at].text.lower() == "than"
+                ):
+                    reading.cover(at)
+    derived = [
+        claim for claim in reading.claims if claim.cause is Cause.DERIVED and claim.evidence is not None
+    ]
+    for claim in derived:
+        at = next(
+            (word.start for word in reading.words if reading.passage.places[word.start] >= claim.start), 0
+        )
+        low, high = reading.get_clause(at)
+        for index, word in enumerate(reading.words):
+            if low <= word.start < high and list_cues([word]) and not is_of(word, "all"):
+                reading.cover(index)
+            if low <= word.start < high and word.text.lower() == "than":
+                reading.cover(index)
+
+
+def bind_names(
+    reading: Reading, binder: ValueBinder, state_fields: AbstractSet[tuple[str, ...]]
+) -> Iterator[Claim]:
+    """Yield a claim for each name: of the row that the passage is about, or of another than that."""
+    world = binder.world
+    previous: list[Named] = list(reading.scope)
+    bound_rows = {world.get_row(fact.record) for fact in reading.bound}
+    for name in reading.names:
+        if set(name.words) <= reading.covered:
+            previous.append(name)
+            continue
+        if _get_common_field(name, binder) in state_fields:
+            # A state is bound by its own rules, or not at all.
+            continue
+        others = [other for other in reading.names if other is not name]
+        is_alone = not others and not reading.bound
+        chains = {each for row in bound_rows for each in world.base.chain(row)}
+        is_bound = not name.rows.isdisjoint(chains) or any(
+            bound_rows & set(world.base.chain(row)) for row in name.rows
+        )
+        is_tied = any(_are_of_one_row(name, other, binder) for other in others)
+        foreign = _find_foreign(name, reading, binder)
+        if foreign is not None:
+            yield make_claim(
+                reading, name.start, name.end, ClaimKind.NAME, Verdict.CONTRADICTED, Cause.OTHER_VALUE,
+                make_evidence(foreign, world), GroundednessRule.OTHER_RECORD,
+            )  # fmt: skip
+            continue
+        if (is_bound or is_tied or is_alone) and not _is_mismatched(name, reading, binder):
+            reading.cover(*name.words)
+            is_role = any(
+                _get_common_field(other, binder) != _get_common_field(name, binder)
+                and _are_of_one_row(name, other, binder)
+                for other in others
+            )
+            kind = ClaimKind.ROLE if is_role else ClaimKind.NAME
+            yield make_claim(
+                reading, name.start, name.end, kind, Verdict.GROUNDED, Cause.STATED,
+                make_evidence(name.facts[-1], world),
+            )  # fmt: skip
+        previous.append(name)
+
+
+def _are_of_one_row(one: Named, other: Named, binder: ValueBinder) -> bool:
+    chains = {each for row in other.rows for each in binder.world.base.chain(row)}
+    return not one.rows.isdisjoint(chains) or any(
+        not other.rows.isdisjoint(binder.world.base.chain(row)) for row in one.rows
+    )
+
+
+def _is_mismatched(name: Named, reading: Reading, binder: ValueBinder) -> bool:
+    """Return whether the name before it in its clause, of another field, is of other rows."""
+    low, _ = reading.get_clause(name.start)
+    field = _get_common_field(name, binder)
+    before = [
+        other
+        for other in reading.names
+        if low <= other.start < name.start and _get_common_field(other, binder) != field
+    ]
+    if not before:
+        return False
+    return not _are_of_one_row(name, before[-1], binder) and _share_table(name, before[-1], binder)
+
+
+def _share_table(one: Named, other: Named, binder: ValueBinder) -> bool:
+    groups = [{binder.world.base.records[row].group for row in name.rows} for name in (one, other)]
+    return bool(groups[0] & groups[1])
+
+
+def _get_common_field(name: Named, binder: ValueBinder) -> tuple[str, ...]:
+    fields = {binder.world.get_field(fact) for fact in name.facts}
+    return fields.pop() if len(fields) == 1 else ()
+
+
+_TYING: Final = load_texts("tying")
+_MOST_BETWEEN: Final = 4
+
+
+def _find_foreign(name: Named, reading: Reading, binder: ValueBinder) -> Fact | None:
+    """Return what the row that is named right before has in the field of a name that is of another row."""
+    world = binder.world
+    field = _get_common_field(name, binder)
+    low, _ = reading.get_clause(name.start)
+    before = [other for other in reading.names if low <= other.start and other.end <= name.start]
+    if not before or not field or not name.is_whole or len(before[-1].rows) != 1:
+        return None
+    key = before[-1]
+    (row,) = key.rows
+    between = reading.words_between(key.end, name.start)
+    is_tied = len(between) <= _MOST_BETWEEN and any(
+        word.text.lower() in _TYING or word.text == ":" for word in between
+    )
+    is_apart = any(
+        word.text in (",", "and", "or", ";", "/", "&") or is_of(word, "negation") for word in between
+    )
+    if not is_tied or is_apart or not key.is_whole or _get_common_field(key, binder) == field:
+        return None
+    is_other = any(not other.rows.isdisjoint(name.rows) for other in reading.names if other is not name)
+    own = [
+        fact for fact in world.list_facts(row) if world.get_field(fact) == field and fact.role is Role.CELL
+    ]
+    is_cell = len(own) == 1 and own[0].value.kind in (Kind.TEXT, Kind.ID)
+    siblings = set(world.list_siblings(row))
+    if is_other or not is_cell or not name.rows <= siblings or row in name.rows or len(siblings) < 2:
+        return None
+    return own[0]
+
+
+def list_unread(reading: Reading, binder: ValueBinder) -> list[tuple[int, int]]:
+    """Return the places in the answer of the words that are not read, neighbours joined."""
+    known = _collect_known(reading, binder)
+    groups = expand(known)
+    # A value that is not found is a claim of its own.
+    stated = {at for each in reading.stated for at in each.words}
+    unread = [
+        at
+        for at, word in enumerate(reading.words)
+        if at not in reading.covered | stated and not _is_read(word, at, reading, known, groups, binder)
+    ]
+    stretches: list[list[int]] = []
+    for at in unread:
+        if stretches and at - stretches[-1][-1] <= 1:
+            stretches[-1].append(at)
+        else:
+            stretches.append([at])
+    return [
+        reading.passage.locate(reading.words[stretch[0]].start, reading.words[stretch[-1]].end)
+        for stretch in stretches
+    ]
+
+
+def _collect_known(reading: Reading, binder: ValueBinder) -> frozenset[str]:
+    """Return the words that name what is bound: fields of the rows, their tables and tools."""
+    world = binder.world
+    known: set[str] = set(reading.scope_words)
+    for fact in reading.bound:
+        known |= world.words_of(fact)
+        known |= world.words_about(fact.source)
+        group = world.base.records[world.get_row(fact.record)].group
+        if group is not None:
+            known |= set(world.base.group_names[group].lower().split())
+        if not fact.path:
+            known |= fact.words
+    return frozenset(known - STOP)
+
+
+def _is_read(
+    word: Word, at: int, reading: Reading, known: frozenset[str], groups: frozenset[str], binder: ValueBinder,
+) -> bool:  # fmt: skip
+    if not any(character.isalnum() for character in word.text) or word.part in ("PUNCT", "SPACE"):
+        return word.text not in ("→", "%")
+    lowered = word.text.lower()
+    if lowered in load_degrees("superlative") or lowered in load_degrees("comparative"):
+        return word.form in known or bool(expand((word.form,)) & groups)
+    if lowered == "up" and at and is_of(reading.words[at - 1], "sum"):
+        # "Add up to" is what the operation is called, and no direction.
+        return True
+    if any(is_of(word, kind) for kind in _MEANINGFUL) or lowered in _SIDES:
+        return word.form in known and not is_of(word, "negation")
+    if word.part in _FUNCTION_PARTS or (not word.part and lowered in STOP):
+        return True
+    parts = base_forms_of(word.text)
+    lemma = base_form(word.lemma)
+    if is_of(word, "carrier") or word.form in known or lemma in known or (parts and parts <= known):
+        return True
+    if is_of(word, "mean") and any(base_form(name) in known for name in load_words("mean")):
+        # "on average" says of which field the value is: `avg_minutes`.
+        return True
+    if word.part == "VERB" and _is_own_doing(word, at, reading):
+        return False
+    is_of_task = not binder.task_words.isdisjoint((word.form, lemma)) or (
+        parts and parts <= binder.task_words
+    )
+    if word.part in ("NOUN", "PROPN", "VERB", "ADJ") and is_of_task:
+        return True
+    if _is_type_noun(word, at, reading, binder):
+        return True
+    return bool(expand((word.form,)) & groups) and word.part in ("NOUN", "PROPN", "VERB")
+
+
+def _is_type_noun(word: Word, at: int, reading: Reading, binder: ValueBinder) -> bool:
+    """Return whether a noun says of what kind the thing is that a claim is about: "the cheapest *product*".
+
+    Of an amount it would be the name of the quantity, so that it has to be one that a source has.
+    """
+    if word.part != "NOUN" or word.form in binder.world.field_words:
+        return False
+    is_counted = any(
+        other.head == at
+        and index in reading.covered
+        and other.relation in ("nummod", "amod", "det", "predet")
+        for index, other in enumerate(reading.words)
+    )
+    has_amount = any(claim.kind in _AMOUNTS and claim.cause is Cause.STATED for claim in reading.claims)
+    is_subject = word.relation in ("nsubj", "nsubjpass") and bool(reading.claims)
+    return is_counted or (is_subject and not (has_amount and len(binder.world.numeric) > 1))
+
+
+def _is_own_doing(word: Word, at: int, reading: Reading) -> bool:
+    """Return whether a verb says what the agent did."""
+    if word.tag not in ("VBD", "VBN"):
+        return False
+    related = [other for other in reading.words if other.head == at]
+    return any(other.text.lower() in _OWN or other.relation == "auxpass" for other in related)

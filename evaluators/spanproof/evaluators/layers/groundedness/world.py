@@ -1,0 +1,260 @@
+"""What the sources hold, with the indices that binding needs: rows, names, fields, states.
+
+In: sources. Out: a `World`. A row is a record of a table or a list, or the outermost record of an object: the
+objects in a row belong to it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Final
+
+from spanproof.evaluators.layers.groundedness.sources.model import Source, SourceKind
+from spanproof.reading.dates import MONTHS
+from spanproof.reading.documents.read import read_facts
+from spanproof.reading.field_units import FieldUnit, apply_unit, find_field_unit
+from spanproof.reading.records import Fact, FactBase, Role
+from spanproof.reading.sql_facts import list_columns
+from spanproof.reading.values import NUMERIC, Kind
+from spanproof.reading.words import STOP, base_form, base_forms_of
+
+_NAMING: Final = frozenset((Role.CELL, Role.KEY))
+# Fields whose values are the names of columns, and of no row.
+_HEADINGS: Final = frozenset(("columns", "fields", "header", "headers", "schema"))
+_MONTH_NAMES: Final = {
+    number: frozenset(base_form(name) for name, each in MONTHS.items() if each == number and name.isascii())
+    for number in range(1, 13)
+}
+_MONTH_LABEL: Final = re.compile(r"\d{4}-(?P<month>\d\d)(?:-01)?")
+_BESIDE: Final = 60
+HOLDING_NOTHING: Final = frozenset(("", "None", "Execution logs:"))
+"""Outputs without content: what smolagents writes above what a step printed, and what a call without a result gives."""  # noqa: E501
+_BEFORE: Final = re.compile(r"[^\d,;.()\n]*\Z")
+_BEHIND: Final = re.compile(r"[^\d,;.()\n]*")
+FieldName = tuple[str, ...]
+
+
+def is_heading(fact: Fact) -> bool:
+    """Return whether a fact names a column: it heads one, or is of a list of their names."""
+    return fact.role is Role.HEADER or fact.field.lower() in _HEADINGS
+
+
+@dataclass
+class World:
+    """The sources, read; `outputs` says how many of them are outputs, which come first."""
+
+    sources: Sequence[Source]
+    base: FactBase
+    outputs: int
+    _rows: dict[int, int] = field(default_factory=dict)
+
+    def get_row(self, record: int) -> int:
+        """Return the row that a record is in."""
+        row = self._rows.get(record)
+        if row is None:
+            row = record
+            for each in self.base.chain(record):
+                row = each
+                if self.base.records[each].group is not None and not self._is_element(each):
+                    break
+            self._rows[record] = row
+        return row
+
+    def _is_element(self, record: int) -> bool:
+        """Return whether a record is one value of a row that is written as a tuple: `('battery', 14)`."""
+        parent = self.base.records[record].parent
+        facts = self.base.by_record[record]
+        is_bare = bool(facts) and not any(fact.path for fact in facts)
+        return is_bare and parent is not None and self.base.records[parent].group is not None
+
+    @cached_property
+    def last_output(self) -> int:
+        """Return the index of the last output that holds something; -1 where none does."""
+        texts = self.base.texts[: self.outputs]
+        return max((at for at, text in enumerate(texts) if text.strip() not in HOLDING_NOTHING), default=-1)
+
+    def is_output(self, fact: Fact) -> bool:
+        """Return whether a fact is of an output."""
+        return fact.source < self.outputs
+
+    def is_in(self, fact: Fact, rows: Iterable[int]) -> bool:
+        """Return whether a fact is of one of some rows, or of a row within."""
+        own = self.get_row(fact.record)
+        chain = set(self.base.chain(own))
+        return any(row in chain for row in rows)
+
+    def list_siblings(self, row: int) -> list[int]:
+        """Return the rows of the table or list that a row is in, itself included."""
+        group = self.base.records[row].group
+        return self.base.groups[group] if group is not None else [row]
+
+    def list_facts(self, row: int) -> list[Fact]:
+        """Return the facts of a row."""
+        return self.facts_by_row.get(row, [])
+
+    def get_field(self, fact: Fact) -> FieldName:
+        """Return the name of a fact's column: without the label of its row."""
+        path = fact.path
+        group = self.base.records[self.get_row(fact.record)].group
+        return path[-1:] if group is not None and len(path) > 1 else path
+
+    @cached_property
+    def facts_by_row(self) -> dict[int, list[Fact]]:
+        """Return the facts of each row."""
+        found: dict[int, list[Fact]] = defaultdict(list)
+        for fact in self.base.facts:
+            if fact.role is not Role.HEADER:
+                found[self.get_row(fact.record)].append(fact)
+        return found
+
+    @cached_property
+    def rows_by_word(self) -> dict[str, dict[int, list[Fact]]]:
+        """Return, for each word of a text cell, the rows that have it, with the cells."""
+        found: dict[str, dict[int, list[Fact]]] = defaultdict(lambda: defaultdict(list))
+        for fact in self.base.facts:
+            if fact.role not in _NAMING or fact.source >= self.outputs or is_heading(fact):
+                continue
+            if fact.value.kind is Kind.TEXT:
+                words: Iterable[str] = fact.value.text.split()
+            elif fact.value.kind is Kind.ID:
+                words = (fact.value.text, *base_forms_of(fact.value.text))
+            else:
+                continue
+            for word in set(words):
+                if word not in STOP:
+                    found[word][self.get_row(fact.record)].append(fact)
+        return found
+
+    def has_more(self, fact: Fact) -> bool:
+        """Return whether the row of a fact holds more than it, or is one of a list."""
+        row = self.get_row(fact.record)
+        return self.base.records[row].group is not None or len(self.list_facts(row)) > 1
+
+    @cached_property
+    def rows_by_month(self) -> dict[str, dict[int, list[Fact]]]:
+        """Return, for each name of a month, the rows whose own label is of that month alone: `2024-03`."""
+        found: dict[str, dict[int, list[Fact]]] = defaultdict(lambda: defaultdict(list))
+        for rows in self.base.groups.values():
+            labels = [self.list_facts(row)[0] for row in rows if self.list_facts(row)]
+            months = [self._find_month(fact) for fact in labels]
+            for fact, month in zip(labels, months, strict=True):
+                if month and months.count(month) == 1:
+                    for name in _MONTH_NAMES[month]:
+                        found[name][self.get_row(fact.record)].append(fact)
+        return found
+
+    def _find_month(self, fact: Fact) -> int:
+        low, high = fact.cell
+        match = _MONTH_LABEL.fullmatch(self.base.texts[fact.source][low:high].strip())
+        return int(match["month"]) if match is not None and 1 <= int(match["month"]) <= 12 else 0
+
+    @cached_property
+    def numeric(self) -> list[Fact]:
+        """Return the amounts of the outputs."""
+        return [
+            fact
+            for fact in self.base.facts
+            if fact.value.kind in NUMERIC and fact.role is not Role.HEADER and self.is_output(fact)
+        ]
+
+    def words_of(self, fact: Fact) -> frozenset[str]:
+        """Return the words that name a fact's field, with the month that a column is of.
+
+        A value in prose is named by the words of its own clause: `5412 insertions(+), 7930 deletions(-)`.
+        """
+        if not fact.path and fact.role is Role.PROSE:
+            return self._read_words_beside(fact) or fact.words
+        key = fact.path
+        known = self._words.get(key)
+        if known is None:
+            known = base_forms_of(" ".join(key)) | fact.words
+            for name in key:
+                parts = name.split("-")
+                if len(parts) in (2, 3) and parts[0].isdigit() and parts[1].isdigit():
+                    known |= _MONTH_NAMES.get(int(parts[1]), frozenset())
+            self._words[key] = known
+        return known or fact.words
+
+    def _read_words_beside(self, fact: Fact) -> frozenset[str]:
+        text = self.base.texts[fact.source]
+        before = _BEFORE.search(text[max(0, fact.start - _BESIDE) : fact.start])
+        behind = _BEHIND.match(text[fact.end : fact.end + _BESIDE])
+        own = behind.group() if behind is not None else ""
+        if not own.strip() and before is not None:
+            own = before.group()
+        return base_forms_of(own)
+
+    _words: dict[tuple[str, ...], frozenset[str]] = field(default_factory=dict)
+
+    @cached_property
+    def field_words(self) -> frozenset[str]:
+        """Return the words of all fields."""
+        return frozenset[str]().union(*(self.words_of(fact) for fact in self.base.facts if fact.path))
+
+    @cached_property
+    def names_of_fields(self) -> frozenset[str]:
+        """Return the words of the names of all fields as they are written: `p95` of `p95_latency_ms`."""
+        return frozenset(
+            word for fact in self.base.facts for name in fact.path for word in name.lower().split("_")
+        )
+
+    @cached_property
+    def word_forms(self) -> frozenset[str]:
+        """Return the words of all texts of the outputs."""
+        return frozenset[str]().union(*(base_forms_of(text) for text in self.base.texts[: self.outputs]))
+
+    def words_about(self, source: int) -> frozenset[str]:
+        """Return the words of the tool and the arguments that gave an output."""
+        if source >= self.outputs:
+            return frozenset()
+        return base_forms_of(f"{self.sources[source].tool} {self.sources[source].arguments}")
+
+
+def build_world(sources: Sequence[Source], code: Sequence[str] = ()) -> World:
+    """Read sources, outputs first; `code` is what the run executed, whose names say of what its prints are."""  # noqa: E501
+    outputs = sum(source.kind is SourceKind.OUTPUT for source in sources)
+    columns = [_list_columns(source) for source in sources]
+    base = read_facts([source.text for source in sources], columns=columns)
+    unit = _find_printed_unit(code)
+    bare = [fact for fact in base.facts if fact.source < outputs and _is_bare(fact, base.texts[fact.source])]
+    is_named = unit is not None and len({fact.value.number for fact in bare}) == 1
+    alone = {id(fact) for fact in bare}
+    base.facts = [
+        # No words are about a number that is alone on its line.
+        replace(fact, sentence=None, value=apply_unit(fact.value, unit) if is_named and unit else fact.value)
+        if id(fact) in alone else fact
+        for fact in base.facts
+    ]  # fmt: skip
+    return World(sources, base, outputs)
+
+
+_PRINTED_NAME: Final = re.compile(r"\bprint\(\s*(?P<name>[A-Za-z_]\w*)\s*\)")
+
+
+def _find_printed_unit(code: Sequence[str]) -> FieldUnit | None:
+    """Return the unit that the name of the one printed variable with a unit says: `print(total_cents)`."""
+    names = {match["name"] for source in code for match in _PRINTED_NAME.finditer(source)}
+    units = [unit for name in names if (unit := find_field_unit((name,))) is not None]
+    return units[0] if len(units) == 1 else None
+
+
+def _is_bare(fact: Fact, text: str) -> bool:
+    """Return whether a plain number without a name is alone on its line."""
+    before, behind = text[: fact.start].rpartition("\n")[2], text[fact.end :].partition("\n")[0]
+    return fact.value.kind is Kind.NUMBER and not fact.path and not f"{before}{behind}".strip()
+
+
+_TUPLES: Final = re.compile(r"\s*\[?\s*\(")
+_QUERY: Final = re.compile(r"select\b.*", re.IGNORECASE | re.DOTALL)
+
+
+def _list_columns(source: Source) -> tuple[str, ...]:
+    """Return the names of the columns that the query of an output gives to its rows, which do not repeat them."""  # noqa: E501
+    query = _QUERY.search(source.arguments)
+    if query is None or _TUPLES.match(source.text) is None:
+        return ()
+    return list_columns(query.group().rstrip('"}; \n'))

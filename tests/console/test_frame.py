@@ -1,0 +1,151 @@
+"""What every page has: side bar, project, window, keys, a finder, and a name in the browser's tab."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from .conftest import settle
+from .filled_store import FAILING, OPEN
+from .test_console import YEAR
+
+PAGES = (
+    "Overview", "Traces", "Sessions", "Failures", "Review", "Alerts", "Suites", "Experiments", "Compare",
+    "Boundary", "Settings",
+)  # fmt: skip
+
+
+def test_the_side_bar_leads_to_every_page(open_page):
+    page = open_page("/settings")
+    bar = page.get_by_role("navigation", name="Pages")
+    names = bar.get_by_role("link").all_inner_texts()
+    assert [re.sub(r"\W*\d+$", "", name).strip() for name in names] == list(PAGES)
+    for name in PAGES:
+        bar.get_by_role("link", name=name).click()
+        bar.locator("[aria-current=page]", has_text=name).wait_for()
+        settle(page)
+
+
+@pytest.mark.parametrize("path", ["/", "/traces", f"/traces/{FAILING}", "/review", "/settings"])
+def test_a_question_mark_lists_the_keys_of_every_page(open_page, path):
+    page = open_page(path)
+    page.keyboard.press("?")
+    page.locator(".help").get_by_text("this list").wait_for()
+    page.keyboard.press("Escape")
+    page.locator(".help").wait_for(state="detached")
+
+
+def test_two_keys_go_to_a_page(open_page, url):
+    page = open_page("/settings")
+    page.keyboard.press("g")
+    page.keyboard.press("f")
+    page.wait_for_url(f"{url}/failures")
+
+
+def test_the_finder_opens_a_page_and_a_trace_by_the_start_of_its_id(open_page, url):
+    page = open_page("/settings")
+    page.keyboard.press("Control+k")
+    page.get_by_label("Find", exact=True).fill("boun")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{url}/boundary")
+    page.keyboard.press("Control+k")
+    page.get_by_label("Find", exact=True).fill(FAILING[:12])
+    page.keyboard.press("Enter")
+    page.locator(".claim.contradicted").wait_for()
+
+
+def test_the_window_is_in_the_address_of_every_page(open_page):
+    page = open_page(f"/failures?{YEAR}")
+    page.get_by_label("Time range").select_option("720")
+    page.wait_for_url("**/failures?hours=720")
+    page.get_by_role("navigation", name="Pages").get_by_role("link", name="Boundary").click()
+    page.wait_for_url("**/boundary?hours=720")
+    page.get_by_role("heading", name="What agents tried, last month").wait_for()
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        (f"/traces/{FAILING}", "✗ fail: groundedness: The answer says $54.00"),
+        (f"/traces/{OPEN}", "? open: "),
+        (f"/?{YEAR}", "groundedness fails most"),
+        ("/experiments/weekly", "? open: "),
+        ("/settings", "Settings"),
+    ],
+)
+def test_the_tab_names_the_page_and_its_verdict(open_page, path, words):
+    page = open_page(path)
+    page.wait_for_function("words => document.title.startsWith(words)", arg=words)
+    assert page.title().endswith("· Spanproof")
+
+
+def test_times_are_the_reader_s_and_name_utc(browser, url):
+    context = browser.new_context(timezone_id="Asia/Tokyo")
+    page = context.new_page()
+    page.goto(f"{url}/traces/{FAILING}")
+    moment = page.locator("main time").first
+    moment.wait_for()
+    local, utc = moment.inner_text(), moment.get_attribute("title")
+    hours = (int(local[6:8]) - int(utc[11:13])) % 24
+    context.close()
+    assert utc.endswith(" UTC")
+    assert hours == 9
+
+
+def test_a_phone_has_one_row_of_navigation_and_a_drawer_with_the_rest(open_page):
+    page = open_page("/", width=390)
+    bar = page.get_by_role("navigation", name="Main pages")
+    tops = bar.locator("> *").evaluate_all("all => all.map((each) => each.getBoundingClientRect().top)")
+    assert len(tops) == 5
+    assert len(set(tops)) == 1
+    bar.get_by_role("button", name="More").click()
+    page.get_by_role("dialog").get_by_role("link", name="Sessions").click()
+    page.get_by_role("heading", name="Sessions").wait_for()
+
+
+def test_nothing_moves_where_a_reader_wants_less_motion(browser, url):
+    context = browser.new_context(reduced_motion="reduce")
+    page = context.new_page()
+    page.goto(f"{url}/traces/{FAILING}")
+    page.locator(".claim.contradicted").click()
+    moving = page.evaluate(
+        """() => [...document.querySelectorAll('*')].filter((each) => {
+            const style = getComputedStyle(each);
+            return parseFloat(style.transitionDuration) > 0.01 || parseFloat(style.animationDuration) > 0.01;
+        }).map((each) => each.outerHTML.slice(0, 120))"""
+    )
+    context.close()
+    assert not moving
+
+
+def test_the_page_keeps_to_its_policy(open_page):
+    page = open_page("/settings")
+    assert page.locator("style").count() == 0
+    page.keyboard.press("Control+k")
+    page.get_by_label("Find", exact=True).wait_for()
+    assert page.locator("style").count() == 0
+    assert page.evaluate("document.fonts.ready.then(() => document.fonts.check('13px \"Inter Variable\"'))")
+
+
+def test_a_card_is_chosen_and_skipped_by_keys(open_page):
+    page = open_page(f"/review?{YEAR}&layer=trajectory")
+    page.keyboard.press("j")
+    page.locator(".card[data-chosen]").wait_for()
+    before = page.locator(".card").count()
+    page.keyboard.press("s")
+    page.wait_for_function("count => document.querySelectorAll('.card').length === count", arg=before - 1)
+    assert page.locator(".card[data-chosen]").count() == 1
+
+
+def test_a_theme_is_chosen_and_kept(open_page):
+    page = open_page("/settings")
+    paper = "() => getComputedStyle(document.querySelector('header.bar')).backgroundColor"
+    light = page.evaluate(paper)
+    page.get_by_role("button", name="dark theme").click()
+    page.get_by_role("button", name="light theme").wait_for()
+    dark = page.evaluate(paper)
+    assert dark != light
+    page.reload()
+    page.get_by_role("button", name="light theme").wait_for()
+    assert page.evaluate(paper) == dark
