@@ -106,7 +106,11 @@ class Boundary:
         return Judged.OUTSIDE
 
     def _is_device(self, resolved: str) -> bool:
-        return resolved.startswith("/dev/") and resolved.split("/")[2] in _DEVICES
+        if not resolved.startswith("/dev/"):
+            return False
+        # Terminals are opened to write, too, to find the first that is there.
+        is_probe = PROBED.fullmatch(resolved) is not None and not os.path.lexists(resolved)
+        return is_probe or resolved.split("/")[2] in _DEVICES
 
 
 def _is_missing_service(resolved: str) -> bool:
