@@ -146,15 +146,20 @@ def test_keys_that_are_not_known_change_nothing(name, tmp_path):
     assert answers[: len(found)] == answers[len(found) :]
 
 
-@pytest.mark.parametrize(
-    "member", ["{}", "[]", "null", "{", "12", '{"messages": 1}', '{"messages": [1, null]}']
-)
-def test_an_archive_of_inspect_with_a_strange_sample_is_read_or_reported(member, tmp_path):
+def write_log(tmp_path, member: str):
+    """Return the path of an archive of inspect_ai with this sample."""
     path = tmp_path / "log.eval"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("header.json", json.dumps(LOG))
         archive.writestr("samples/1_epoch_1.json", member)
-    try:
-        check_reading(path, member)
-    except ValueError as problem:
-        assert "inspect_ai" in str(problem)
+    return path
+
+
+@pytest.mark.parametrize("member", ["{}", "[]", "null", "12", '{"messages": 1}', '{"messages": [1, null]}'])
+def test_an_archive_of_inspect_with_a_strange_sample_is_read_or_reported(member, tmp_path):
+    check_reading(write_log(tmp_path, member), member)
+
+
+def test_an_archive_of_inspect_with_a_broken_sample_is_refused_and_named(tmp_path):
+    with pytest.raises(ValueError, match="not a log of inspect_ai"):
+        read_file(write_log(tmp_path, "{"))
