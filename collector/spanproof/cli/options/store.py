@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 from click.core import ParameterSource
@@ -20,6 +20,9 @@ from spanproof.cli.problems import UsageProblem
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
 from spanproof.store import AmbiguousTrace, Store, TraceRow, open_store
 from spanproof.trace import Layer, State, get_state
+
+if TYPE_CHECKING:
+    from spanproof.config.model import Config
 
 # The driver logs what it then raises; without a handler its line would appear on stderr beside our message.
 logging.getLogger("clickhouse_connect").addHandler(logging.NullHandler())
@@ -43,6 +46,12 @@ store_option = click.option(
     show_envvar=True,
     help="Directory of an embedded store, or DSN of a ClickHouse server.",
 )
+
+
+def choose_location(location: str, config: Config) -> str:
+    """Return the store that `--store` or the environment names, else that of the configuration."""
+    source = click.get_current_context().get_parameter_source("location")
+    return config.store.location if source is ParameterSource.DEFAULT else location
 
 
 @dataclass(frozen=True, slots=True)
