@@ -53,6 +53,14 @@ def test_what_fires_is_listed_and_what_has_ended_on_request(location, capfd):
     assert sorted(states) == [("firing", True), ("resolved", True)]  # both are in the update
 
 
+def test_a_rule_is_tried_on_the_store_of_its_configuration(location, tmp_path, capfd):
+    config = tmp_path / "spanproof.yaml"
+    rules = "[{name: misquotes, layer: groundedness}]"
+    config.write_text(f"store: {{location: {location}}}\nalerts: {rules}")
+    assert run(["alerts", "test", "misquotes", "--since", "90s", "--config", str(config)]) == 0
+    assert "misquotes would have fired 0 times in the last 90s" in capfd.readouterr().out
+
+
 def test_an_alert_is_acknowledged_by_the_start_of_its_id(location, capfd):
     (alert,) = listed(capfd, "list", "--store", location)
     start = str(alert["id"])[:6]

@@ -8,6 +8,7 @@ import pytest
 
 from spanproof.alerts import AlertRule, Status
 from spanproof.alerts.outage import OutageResult, simulate_outage
+from spanproof.alerts.replay import count_pages
 from spanproof.cli.app import run
 
 TENANTS = 120
@@ -25,6 +26,10 @@ def test_120_tenants_that_fail_by_one_database_are_one_incident(outage):
     assert outage.most_members == TENANTS
     assert outage.has_ended
     assert outage.pages_by_group >= TENANTS
+
+
+def test_an_incident_with_its_updates_is_one_page(outage):
+    assert count_pages(outage.notifications) == 1
 
 
 def test_its_updates_pause_twice_as_long_each_time(outage):

@@ -6,9 +6,10 @@ In: a rule, and what is measured, from a store or a simulation. Out: the notific
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from spanproof.alerts.engine import AlertEngine
+from spanproof.alerts.model import Status
 from spanproof.alerts.notification import Notification
 from spanproof.config.alerts import AlertRule
 from spanproof.config.targets import Webhook
@@ -44,6 +45,14 @@ def iter_notifications(
             yield from engine.tick(now_ns)
     finally:
         engine.close(1.0)
+
+
+def count_pages(notifications: Iterable[Notification]) -> int:
+    """Return how many begin an incident: updates, reminders and ends are none."""
+    return sum(
+        notification.status is Status.FIRING and not (notification.is_update or notification.repeated)
+        for notification in notifications
+    )
 
 
 class ReplayStore:

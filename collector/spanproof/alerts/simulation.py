@@ -1,8 +1,8 @@
 """Pages of a rule under traffic whose true rate is known.
 
 In: a rule, how many verdicts a window has, a true rate. Out: how often it pages a week at a steady rate, and
-how soon it detects a step. The rule runs in the engine that `serve` runs; beside it stand two rules as they
-are written for Prometheus, over the same verdicts.
+how soon it detects a step. The rule runs in the engine that `serve` runs; it is compared with two rules as
+they are written for Prometheus, over the same verdicts.
 """
 
 from __future__ import annotations

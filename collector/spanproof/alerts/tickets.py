@@ -190,7 +190,7 @@ def _build_notification(
     is_over = cluster.state is ClusterState.RESOLVED or occurrence.clean_release is not None
     status = Status.RESOLVED if is_over else Status.FIRING
     ticket_id = digest("ticket", cluster.id, occurrence.first_release)
-    known, base = cluster.explanation, (console_url or "").rstrip("/")
+    explanation, base = cluster.explanation, (console_url or "").rstrip("/")
     summary = _summarise_cluster(cluster, occurrence, settings)
     alert = Alert(
         id=ticket_id,
@@ -201,7 +201,7 @@ def _build_notification(
         measure=TICKET_MEASURE,
         cohort={},
         group={},
-        labels={"cluster": cluster.id, "kind": known.kind.id if known.kind is not None else ""},
+        labels={"cluster": cluster.id, "kind": explanation.kind.id if explanation.kind is not None else ""},
         summary=summary,
         since_ns=cluster.first_seen_ns,
         at_ns=now_ns,
@@ -230,11 +230,11 @@ def _summarise_cluster(cluster: FailureCluster, occurrence: Occurrence, settings
         return f"None of the {release.runs} runs of release {flatten_line(release.name, 80)} failed so."
     if cluster.state is ClusterState.RESOLVED:
         return f"The cluster is resolved. {cluster.note}".strip()
-    known = cluster.explanation
+    explanation = cluster.explanation
     window = describe_span(settings.window_s)
     since = f" New in {flatten_line(cluster.new_since, 80)}." if cluster.new_since else ""
-    cause = f" Suspected cause: {known.cause}" if known.cause else ""
-    fix = f" Suggested fix: {known.fix}" if known.fix else f" {NO_ADVICE}"
+    cause = f" Suspected cause: {explanation.cause}" if explanation.cause else ""
+    fix = f" Suggested fix: {explanation.fix}" if explanation.fix else f" {NO_ADVICE}"
     return f"{cluster.runs} runs in the last {window}, {cluster.runs_before} before.{since}{cause}{fix}"
 
 

@@ -109,11 +109,11 @@ def explain(signature: Signature) -> Explanation:
     of_tool = f" (tool {signature.subject})" if _is_of_tool(signature) else ""
     if cause is None:
         return Explanation(_build_plain_name(signature) + of_tool)
-    given = {
+    fields = {
         name: getattr(signature, name)
         for name in ("key", "subject", "error_type", "package", "check", "failure_class")
     }
-    words = [text.format_map(given).replace(" ()", "") for text in (cause.title, cause.cause, cause.fix)]
+    words = [text.format_map(fields).replace(" ()", "") for text in (cause.title, cause.cause, cause.fix)]
     return Explanation(words[0] + of_tool, words[1], words[2], kinds()[cause.kind])
 
 
@@ -139,9 +139,9 @@ def load_causes() -> Mapping[str, Cause]:
 
 def _read(rule: Mapping[str, object]) -> Cause:
     def words(name: str) -> frozenset[str]:
-        given = rule.get(name, ())
-        assert isinstance(given, list | tuple), f"{rule['id']}: {name} is a list"
-        return frozenset(map(str, given))
+        listed = rule.get(name, ())
+        assert isinstance(listed, list | tuple), f"{rule['id']}: {name} is a list"
+        return frozenset(map(str, listed))
 
     unknown = rule.keys() - _KEYS
     assert not unknown, f"{rule['id']}: no key {min(unknown)!r}; quote a text with a comma or a colon"

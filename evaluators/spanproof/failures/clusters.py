@@ -49,10 +49,10 @@ def cluster(signatures: Mapping[str, Signature], moved: Mapping[str, str] | None
             continue
         words = _split_words(signature.message)
         anchors = tuple(sorted(_ANCHOR.findall(signature.message)))
-        known = leaders.setdefault((signature.family, anchors), [])
-        alike = next((leader for leader, text in known if compute_similarity(words, text) >= ALIKE), None)
+        earlier = leaders.setdefault((signature.family, anchors), [])
+        alike = next((leader for leader, text in earlier if compute_similarity(words, text) >= ALIKE), None)
         if alike is None:
-            known.append((own, words))
+            earlier.append((own, words))
         elif own not in decided:
             found[own] = alike
     return {own: _follow(leader, decided) for own, leader in found.items()}

@@ -92,12 +92,12 @@ def extract_run_failures(trace: Trace, evaluated: RunEvaluation) -> list[Failure
     layers = {score.layer for score in failed if score.name == score.layer.value}
     found = _find_outcome_failures(evaluated, account) if layers & _CODE_LAYERS else []
     if Layer.CORRECTNESS in layers:
-        found += _find_correctness_failures(failed, {each.span_id for each in found})
+        found += _find_correctness_failures(failed, {failure.span_id for failure in found})
     found += _find_boundary_failures(evaluated, failed)
     if Layer.GROUNDEDNESS in layers:
         found += _find_groundedness_failures(failed, account)
     if Layer.TRAJECTORY in layers:
-        found += _find_trajectory_failures(run, failed, {each.signature.layer for each in found})
+        found += _find_trajectory_failures(run, failed, {failure.signature.layer for failure in found})
     found += [
         _Found(sign(score.layer, score.name, failure_class="fail"), score.span_id, rank=_Rank.OWN_EVALUATOR)
         for score in failed
@@ -106,7 +106,7 @@ def extract_run_failures(trace: Trace, evaluated: RunEvaluation) -> list[Failure
     if not found:
         return []
     # Of one rank and time the first layer counts: `min` keeps the order.
-    root = min(found, key=lambda each: (each.rank, _find_mistake_time(trace, run, each.span_id)))
+    root = min(found, key=lambda failure: (failure.rank, _find_mistake_time(trace, run, failure.span_id)))
     return [
         Failure(
             signature=root.signature,
@@ -136,29 +136,29 @@ def _find_outcome_failures(evaluated: RunEvaluation, account: Account) -> list[_
         if recovery.status is not RecoveryStatus.UNRECOVERED
     }
     return [
-        replace(each, rank=_Rank.MENDED) if each.span_id in mended else each
-        for each in _list_failed_parts(evaluated, account)
+        replace(failure, rank=_Rank.MENDED) if failure.span_id in mended else failure
+        for failure in _list_failed_parts(evaluated, account)
     ]
 
 
 def _list_failed_parts(evaluated: RunEvaluation, account: Account) -> Iterator[_Found]:
     for step in evaluated.run.steps:
         of_code: set[str | None] = set()
-        known = False
+        has_part = False
         for snippet in step.snippets:
             outcome = account.of(snippet)
             if outcome.state in FAILING:
-                known = True
+                has_part = True
                 of_code |= {snippet.span_id, *(call.span_id for call in snippet.tape)}
                 yield _build_snippet_failure(evaluated, snippet, outcome)
         for position, call in enumerate(step.calls):
             outcome = account.of_call(step, position)
             if outcome.state not in FAILING or is_answer(call) or call.span_id in of_code:
                 continue
-            known = True
+            has_part = True
             yield _build_outcome_failure("call", outcome, call.error, call.span_id or step.span_id, call.tool)
         own = account.steps.get(step.number)
-        if not known and own is not None and own.state in FAILING:
+        if not has_part and own is not None and own.state in FAILING:
             yield _build_outcome_failure("call", own, step.error, step.span_id, _find_requested_tool(step))
 
 
@@ -185,8 +185,8 @@ def _build_outcome_failure(
     text: str = "",
     package: str = "",
 ) -> _Found:
-    said = error.message if error is not None and error.message else text or outcome.quote
-    raised = read_raised(said, outcome.error_type)
+    words_of_error = error.message if error is not None and error.message else text or outcome.quote
+    raised = read_raised(words_of_error, outcome.error_type)
     signature = sign(
         Layer.EXECUTION,
         check,
@@ -238,7 +238,7 @@ def _find_attempt_failures(evaluated: RunEvaluation, snippet: Snippet) -> Iterat
     replay = evaluated.replay
     step = None if isinstance(replay, NoReplay) else replay.step(snippet.id)
     refused: list[Attempt] = [
-        each for each in (step.execution.attempts if step is not None else ()) if not each.allowed
+        attempt for attempt in (step.execution.attempts if step is not None else ()) if not attempt.allowed
     ]
     for attempt in refused:
         subject = classify_target(attempt.kind, attempt.target)

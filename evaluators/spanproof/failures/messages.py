@@ -104,16 +104,16 @@ def read_raised(text: str, error_type: str | None = None) -> Raised:
         line, thrown_type = thrown
         return Raised(thrown_type or error_type or "", _strip_type(line, thrown_type or ""))
     bare = unwrap(text)
-    known = (error_type or "").rpartition(".")[2]
-    inner = _INDEXED.match(bare.partition(": ")[2] if known and bare.startswith(known) else bare)
+    own_type = (error_type or "").rpartition(".")[2]
+    inner = _INDEXED.match(bare.partition(": ")[2] if own_type and bare.startswith(own_type) else bare)
     if inner is None and ": Could not index " in bare[:200]:
         inner = _INDEXED.match(bare.partition(": ")[2])
     if inner is not None:
-        bare, known = inner["cause"], ""
+        bare, own_type = inner["cause"], ""
     prefixed = _PREFIX.match(bare)
-    if prefixed is not None and (not known or prefixed["type"] == known or bare != text.strip()):
+    if prefixed is not None and (not own_type or prefixed["type"] == own_type or bare != text.strip()):
         return Raised(prefixed["type"], _find_first_line(prefixed["message"]))
-    return Raised(known, _find_first_line(bare))
+    return Raised(own_type, _find_first_line(bare))
 
 
 def mask(message: str) -> str:

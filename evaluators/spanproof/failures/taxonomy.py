@@ -49,7 +49,7 @@ class Rating:
 
     Attributes:
         value: from 1 to 5; None where none of its scores is known.
-        rests_on: the scores behind it: id and value from 0 to 1.
+        rests_on: its scores: id and value from 0 to 1.
         capped_by: ids of failed decisive scores.
     """
 
@@ -77,12 +77,14 @@ def rate_run(scores: Iterable[Score]) -> tuple[Rating, ...]:
 
 def _rate_dimension(dimension: Dimension, values: Mapping[str, float], failed: set[str]) -> Rating:
     capped = tuple(sorted(failed & dimension.decisive))
-    known = {name: weight for name, weight in dimension.scores.items() if name in values}
-    if not known and not capped:
+    weights = {name: weight for name, weight in dimension.scores.items() if name in values}
+    if not weights and not capped:
         return Rating(dimension, None)
-    rests_on = tuple((name, values[name]) for name in dict.fromkeys((*known, *capped)))
+    rests_on = tuple((name, values[name]) for name in dict.fromkeys((*weights, *capped)))
     mean = (
-        sum(values[name] * weight for name, weight in known.items()) / sum(known.values()) if known else 0.0
+        sum(values[name] * weight for name, weight in weights.items()) / sum(weights.values())
+        if weights
+        else 0.0
     )
     value = LOWEST + (HIGHEST - LOWEST) * mean
     return Rating(dimension, round(min(value, CAP) if capped else value, 1), rests_on, capped)
@@ -102,8 +104,8 @@ def kinds() -> Mapping[str, Kind]:
 def load_dimensions() -> tuple[Dimension, ...]:
     """Return the dimensions of a rating."""
     return tuple(
-        Dimension(each["id"], each["name"], each["scores"], frozenset(each["decisive"]))
-        for each in _load_document()["dimensions"]
+        Dimension(row["id"], row["name"], row["scores"], frozenset(row["decisive"]))
+        for row in _load_document()["dimensions"]
     )
 
 

@@ -11,13 +11,19 @@ from uuid import uuid4
 import click
 from rich.table import Table
 
-from spanproof.alerts import Alert, AlertRule, Status
+from spanproof.alerts import Alert, AlertRule
 from spanproof.alerts.episodes import FIRING, PENDING
 from spanproof.alerts.messages import describe_span
 from spanproof.alerts.notification import sort_members, summarise_members
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.config import with_config_options
-from spanproof.cli.options.store import opened_store, parse_span, store_option, with_limit_option
+from spanproof.cli.options.store import (
+    choose_location,
+    opened_store,
+    parse_span,
+    store_option,
+    with_limit_option,
+)
 from spanproof.cli.output.console import console, inform, pick, print_json
 from spanproof.cli.output.hostile import clean_line
 from spanproof.cli.output.words import format_count, format_time
@@ -170,30 +176,29 @@ def try_rule(rule: str, since: str, config: Config, location: str, as_json: bool
     RULE is its name. It is read over the scores that the store has now, from the past on, in steps of a
     twelfth of its window. Nothing is sent, and nothing is written.
     """
-    from spanproof.alerts.replay import choose_step_s, iter_notifications
+    from spanproof.alerts.replay import choose_step_s, count_pages, iter_notifications
 
-    watched = next((each for each in config.alerts if each.name == rule), None)
+    watched = next((one for one in config.alerts if one.name == rule), None)
     if watched is None:
-        names = ", ".join(each.name for each in config.alerts) or "none"
+        names = ", ".join(one.name for one in config.alerts) or "none"
         raise UsageProblem(f"alerts test: there is no rule {rule!r}", f"The configuration has: {names}.")
     end_ns = time.time_ns()
     start_ns = end_ns - parse_span("--since", since)
-    with opened_store(location) as store:
+    with opened_store(choose_location(location, config)) as store:
         made = [*iter_notifications(watched, store.measures, start_ns, end_ns, choose_step_s(watched))]
-    fired = [each for each in made if each.status is Status.FIRING and not each.repeated]
+    fired = count_pages(made)
     if as_json:
         for notification in made:
-            print_json({"kind": "notification", **pick(notification, "at_ns status repeated summary")})
-        print_json(
-            {"kind": "trial", "rule": rule, "start_ns": start_ns, "end_ns": end_ns, "fired": len(fired)}
-        )
+            print_json(
+                {"kind": "notification", **pick(notification, "at_ns status repeated is_update summary")}
+            )
+        print_json({"kind": "trial", "rule": rule, "start_ns": start_ns, "end_ns": end_ns, "fired": fired})
         return EXIT_PASS
     for notification in made:
-        line = f"{format_time(notification.at_ns)} UTC  {notification.status.value}: {notification.summary}"
+        kind = "update" if notification.is_update else notification.status.value
+        line = f"{format_time(notification.at_ns)} UTC  {kind}: {notification.summary}"
         console.print(clean_line(line, 300))
-    console.print(
-        clean_line(f"{rule} would have fired {format_count(len(fired), 'time')} in the last {since}")
-    )
+    console.print(clean_line(f"{rule} would have fired {format_count(fired, 'time')} in the last {since}"))
     return EXIT_PASS
 
 
@@ -249,24 +254,24 @@ def simulate(
         return EXIT_PASS
     rule = AlertRule.model_validate(settings)
     found = [
-        each
+        result
         for volume in volumes or (40, 200, 1000)
-        for each in simulate_rule(rule, volume, weeks=weeks, steps=steps)
+        for result in simulate_rule(rule, volume, weeks=weeks, steps=steps)
     ]
     if as_json:
-        for each in found:
+        for result in found:
             print_json(
-                pick(each, "name verdicts_per_window pages_a_week detected_within_window windows_to_detect")
+                pick(result, "name verdicts_per_window pages_a_week detected_within_window windows_to_detect")
             )
         return EXIT_PASS
     table = Table(
         "rule", "verdicts a window", *(f"{factor:g} x" for factor in FACTORS), "detected within", "median"
     )
-    for each in found:
-        wait = "-" if each.windows_to_detect is None else f"{each.windows_to_detect:.2f} windows"
-        pages = (f"{pages:.2g}" for pages in each.pages_a_week)
+    for result in found:
+        wait = "-" if result.windows_to_detect is None else f"{result.windows_to_detect:.2f} windows"
+        pages = (f"{pages:.2g}" for pages in result.pages_a_week)
         table.add_row(
-            each.name, str(each.verdicts_per_window), *pages, f"{each.detected_within_window:.0%}", wait
+            result.name, str(result.verdicts_per_window), *pages, f"{result.detected_within_window:.0%}", wait
         )
     console.print(
         "Pages a week at steady rates, by multiple of the threshold; doublings detected within the window."
@@ -296,7 +301,7 @@ def _print_outage(settings: dict[str, object], groups: int, volume: int, *, as_j
 def _read_rows(store: Store, *, every: bool, limit: int) -> list[_Row]:
     events = [event for event in store.alerts.states() if every or event.status in (PENDING, FIRING)]
     acknowledged = {
-        (each.rule, each.fingerprint, each.episode_ns): each for each in store.alerts.acknowledgements()
+        (one.rule, one.fingerprint, one.episode_ns): one for one in store.alerts.acknowledgements()
     }
     waiting: dict[str, list[Delivery]] = {}
     for delivery in store.alerts.deliveries():
@@ -376,25 +381,25 @@ def _list_notes(members: Sequence[_Row]) -> list[str]:
     return notes + [f"{one.target}: {one.state} {one.error}".strip() for one in deliveries]
 
 
-def _read_matchers(given: Sequence[str]) -> dict[str, str]:
+def _read_matchers(texts: Sequence[str]) -> dict[str, str]:
     matchers = {}
-    for each in given:
-        name, equals, pattern = each.partition("=")
+    for text in texts:
+        name, equals, pattern = text.partition("=")
         if not equals or not name.strip():
             raise UsageProblem(
-                f"alerts silence: {each!r} is no matcher", "Write LABEL=PATTERN: agent='check*'."
+                f"alerts silence: {text!r} is no matcher", "Write LABEL=PATTERN: agent='check*'."
             )
         matchers[name.strip()] = pattern
     return matchers
 
 
-def _find_silence(store: Store, given: str, now_ns: int) -> Silence:
-    found = [silence for silence in store.alerts.silences(now_ns) if silence.id.startswith(given)]
+def _find_silence(store: Store, start: str, now_ns: int) -> Silence:
+    found = [silence for silence in store.alerts.silences(now_ns) if silence.id.startswith(start)]
     if len(found) != 1:
         many = (
             f"{format_count(len(found), 'silence')} in force {'has' if len(found) == 1 else 'have'} this id"
         )
-        raise UsageProblem(f"silence {given!r}: {many}", "`spanproof alerts list` lists them.")
+        raise UsageProblem(f"silence {start!r}: {many}", "`spanproof alerts list` lists them.")
     return found[0]
 
 

@@ -16,6 +16,7 @@ from spanproof.cli.options.cluster import find_cluster
 from spanproof.cli.options.cohort import with_by_option, with_where_option
 from spanproof.cli.options.config import with_config_options
 from spanproof.cli.options.store import (
+    choose_location,
     find_run,
     find_trace,
     opened_store,
@@ -148,7 +149,7 @@ def sync(config: Config, location: str, as_json: bool) -> int:
         )
     notifiers = {target.label: notifier_for(target) for target in settings.notify}
     now_ns, url = time.time_ns(), config.console.public_url
-    with opened_store(location) as store:
+    with opened_store(choose_location(location, config)) as store:
         results = list(sync_tickets(store, settings, notifiers, now_ns, console_url=url))
     for result in results:
         if as_json:

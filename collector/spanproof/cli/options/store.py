@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -18,6 +18,9 @@ from click.core import ParameterSource
 from spanproof.cli.problems import UsageProblem
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
 from spanproof.store import AmbiguousTrace, Store, open_store
+
+if TYPE_CHECKING:
+    from spanproof.config.model import Config
 
 # The driver logs what it then raises; without a handler its line would appear on stderr beside our message.
 logging.getLogger("clickhouse_connect").addHandler(logging.NullHandler())
@@ -35,6 +38,12 @@ store_option = click.option(
     show_envvar=True,
     help="Directory of an embedded store, or DSN of a ClickHouse server.",
 )
+
+
+def choose_location(location: str, config: Config) -> str:
+    """Return the store that `--store` or the environment names, else that of the configuration."""
+    source = click.get_current_context().get_parameter_source("location")
+    return config.store.location if source is ParameterSource.DEFAULT else location
 
 
 @dataclass(frozen=True, slots=True)
