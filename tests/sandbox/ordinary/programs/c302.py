@@ -1,0 +1,2 @@
+import plotly.offline as po, plotly.colors as c, plotly.express as px
+po.plot({"data": [{"y": [1, 2]}]}, filename="o.html", auto_open=False); print(c.sample_colorscale("Viridis", [0.5]), px.histogram(px.data.tips(), x="total_bill", nbins=5).data[0].nbinsx, px.treemap(names=["a"], parents=[""]).data[0].type, px.timeline([{"s": "2024-01-01", "e": "2024-01-02", "t": "x"}], x_start="s", x_end="e", y="t").data[0].orientation, px.box(px.data.tips(), x="day", y="tip", animation_frame="time").frames[0].name)
