@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
@@ -64,12 +65,17 @@ class DoingBinder:
     def __init__(self, world: World, doings: Sequence[Doing], texts: Sequence[str]) -> None:
         self.world = world
         self.doings = [(doing, base_forms_of(doing.tool)) for doing in doings]
-        self.words = frozenset[str]().union(
-            *(base_forms_of(f"{doing.tool} {doing.arguments} {doing.result}") for doing in doings),
-            *map(base_forms_of, texts),
-            world.word_forms,
-        )
+        self.texts = texts
         self.has_calls = bool(doings)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Return the words of all calls, code and outputs of the run."""
+        return frozenset[str]().union(
+            *(base_forms_of(f"{doing.tool} {doing.arguments} {doing.result}") for doing, _ in self.doings),
+            *map(base_forms_of, self.texts),
+            self.world.word_forms,
+        )
 
     def bind(self, reading: Reading) -> Iterator[Claim]:
         """Yield the claims of a passage about what was done."""

@@ -90,9 +90,10 @@ class ProseIndex:
             self._sentences = []
             for source, text in enumerate(self._world.base.texts[: self._world.outputs]):
                 for match in _SENTENCE.finditer(text[:_MAX_CHARS]):
+                    if _STRUCTURE.search(match.group()):
+                        continue
                     words = tuple(base_form(word) for word, _, _ in split_words(match.group()))
-                    is_prose = len(words) >= _FEWEST_WORDS and not _STRUCTURE.search(match.group())
-                    if not is_prose or len(words) > _MOST_WORDS:
+                    if not _FEWEST_WORDS <= len(words) <= _MOST_WORDS:
                         continue
                     numbers = frozenset(number.rstrip(".,") for number in _NUMBER.findall(match.group()))
                     negations = sum(word in load_words("negation") for word in words)

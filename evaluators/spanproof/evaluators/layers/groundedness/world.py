@@ -29,6 +29,7 @@ _MONTH_NAMES: Final = {
     number: frozenset(base_form(name) for name, each in MONTHS.items() if each == number and name.isascii())
     for number in range(1, 13)
 }
+_ALL_MONTH_NAMES: Final = frozenset[str]().union(*_MONTH_NAMES.values())
 _MONTH_LABEL: Final = re.compile(r"\d{4}-(?P<month>\d\d)(?:-01)?")
 _BESIDE: Final = 60
 HOLDING_NOTHING: Final = frozenset(("", "None", "Execution logs:"))
@@ -57,10 +58,12 @@ class World:
         row = self._rows.get(record)
         if row is None:
             row = record
-            for each in self.base.chain(record):
-                row = each
-                if self.base.records[each].group is not None and not self._is_element(each):
-                    break
+            # Most records are in no other.
+            if self.base.records[record].parent is not None:
+                for each in self.base.chain(record):
+                    row = each
+                    if self.base.records[each].group is not None and not self._is_element(each):
+                        break
             self._rows[record] = row
         return row
 
@@ -106,9 +109,11 @@ class World:
     def facts_by_row(self) -> dict[int, list[Fact]]:
         """Return the facts of each row."""
         found: dict[int, list[Fact]] = defaultdict(list)
+        rows = self._rows
         for fact in self.base.facts:
             if fact.role is not Role.HEADER:
-                found[self.get_row(fact.record)].append(fact)
+                row = rows.get(fact.record)
+                found[self.get_row(fact.record) if row is None else row].append(fact)
         return found
 
     @cached_property
@@ -134,8 +139,12 @@ class World:
         row = self.get_row(fact.record)
         return self.base.records[row].group is not None or len(self.list_facts(row)) > 1
 
+    def list_rows_of_month(self, name: str) -> dict[int, list[Fact]]:
+        """Return the rows whose own label is of a month alone, with their labels."""
+        return self._rows_by_month.get(name, {}) if name in _ALL_MONTH_NAMES else {}
+
     @cached_property
-    def rows_by_month(self) -> dict[str, dict[int, list[Fact]]]:
+    def _rows_by_month(self) -> dict[str, dict[int, list[Fact]]]:
         """Return, for each name of a month, the rows whose own label is of that month alone: `2024-03`."""
         found: dict[str, dict[int, list[Fact]]] = defaultdict(lambda: defaultdict(list))
         for rows in self.base.groups.values():
@@ -244,8 +253,10 @@ def _find_printed_unit(code: Sequence[str]) -> FieldUnit | None:
 
 def _is_bare(fact: Fact, text: str) -> bool:
     """Return whether a plain number without a name is alone on its line."""
+    if fact.path or fact.value.kind is not Kind.NUMBER:
+        return False
     before, behind = text[: fact.start].rpartition("\n")[2], text[fact.end :].partition("\n")[0]
-    return fact.value.kind is Kind.NUMBER and not fact.path and not f"{before}{behind}".strip()
+    return not f"{before}{behind}".strip()
 
 
 _TUPLES: Final = re.compile(r"\s*\[?\s*\(")
