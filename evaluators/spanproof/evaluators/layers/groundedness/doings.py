@@ -40,9 +40,6 @@ _VERBS: Final = {
     "order": "order purchase buy create checkout reorder place",
 }
 _OWN: Final = frozenset(("i",))
-_ALL_DONE: Final = frozenset(
-    ("done", "all done", "all set", "fixed", "that's done", "it is done", "completed")
-)
 _SUPPOSING: Final = frozenset(
     ("will", "would", "can", "could", "may", "might", "should", "shall", "to", "if", "'ll", "’ll")
 )
@@ -117,7 +114,7 @@ class DoingBinder:
         succeeded = [doing for doing in calls if doing.succeeded]
         failed = [doing for doing in calls if doing.succeeded is False]
         if is_negated:
-            return self._bind_failure(reading, at, failed) if failed and not succeeded else None
+            return None
         if succeeded:
             doing = next((each for each in reversed(succeeded) if self._covers_names(each, reading)), None)
             if doing is None or failed:
@@ -137,38 +134,6 @@ class DoingBinder:
         if alike is None or not self.words.isdisjoint(base_forms_of(alike)):
             return None
         return self._build_contradiction(reading, at, Cause.NOT_FOUND, None)
-
-    def _bind_failure(self, reading: Reading, at: int, failed: Sequence[Doing]) -> Claim | None:
-        """Return the claim that something was not done, which each call for it bears out."""
-        doing = next((each for each in reversed(failed) if self._covers_names(each, reading)), None)
-        if doing is None:
-            return None
-        word = reading.words[at]
-        reading.cover(at)
-        reading.cover(
-            *(
-                index
-                for index, other in enumerate(reading.words)
-                if (other.head == at or index in (at - 1, at - 2)) and is_of(other, "negation")
-            )
-        )
-        evidence = ClaimEvidence(doing.output, f"{doing.tool} failed", source="output")
-        return make_claim(
-            reading, word.start, word.end, ClaimKind.NEGATION, Verdict.GROUNDED, Cause.STATED, evidence
-        )
-
-    def bind_done(self, reading: Reading) -> Claim | None:
-        """Return the claim that all is done, where a passage says just that and each call succeeded."""
-        said = [word.text.lower() for word in reading.words if word.text[:1].isalpha()]
-        is_said = " ".join(said) in _ALL_DONE
-        if not is_said or not self.doings or not all(doing.succeeded for doing, _ in self.doings):
-            return None
-        reading.cover(*range(len(reading.words)))
-        last = self.doings[-1][0]
-        evidence = ClaimEvidence(last.output, f"{last.tool} succeeded", source="output")
-        return make_claim(
-            reading, 0, len(reading.text), ClaimKind.DOING, Verdict.GROUNDED, Cause.STATED, evidence
-        )
 
     def _has_own_subject(self, reading: Reading, at: int) -> bool:
         words = reading.words

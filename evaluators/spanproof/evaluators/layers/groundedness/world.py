@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
+from spanproof.evaluators.layers.groundedness.match import find_power_of_ten, is_unnamed
 from spanproof.evaluators.layers.groundedness.sources.model import Source, SourceKind
 from spanproof.reading.dates import MONTHS
 from spanproof.reading.documents.read import read_facts
@@ -216,6 +217,32 @@ class World:
         """Return the words of all texts of the outputs."""
         return frozenset[str]().union(*(base_forms_of(text) for text in self.base.texts[: self.outputs]))
 
+    def is_one_of_several(self, fact: Fact) -> bool:
+        """Return whether an amount was printed beside others without a name for each: "45.0 12.5"."""
+        if not self._is_unlabelled(fact):
+            return False
+        others = {other.value.amount for other in self.unlabelled if other.source == fact.source}
+        # 4500 cents and $45.00 are one amount.
+        return any(find_power_of_ten(other, fact.value.amount) is None for other in others)
+
+    @cached_property
+    def unlabelled(self) -> list[Fact]:
+        """Return the amounts of the outputs that nothing names: no field, no word beside them, no row."""
+        return [fact for fact in self.numeric if self._is_unlabelled(fact)]
+
+    def _is_unlabelled(self, fact: Fact) -> bool:
+        is_named = bool(fact.path) and not is_unnamed(fact)
+        if fact.value.kind not in NUMERIC or (is_named and any(map(str.isalpha, fact.field))):
+            return False
+        if _HAS_NAMES.search(self.base.texts[fact.source]) is None:
+            return True
+        if is_named:
+            return False
+        if not fact.path and self.words_of(fact):
+            return False
+        row = self.list_facts(self.get_row(fact.record))
+        return all(other.value.kind in NUMERIC for other in row)
+
     def words_about(self, source: int) -> frozenset[str]:
         """Return the words of the tool and the arguments that gave an output."""
         if source >= self.outputs:
@@ -259,6 +286,8 @@ def _is_bare(fact: Fact, text: str) -> bool:
     return not f"{before}{behind}".strip()
 
 
+# A text of numbers alone names none of them.
+_HAS_NAMES: Final = re.compile(r"[^\W\d_]|:")
 _TUPLES: Final = re.compile(r"\s*\[?\s*\(")
 _QUERY: Final = re.compile(r"select\b.*", re.IGNORECASE | re.DOTALL)
 
