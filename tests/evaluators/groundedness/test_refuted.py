@@ -87,3 +87,13 @@ def test_a_column_that_the_query_names_is_no_amount_without_a_name():
     task = "How many orders did Ada place and what is their total?"
     ledger = ground(["[(2, 181.5)]"], "The total of the orders is 181.50.", task, doings=calls)
     assert ledger.verdict is Verdict.GROUNDED
+
+
+def test_a_date_of_the_task_is_not_borne_out_by_a_call_for_another_one():
+    rows = '[{"ward": 2, "full": "81 %"}, {"ward": 3, "full": "29 %"}]'
+    calls = [Doing("read_beds", '{"month": "2026-05"}', succeeded=True, output=0, result=rows)]
+    task = "How full was ward 2 in June 2026?"
+    answer = "Ward 2 was 81 % full in June 2026."
+    arguments = ['{"month": "2026-05"}']
+    ledger = ground([rows], answer, task, arguments=arguments, doings=calls)
+    assert ledger.verdict is not Verdict.GROUNDED

@@ -56,10 +56,11 @@ from spanproof.evaluators.layers.groundedness.unread import (
     list_unread,
 )
 from spanproof.evaluators.layers.groundedness.world import World, build_world
+from spanproof.reading.numbers import scan_cached
 from spanproof.reading.numerals import find_numbers
 from spanproof.reading.records import Fact
 from spanproof.reading.sentences import Form, Mood, Passage, Word, detect_language, parse_words, read_passages
-from spanproof.reading.values import NUMERIC, Kind
+from spanproof.reading.values import NUMERIC, Kind, is_same_date
 from spanproof.reading.words import STOP, base_forms_of
 
 ALL_RULES: Final = frozenset(GroundednessRule)
@@ -316,6 +317,8 @@ class _Grounder:
         before = reading.words[stated.words[0] - 1].text.lower() if stated.words[0] else ""
         if stated.mention.value.kind is Kind.PERCENT and before in _STARTING_FROM and reading.bound:
             return True
+        if stated.mention.value.kind is Kind.DATE and self._is_of_other_dates(stated, reading):
+            return False
         if stated.mention.value.kind in (Kind.ID, Kind.DATE, Kind.TIME):
             return True
         beside = {
@@ -326,6 +329,15 @@ class _Grounder:
         if any(not beside.isdisjoint(fact.words - STOP) for fact in given):
             return True
         return SourceKind.ARGUMENTS in kinds or SourceKind.ERROR in kinds
+
+    def _is_of_other_dates(self, stated: Stated, reading: Reading) -> bool:
+        """Return whether the call that gave the bound values was made for other dates than a stated one."""
+        calls = {self.world.sources[fact.source].arguments for fact in reading.bound}
+        for arguments in calls:
+            dates = [each.value for each in scan_cached(arguments) if each.value.kind is Kind.DATE]
+            if dates and not any(is_same_date(stated.mention.value, date) for date in dates):
+                return True
+        return False
 
     def _find_alarm(
         self, stated: Stated, matches: list[Fact], reading: Reading, readings: Sequence[Reading]
