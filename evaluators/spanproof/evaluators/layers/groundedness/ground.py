@@ -6,6 +6,7 @@ Deterministic, nothing executed, no service called. What is not bound is open, n
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Final
@@ -56,11 +57,10 @@ from spanproof.evaluators.layers.groundedness.unread import (
     list_unread,
 )
 from spanproof.evaluators.layers.groundedness.world import World, build_world
-from spanproof.reading.numbers import scan_cached
 from spanproof.reading.numerals import find_numbers
 from spanproof.reading.records import Fact
 from spanproof.reading.sentences import Form, Mood, Passage, Word, detect_language, parse_words, read_passages
-from spanproof.reading.values import NUMERIC, Kind, is_same_date
+from spanproof.reading.values import NUMERIC, Kind, Value, is_same_date
 from spanproof.reading.words import STOP, base_forms_of
 
 ALL_RULES: Final = frozenset(GroundednessRule)
@@ -74,6 +74,8 @@ _OWN_PLANS: Final = tuple(
     for who, what in (("i", "'d"), ("i", "’d"), ("i", " would"), ("i", "'ll"), ("i", "’ll"), ("i", " will"),
                       ("we", "'d"), ("we", "’d"), ("i", " suggest"), ("i", " recommend"))
 )  # fmt: skip
+# A day or a month, as arguments of calls have them.
+_DATE_OR_MONTH: Final = re.compile(r"\b(?P<year>\d{4})-(?P<month>\d\d)(?:-(?P<day>\d\d))?\b")
 _FEWEST_WORDS_TO_PARSE: Final = 2
 # Characters up to which the task's words say of what language an answer is.
 _LONGEST_SHORT: Final = 60
@@ -334,7 +336,12 @@ class _Grounder:
         """Return whether the call that gave the bound values was made for other dates than a stated one."""
         calls = {self.world.sources[fact.source].arguments for fact in reading.bound}
         for arguments in calls:
-            dates = [each.value for each in scan_cached(arguments) if each.value.kind is Kind.DATE]
+            dates = [
+                Value(
+                    Kind.DATE, date=(int(match["year"]), int(match["month"]), int(match["day"] or 0) or None)
+                )
+                for match in _DATE_OR_MONTH.finditer(arguments)
+            ]
             if dates and not any(is_same_date(stated.mention.value, date) for date in dates):
                 return True
         return False
