@@ -41,8 +41,8 @@ def location(store: Store) -> Path:
     return Path(store.name)
 
 
-@pytest.fixture
-def evaluation_at() -> Callable[[int], TraceEvaluation]:
+@pytest.fixture(scope="module")
+def evaluation_of() -> Callable[[int], TraceEvaluation]:
     """Return a function that makes the evaluation of a small trace without findings."""
 
     def make(number: int) -> TraceEvaluation:

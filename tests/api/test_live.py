@@ -12,13 +12,13 @@ from spanproof.collector.receive import auth
 from spanproof.config.model import load_config
 
 
-def test_a_trace_arrives_as_it_is_evaluated(store, evaluation_at):
+def test_a_trace_arrives_as_it_is_evaluated(store, evaluation_of):
     with (
         ConsoleServer(lambda: store, "127.0.0.1", 0) as server,
         httpx.stream("GET", f"{server.url}/api/v1/live?seconds=100", timeout=60) as stream,
     ):
         assert stream.headers["content-type"].startswith("text/event-stream")
-        written = evaluation_at(1000)
+        written = evaluation_of(1000)
         for line in stream.iter_lines():
             if line == ": open":
                 store.write([written])

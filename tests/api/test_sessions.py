@@ -57,9 +57,9 @@ def test_a_session_has_its_verdict_turns_and_first_mistake(client, store):
         ("session.id", True),
     ],
 )
-def test_a_session_is_found_in_every_convention(client, store, evaluation_at, key, on_resource):
+def test_a_session_is_found_in_every_convention(client, store, evaluation_of, key, on_resource):
     number = 0x40 + len(key) + on_resource
-    evaluation = evaluation_at(number)
+    evaluation = evaluation_of(number)
     store.write([evaluation])
     name = f"chat of {key} {on_resource}"
     write_root(store, evaluation.trace.trace_id, key, name, on_resource=on_resource)

@@ -126,14 +126,18 @@ def test_the_command_requests_grades_and_says_the_cost(
     }
     words = ["bench", "humaneval", "--problems", str(write_rows(problem)), "--model", "own", "-n", "3"]
     words += ["--endpoint", endpoint.url, "--completions", str(tmp_path / "kept.jsonl"), "--json"]
-    words += ["--price", "1", "2"]
+    words += ["--price", "1", "2", "--judge", "own", "--judgements", str(tmp_path / "judged.jsonl")]
     for new in (3, 0):
         assert run_command(words) == 0
         shown = capfd.readouterr()
         assert json.loads(shown.out)["rates"]["tests"]["pass_at"]["1"] == 1.0
         assert json.loads(shown.out)["protocol"]["n"] == [3, 3]
+        judged = json.loads(shown.out)["judged"]
+        assert judged["models"]["own"]["executed"] == 1.0
+        assert judged["models"]["own"]["judged"] is None, "its reply is neither yes nor no"
+        assert judged["costs"]["execution"]["seconds"] > 0
         assert f"{new} new; 30 tokens in, 15 out; $0.0001" in shown.err.replace("\n", " ")
-    assert len(endpoint.requests) == 3
+    assert len(endpoint.requests) == 6, "three answers and three judgements, each requested once"
     assert "whole code in one fenced block" in endpoint.requests[0]["messages"][0]["content"]
 
 

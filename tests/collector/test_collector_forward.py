@@ -129,7 +129,7 @@ def outcomes(telemetry: Telemetry, signal: str, outcome: str) -> float:
 
 def test_spans_go_on_with_their_scores_and_events_beside_them(forward, endpoint, evaluated) -> None:
     telemetry = Telemetry()
-    forward(telemetry, evaluated, endpoint=endpoint.url, headers={"x-key": "k"})
+    forward(telemetry, evaluated, endpoint=endpoint.url, headers={"x-key": "k"}, traces="all")
     assert endpoint.spans() == [
         ("test", "span 1"),
         ("test", "span 2"),
@@ -146,14 +146,35 @@ def test_a_trace_that_comes_again_sends_only_what_is_new(
     body = make_request((1, 1, None)).SerializeToString()
     complete = replace(evaluated.complete, bodies=(3,), records=(3,), generation=1)
     scores = (scored(0.25, "fail", "no"), scored(1.0, "pass", "", name="binding"))
-    forward(
-        Telemetry(), evaluated, Evaluated(complete, evaluation_of(*scores), body=body), endpoint=endpoint.url
-    )
+    again = Evaluated(complete, evaluation_of(*scores), body=body)
+    forward(Telemetry(), evaluated, again, endpoint=endpoint.url, traces="all")
     assert endpoint.spans()[3:] == [
         ("test", "span 1"),
         (EVALUATOR_SCOPE, "spanproof.groundedness.binding"),
     ]
     assert len(endpoint.events()) == 2
+
+
+def test_by_default_the_agents_spans_go_on_unchanged_and_no_others(forward, endpoint, evaluated) -> None:
+    forward(Telemetry(), evaluated, endpoint=endpoint.url)
+    assert endpoint.events() == ["gen_ai.evaluation.result"]
+    bodies = [body for path, _, body in endpoint.requests if path == "/v1/traces"]
+    sent = [ExportTraceServiceRequest.FromString(body) for body in bodies]
+    assert sent == [ExportTraceServiceRequest.FromString(evaluated.body)]
+
+
+def test_two_targets_may_get_different_spans(endpoint, evaluated, tmp_path) -> None:
+    judged = tmp_path / "judged.jsonl"
+    targets = [
+        Forward.model_validate({"endpoint": endpoint.url}),
+        Forward.model_validate({"endpoint": judged.as_uri(), "traces": "all"}),
+    ]
+    forwarder = Forwarder(targets, tmp_path / "forward", Telemetry())
+    forwarder.start()
+    forwarder.keep([evaluated])
+    forwarder.drain(10)
+    assert endpoint.spans() == [("test", "span 1"), ("test", "span 2")]
+    assert EVALUATOR_SCOPE in judged.read_text(encoding="utf-8")
 
 
 def test_a_trace_that_could_not_be_evaluated_goes_on_as_it_came(forward, endpoint, evaluated) -> None:

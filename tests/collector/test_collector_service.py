@@ -103,7 +103,7 @@ def test_forwarding_that_leads_back_here_ends_at_once(tmp_path, make_request) ->
     port = free_port()
     here = {
         "receivers__http__port": str(port),
-        "forward": f"[{{endpoint: 'http://127.0.0.1:{port}'}}]",
+        "forward": f"[{{endpoint: 'http://127.0.0.1:{port}', traces: all}}]",
     }
     with running(tmp_path, **here) as collector:
         seen = []

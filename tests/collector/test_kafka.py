@@ -155,9 +155,17 @@ def test_a_partition_moves_to_a_worker_that_joins_with_traces_that_are_not_compl
             wait_until(lambda: rows(store, "SELECT count() FROM spanproof.otel_traces FINAL")[0][0] == 40)
             stack.enter_context(node("worker", tmp_path / "worker-2", **shared))
             send_spans(*((number, 1, None) for number in range(1, 41)))
-        wait_until(lambda: rows(store, "SELECT count() FROM spanproof.traces FINAL")[0][0] == 40)
-        wait_until(lambda: broker.committed(f"{topic}_group", topic) >= 80)
+            wait_until(lambda: rows(store, "SELECT count() FROM spanproof.traces FINAL")[0][0] == 40)
+            wait_until(lambda: broker.committed(f"{topic}_group", topic) >= 80)
+            send_spans((41, 1, None), (41, 2, 1))
+            wait_until(lambda: rows(store, "SELECT count() FROM spanproof.traces FINAL")[0][0] == 41)
         assert rows(store, "SELECT DISTINCT spans FROM spanproof.traces FINAL") == [(2,)]
+        verdicts = (
+            "SELECT layer, name, outcome, value, label, explanation, uniqExact(trace_id)"
+            " FROM spanproof.scores FINAL WHERE current GROUP BY ALL"
+        )
+        traces_of_verdict = {row[-1] for row in rows(store, verdicts)}
+        assert traces_of_verdict == {41}, "the trace that came at once has the same verdicts"
 
 
 def test_messages_are_those_of_the_collectors_exporter_and_its_messages_are_read(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import socket
 import subprocess
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExport
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter as HttpExporter
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
-from otlp_peers import javascript_exporters, otel_collector, telemetrygen
+from otlp_peers import javascript_exporters, otel_collector, rotel, telemetrygen
 from waiting import wait_until
 
 from spanproof.collector.receive.signals import SHAPES, Signal
@@ -24,6 +25,8 @@ from spanproof.config.model import Forward, Limits
 from spanproof.trace.otlp import attributes_of
 
 pytestmark = pytest.mark.peers
+
+DEPLOY = Path(__file__).parents[2] / "deploy"
 
 
 class Kept:
@@ -155,6 +158,45 @@ def test_the_opentelemetry_collector_comes_again_and_loses_nothing(listen, tmp_p
             )
             listening.backlog.remove(10)
             wait_until(lambda: listening.span_names() == ["patient"], "the span has come")
+
+
+def test_rotel_in_front_comes_again_and_loses_nothing(listen, tmp_path) -> None:
+    grpc_port, http_port = _free_port(), _free_port()
+    with listen(limits=Limits(max_backlog_bytes=10)) as listening:
+        listening.backlog.add(10)
+        environment = read_environment(DEPLOY / "rotel" / "gateway.env") | {
+            "ROTEL_OTLP_GRPC_ENDPOINT": f"127.0.0.1:{grpc_port}",
+            "ROTEL_OTLP_HTTP_ENDPOINT": f"127.0.0.1:{http_port}",
+            "ROTEL_OTLP_EXPORTER_ENDPOINT": listening.endpoints.http,
+            "ROTEL_OTLP_EXPORTER_RETRY_INITIAL_BACKOFF": "100ms",
+        }
+        with (
+            (tmp_path / "rotel.log").open("w") as log,
+            subprocess.Popen([rotel(), "start"], env=environment, stdout=log, stderr=log) as process,
+        ):
+            try:
+                wait_until(lambda: _answers(http_port), "Rotel listens")
+                provider = TracerProvider()
+                exporter = HttpExporter(f"http://127.0.0.1:{http_port}/v1/traces")
+                provider.add_span_processor(SimpleSpanProcessor(exporter))
+                with provider.get_tracer("t").start_as_current_span("through Rotel"):
+                    pass
+                provider.shutdown()
+                refused = {"protocol": "http", "outcome": "full"}
+                wait_until(
+                    lambda: listening.counted("spanproof_receive_requests_total", **refused) > 0,
+                    "it is refused",
+                )
+                listening.backlog.remove(10)
+                wait_until(lambda: listening.span_names() == ["through Rotel"], "the span has come")
+            finally:
+                process.terminate()
+
+
+def read_environment(file: Path) -> dict[str, str]:
+    """Return the variables of a file as a shell reads it."""
+    words = shlex.split(file.read_text(), comments=True)
+    return {name: value for name, _, value in (word.partition("=") for word in words)}
 
 
 @pytest.mark.parametrize("protocol", ["grpc", "http"])

@@ -139,15 +139,22 @@ def connected(product: Product, tmp_path: Path, **more: object) -> Iterator[Conn
 NAME = "spanproof.boundary"
 
 
-def test_layer_scores_are_shown_on_the_span_that_was_judged(product, tmp_path) -> None:
+def test_by_default_the_layers_of_the_run_are_shown_and_nothing_else(product, tmp_path) -> None:
     with connected(product, tmp_path) as there:
+        there.send(score(GOOD), score(BAD, Layer.EXECUTION, SECOND), score(BAD, name="scan"))
+        assert product.shown() == {(FIRST, NAME): 0.9375}
+        assert there.counted("sent") == 1
+
+
+def test_layers_of_steps_are_shown_on_their_spans_where_they_are_wanted(product, tmp_path) -> None:
+    with connected(product, tmp_path, scores="steps") as there:
         there.send(score(GOOD), score(BAD, Layer.EXECUTION, SECOND), score(BAD, name="scan"))
         assert product.shown() == {(FIRST, NAME): 0.9375, (SECOND, "spanproof.execution"): 0.25}
         assert there.counted("sent") == 2
 
 
 def test_an_open_verdict_is_never_a_number_and_never_a_pass(product, tmp_path) -> None:
-    with connected(product, tmp_path) as there:
+    with connected(product, tmp_path, scores="steps") as there:
         unsettled = Scored(0.5, None, "45.00 is in no output", cause=Cause.VALUE_NOT_FOUND)
         there.send(score(unsettled), score(GOOD, Layer.EXECUTION, SECOND))
         shown = product.shown()
@@ -206,7 +213,7 @@ def test_a_score_waits_for_a_span_that_comes_late_and_holds_up_no_other(product,
     late = f"{0xA2:032x}"
     # In MLflow a trace is there or not, in the others a span.
     other = replace(score(BAD, Layer.EXECUTION, SECOND), trace_id=late)
-    with connected(product, tmp_path) as there:
+    with connected(product, tmp_path, scores="steps") as there:
         there.sinks.keep([evaluation(other, score(GOOD))])
         wait_until(lambda: there.counted("postponed") >= 2, "it was tried twice")
         assert product.shown() == {(FIRST, NAME): 0.9375}
@@ -226,7 +233,7 @@ def test_what_never_comes_is_given_up_in_the_end(product, tmp_path) -> None:
 
 def test_a_score_that_is_refused_costs_no_other(product, tmp_path) -> None:
     product.refused_spans = {SECOND}
-    with connected(product, tmp_path) as there:
+    with connected(product, tmp_path, scores="steps") as there:
         there.send(score(BAD, Layer.EXECUTION, SECOND), *(score(GOOD, layer) for layer in Layer))
         assert {span for span, _ in product.shown()} == {FIRST}
         assert len(product.shown()) == len(Layer)

@@ -43,6 +43,10 @@ def now(task):
 
 def upgraded(task):
     return _mend(task, lambda factor: factor % 12)
+
+
+def downgraded(task):
+    return _mend(task, lambda factor: False)
 """
 
 
@@ -103,6 +107,11 @@ def test_a_model_upgrade_is_gated_as_the_guide_writes_it(folder: Path) -> None:
     assert 0 < low < found["baseline"]["difference"] < high
     assert len(found["baseline"]["fixed"]) >= 6
     assert found["baseline"]["regressed"] == []
+    weaker = upgrade.replace("mender:upgraded", "mender:downgraded").replace("--trials 2", "--trials 1")
+    weaker = weaker.replace("--out upgrade", "--out weaker").replace("upgrade.json", "weaker.json")
+    downgraded = run(weaker, folder)
+    assert downgraded.stdout.startswith("worse ["), downgraded.stdout + downgraded.stderr
+    assert load(folder / "weaker.json")["baseline"]["fixed"] == []
     runs = [each for case in found["cases"] for row in case["cases"] for each in row["runs"]]
     scored = [score for each in runs for score in each["scores"] if score["outcome"] == "scored"]
     names = {(score["layer"], score["name"]) for score in scored}

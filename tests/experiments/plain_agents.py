@@ -101,3 +101,12 @@ def drawing_from_all(task: str) -> str:
     import numpy
 
     return f"{random.random()} {_UNSEEDED.random()} {_SEEDED.random()} {numpy.random.random()}"
+
+
+@trace.agent
+def drawing_in_a_step(task: str) -> str:
+    """Return a draw that a step of code made, which is on the trace with what it printed."""
+    with trace.step("step 1"):
+        drawn = str(random.random())
+        trace.record_execution("import random\nprint(random.random())", "python", observation=drawn)
+    return drawn

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -50,6 +51,17 @@ def test_values_and_cases_are_rows() -> None:
     case = Case(id="one", task="Convert.", inputs={"currency": "EUR"})
     found = evaluate([case], lambda input, currency: f"{input} {currency}", [lambda id: id == "one"])
     assert (found.trials[0].output, found.scores["<lambda>"].mean) == ("Convert. EUR", 1.0)
+
+
+def test_a_suite_and_a_dataset_are_read_by_their_place(tmp_path: Path) -> None:
+    dataset = tmp_path / "items.jsonl"
+    dataset.write_text('{"input": "3", "expected": 6}\n{"input": "4", "expected": 9}\n')
+    case = tmp_path / "suite" / "cases" / "one"
+    case.mkdir(parents=True)
+    (tmp_path / "suite" / "suite.yaml").write_text("format: 1\nname: suite\n")
+    (case / "case.yaml").write_text("format: 1\ntask: '5'\nmust:\n- answer: {number: 10}\n")
+    for place, share in [(dataset, 0.5), (str(dataset), 0.5), (tmp_path / "suite", 1.0)]:
+        assert evaluate(place, double, [is_right]).scores["is_right"].mean == share
 
 
 def test_trials_of_one_row_do_not_narrow_the_interval() -> None:
@@ -109,7 +121,8 @@ def test_tables_are_shown_in_a_notebook() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("text", double, [is_right]), "data must be rows .* got str"),
+        (("text", double, [is_right]), "data must be rows: .*; there is no folder or file 'text'"),
+        ((7, double, [is_right]), "data must be rows: .*; got int"),
         (([], double, [is_right]), "data holds no rows"),
         ((ROWS, "double", [is_right]), "task must be a function of a row, got str"),
         ((ROWS, double, is_right), "scorers must be a list of functions"),

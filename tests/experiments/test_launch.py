@@ -6,6 +6,7 @@ import resource
 
 import pytest
 
+from spanproof.experiments import agent_in_module, run_experiment
 from spanproof.experiments.launch import LineReader
 
 
@@ -30,3 +31,13 @@ def test_answers_are_read_in_a_process_with_many_open_files(high_descriptor):
     assert reader.read(5.0) == {"answer": 45}
     assert reader.read(0.0) is None
     reader.close()
+
+
+def test_the_agent_is_found_where_a_notebook_added_its_folder(write_suite, engine, tmp_path, monkeypatch):
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "agent_of_a_notebook.py").write_text("def answer(task):\n    return '45.00'\n")
+    monkeypatch.syspath_prepend(str(tmp_path / "src"))
+    suite = write_suite(one={"requires": [], "must": [{"answer": {"contains": "45.00"}}]})
+    found = run_experiment(agent_in_module("agent_of_a_notebook:answer"), suite, tmp_path / "x", engine)
+    assert found.trials[0].answer == "45.00"
+    assert found.trials[0].passed

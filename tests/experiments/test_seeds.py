@@ -7,7 +7,7 @@ from math import comb, sqrt
 
 import pytest
 
-from spanproof.experiments import Settings, agent_in_module, run_experiment
+from spanproof.experiments import Settings, agent_in_module, rescore_experiment, run_experiment
 from spanproof.experiments.seeds import compute_trial_seed
 
 CASES, FAIL_RATE, SEEDS = 60, 0.3, 400
@@ -75,3 +75,16 @@ def test_all_generators_of_the_agent_are_seeded_by_trial(write_suite, engine, tm
     assert [len(set(each)) for each in (default, unseeded, late_numpy)] == [4, 4, 4]
     # The agent's own seed is its own decision.
     assert len(set(seeded)) == 1
+
+
+def test_the_replay_of_a_trial_draws_what_its_agent_drew(write_suite, engine, tmp_path):
+    """The sandbox starts from the trial's seed, in a rescore, too."""
+    suite = write_suite(one={"requires": []})
+    target = agent_in_module("plain_agents:drawing_in_a_step")
+    first = run_experiment(target, suite, tmp_path / "1", engine, Settings(trials=2, timeout_s=60))
+    again = rescore_experiment(tmp_path / "1", suite, tmp_path / "2", engine)
+    assert len({trial.answer for trial in first.trials}) == 2
+    for experiment in (first, again):
+        rows = [experiment.row_of(trial) for trial in experiment.trials]
+        scores = [score for row in rows for run in row["runs"] for score in run["scores"]]
+        assert [each["label"] for each in scores if each["name"] == "reproduced"] == ["pass", "pass"]

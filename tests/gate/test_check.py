@@ -332,6 +332,26 @@ def test_an_aggregate_may_be_worse_than_the_baseline_by_the_margin_and_no_more()
     assert compared("avg(groundedness.score) no_worse_than baseline", before, now)[0] is Verdict.PASSED
 
 
+@pytest.mark.parametrize(
+    ("failed", "shown"), [(3, "no difference shown (p = 0.182)"), (6, "worse (p = 0.00216)")]
+)
+def test_a_rate_beside_its_baseline_says_what_a_test_shows(failed, shown):
+    now = [score(number, FAIL if number < failed else PASS) for number in range(6)]
+    before = [score(number, PASS) for number in range(6)]
+    (report,) = check([parse("fail_rate(groundedness.score) no_worse_than baseline")], now, before).assertions
+    assert report.verdict is Verdict.FAILED, "the margin decides"
+    assert report.reason.endswith(shown)
+    assert report.p_value == pytest.approx(float(shown.split()[-1].rstrip(")")), rel=0.01)
+
+
+def test_errors_of_one_case_count_as_one_in_the_interval():
+    outcomes = [Errored("Broken", "oops") if case < 2 else PASS for case in range(8)]
+    scores = [score(case, outcome, part=part) for case, outcome in enumerate(outcomes) for part in range(10)]
+    (report,) = check([parse("error_rate(groundedness.score) <= 90%")], scores).assertions
+    assert report.value == 0.25
+    assert report.interval.low <= compute_wilson_interval(2, 8).low
+
+
 def test_the_verdicts_of_one_case_count_as_one_where_they_are_alike():
     def find_interval(*scores: Score):
         (report,) = check([parse("fail_rate(groundedness.score) <= 90%")], scores).assertions

@@ -43,6 +43,18 @@ def test_a_decorated_agent_has_its_tools_beneath_it(recorded):
     assert {span.attributes["spanproof.cohort.task"] for span in recorded.spans} == {"refund"}
 
 
+def test_session_user_and_tags_are_on_each_span_of_the_block(recorded):
+    @trace.agent(name="clerk")
+    def answer(task):
+        return lookup("A-17")
+
+    with set_cohort(session="chat-7", user="u-1", tags=["beta", "german"]), set_cohort(tags=["inner"]):
+        answer("How much?")
+    carried = [(span.attributes["session.id"], span.attributes["user.id"]) for span in recorded.spans]
+    assert carried == [("chat-7", "u-1")] * 2
+    assert {span.attributes["tag.tags"] for span in recorded.spans} == {("inner",)}
+
+
 def test_executed_code_is_recorded_on_the_current_step(recorded):
     with trace.step("step 1"):
         trace.record_execution("print(1)", "python", observation="1\n", logs="1\n", output=None)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from pathlib import Path
 
-from go_programs import SOURCES, build_sources, install_module, make_once
+from go_programs import SOURCES, build_sources, install_module, make_once, run
 from node_programs import run_npm
 
+_ROTEL = "rotel==0.0.1a15"
 _TELEMETRYGEN = "github.com/open-telemetry/opentelemetry-collector-contrib/cmd/telemetrygen@v0.161.0"
 
 
@@ -19,6 +21,17 @@ def otel_collector() -> Path:
 def telemetrygen() -> Path:
     """Return the generator of telemetry of the OpenTelemetry Collector's contributors."""
     return install_module("telemetrygen", _TELEMETRYGEN)
+
+
+def rotel() -> Path:
+    """Return the agent of Rotel, which its package for Python holds."""
+
+    def install(target: Path) -> None:
+        command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--no-deps"]
+        run([*command, "--quiet", "--target", str(target), _ROTEL], target.parent)
+        (target / "rotel" / "rotel-agent").chmod(0o755)
+
+    return make_once(_ROTEL, install) / "rotel" / "rotel-agent"
 
 
 def javascript_exporters() -> Path:

@@ -11,8 +11,12 @@ from spanproof.sandbox.scanners.model import Finding, Scan, Severity, Verdict
 from spanproof.store import DeadLetter, ExternalScore, open_store
 from spanproof.store.breakdown import Fact
 from spanproof.store.migrations import MIGRATIONS
+from spanproof.store.trace_list import TraceOrder, TraceTerms
 from spanproof.trace import Cause, Label, Layer, Scored, Skipped, State
 
+SUMMARY_COLUMNS = (
+    "Runs.SpanId", "Runs.Task", "Runs.Answer", "Runs.Tokens", "Runs.CostUsd", "tokens", "cost_usd", "text",
+)  # fmt: skip
 UNDONE = {
     2: ("ALTER TABLE {db}.scores DROP COLUMN IF EXISTS raw, DROP COLUMN IF EXISTS unit",),
     4: ("DROP TABLE IF EXISTS {db}.dead_letters SYNC",),
@@ -60,6 +64,11 @@ UNDONE = {
             f"RENAME TABLE {{db}}.former TO {{db}}.{name}",
         )
     ),
+    15: (
+        "ALTER TABLE {db}.traces DROP INDEX IF EXISTS by_text",
+        *(f"ALTER TABLE {{db}}.traces DROP COLUMN IF EXISTS `{name}`" for name in SUMMARY_COLUMNS),
+    ),
+    16: ("DROP TABLE IF EXISTS {db}.saved_views SYNC",),
 }
 """What takes a store back to before each step."""
 
@@ -80,6 +89,8 @@ def test_a_store_of_every_earlier_schema_is_brought_up_to_date(tmp_path, evaluat
             pass
         assert len(store.traces(failing=Layer.GROUNDEDNESS)) == 3
         assert len(store.traces(states=[State.FAIL])) == 3
+        found = store.browse.traces(TraceTerms(texts=["TEA in dollars"]), order=TraceOrder.NEWEST, limit=10)
+        assert [row.summaries["a" * 16].answer for row in found] == ["$54.00"] * 3
         assert store.fail_rate(Layer.GROUNDEDNESS, failing=0, start_ns=0, end_ns=2**62).failed == 3
         with store._connections.lease() as client:
             noted = client.query(f"SELECT max(version) FROM {store._database}.migrations").result_rows

@@ -9,13 +9,14 @@ import pytest
 from golden_traces import trace_in_short
 
 from spanproof.cli.app import run
-from spanproof.cli.options.store import list_traces
 from spanproof.cli.output.console import console
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.evaluators.structure import Structure
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.store import open_store
+from spanproof.store.trace_list import TraceTerms
+from spanproof.store.trace_listing import TraceListing
 from spanproof.trace import Cause, Label, Layer, Scored, Skipped, State
 from spanproof.trace.codec import from_plain
 
@@ -116,10 +117,23 @@ def test_traces_are_chosen_by_state(in_each_state, capfd, arguments, numbers):
 
 
 def test_traces_in_a_state_are_looked_for_page_by_page(in_each_state, monkeypatch):
-    monkeypatch.setattr("spanproof.cli.options.store._PAGE", 2)
+    monkeypatch.setattr("spanproof.store.trace_listing._LOOKED_AT_ONCE", 2)
     with open_store(in_each_state, read_only=True) as store:
-        found = list_traces(store, {State.PASS, State.OPEN}, 10)
+        found = list(TraceListing(store, TraceTerms(states={State.PASS, State.OPEN})).iter_rows(10))
     assert [int(row.trace_id, 16) >> 120 for row in found] == [4, 3, 1]
+
+
+def test_traces_are_listed_by_their_words_and_by_what_they_took(in_each_state, capfd):
+    def list_numbers(*arguments):
+        assert run(["traces", "--store", in_each_state, "--json", *arguments]) == 0
+        rows = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+        return [int(row["trace_id"], 16) >> 120 for row in rows]
+
+    every = list_numbers()
+    assert sorted(list_numbers("--text", "TEA", "--order", "slowest")) == sorted(every)
+    assert list_numbers("--text", "tea", "--text", "no such words") == []
+    assert list_numbers("--min-tokens", "1000000") == []
+    assert list_numbers("--feedback", "thumbs_down") == []
 
 
 def test_an_open_trace_for_machines_has_its_cause(in_each_state, capfd):

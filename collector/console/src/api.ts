@@ -46,16 +46,25 @@ async function ask(path: string, options: RequestInit): Promise<Response> {
   return response;
 }
 
+function withParameters(path: string, parameters: Parameters): string {
+  const pairs = Object.entries(parameters).flatMap(([name, value]) => [value].flat().map((each) => [name, each]));
+  const query = new URLSearchParams(pairs).toString();
+  return query ? `${path}?${query}` : path;
+}
+
 /** Return the answer to a request, as JSON. */
 export async function get<T>(path: string, parameters: Parameters = {}): Promise<T> {
   if (report) {
     if (path in report.answers) return report.answers[path] as T;
     throw new ApiError(404, "This file does not hold that page.");
   }
-  const pairs = Object.entries(parameters).flatMap(([name, value]) => [value].flat().map((each) => [name, each]));
-  const query = new URLSearchParams(pairs).toString();
-  const response = await ask(`${path}${query ? `?${query}` : ""}`, { headers: headers() });
+  const response = await ask(withParameters(path, parameters), { headers: headers() });
   return (await response.json()) as T;
+}
+
+/** Return the answer to a request, as a file. */
+export async function getFile(path: string, parameters: Parameters): Promise<Blob> {
+  return (await ask(withParameters(path, parameters), { headers: headers() })).blob();
 }
 
 /** Send what a person decided, and return the answer. */

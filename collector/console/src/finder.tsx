@@ -61,8 +61,8 @@ function listAddresses(text: string): Found[] {
   if (text.length >= SHORTEST_ID && /^[0-9a-f]+$/.test(text)) {
     found.push({ label: text, about: "open the trace whose id begins so", to: `/traces/${text}`, icon: <ListTree size={16} /> });
   }
-  if (text.includes(":") && readQuery(text).fault === null) {
-    found.push({ label: text, about: "list the traces of this query", to: `/traces?q=${encodeURIComponent(text)}`, icon: <Search size={16} /> });
+  if (text && readQuery(text).fault === null) {
+    found.push({ label: text, about: "list the traces with this", to: `/traces?q=${encodeURIComponent(text)}`, icon: <Search size={16} /> });
   }
   if (text.startsWith("experiments/")) {
     found.push({ label: text, about: "open the experiment", to: `/${pathOf(text)}`, icon: <FlaskConical size={16} /> });

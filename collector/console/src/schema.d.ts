@@ -113,9 +113,49 @@ export interface paths {
         };
         /**
          * Traces
-         * @description Return evaluated traces, newest first.
+         * @description Return evaluated traces, newest first or in another order.
          */
         get: operations["traces_api_v1_traces_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/facets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Facets
+         * @description Return how many of the traces have each state, and each of the commonest values of dimensions.
+         */
+        get: operations["facets_api_v1_facets_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/exports/{format}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export
+         * @description Return the traces of a list as a file, a row for each run.
+         */
+        get: operations["export_api_v1_exports__format__get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -239,6 +279,50 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/views": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Views
+         * @description Return the views of a project with those of every project, by name.
+         */
+        get: operations["views_api_v1_views_get"];
+        put?: never;
+        /**
+         * Save View
+         * @description Keep a view for all readers of its project.
+         */
+        post: operations["save_view_api_v1_views_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/views/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove View
+         * @description Remove a view.
+         */
+        delete: operations["remove_view_api_v1_views__name__delete"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1685,6 +1769,40 @@ export interface components {
             source: string | null;
         };
         /**
+         * Facet
+         * @description The commonest values of a dimension within a list of traces.
+         */
+        Facet: {
+            /** Dimension */
+            dimension: string;
+            /** Values */
+            values: components["schemas"]["FacetValue"][];
+        };
+        /**
+         * FacetValue
+         * @description A value of a dimension, with the traces that have it.
+         */
+        FacetValue: {
+            /** Value */
+            value: string;
+            /** Traces */
+            traces: number;
+        };
+        /**
+         * Facets
+         * @description How many traces of a list have each state, and each of the commonest values of dimensions.
+         */
+        Facets: {
+            /** Traces */
+            traces: number;
+            /** States */
+            states: {
+                [key: string]: number;
+            };
+            /** Facets */
+            facets: components["schemas"]["Facet"][];
+        };
+        /**
          * Fact
          * @description One fact behind a verdict.
          */
@@ -2343,6 +2461,26 @@ export interface components {
             comment: string;
         };
         /**
+         * NewView
+         * @description A view to be kept; one of the same project and name is replaced.
+         */
+        NewView: {
+            /** Name */
+            name: string;
+            /** Query */
+            query: string;
+            /**
+             * Author
+             * @default human
+             */
+            author: string;
+            /**
+             * Project
+             * @description Whose; that of the token, else of every project.
+             */
+            project?: string | null;
+        };
+        /**
          * OpenLayer
          * @description What is open on a layer, and what a judge does about it.
          */
@@ -2944,6 +3082,26 @@ export interface components {
             agent: string;
             /** Model */
             model: string;
+            /**
+             * Task
+             * @description The first 500 characters; empty where the trace does not say.
+             */
+            task: string;
+            /**
+             * Answer
+             * @description The first 500 characters; empty where the trace does not say.
+             */
+            answer: string;
+            /**
+             * Tokens
+             * @description Null where the trace does not say.
+             */
+            tokens: number | null;
+            /**
+             * Cost Usd
+             * @description Null where tokens or their price are not known.
+             */
+            cost_usd: number | null;
             /** @description What its layers are together. */
             state: components["schemas"]["State"];
             /**
@@ -3400,7 +3558,7 @@ export interface components {
         };
         /**
          * TraceList
-         * @description Traces, newest first.
+         * @description Traces, in the requested order.
          */
         TraceList: {
             /** Traces */
@@ -3411,6 +3569,12 @@ export interface components {
              */
             next: string | null;
         };
+        /**
+         * TraceOrder
+         * @description What comes first in a list of traces.
+         * @enum {string}
+         */
+        TraceOrder: "newest" | "slowest" | "tokens" | "cost";
         /**
          * TracePage
          * @description One trace whole.
@@ -3456,6 +3620,23 @@ export interface components {
             end_ns: number;
             /** Spans */
             spans: number;
+            /**
+             * Tokens
+             * @description Of all runs; null where the trace does not say.
+             */
+            tokens: number | null;
+            /**
+             * Cost Usd
+             * @description Of the runs whose price is known; null where none is.
+             */
+            cost_usd: number | null;
+            /**
+             * Feedback
+             * @description How many ratings users gave, by their kind.
+             */
+            feedback: {
+                [key: string]: number;
+            };
             /** Defects */
             defects: string[];
             /** Runs */
@@ -3582,6 +3763,39 @@ export interface components {
             evaluator: string;
             /** Version */
             version: string;
+        };
+        /**
+         * View
+         * @description A view of the list of traces.
+         */
+        View: {
+            /**
+             * Project
+             * @description Whose it is; empty is a view of every project.
+             */
+            project: string;
+            /** Name */
+            name: string;
+            /**
+             * Query
+             * @description The query line: `name:value` filters and words.
+             */
+            query: string;
+            /** Author */
+            author: string;
+            /**
+             * Saved Ns
+             * @description Unix time in nanoseconds.
+             */
+            saved_ns: number;
+        };
+        /**
+         * ViewList
+         * @description Views, by name.
+         */
+        ViewList: {
+            /** Views */
+            views: components["schemas"]["View"][];
         };
         /**
          * Waiting
@@ -4036,18 +4250,24 @@ export interface operations {
     traces_api_v1_traces_get: {
         parameters: {
             query?: {
-                /** @description How far back, in hours. */
-                hours?: number | null;
-                /** @description Only traces with (or without) a run that fails. */
-                failing?: boolean | null;
                 /** @description Only traces in this state. */
                 state?: components["schemas"]["State"] | null;
                 /** @description With `failing`: which layer fails; with `state`: which is in it. */
                 layer?: components["schemas"]["Layer"] | null;
+                /** @description What comes first. */
+                order?: components["schemas"]["TraceOrder"];
                 /** @description Rows at most. */
                 limit?: number;
                 /** @description `next` of the page before. */
                 cursor?: string | null;
+                /** @description How far back, in hours. */
+                hours?: number | null;
+                /** @description Only traces with (or without) a run that fails. */
+                failing?: boolean | null;
+                /** @description Each is in a task, an answer, code or an output, in any case. */
+                text?: string[];
+                /** @description Only with a rating of this kind, as `thumbs_down`. */
+                feedback?: string | null;
                 project?: string | null;
                 service?: string | null;
                 agent?: string | null;
@@ -4059,6 +4279,12 @@ export interface operations {
                 release?: string | null;
                 /** @description DIMENSION=VALUE; any dimension, as `attribute:tenant.id=acme`. */
                 where?: string[];
+                /** @description Took at least so long. */
+                min_seconds?: number | null;
+                /** @description Took at least so many. */
+                min_tokens?: number | null;
+                /** @description Cost at least so much. */
+                min_cost_usd?: number | null;
             };
             header?: never;
             path?: never;
@@ -4073,6 +4299,197 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TraceList"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not valid, or parameters do not fit together */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    facets_api_v1_facets_get: {
+        parameters: {
+            query?: {
+                /** @description Dimensions of the cohort. */
+                by?: string[];
+                /** @description Values of a dimension at most. */
+                limit?: number;
+                /** @description How far back, in hours. */
+                hours?: number | null;
+                /** @description Only traces with (or without) a run that fails. */
+                failing?: boolean | null;
+                /** @description Only traces in this state. */
+                state?: components["schemas"]["State"] | null;
+                /** @description With `failing`: which layer fails; with `state`: which is in it. */
+                layer?: components["schemas"]["Layer"] | null;
+                /** @description Each is in a task, an answer, code or an output, in any case. */
+                text?: string[];
+                /** @description Only with a rating of this kind, as `thumbs_down`. */
+                feedback?: string | null;
+                project?: string | null;
+                service?: string | null;
+                agent?: string | null;
+                model?: string | null;
+                prompt_version?: string | null;
+                task?: string | null;
+                language?: string | null;
+                executor?: string | null;
+                release?: string | null;
+                /** @description DIMENSION=VALUE; any dimension, as `attribute:tenant.id=acme`. */
+                where?: string[];
+                /** @description Took at least so long. */
+                min_seconds?: number | null;
+                /** @description Took at least so many. */
+                min_tokens?: number | null;
+                /** @description Cost at least so much. */
+                min_cost_usd?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Facets"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not valid, or parameters do not fit together */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    export_api_v1_exports__format__get: {
+        parameters: {
+            query?: {
+                /** @description Only traces in this state. */
+                state?: components["schemas"]["State"] | null;
+                /** @description With `failing`: which layer fails; with `state`: which is in it. */
+                layer?: components["schemas"]["Layer"] | null;
+                /** @description What comes first. */
+                order?: components["schemas"]["TraceOrder"];
+                /** @description Rows at most. */
+                limit?: number;
+                /** @description How far back, in hours. */
+                hours?: number | null;
+                /** @description Only traces with (or without) a run that fails. */
+                failing?: boolean | null;
+                /** @description Each is in a task, an answer, code or an output, in any case. */
+                text?: string[];
+                /** @description Only with a rating of this kind, as `thumbs_down`. */
+                feedback?: string | null;
+                project?: string | null;
+                service?: string | null;
+                agent?: string | null;
+                model?: string | null;
+                prompt_version?: string | null;
+                task?: string | null;
+                language?: string | null;
+                executor?: string | null;
+                release?: string | null;
+                /** @description DIMENSION=VALUE; any dimension, as `attribute:tenant.id=acme`. */
+                where?: string[];
+                /** @description Took at least so long. */
+                min_seconds?: number | null;
+                /** @description Took at least so many. */
+                min_tokens?: number | null;
+                /** @description Cost at least so much. */
+                min_cost_usd?: number | null;
+            };
+            header?: never;
+            path: {
+                format: "csv" | "parquet";
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": unknown;
+                    "application/vnd.apache.parquet": unknown;
                 };
             };
             /** @description a parameter is unknown or cannot be read */
@@ -4574,6 +4991,258 @@ export interface operations {
             };
             /** @description no valid token */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not valid, or parameters do not fit together */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    views_api_v1_views_get: {
+        parameters: {
+            query?: {
+                /** @description Whose; of every project if not given. */
+                project?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ViewList"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not valid, or parameters do not fit together */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    save_view_api_v1_views_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewView"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["View"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description this request may not write */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is none */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not valid, or parameters do not fit together */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    remove_view_api_v1_views__name__delete: {
+        parameters: {
+            query?: {
+                /** @description Whose; of every project if not given. */
+                project?: string | null;
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["View"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description this request may not write */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is none */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not JSON */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };

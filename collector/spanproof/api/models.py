@@ -215,6 +215,10 @@ class RunRow(Answer):
     span_id: str
     agent: str
     model: str
+    task: str = Field(description="The first 500 characters; empty where the trace does not say.")
+    answer: str = Field(description="The first 500 characters; empty where the trace does not say.")
+    tokens: int | None = Field(description="Null where the trace does not say.")
+    cost_usd: float | None = Field(description="Null where tokens or their price are not known.")
     state: State = Field(description="What its layers are together.")
     reason: str = Field(description="Why it is not passed: the gravest layer and what it says; else empty.")
     layers: dict[Layer, Outcome]
@@ -229,17 +233,42 @@ class TraceRow(Answer):
     start_ns: Nanoseconds
     end_ns: Nanoseconds
     spans: int
+    tokens: int | None = Field(description="Of all runs; null where the trace does not say.")
+    cost_usd: float | None = Field(description="Of the runs whose price is known; null where none is.")
+    feedback: dict[str, int] = Field(description="How many ratings users gave, by their kind.")
     defects: list[str]
     runs: list[RunRow]
 
 
 class TraceList(Answer):
-    """Traces, newest first."""
+    """Traces, in the requested order."""
 
     traces: list[TraceRow]
     next: str | None = Field(
         description="Give it as `cursor` for the rows that follow; null where there are none."
     )
+
+
+class FacetValue(Answer):
+    """A value of a dimension, with the traces that have it."""
+
+    value: str
+    traces: int
+
+
+class Facet(Answer):
+    """The commonest values of a dimension within a list of traces."""
+
+    dimension: str
+    values: list[FacetValue]
+
+
+class Facets(Answer):
+    """How many traces of a list have each state, and each of the commonest values of dimensions."""
+
+    traces: int
+    states: dict[State, int]
+    facets: list[Facet]
 
 
 class Claim(Answer):

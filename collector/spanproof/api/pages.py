@@ -35,10 +35,7 @@ from spanproof.store import (
     FailureCluster,
     Feedback,
     Group,
-    RunRow,
-    TraceRow,
 )
-from spanproof.store.browse import CodeRow, ReplayRow
 from spanproof.trace import (
     CAUSE_WORDS,
     Errored,
@@ -186,61 +183,6 @@ def build_measured(group: Group) -> models.Measured:
         raw_p50=group.raw_p50,
         raw_p95=group.raw_p95,
         unit=clean_text(group.unit),
-    )
-
-
-def build_code_row(row: CodeRow) -> models.CodeRow:
-    """Return a snippet of a list."""
-    return models.CodeRow(
-        trace_id=row.trace_id,
-        run_span_id=row.run_span_id,
-        snippet_id=row.snippet_id,
-        started_ns=max(0, row.span_time_ns),
-        language=clean_text(row.language),
-        source=clean_text(row.source),
-        executed=row.executed,
-        verdict=row.verdict,
-        rules=[clean_text(rule) for rule in row.rules],
-    )
-
-
-def build_replay_row(row: ReplayRow) -> models.ReplayRow:
-    """Return a replayed snippet of a list."""
-    return models.ReplayRow(
-        trace_id=row.trace_id,
-        run_span_id=row.run_span_id,
-        snippet_id=row.snippet_id,
-        started_ns=max(0, row.span_time_ns),
-        ended=row.failure_class,
-        agrees=row.agrees,
-        difference=clean_text(row.difference),
-        wall_s=row.wall_s,
-        peak_memory_bytes=row.peak_memory_bytes,
-    )
-
-
-def build_trace_row(row: TraceRow) -> models.TraceRow:
-    """Return one trace of a list."""
-    return models.TraceRow(
-        trace_id=row.trace_id,
-        state=row.state,
-        project=clean_text(row.project),
-        start_ns=row.start_ns,
-        end_ns=row.end_ns,
-        spans=row.spans,
-        defects=list(row.defects),
-        runs=[_build_run_row(run) for run in row.runs],
-    )
-
-
-def _build_run_row(run: RunRow) -> models.RunRow:
-    return models.RunRow(
-        span_id=run.run_span_id,
-        agent=clean_text(run.agent),
-        model=clean_text(run.model),
-        state=run.state,
-        reason=describe_reason(run.layers),
-        layers={layer: build_outcome(outcome) for layer, outcome in run.layers.items()},
     )
 
 

@@ -57,6 +57,7 @@ _GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "breakdown": ("spanproof.cli.commands.breakdown", "Count what happened to agents' code by cohort."),
         "failures": ("spanproof.cli.commands.failures", "Show the few causes behind many failed runs."),
         "session": ("spanproof.cli.commands.session", "Judge a conversation or a team of agents as a whole."),
+        "prompts": ("spanproof.cli.commands.prompts", "List versions of prompts with their fail rates."),
         "report": ("spanproof.cli.commands.reports", "Report on many stored runs."),
         "sql": ("spanproof.cli.commands.sql", "Run a SELECT over the store, also while the collector runs."),
         "alerts": ("spanproof.cli.commands.alerts", "List alerts, silence and acknowledge them."),

@@ -30,7 +30,7 @@ def show_open_verdicts(location: str, choice: JudgeChoice, *, as_json: bool) -> 
     model = choice.model or EXAMPLE_MODEL
     end = time.time_ns() + 1
     with opened_store(location) as store:
-        price = find_price(model, choice.prices)
+        price = find_price(model, choice.load_prices())
         found = survey_open_verdicts(store, price, start_ns=end - _WINDOW_NS, end_ns=end)
     if as_json:
         layers = [_to_row(each) for each in found]

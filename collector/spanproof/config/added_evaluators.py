@@ -7,6 +7,7 @@ own, so that a configuration without them does not load what they need.
 from __future__ import annotations
 
 import logging
+from datetime import UTC, datetime
 from pathlib import Path
 
 from spanproof.config.model import Config, JudgeChoice, OwnEvaluator
@@ -17,7 +18,9 @@ from spanproof.evaluators.custom import (
     CustomEvaluator,
     EvaluatorError,
     Function,
+    InProcess,
     Wiring,
+    load_in_process,
     pins_of_imports,
 )
 from spanproof.evaluators.evaluator import Evaluator
@@ -56,7 +59,7 @@ def build_added_evaluators(config: Config, sandbox: Sandbox | None) -> list[Eval
     return [*own, *_build_judges(config.judge), *_build_criteria_judges(config)]
 
 
-def load_functions(config: Config) -> list[Function | BuiltIn]:
+def load_functions(config: Config) -> list[Function | BuiltIn | InProcess]:
     """Return the user's functions and the built-in checks: each can be called, and has a name of its own.
 
     Raises:
@@ -119,12 +122,14 @@ def _build_criteria_judges(config: Config) -> list[Evaluator]:
     return found
 
 
-def load_function(choice: OwnEvaluator) -> Function | BuiltIn:
+def load_function(choice: OwnEvaluator) -> Function | BuiltIn | InProcess:
     """Return the function or the built-in check that a configuration names.
 
     Raises:
-        EvaluatorError: its file cannot be read, or it has no language.
+        EvaluatorError: its file cannot be read, it has no language, or it cannot be imported.
     """
+    if choice.function:
+        return load_in_process(choice.name, choice.function, choice.range)
     if choice.check is not None:
         return BuiltIn(choice.name, choice.check, choice.ignore_case, choice.tolerance)
     suffix = choice.file.suffix if choice.file else ""
@@ -158,8 +163,10 @@ def build_judge(choice: JudgeChoice) -> Judge | None:
     Raises:
         JudgeUnavailable: there is a budget for it, and no price.
     """
-    settings = choice.model_dump(exclude={"rubrics", "beside_share", "verify_passed", "least_precision"})
-    return Judge(JudgeSettings(**settings)) if choice.model else None
+    if not choice.model:
+        return None
+    own = {"rubrics", "beside_share", "verify_passed", "least_precision", "price_file", "prices"}
+    return Judge(JudgeSettings(**choice.model_dump(exclude=own), prices=choice.load_prices()))
 
 
 def _build_judges(choice: JudgeChoice) -> list[Evaluator]:
@@ -168,6 +175,8 @@ def _build_judges(choice: JudgeChoice) -> list[Evaluator]:
         return []
     if judge.warning:
         log.warning("%s", judge.warning)
+    if judge.price is not None and (old := judge.price.describe_age(datetime.now(UTC).date())):
+        log.warning("judge %s: %s (judge.price_file, judge.prices)", judge.model, old)
     return cascades(
         judge,
         load_rubrics(choice.rubrics),

@@ -131,7 +131,7 @@ def _load_fixtures(config: Config) -> FixtureBook:
 def build_user_hints(config: Config) -> UserHints:
     """Return what the user configures beside the traces. One price table serves the judge and the agents."""
     synonyms = {state: tuple(words) for state, words in config.evaluation.synonyms.items()}
-    return UserHints(synonyms, config.judge.prices, frozenset(config.evaluation.without_rules))
+    return UserHints(synonyms, config.judge.load_prices(), frozenset(config.evaluation.without_rules))
 
 
 def _load_user_functions(config: Config) -> list[Function]:

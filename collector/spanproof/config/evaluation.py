@@ -16,6 +16,7 @@ from spanproof.evaluators.check_kinds import Check
 from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.judge_bounds import LEAST_PRECISION
 from spanproof.evaluators.known_packages import KNOWN_PACKAGES
+from spanproof.evaluators.prices import Price, load_prices
 from spanproof.evaluators.sampling import SampleBy
 from spanproof.sandbox import Limits
 from spanproof.trace import Cohort, Layer, SpanKind
@@ -97,7 +98,9 @@ class Evaluation(Section):
     )
     deadline_s: Seconds = Field(
         default=10.0,
-        description="Longest time to evaluate one trace; what takes longer is tried again without a replay.",
+        description="Longest time to evaluate one trace; what takes longer is tried again without a replay."
+        " Time for which the process or its programs wait for a processor does not count, up to 6 times as"
+        " much.",
     )
     layer_budget_s: Seconds = Field(
         default=5.0,
@@ -252,6 +255,10 @@ class JudgeChoice(Section):
         description="US dollars per million tokens, by model, in and out (`{NAME: [0.4, 1.6]}`): of the"
         " judge, and of the agents, for the metric `trajectory.cost_usd`.",
     )
+    price_file: Path | None = Field(
+        default=None,
+        description="A YAML file of prices by provider, which extends the shipped list; `prices` come first.",
+    )
     recordings: Path | None = Field(
         default=None,
         description="Directory that keeps replies by the content of their prompt, the newest 200,000. None:"
@@ -284,6 +291,20 @@ class JudgeChoice(Section):
         " below this, from 30 labelled fails on; see docs/judge.md.",
     )
 
+    @model_validator(mode="after")
+    def _check_price_file(self) -> Self:
+        self.load_prices()
+        return self
+
+    def load_prices(self) -> dict[str, Price | tuple[float, float]]:
+        """Return the prices that are configured: those of the file, and `prices` in their place.
+
+        Raises:
+            PriceError: the file cannot be read, or is in another form.
+        """
+        listed = load_prices(self.price_file) if self.price_file is not None else {}
+        return {**listed, **self.prices}
+
 
 class AttachRule(Section):
     """Which spans an evaluator judges; what is left out fits every span."""
@@ -313,6 +334,11 @@ class OwnEvaluator(Section):
     )
     file: Path | None = Field(default=None, description="A `.py`, `.ts` or `.js` file with `main`.")
     source: str = Field(default="", description="The code itself, instead of a file.")
+    function: str = Field(
+        default="",
+        description="`package.module:name`, a function that `@evaluator` marks; it runs in the service's own"
+        " process.",
+    )
     check: Check | None = Field(
         default=None,
         description="A built-in check of the completion against the target, instead of code.",
@@ -359,11 +385,12 @@ class OwnEvaluator(Section):
         given = (
             self.file is not None,
             bool(self.source),
+            bool(self.function),
             self.check is not None,
             bool(self.grading_criteria),
         )
         if sum(given) != 1:
-            raise ValueError("give one of `file`, `source`, `check` and `grading_criteria`")
+            raise ValueError("give one of `file`, `source`, `function`, `check` and `grading_criteria`")
         if self.model and not self.grading_criteria:
             raise ValueError("`model` is that of `grading_criteria`")
         if self.grading_criteria and self.range != (0.0, 1.0):

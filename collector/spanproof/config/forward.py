@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 from urllib.parse import unquote, urlsplit
 
 from pydantic import Field, SecretStr, field_validator, model_validator
@@ -29,7 +29,11 @@ class Forward(Section):
     headers: Mapping[str, SecretStr] = Field(
         default_factory=dict, description="Headers sent with every request, such as an API key."
     )
-    traces: bool = Field(default=True, description="Whether spans, evaluator spans among them, are sent.")
+    traces: Literal["agents", "all", False] = Field(
+        default="agents",
+        description="Which spans are sent: `agents`: those that came, unchanged; `all`: those with their "
+        "scores as attributes, and a span for each score; `false`: none.",
+    )
     logs: bool = Field(
         default=True,
         description="Whether `gen_ai.evaluation.result` events are sent, and the logs that came.",

@@ -90,8 +90,10 @@ class Sink(Section):
     headers: Mapping[str, SecretStr] = Field(
         default_factory=dict, description="Headers sent with every request."
     )
-    scores: Literal["layers", "all"] = Field(
-        default="layers", description="`layers`: the value of each layer; `all`: sub-scores and metrics too."
+    scores: Literal["layers", "steps", "all"] = Field(
+        default="layers",
+        description="`layers`: five scores of a run, one of each layer, on the agent's span; `steps`: those "
+        "of each step, too; `all`: sub-scores and metrics, too.",
     )
     timeout_s: Seconds = Field(default=10.0, description="Longest wait for an answer to one request.")
     keep_for_s: Seconds = Field(

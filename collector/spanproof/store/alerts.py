@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from spanproof.store.cells import clean_text
+from spanproof.store.cells import to_cell
 from spanproof.store.connection import Connections
 from spanproof.store.schema import (
     ALERT_ACKNOWLEDGEMENTS,
@@ -23,6 +23,7 @@ from spanproof.store.schema import (
     ALERT_SILENCES,
     Table,
 )
+from spanproof.store.single_rows import insert_value
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,11 +209,11 @@ class AlertLog:
 
     def write_silence(self, silence: Silence) -> None:
         """Write a silence; one of the same id is replaced."""
-        self._insert_values(ALERT_SILENCES, silence)
+        insert_value(self._connections, ALERT_SILENCES, silence)
 
     def acknowledge(self, acknowledgement: Acknowledgement) -> None:
         """Write an acknowledgement."""
-        self._insert_values(ALERT_ACKNOWLEDGEMENTS, acknowledgement)
+        insert_value(self._connections, ALERT_ACKNOWLEDGEMENTS, acknowledgement)
 
     def _select_events(
         self, condition: str, bound: Mapping[str, Any], order: str, limit: int
@@ -242,30 +243,8 @@ class AlertLog:
 
         names = [each.name for each in fields(values[0])]
         rows = [
-            {**{name: _to_cell(getattr(value, name)) for name in names}, "evaluated_ns": time.time_ns()}
+            {**{name: to_cell(getattr(value, name)) for name in names}, "evaluated_ns": time.time_ns()}
             for value in values
         ]
         with self._connections.lease() as client:
             insert_rows(client, self._connections.database, table, rows)
-
-    def _insert_values(self, table: Table, value: Silence | Acknowledgement) -> None:
-        """Insert by a statement alone: in this form the holder of an embedded store lets it through."""
-        cells = {each.name: _to_cell(getattr(value, each.name)) for each in fields(value)}
-        cells["evaluated_ns"] = time.time_ns()
-        kinds = {name: "UInt64" if isinstance(cell, int) else "String" for name, cell in cells.items()}
-        values = ", ".join(f"{{{name}:{kind}}}" for name, kind in kinds.items())
-        with self._connections.lease() as client:
-            client.command(
-                f"INSERT INTO {self._connections.database}.{table.name} ({', '.join(cells)}) SELECT {values}",
-                parameters=cells,
-            )
-
-
-def _to_cell(value: Any) -> Any:
-    if isinstance(value, str):
-        return clean_text(value)
-    if isinstance(value, tuple):
-        return list(value)
-    if isinstance(value, Mapping):
-        return orjson.dumps({clean_text(key): clean_text(item) for key, item in value.items()}).decode()
-    return int(value)

@@ -16,8 +16,16 @@ from spanproof.evaluators.run_state import EXTERNAL_PREFIX, PERSON_VERDICT
 from spanproof.store.connection import Connections
 from spanproof.store.dimensions import SUBJECT_KEYS, resolve_column
 from spanproof.store.filters import IS_OPEN, Filter
-from spanproof.store.queries import fetch_runs, get_row_key, list_score_columns
+from spanproof.store.queries import get_row_key, list_score_columns
 from spanproof.store.rows import parse_score
+from spanproof.store.trace_list import (
+    Facets,
+    TraceOrder,
+    TraceTerms,
+    count_facets,
+    fetch_traces,
+    fetch_traces_by_id,
+)
 from spanproof.store.values import TraceRow
 from spanproof.trace import Label, Layer, Score
 from spanproof.trace.dimensions import Subject
@@ -175,17 +183,30 @@ class Browse:
 
     def trace_rows(self, trace_ids: Sequence[str]) -> list[TraceRow]:
         """Return these traces as rows of a list, newest first; without those the store does not have."""
-        rows = self._select(
-            "SELECT project, trace_id, start_ns, end_ns, spans, defects FROM {db}.traces FINAL"
-            " WHERE trace_id IN {ids:Array(String)} ORDER BY start DESC, trace_id",
-            {"ids": list(trace_ids)},
-        )
         with self._connections.lease() as client:
-            runs = fetch_runs(client, self._connections.database, [get_row_key(row) for row in rows])
-        return [
-            TraceRow(**{**row, "defects": tuple(row["defects"])}, runs=tuple(runs.get(get_row_key(row), ())))
-            for row in rows
-        ]
+            return fetch_traces_by_id(client, self._connections.database, trace_ids)
+
+    def traces(
+        self, chosen: TraceTerms, *, order: TraceOrder, limit: int, before: Page = None
+    ) -> list[TraceRow]:
+        """Return the first traces of a list in an order; `before` is where the page before ended.
+
+        Raises:
+            StoreError: `chosen.cohort` names an unknown dimension.
+        """
+        with self._connections.lease() as client:
+            return fetch_traces(
+                client, self._connections.database, chosen, order=order, limit=limit, before=before
+            )
+
+    def facets(self, chosen: TraceTerms, dimensions: Sequence[str], limit: int) -> Facets:
+        """Return how many traces of a list have each state, and each of the commonest values of dimensions.
+
+        Raises:
+            StoreError: there is no such dimension.
+        """
+        with self._connections.lease() as client:
+            return count_facets(client, self._connections.database, chosen, dimensions, limit)
 
     def traces_since(self, evaluated_ns: int, limit: int) -> tuple[list[TraceRow], int]:
         """Return traces that were evaluated after a time, oldest first, and the time of the last of them."""

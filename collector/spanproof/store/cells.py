@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, TypeAlias
+
+import orjson
 
 Row: TypeAlias = dict[str, Any]
 """Column name to value: what the driver takes."""
@@ -26,3 +29,14 @@ def clamp_unsigned(number: int) -> int:
 def clamp_time(ns: int) -> int:
     """Return the nearest Unix time in nanoseconds that the tables can order."""
     return min(max(0, ns), _LATEST_NS)
+
+
+def to_cell(value: Any) -> Any:
+    """Return the value of a field as a cell: a tuple as a list, a mapping of texts as JSON."""
+    if isinstance(value, str):
+        return clean_text(value)
+    if isinstance(value, tuple):
+        return list(value)
+    if isinstance(value, Mapping):
+        return orjson.dumps({clean_text(key): clean_text(item) for key, item in value.items()}).decode()
+    return int(value)

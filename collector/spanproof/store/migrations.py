@@ -12,9 +12,11 @@ from dataclasses import dataclass, replace
 from clickhouse_connect.driver.client import Client
 
 from spanproof.sandbox.scanners.rules import RULES
-from spanproof.store.documents import NEEDED_A_JUDGE
+from spanproof.store.documents import NEEDED_A_JUDGE, read_document
 from spanproof.store.errors import SchemaTooNew, StoreError
 from spanproof.store.filters import HAS_VERDICT
+from spanproof.store.inserting import insert_rows
+from spanproof.store.keys import build_key_condition
 from spanproof.store.layout import Layout
 from spanproof.store.queries import settle_traces
 from spanproof.store.schema import (
@@ -28,14 +30,17 @@ from spanproof.store.schema import (
     OTEL_TRACE_TIMES,
     OTEL_TRACES,
     ROLLUP_MARKS,
+    SAVED_VIEWS,
     SCORES,
     SNIPPETS,
     TABLES,
+    TEXT_INDEX,
     TRACES,
     VERDICT_DAYS,
     VERDICT_HOURS,
     Table,
 )
+from spanproof.store.summary import build_summary_columns
 from spanproof.trace import OPEN_VALUE, Cause, Cohort
 from spanproof.trace.project import TraceKey
 
@@ -189,13 +194,17 @@ def _open_unsettled_answers(client: Client, database: str, day: object) -> None:
 
 
 def _settle_day(client: Client, database: str, day: object) -> None:
+    traces = _list_traces_of_day(client, database, day)
+    for first in range(0, len(traces), _SETTLED_AT_ONCE):
+        settle_traces(client, database, traces[first : first + _SETTLED_AT_ONCE], 0)
+
+
+def _list_traces_of_day(client: Client, database: str, day: object) -> list[TraceKey]:
     rows = client.query(
         f"SELECT project, trace_id FROM {database}.traces FINAL WHERE toDate(start) = {{day:Date}}",  # noqa: S608
         parameters={"day": day},
     ).result_rows
-    traces = [TraceKey(str(row[0]), str(row[1])) for row in rows]
-    for first in range(0, len(traces), _SETTLED_AT_ONCE):
-        settle_traces(client, database, traces[first : first + _SETTLED_AT_ONCE], 0)
+    return [TraceKey(str(row[0]), str(row[1])) for row in rows]
 
 
 def _list_days(client: Client, layout: Layout, table: Table) -> Sequence[Sequence[object]]:
@@ -282,6 +291,47 @@ def _drop(client: Client, layout: Layout, name: str) -> None:
         client.command(statement)
 
 
+# Documents that are read at once.
+_SUMMARISED_AT_ONCE = 200
+
+
+def _add_summaries(client: Client, layout: Layout) -> None:
+    """Add what a list of traces shows and searches, from the documents of the traces that are there."""
+    name, expression = TEXT_INDEX
+    added = TRACES.columns[TRACES.names.index("Runs.SpanId") : TRACES.names.index("document")]
+    before = "state"
+    for column, kind in added:
+        clause = f"ADD COLUMN IF NOT EXISTS `{column}` {kind} AFTER `{before}`"
+        for statement in layout.alter(TRACES.name, clause):
+            client.command(statement)
+        before = column
+    client.command(layout.mutate(TRACES.name, f"ADD INDEX IF NOT EXISTS {name} {expression}"))
+    for (day,) in _list_days(client, layout, TRACES):
+        keys = _list_traces_of_day(client, layout.database, day)
+        for first in range(0, len(keys), _SUMMARISED_AT_ONCE):
+            _summarise(client, layout.database, keys[first : first + _SUMMARISED_AT_ONCE])
+
+
+def _summarise(client: Client, database: str, keys: Sequence[TraceKey]) -> None:
+    """Write the rows of these traces again, with the columns that describe their runs."""
+    condition, bound = build_key_condition(keys)
+    found = client.query(
+        "SELECT * REPLACE (toUnixTimestamp64Nano(start) AS start, evaluated_ns + 1 AS evaluated_ns)"  # noqa: S608
+        f" FROM {database}.{TRACES.name} FINAL WHERE {condition}",
+        parameters=bound,
+    )
+    rows = []
+    for row in found.named_results():
+        try:
+            evaluation = read_document(row["trace_id"], row["document"], row["document_format"])
+        except StoreError:
+            # A newer Spanproof wrote it, or it is broken: the trace is listed without task and answer.
+            continue
+        rows.append({**row, **build_summary_columns(evaluation)})
+    if rows:
+        insert_rows(client, database, TRACES, rows)
+
+
 MIGRATIONS = (
     Migration(1, _create(*TABLES)),
     Migration(2, _add_amounts),
@@ -297,6 +347,8 @@ MIGRATIONS = (
     Migration(12, _add_weaknesses),
     Migration(13, _add_states),
     Migration(14, _add_project_to_keys),
+    Migration(15, _add_summaries),
+    Migration(16, _create(SAVED_VIEWS)),
 )
 """In order. A released step never changes: a later one alters what it made."""
 

@@ -7,9 +7,8 @@ read with FINAL: what a merge has not yet replaced is replaced here.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any, Final
 
 from clickhouse_connect.driver.client import Client
@@ -28,7 +27,7 @@ from spanproof.store.keys import build_key_condition
 from spanproof.store.rollups import SUMS, VERDICT_SUMS, build_verdict_source
 from spanproof.store.rows import list_failing_layers, parse_score
 from spanproof.store.schema import OTEL_TRACES, ROLLUP_SUMS, SCORES, VERDICT_COUNTS
-from spanproof.store.values import CauseCount, FailRate, FailsWhen, Group, RunRow, TraceRow
+from spanproof.store.values import CauseCount, FailRate, FailsWhen, Group, RunRow
 from spanproof.trace import Cause, Layer, Score, State, fold_states
 from spanproof.trace.dimensions import is_carried
 from spanproof.trace.project import TraceKey, get_score_key
@@ -38,10 +37,6 @@ MOST_VALUES = 100
 
 # Endings of one code in one class by one executor that are looked at.
 _NEWEST = 5
-
-_DAY_NS = 86_400 * 10**9
-# The newest traces are looked for in the last day first; the table has a partition for each.
-_DAYS_LOOKED_AT = (1, 16)
 
 # Start of the stretch of time that a row is in.
 _BUCKET = "intDiv(at, {bucket:Int64}) * {bucket:Int64}"
@@ -339,101 +334,6 @@ def find_traces_of_changed_code(
     return list(dict.fromkeys(row[0] for row in rows))
 
 
-def find_trace_ids(
-    client: Client, database: str, prefix: str, limit: int, *, project: str | None, since_ns: int | None
-) -> list[str]:
-    """Return ids that start with a prefix, newest first; see `Store.find_trace_ids`."""
-    condition, bound = _build_trace_condition(project, since_ns, None)
-    if prefix:
-        # Which ids there are is found without FINAL, which would read all of the table.
-        condition += (
-            f" AND trace_id IN (SELECT DISTINCT trace_id FROM {database}.traces"  # noqa: S608
-            " WHERE startsWith(trace_id, {prefix:String}))"
-        )
-        bound["prefix"] = prefix
-    rows = client.query(
-        f"SELECT trace_id FROM {database}.traces FINAL WHERE {condition}"  # noqa: S608
-        " ORDER BY start DESC, trace_id LIMIT {limit:UInt32}",
-        parameters={**bound, "limit": limit},
-    ).result_rows
-    # Two projects may have a trace with one id.
-    return list(dict.fromkeys(row[0] for row in rows))
-
-
-def fetch_traces(
-    client: Client,
-    database: str,
-    *,
-    project: str | None,
-    since_ns: int | None,
-    failing: Layer | bool | None,
-    states: Collection[State] = (),
-    limit: int,
-    cohort: Mapping[str, str] = MappingProxyType({}),
-    before: tuple[int, str] | None = None,
-) -> list[TraceRow]:
-    """Return traces with the verdicts of their runs; see `Store.fetch_traces`."""
-    condition, bound = _build_trace_condition(project, since_ns, failing)
-    if states:
-        condition += " AND state IN {states:Array(String)}"
-        bound["states"] = [state.value for state in states]
-    if cohort:
-        of_cohort = Filter(cohort=cohort, start_ns=since_ns)
-        chosen, values = of_cohort.where()
-        source, keys = of_cohort.source(database)
-        condition += f" AND (project, trace_id) IN (SELECT project, trace_id FROM {source} WHERE {chosen})"  # noqa: S608
-        bound |= values | keys
-    if before is not None:
-        # In the order of the rows: newer first, then by id and project; see `TraceRow.place`.
-        condition += (
-            " AND (start_ns < {before_ns:UInt64}"
-            " OR start_ns = {before_ns:UInt64} AND concat(trace_id, '/', project) > {before_id:String})"
-        )
-        bound |= {"before_ns": before[0], "before_id": before[1]}
-    rows = _fetch_newest_traces(client, database, condition, bound, limit, before[0] if before else None)
-    runs = fetch_runs(
-        client,
-        database,
-        [get_row_key(row) for row in rows],
-        # Scores are ordered by the hour of their span, which lies within its trace.
-        within_ns=(
-            min((row["start_ns"] for row in rows), default=0),
-            max((max(row["start_ns"], row["end_ns"]) for row in rows), default=0),
-        ),
-    )
-    return [
-        TraceRow(**{**row, "defects": tuple(row["defects"])}, runs=tuple(runs.get(get_row_key(row), ())))
-        for row in rows
-    ]
-
-
-def _fetch_newest_traces(
-    client: Client,
-    database: str,
-    condition: str,
-    bound: Mapping[str, Any],
-    limit: int,
-    before_ns: int | None,
-) -> list[Mapping[str, Any]]:
-    """Return rows of the newest traces, out of the last days where those hold enough of them."""
-    latest = f"SELECT toUnixTimestamp64Nano(max(start)) FROM {database}.traces"  # noqa: S608
-    newest = client.query(latest).result_rows[0][0]
-    newest_ns = min(int(newest), clamp_time(before_ns) if before_ns is not None else int(newest))
-    rows: list[Mapping[str, Any]] = []
-    for days in (*_DAYS_LOOKED_AT, None):
-        within = "1" if days is None else "start >= fromUnixTimestamp64Nano({oldest:Int64}, 'UTC')"
-        rows = _query_rows(
-            client,
-            "SELECT project, trace_id, start_ns, end_ns, spans, defects"  # noqa: S608
-            f" FROM {database}.traces FINAL WHERE {condition} AND {within}"
-            " ORDER BY start DESC, trace_id, project LIMIT {limit:UInt32}",
-            {**bound, "limit": limit, "oldest": max(0, newest_ns - (days or 0) * _DAY_NS)},
-        )
-        if len(rows) >= limit:
-            break
-    return rows
-
-
 def settle_traces(client: Client, database: str, keys: Sequence[TraceKey], written_ns: int) -> None:
     """Write the state and the failing layers of these traces anew, from the scores that count now.
 
@@ -461,25 +361,6 @@ def settle_traces(client: Client, database: str, keys: Sequence[TraceKey], writt
                 "written": written_ns,
             },
         )
-
-
-def _build_trace_condition(
-    project: str | None, since_ns: int | None, failing: Layer | bool | None
-) -> tuple[str, dict[str, Any]]:
-    terms: list[str] = ["1"]
-    bound: dict[str, Any] = {}
-    if project is not None:
-        terms.append("project = {project:String}")
-        bound["project"] = project
-    if since_ns is not None:
-        terms.append("start >= fromUnixTimestamp64Nano({since:Int64}, 'UTC')")
-        bound["since"] = min(max(0, since_ns), 2**63 - 1)
-    if isinstance(failing, Layer):
-        terms.append("has(failing, {layer:String})")
-        bound["layer"] = failing.value
-    elif failing is not None:
-        terms.append("notEmpty(failing)" if failing else "empty(failing)")
-    return " AND ".join(terms), bound
 
 
 def fetch_runs(

@@ -26,6 +26,7 @@ from spanproof.store.schema import (
     TRACES,
     Table,
 )
+from spanproof.store.summary import build_summary_columns
 from spanproof.trace import (
     Cause,
     Cohort,
@@ -317,6 +318,7 @@ def _build_trace_row(evaluation: TraceEvaluation, written_ns: int, more: Sequenc
         "defects": sorted(defect.value for defect in evaluation.trace.defects),
         "failing": list_failing_layers(runs),
         "state": fold_states(fold_outcomes(layers.values()) for layers in runs).value,
+        **build_summary_columns(evaluation),
         "document": encode(evaluation),
         "document_format": DOCUMENT_FORMAT,
         "evaluated_ns": written_ns,

@@ -82,6 +82,9 @@ _VERSIONED = (("evaluated_ns", "UInt64"), ("is_deleted", "UInt8 DEFAULT 0"))
 _PLACE = (("project", _WORD), ("trace_id", "String"), ("run_span_id", "String"), ("span_id", "String"))
 _BY_TRACE = (("by_trace", "trace_id TYPE bloom_filter(0.001) GRANULARITY 1"),)
 
+# Substrings of four characters: a granule has some 200 documents, and their text 30,000 such substrings.
+TEXT_INDEX = ("by_text", "text TYPE ngrambf_v1(4, 32768, 3, 0) GRANULARITY 1")
+
 OTEL_TRACES = Table(
     "otel_traces",
     # Names and types of the OpenTelemetry Collector's ClickHouse exporter; our own columns are at the end.
@@ -259,6 +262,16 @@ TRACES = Table(
         # people in place of ours.
         ("failing", "Array(LowCardinality(String))"),
         ("state", _WORD),
+        # What a list shows of its runs, and what their sums are; see `spanproof.store.summary`.
+        ("Runs.SpanId", "Array(String)"),
+        ("Runs.Task", "Array(String) CODEC(ZSTD(3))"),
+        ("Runs.Answer", "Array(String) CODEC(ZSTD(3))"),
+        ("Runs.Tokens", "Array(UInt64)"),
+        ("Runs.CostUsd", "Array(Nullable(Float64))"),
+        ("tokens", "UInt64"),
+        ("cost_usd", "Nullable(Float64)"),
+        # What a search reads: quick to decompress rather than small.
+        ("text", "String CODEC(LZ4)"),
         # The whole evaluation, in the form of spanproof.trace.codec: what `show` and `promote` read.
         ("document", _TEXT),
         ("document_format", "UInt16"),
@@ -266,7 +279,7 @@ TRACES = Table(
     ),
     key=("project", "toStartOfHour(start)", "trace_id"),
     partition="toDate(start)",
-    indexes=_BY_TRACE,
+    indexes=(*_BY_TRACE, TEXT_INDEX),
     time="start",
 )
 
@@ -443,6 +456,22 @@ TRIAGE_INSERT = (
 )
 """How a decision is written; `{database}` is replaced by its name."""
 
+SAVED_VIEWS = Table(
+    # Query lines that people keep for all readers of a project; an empty project is every one.
+    "saved_views",
+    (
+        ("project", _WORD),
+        ("name", "String"),
+        ("query", _TEXT),
+        ("author", "String"),
+        ("saved_ns", "UInt64"),
+        *_VERSIONED,
+    ),
+    key=("project", "name"),
+    partition="",
+    shard="name",
+)
+
 ROLLUP_SUMS = (
     "passed",
     "failed",
@@ -538,6 +567,7 @@ TABLES = (
     EXTERNAL_SCORES,
     FAILURES,
     FAILURE_TRIAGE,
+    SAVED_VIEWS,
     VERDICT_HOURS,
     VERDICT_DAYS,
     ROLLUP_MARKS,

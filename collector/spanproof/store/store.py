@@ -56,6 +56,7 @@ from spanproof.store.measures import Measures
 from spanproof.store.migrations import check_schema, migrate
 from spanproof.store.retention import apply_retention
 from spanproof.store.rows import build_rows, build_score_row, get_stored_key, parse_score
+from spanproof.store.saved_views import SavedViews
 from spanproof.store.schema import (
     DEAD_LETTERS,
     EXTERNAL_SCORES,
@@ -66,6 +67,7 @@ from spanproof.store.schema import (
     Table,
 )
 from spanproof.store.supersede import read_known, supersede
+from spanproof.store.trace_list import TraceTerms, fetch_traces, find_trace_ids
 from spanproof.store.values import CauseCount, FailRate, FailsWhen, Group, TraceRow
 from spanproof.store.waiting import Waiting, fetch_waiting
 from spanproof.trace import Layer, Score, State
@@ -282,17 +284,8 @@ class Store:
             StoreError: `cohort` names an unknown dimension.
         """
         with self._connections.lease() as client:
-            return queries.fetch_traces(
-                client,
-                self._database,
-                project=project,
-                since_ns=since_ns,
-                failing=failing,
-                states=states,
-                limit=limit,
-                cohort=cohort,
-                before=before,
-            )
+            chosen = TraceTerms(project, since_ns, failing, states, cohort)
+            return fetch_traces(client, self._database, chosen, limit=limit, before=before)
 
     def waiting_traces(self, project: str | None = None) -> Waiting:
         """Return the traces of the last minutes whose spans are stored and that are not evaluated yet."""
@@ -440,9 +433,8 @@ class Store:
             since_ns: only traces that started at this time (Unix nanoseconds) or later.
         """
         with self._connections.lease() as client:
-            return queries.find_trace_ids(
-                client, self._database, prefix, limit, project=project, since_ns=since_ns
-            )
+            chosen = TraceTerms(project, since_ns)
+            return find_trace_ids(client, self._database, prefix, limit, chosen)
 
     def traces_of_changed_code(
         self, *, project: str | None = None, since_ns: int | None = None, limit: int = 100
@@ -629,6 +621,11 @@ class Store:
     def measures(self) -> Measures:
         """Scores measured by cohort over a window, for alert rules."""
         return Measures(self._connections)
+
+    @property
+    def views(self) -> SavedViews:
+        """Views of the list of traces that people keep for their project."""
+        return SavedViews(self._connections)
 
     @property
     def browse(self) -> Browse:

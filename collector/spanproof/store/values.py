@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from spanproof.trace import (
@@ -42,6 +42,16 @@ class RunRow:
 
 
 @dataclass(frozen=True, slots=True)
+class RunSummary:
+    """What a list shows of a run beside its verdicts: the beginnings of task and answer, tokens and cost."""
+
+    task: str
+    answer: str
+    tokens: int
+    cost_usd: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class TraceRow:
     """One trace in a list.
 
@@ -50,6 +60,10 @@ class TraceRow:
         spans: how many.
         defects: what is wrong with its shape; see `spanproof.trace.Defect`.
         runs: in order of time.
+        tokens: of all runs.
+        cost_usd: of the runs whose price is known; None where none is.
+        summaries: task, answer, tokens and cost of its runs, by the id of their span.
+        feedback: how many ratings users gave, by their kind.
     """
 
     project: str
@@ -59,6 +73,10 @@ class TraceRow:
     spans: int
     defects: tuple[str, ...]
     runs: tuple[RunRow, ...]
+    tokens: int = 0
+    cost_usd: float | None = None
+    summaries: Mapping[str, RunSummary] = field(default_factory=dict)
+    feedback: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def state(self) -> State:
@@ -67,7 +85,7 @@ class TraceRow:
 
     @property
     def place(self) -> tuple[int, str]:
-        """Where it is in the order of a list; several projects may have a trace with its id."""
+        """Where it is in a list of the newest; several projects may have a trace with its id."""
         return self.start_ns, f"{self.trace_id}/{self.project}"
 
 

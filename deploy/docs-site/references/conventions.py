@@ -41,9 +41,9 @@ Source: github.com/open-telemetry/semantic-conventions, recording errors and exc
     "OpenInference semantic conventions": """\
 ## OpenInference
 
-Source: github.com/Arize-ai/openinference, `spec/semantic_conventions.md`. Onto the spans it forwards, the
-collector also writes `evaluations.<n>.evaluation.` with `name`, `score`, `label`, `explanation`,
-`annotator_kind` and `identifier`.
+Source: github.com/Arize-ai/openinference, `spec/semantic_conventions.md`. Onto spans that it forwards with
+`traces: all`, the collector also writes `evaluations.<n>.evaluation.` with `name`, `score`, `label`,
+`explanation`, `annotator_kind` and `identifier`.
 """,
 }
 _TABLE: Final = "| name | type | example | status | place | says |\n|---|---|---|---|---|---|\n"

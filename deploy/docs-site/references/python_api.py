@@ -13,6 +13,7 @@ import types
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,8 @@ def render() -> str:
 
 
 def _packages() -> Iterator[str]:
-    for found in pkgutil.iter_modules(spanproof.__path__, "spanproof."):
+    # The order of the four distributions on the path differs between installations.
+    for found in sorted(pkgutil.iter_modules(spanproof.__path__, "spanproof."), key=attrgetter("name")):
         if found.ispkg and getattr(import_module(found.name), "__all__", None):
             yield found.name
 

@@ -62,7 +62,7 @@ class AgentProcess:
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         """Set up the trace exporter, and have tools and frameworks prepared when they are imported."""
-        sys.path[0:0] = config["path"]
+        sys.path[0:0] = [folder for folder in config["path"] if folder not in sys.path]
         self._target: str = config["agent"]
         self._exporter = FileExporter()
         self._provider = TracerProvider(

@@ -70,6 +70,7 @@ class Answer:
         is_whole: whether it replaces the prompt; else it is its continuation.
         turns: how many attempts the agent made, where it was run.
         error: why there is no answer, empty where there is one.
+        model: that gave it; empty where the samples do not name it.
     """
 
     problem: str
@@ -77,6 +78,7 @@ class Answer:
     is_whole: bool = False
     turns: int = 1
     error: str = ""
+    model: str = ""
 
 
 OpenImage: TypeAlias = Callable[[str], Sandbox]
@@ -93,6 +95,7 @@ class Place:
         memory_bytes: of one program.
         packages: that every Python program finds beside the runtime.
         open_image: for benchmarks whose instances are container images.
+        require_apart: whether tests that must share the answer's interpreter leave it unjudged.
     """
 
     sandbox: Sandbox
@@ -100,6 +103,7 @@ class Place:
     memory_bytes: int = 512 * 1024 * 1024
     packages: PackageSet | None = None
     open_image: OpenImage | None = None
+    require_apart: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

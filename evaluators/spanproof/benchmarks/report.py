@@ -9,6 +9,7 @@ from statistics import fmean
 from typing import Any
 
 from spanproof.benchmarks.contamination import Contamination
+from spanproof.benchmarks.judged import JudgedReport
 from spanproof.benchmarks.model import Answer, Grade, Graded, Problem
 from spanproof.benchmarks.run import GradedAnswer
 from spanproof.evaluators.intervals import Interval, compute_wilson_interval
@@ -83,12 +84,13 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkReport:
-    """The result of a benchmark."""
+    """The result of a benchmark; `judged` has a judge beside execution, where one was requested."""
 
     protocol: Protocol
     problems: Sequence[Problem]
     graded: Sequence[GradedAnswer]
     contamination: Contamination
+    judged: JudgedReport | None = None
     _groups: Mapping[str, Mapping[str, str]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -114,7 +116,8 @@ class BenchmarkReport:
         name = self.test_sets[0]
         split: dict[tuple[str, str], list[GradedAnswer]] = {}
         for each in self.graded:
-            for dimension, value in self._groups[each.answer.problem].items():
+            groups = {**self._groups[each.answer.problem], "model": each.answer.model}
+            for dimension, value in groups.items():
                 split.setdefault((dimension, value), []).append(each)
         several = Counter(dimension for dimension, _ in split)
         for (dimension, value), found in sorted(split.items()):
@@ -177,6 +180,7 @@ class BenchmarkReport:
             ],
             "unjudged": self.unjudged,
             "defects": list(self.defects),
+            "judged": self.judged.to_json() if self.judged is not None else None,
             "turns": {str(turn): count for turn, count in self.turns.items()},
             "contamination": {
                 "tests_in_prompt": list(signs.tests_in_prompt),
@@ -211,6 +215,7 @@ def write_graded(graded: GradedAnswer) -> dict[str, Any]:
             for name, grade in graded.grades.items()
         },
         "answer": graded.answer.text,
+        "model": graded.answer.model,
     }
 
 
@@ -231,7 +236,12 @@ def read_graded(row: Mapping[str, Any]) -> GradedAnswer:
         for name, each in row["grades"].items()
     }
     answer = Answer(
-        str(row["problem"]), str(row["answer"]), bool(row["is_whole"]), int(row["turns"]), str(row["error"])
+        str(row["problem"]),
+        str(row["answer"]),
+        bool(row["is_whole"]),
+        int(row["turns"]),
+        str(row["error"]),
+        str(row.get("model") or ""),
     )
     return GradedAnswer(answer, int(row["number"]), grades)
 

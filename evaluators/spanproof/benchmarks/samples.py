@@ -4,6 +4,7 @@
 |---|---|
 | whole answers | `solution`, `code_list`, `model_patch`, `result`, `response`, `query`, `traj` |
 | continuations of the prompt | `completion`, `completions` |
+| the model that answered | `model` |
 
 A fenced block in an answer is taken out of it. A file of one JSON object maps problems to answers.
 """
@@ -77,7 +78,7 @@ def _read_row(place: str, row: Row) -> Iterator[Answer]:
             if key in row:
                 for text in _read_texts(row[key], key):
                     code, fenced = take_code(text)
-                    yield Answer(named, code, is_whole=is_whole or fenced)
+                    yield Answer(named, code, is_whole=is_whole or fenced, model=str(row.get("model") or ""))
                 return
     expected = ", ".join((*_WHOLE, *_CONTINUED))
     raise BenchmarkError(f"{place}: it has no answer; expected one of {expected}")

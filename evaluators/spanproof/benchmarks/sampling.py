@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -233,6 +234,7 @@ def _request_completion(
     import openai
 
     given: dict[str, Any] = {} if request.temperature is None else {"temperature": request.temperature}
+    start = time.monotonic()
     try:
         reply = client.chat.completions.create(
             model=request.model,
@@ -251,6 +253,7 @@ def _request_completion(
         "number": number,
         "completion": choice.message.content or "",
         "finish_reason": choice.finish_reason,
+        "wall_s": round(time.monotonic() - start, 4),
         "tokens_in": usage.prompt_tokens if usage else 0,
         "tokens_out": usage.completion_tokens if usage else 0,
     }

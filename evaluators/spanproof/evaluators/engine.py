@@ -113,6 +113,11 @@ class Engine:
         self._fixtures = fixtures or FixtureBook()
         self._layer_budget_s = layer_budget_s
 
+    @property
+    def sandbox(self) -> Sandbox | None:
+        """Where runs are replayed and tests run; None evaluates without."""
+        return self._runner.sandbox
+
     def build_in_background(self) -> None:
         """Let runs not wait for the environment that their trace names: the caller evaluates them again."""
         if self._runner.environments is not None:
@@ -123,6 +128,7 @@ class Engine:
         trace: Trace,
         tests: Mapping[str, CaseTests] | None = None,
         fixtures: FixtureBook | None = None,
+        seed: int = 0,
     ) -> TraceEvaluation:
         """Return everything found about this trace. Spans of our own evaluators are not evaluated.
 
@@ -130,6 +136,7 @@ class Engine:
             trace: a whole one.
             tests: of the cases its runs are, by the run's span id; they run after everything else.
             fixtures: what its replays find, in place of the engine's own.
+            seed: of everything random in its replays, where the fixtures fix none.
         """
         others = _drop_evaluator_spans(trace)
         if not others:
@@ -148,7 +155,7 @@ class Engine:
             for snippet in run.snippets
         }
         policies = {snippet_id: gate.policy for snippet_id, gate in gates.items()}
-        of_cases, book = tests or {}, fixtures or self._fixtures
+        of_cases, book = tests or {}, replace(fixtures or self._fixtures, seed=seed)
         budgets = LayerBudgets(self._layer_budget_s)
         runs = tuple(
             self._evaluate_run(

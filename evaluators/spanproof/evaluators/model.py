@@ -11,22 +11,28 @@ from enum import StrEnum
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.outcomes.model import Account
+from spanproof.evaluators.prices import OwnPrices
 from spanproof.evaluators.run_state import select_layer_outcomes
 from spanproof.sandbox import Execution, JsonValue
 from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.scanners.model import Scan
 from spanproof.trace import (
     Cohort,
+    Errored,
     Layer,
     Outcome,
     Run,
     Score,
+    Scored,
+    Skipped,
     Snippet,
     State,
     Trace,
     fold_outcomes,
     fold_states,
+    get_state,
 )
+from spanproof.trace.html_tables import format_html_table
 from spanproof.trace.project import TraceKey, get_stored_project
 
 
@@ -247,12 +253,12 @@ class UserHints:
 
     Attributes:
         synonyms: other words for a state, by the word it is usually called (`{"shipped": ["on the truck"]}`).
-        prices: US dollars per million tokens, in and out, by model, beside the shipped table.
+        prices: by model; they come before the shipped list.
         without_rules: rules of groundedness that are switched off.
     """
 
     synonyms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    prices: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    prices: OwnPrices = field(default_factory=dict)
     without_rules: frozenset[GroundednessRule] = frozenset()
 
 
@@ -307,6 +313,10 @@ class RunEvaluation:
         """What its layers are together."""
         return fold_outcomes(self.layers.values())
 
+    def _repr_html_(self) -> str:
+        rows = [(layer, get_state(outcome), _explain(outcome)) for layer, outcome in self.layers.items()]
+        return format_html_table(f"{self.run.name}: {self.state}", ("layer", "state", "why"), rows)
+
 
 @dataclass(frozen=True, slots=True)
 class TraceEvaluation:
@@ -333,3 +343,21 @@ class TraceEvaluation:
     def state(self) -> State:
         """What its runs are together."""
         return fold_states(run.state for run in self.runs)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (run.run.name, *(get_state(run.layers.get(layer)) for layer in Layer), run.state)
+            for run in self.runs
+        ]
+        return format_html_table(f"trace {self.trace.trace_id}: {self.state}", ("run", *Layer, "all"), rows)
+
+
+def _explain(outcome: Outcome) -> str:
+    """Return why a layer is what it is."""
+    match outcome:
+        case Scored(explanation=explanation):
+            return explanation
+        case Skipped(reason):
+            return reason
+        case Errored(error_type, message):
+            return f"{error_type}: {message}"

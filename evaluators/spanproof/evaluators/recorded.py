@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from spanproof.evaluators.actions import ANSWER_TOOLS, is_answer
 from spanproof.evaluators.replay.record import read_record
 from spanproof.trace import Language, Run, Snippet, Span, SpanKind, Step
+from spanproof.trace.producers import Part, list_unrecorded
 
 PROGRAMS = frozenset({Language.PYTHON, Language.BASH, Language.SQL, Language.JAVASCRIPT, Language.TYPESCRIPT})
 """Languages whose snippets do something; the rest are documents."""
@@ -47,11 +48,15 @@ def read_unseen_output(step: Step) -> str:
 
 
 def records_calls(spans: Sequence[Span], run: Run) -> bool:
-    """Whether calls of tools, had there been any, would be on this trace with their results.
+    """Whether calls of tools, had there been any, would be on this trace.
 
     A producer that records none leaves out the spans of its tools, and the turns of its model as well or the
     results in them: then nothing can be said of what the run did.
     """
+    if Part.TOOL_CALLS in list_unrecorded(spans):
+        return False
+    if any(_is_missing_calls(step) for step in run.steps) or _is_missing_execution(run):
+        return False
     if any(span.kind is SpanKind.TOOL for span in spans) or any(step.calls for step in run.steps):
         return True
     if any(snippet.executed for snippet in run.snippets):
@@ -62,6 +67,26 @@ def records_calls(spans: Sequence[Span], run: Run) -> bool:
     if any(call.name not in ANSWER_TOOLS for step in run.steps for call in step.requested):
         return False
     return any(span.input_messages or span.output_messages for span in turns)
+
+
+def _is_missing_calls(step: Step) -> bool:
+    """Whether a model requested calls in this step of which the trace shows neither one nor its failure."""
+    requested = any(call.name not in ANSWER_TOOLS for call in step.requested)
+    ran = step.calls or any(snippet.executed for snippet in step.snippets)
+    return requested and not ran and step.error is None and step.refusal is None
+
+
+def _is_missing_execution(run: Run) -> bool:
+    """Whether a model wrote programs, none is known to have run, and the run went on after one of them.
+
+    It went on where another turn follows, or where the answer is not in the model's own words.
+    """
+    writing = [step for step in run.steps if any(each.language in PROGRAMS for each in step.snippets)]
+    if not writing or any(snippet.executed for snippet in run.snippets):
+        return False
+    if writing[0] is not run.steps[-1]:
+        return True
+    return run.answer is not None and run.answer.text.strip() not in writing[0].text
 
 
 def shows_pictures(spans: Sequence[Span]) -> bool:

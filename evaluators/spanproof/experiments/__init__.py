@@ -6,6 +6,7 @@ experiment = run("support.agents:make_agent", "suites/refunds", trials=5)
 experiment.compare(run("support.agents:make_old_agent", "suites/refunds", trials=5)).to_pandas()
 """
 
+from spanproof.evaluators.plain_functions import FunctionScore, evaluator
 from spanproof.experiments.agents import AgentUnderTest, agent_in_module, agent_program, agent_service
 from spanproof.experiments.basis import Continuation
 from spanproof.experiments.earlier_code import read_earlier_code
@@ -22,16 +23,15 @@ from spanproof.experiments.experiment import (
 )
 from spanproof.experiments.functions import (
     FunctionEvaluation,
-    FunctionScore,
     RowTrial,
     ScoreSummary,
     evaluate,
-    evaluator,
 )
 from spanproof.experiments.launch import AgentServers
 from spanproof.experiments.notebook import run
 from spanproof.experiments.rescore import rescore_experiment
 from spanproof.experiments.run import run_experiment
+from spanproof.experiments.scored_rows import AnswerScore, Step, Trajectory, score_answer, score_run
 from spanproof.experiments.settings import Settings, Tools
 from spanproof.experiments.statistics import Change, PairedDifference, compare_pairs, mcnemar
 from spanproof.experiments.trial import Trial, TrialVerdict
@@ -40,6 +40,7 @@ from spanproof.gate.pass_rates import pass_at_k, pass_hat_k
 __all__ = [
     "AgentServers",
     "AgentUnderTest",
+    "AnswerScore",
     "BaselineRates",
     "CaseResult",
     "CaseStatus",
@@ -56,7 +57,9 @@ __all__ = [
     "RowTrial",
     "ScoreSummary",
     "Settings",
+    "Step",
     "Tools",
+    "Trajectory",
     "Trial",
     "TrialVerdict",
     "agent_in_module",
@@ -73,4 +76,6 @@ __all__ = [
     "rescore_experiment",
     "run",
     "run_experiment",
+    "score_answer",
+    "score_run",
 ]

@@ -56,6 +56,16 @@ def _list_roots(project: Path) -> list[str]:
     return [str(project), *(each for each in sys.path if each)]
 
 
+def list_module_folders() -> list[str]:
+    """Return where an agent's process looks for modules: the working directory, and what is added here.
+
+    A notebook that adds a folder to `sys.path` finds its agent there. The folder of the `spanproof` command,
+    which Python puts first, is not the agent's.
+    """
+    scripts = sysconfig.get_path("scripts")
+    return [str(Path.cwd()), *(each for each in sys.path if each and each != scripts)]
+
+
 def _compute_digest(files: Iterable[Path]) -> str:
     state = blake2b(digest_size=16)
     for path in sorted(files):

@@ -26,7 +26,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from spanproof.evaluators.intervals import Interval, compute_clustered_interval, compute_wilson_interval
 from spanproof.experiments.errors import ExperimentError
 from spanproof.experiments.folder import ExperimentFolder
-from spanproof.experiments.html_tables import format_html_table
 from spanproof.experiments.statistics import Change, PairedDifference, compare_pairs, has_fallen, mcnemar
 from spanproof.experiments.trial import Trial, TrialVerdict
 from spanproof.gate import LEAST_JUDGED_SHARE, OpenPolicy, describe_gravest_cause, describe_shortfall
@@ -34,6 +33,7 @@ from spanproof.gate.outputs import ResultRow, ResultTable, Verdict, count, mark_
 from spanproof.gate.pass_rates import pass_at_k, pass_hat_k
 from spanproof.suites import Case
 from spanproof.trace import Cause, Cohort, Label, Layer, State
+from spanproof.trace.html_tables import format_html_table
 
 if TYPE_CHECKING:
     import pandas as pd

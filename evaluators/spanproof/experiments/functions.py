@@ -13,45 +13,30 @@ has failed, and scores 0. A scorer that raises has errored: that counts as neith
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
-from math import fsum, isfinite
+from math import fsum
+from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from spanproof.evaluators.intervals import Interval, compute_clustered_interval
-from spanproof.experiments.errors import ExperimentError
-from spanproof.experiments.html_tables import format_html_table
+from spanproof.evaluators.plain_functions import FunctionScore, call_with_row, get_scorer_name, run_scorer
+from spanproof.experiments.errors import ExperimentError, check_count
 from spanproof.experiments.statistics import PairedDifference, compare_pairs
-from spanproof.suites import Case
-from spanproof.trace import Scored
+from spanproof.suites import Case, SuiteError, load_suite, read_dataset
+from spanproof.suites.requirements import AnswerRequirement
+from spanproof.trace.html_tables import format_html_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Row: TypeAlias = Mapping[str, Any]
-Scorer = TypeVar("Scorer", bound=Callable[..., Any])
+# Conditions of a case's answer that name a value.
+_EXPECTED_KEYS: Final = ("equals", "number", "contains")
 
-# Where `evaluator` keeps the name that it gives to a function.
-_NAME: Final = "__spanproof_name__"
-
-
-@dataclass(frozen=True, slots=True)
-class FunctionScore:
-    """What a scorer gave to one output.
-
-    Attributes:
-        value: the number; None where the scorer gave none or raised.
-        error: what it raised, empty where it did not.
-    """
-
-    value: float | None
-    explanation: str = ""
-    error: str = ""
+_EXPECTED_FORM: Final = "rows: a list of dicts, a suite's folder, a dataset's file, cases, a data frame"
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,19 +159,6 @@ class FunctionEvaluation:
         )
 
 
-def evaluator(function: Scorer | None = None, *, name: str = "") -> Any:
-    """Mark a function as a scorer, under a name of its own: `@evaluator` or `@evaluator(name="right")`.
-
-    The function stays as it is. What it takes by name: `input`, `output`, `expected`, `row`, and any key of
-    the row. It returns a bool, a number, `{"score": …, "explanation": …}`, a `Scored`, or None for no score;
-    it may be async.
-    """
-    if function is None:
-        return partial(evaluator, name=name)
-    setattr(function, _NAME, name or function.__name__)
-    return function
-
-
 def evaluate(
     data: Any,
     task: Callable[..., Any],
@@ -198,8 +170,9 @@ def evaluate(
     """Run a task on every row, and score what it returns.
 
     Args:
-        data: dicts, other values, `Case`s, or anything that yields them: a list, a suite, a dataset; a
-            data frame. A value that is no dict is the row's `input`.
+        data: dicts, other values, `Case`s, or anything that yields them; a data frame; the folder of a
+            suite, or the file of a dataset (JSON, JSON lines, CSV). A value that is no dict is the row's
+            `input`.
         task: a function, sync or async. Parameters that are keys of the row are filled from it; one that is
             not gets the row's `input`, or the whole row where it has none.
         scorers: functions as `evaluator` describes them.
@@ -213,12 +186,12 @@ def evaluate(
     named = _name_scorers(scorers)
     if not callable(task):
         raise ExperimentError(f"task must be a function of a row, got {type(task).__name__}")
-    if isinstance(trials, bool) or not isinstance(trials, int) or trials < 1:
-        raise ExperimentError(f"trials must be a number from 1, got {trials!r}")
+    check_count("trials", trials)
+    check_count("jobs", jobs)
 
     def try_row(row: int, number: int) -> RowTrial:
         try:
-            output = _call(task, rows[row], {})
+            output = call_with_row(task, rows[row], {})
         except Exception as problem:  # noqa: BLE001 - whatever the task raises is its failure
             error = f"{type(problem).__name__}: {problem}"
             failed = dict.fromkeys(named, FunctionScore(0.0, f"the task raised {error}"))
@@ -229,7 +202,7 @@ def evaluate(
             number,
             output,
             "",
-            {name: _run_scorer(each, rows[row], given) for name, each in named.items()},
+            {name: run_scorer(each, rows[row], given) for name, each in named.items()},
         )
 
     wanted = [(row, number) for row in range(len(rows)) for number in range(1, trials + 1)]
@@ -241,23 +214,44 @@ def evaluate(
 def _read_rows(data: Any) -> tuple[Row, ...]:
     if hasattr(data, "to_dict") and hasattr(data, "columns"):
         data = data.to_dict("records")
-    if isinstance(data, str | bytes | Mapping) or not isinstance(data, Iterable):
-        raise ExperimentError(
-            "data must be rows (a list of dicts, a suite, a dataset, a data frame),"
-            f" got {type(data).__name__}"
-        )
+    if isinstance(data, str | Path):
+        data = _load_cases(Path(data))
+    if isinstance(data, bytes | Mapping) or not isinstance(data, Iterable):
+        raise ExperimentError(f"data must be {_EXPECTED_FORM}; got {type(data).__name__}")
     rows = tuple(_read_row(each) for each in data)
     if not rows:
         raise ExperimentError("data holds no rows")
     return rows
 
 
+def _load_cases(path: Path) -> Sequence[Case]:
+    """Return the cases of a suite's folder or a dataset's file."""
+    if not path.exists():
+        raise ExperimentError(f"data must be {_EXPECTED_FORM}; there is no folder or file {str(path)!r:.60}")
+    try:
+        return list(load_suite(path) if path.is_dir() else read_dataset(path))
+    except (SuiteError, OSError) as problem:
+        raise ExperimentError(f"data cannot be read: {problem}") from problem
+
+
 def _read_row(row: Any) -> Row:
     if isinstance(row, Case):
-        return MappingProxyType({"id": row.id, "input": row.task, **row.inputs})
+        expected = _find_expected_answer(row)
+        return MappingProxyType({"id": row.id, "input": row.task, "expected": expected, **row.inputs})
     if isinstance(row, Mapping):
         return MappingProxyType(dict(row))
     return MappingProxyType({"input": row})
+
+
+def _find_expected_answer(case: Case) -> Any:
+    """Return what the first requirement of an answer compares with; None where the case states none."""
+    for each in case.requirements:
+        if not isinstance(each, AnswerRequirement) or each.negated or not isinstance(each.entry, dict):
+            continue
+        condition = each.entry["answer"]
+        if isinstance(condition, dict) and (key := next((k for k in _EXPECTED_KEYS if k in condition), None)):
+            return condition[key]
+    return None
 
 
 def _name_scorers(scorers: Any) -> dict[str, Callable[..., Any]]:
@@ -267,55 +261,8 @@ def _name_scorers(scorers: Any) -> dict[str, Callable[..., Any]]:
         )
     named: dict[str, Callable[..., Any]] = {}
     for each in scorers:
-        name = str(getattr(each, _NAME, "") or getattr(each, "__name__", type(each).__name__))
+        name = get_scorer_name(each)
         if name in named:
             raise ExperimentError(f"two scorers are called {name!r}: name one by @evaluator(name=…)")
         named[name] = each
     return named
-
-
-def _call(function: Callable[..., Any], row: Row, more: Mapping[str, Any]) -> Any:
-    """Return what a function returns for a row; a coroutine is run to its end."""
-    known = {**row, **more}
-    parameters = inspect.signature(function).parameters.values()
-    given: dict[str, Any] = {}
-    positional: list[Any] = []
-    for each in parameters:
-        if each.kind is each.VAR_KEYWORD:
-            given.update({key: value for key, value in known.items() if key not in given})
-        elif each.kind is each.VAR_POSITIONAL:
-            continue
-        elif each.kind is not each.POSITIONAL_ONLY and each.name in known:
-            given[each.name] = known[each.name]
-        elif each.default is each.empty and not more and not positional and not given:
-            positional.append(row.get("input", row))
-        elif each.default is each.empty and each.name == "expected":
-            given["expected"] = None
-    result = function(*positional, **given)
-    return asyncio.run(_finish(result)) if inspect.isawaitable(result) else result
-
-
-async def _finish(result: Any) -> Any:
-    return await result
-
-
-def _run_scorer(scorer: Callable[..., Any], row: Row, given: Mapping[str, Any]) -> FunctionScore:
-    try:
-        return _read_score(_call(scorer, row, given))
-    except Exception as problem:  # noqa: BLE001 - a scorer of the user's may raise anything
-        return FunctionScore(None, error=f"{type(problem).__name__}: {problem}")
-
-
-def _read_score(returned: Any) -> FunctionScore:
-    explanation = ""
-    if isinstance(returned, Mapping):
-        explanation, returned = str(returned.get("explanation") or ""), returned.get("score")
-    elif isinstance(returned, Scored):
-        explanation, returned = returned.explanation, returned.value
-    if returned is None:
-        return FunctionScore(None, explanation)
-    if not isinstance(returned, int | float) or not isfinite(returned):
-        raise TypeError(
-            f"a scorer returns a bool, a number, a dict with score, or None; got {returned!r:.60}"
-        )
-    return FunctionScore(float(returned), explanation)

@@ -25,7 +25,7 @@ from spanproof.trace.otlp import MalformedOtlp, read_file
 _HOW_TO_TRACE = "a program or service sends its spans to OTEL_EXPORTER_OTLP_ENDPOINT or --listen-port"
 
 
-def judge_trial(case: Case, number: int, ended: Ended, trace_file: Path, engine: Engine) -> Trial:
+def judge_trial(case: Case, number: int, ended: Ended, trace_file: Path, engine: Engine, seed: int) -> Trial:
     """Return the result of a trial whose agent has ended.
 
     Args:
@@ -34,20 +34,21 @@ def judge_trial(case: Case, number: int, ended: Ended, trace_file: Path, engine:
         ended: how the agent ended.
         trace_file: the spans it left; there may be none.
         engine: judges the run.
+        seed: of the trial, which its replay starts from, too.
     """
     start = time.monotonic()
     return replace(
-        _judge(case, number, ended, trace_file, engine), judge_s=round(time.monotonic() - start, 3)
+        _judge(case, number, ended, trace_file, engine, seed), judge_s=round(time.monotonic() - start, 3)
     )
 
 
-def _judge(case: Case, number: int, ended: Ended, trace_file: Path, engine: Engine) -> Trial:
+def _judge(case: Case, number: int, ended: Ended, trace_file: Path, engine: Engine, seed: int) -> Trial:
     trace = read_trace(trace_file)
     root = _find_root(trace) if trace is not None else None
     if trace is None or root is None:
         return _judge_without_run(case, number, ended)
     tests = {root.span_id: _select_tests(case, ended)} if case.tests is not None else None
-    evaluation = engine.evaluate(trace, tests, case.fixtures)
+    evaluation = engine.evaluate(trace, tests, case.fixtures, seed)
     run = next(each for each in evaluation.runs if each.run.span_id == root.span_id)
     findings = _check(case, Attempt(run, ended.answer, ended.files, ended.requests))
     verdict, reason, layer = _conclude(findings, ended)

@@ -28,6 +28,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from spanproof.evaluators.replay.fixtures import NO_FIXTURES, FixtureSet
 from spanproof.experiments.agents import AgentKind, AgentUnderTest
+from spanproof.experiments.code_digest import list_module_folders
 from spanproof.experiments.container import run_in_container
 from spanproof.experiments.errors import ExperimentError
 from spanproof.experiments.listener import OtlpListener
@@ -278,7 +279,7 @@ class AgentServer:
         """
         config = {
             "agent": agent.target,
-            "path": [str(Path.cwd())],
+            "path": list_module_folders(),
             "service": agent.target.partition(":")[2],
             "tools": settings.tools.value,
             "refuse": settings.refuse_unknown,

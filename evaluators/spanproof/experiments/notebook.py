@@ -6,17 +6,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from enum import StrEnum
 from pathlib import Path
+from typing import TypeVar
 
 from spanproof.evaluators.engine import Engine
 from spanproof.experiments.agents import agent_in_module
 from spanproof.experiments.basis import Continuation
+from spanproof.experiments.errors import ExperimentError, check_count
 from spanproof.experiments.experiment import Experiment
 from spanproof.experiments.run import run_experiment
 from spanproof.experiments.settings import Settings, Tools
 from spanproof.gate import OpenPolicy, parse_open_policy
 from spanproof.sandbox.registry import open_sandbox
 from spanproof.sandbox.scanners.pipeline import Pipeline
+
+Choice = TypeVar("Choice", bound=StrEnum)
 
 
 def run(
@@ -51,11 +56,19 @@ def run(
             something that changed, `resume` refuses a change, `fresh` starts anew.
 
     Raises:
-        ExperimentError: the agent cannot be made, or the folder holds another experiment.
+        ExperimentError: an argument is not what was expected, the agent cannot be made, or the folder holds
+            another experiment.
         SuiteError: the suite cannot be read.
         ValueError: `open_policy` is none of its values.
     """
-    settings = Settings(trials, jobs, seed, timeout_s, Tools(tools))
+    for name, number in {"trials": trials, "jobs": jobs}.items():
+        check_count(name, number)
+    if not isinstance(agent, str):
+        raise ExperimentError(
+            f"agent must be a text, package.module:name, got {type(agent).__name__}: an agent runs in a"
+            " process of its own, so write it to a module"
+        )
+    settings = Settings(trials, jobs, seed, timeout_s, _parse_choice(Tools, "tools", tools))
     place = Path(folder) if folder else choose_folder()
     policy = parse_open_policy("spanproof.experiments.run", open_policy)
     with open_engine(backend) as engine:
@@ -65,10 +78,21 @@ def run(
             place,
             engine,
             settings,
-            continuation=Continuation(continuation),
+            continuation=_parse_choice(Continuation, "continuation", continuation),
             note=print,
         )
     return replace(found, open_policy=policy)
+
+
+def _parse_choice(choices: type[Choice], name: str, value: str) -> Choice:
+    """Return one of an enum's values.
+
+    Raises:
+        ExperimentError: it is none.
+    """
+    if value not in list(choices):
+        raise ExperimentError(f"{name} must be one of {', '.join(choices)}, got {value!r:.40}")
+    return choices(value)
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from spanproof.experiments.experiment import Experiment, read_baseline
 from spanproof.experiments.folder import ExperimentFolder
 from spanproof.experiments.judge import judge_trial
 from spanproof.experiments.launch import Ended
+from spanproof.experiments.seeds import compute_trial_seed
 from spanproof.experiments.trial import Trial, TrialVerdict
 from spanproof.gate import OpenPolicy
 from spanproof.suites import load_suite
@@ -84,7 +85,8 @@ def rescore_experiment(
             files=files,
             requests=tuple(map(HttpRequest.from_json, trial.requests)),
         )
-        judged = judge_trial(cases[trial.case], trial.number, ended, spans, engine)
+        seed = compute_trial_seed(known["seed"], trial.case, trial.number)
+        judged = judge_trial(cases[trial.case], trial.number, ended, spans, engine, seed)
         return replace(judged, basis=basis.compute_digest(trial.case))
 
     found = list(done)

@@ -27,6 +27,7 @@ from spanproof.experiments.seeds import compute_trial_seed
 from spanproof.experiments.settings import Settings, Tools
 from spanproof.experiments.trial import Trial
 from spanproof.suites import Case, load_suite, recorded_calls
+from spanproof.suites.environment import describe_changed_environment
 
 
 def run_experiment(
@@ -79,6 +80,8 @@ def run_experiment(
         "tools": settings.tools.value,
         "image": agent.image,
     }
+    if changed := describe_changed_environment(cases, engine.sandbox):
+        note(changed)
     basis = compute_basis(agent, suite, [case.id for case in cases], settings, configuration)
     done = take_up(results, head, basis, settings.trials, continuation, note)
     for trial in done:
@@ -182,15 +185,15 @@ class _Runner:
     def _try(self, case: Case, number: int) -> Trial:
         trace_file = self._results.trace_file(case.id, number)
         trace_file.unlink(missing_ok=True)
+        seed = compute_trial_seed(self._settings.seed, case.id, number)
         agent = self._idle.get()
         try:
             with tempfile.TemporaryDirectory(prefix="spanproof-trial-") as folder:
-                seed = compute_trial_seed(self._settings.seed, case.id, number)
                 ended = agent.run(case, recorded_calls(case), seed, Path(folder), trace_file.resolve())
         finally:
             self._idle.put(agent)
         self._results.write_files(case.id, number, ended.files or {})
-        trial = judge_trial(case, number, ended, trace_file, self._engine)
+        trial = judge_trial(case, number, ended, trace_file, self._engine, seed)
         return replace(trial, basis=self._basis.compute_digest(case.id))
 
 

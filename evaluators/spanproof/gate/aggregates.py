@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from spanproof.evaluators.intervals import Interval, compute_clustered_interval, compute_wilson_interval
 from spanproof.evaluators.scores import find_state, is_open
 from spanproof.gate.assertion import AggregateAssertion, Bound, Function, compare
+from spanproof.gate.differences import LEVEL, Counts, compute_difference_p_value
 from spanproof.gate.judged_share import LEAST_JUDGED_SHARE, describe_shortfall, is_left_unjudged
 from spanproof.gate.open_policy import OpenPolicy
 from spanproof.gate.outputs import Verdict
@@ -45,6 +46,7 @@ class _Found:
     Attributes:
         ends: its values if all open verdicts were fail, and if all were pass; the same where none is open.
         remark: what was left out, as a clause.
+        counts: of a rate, by case the scores of it and those that it is over.
     """
 
     value: float | None
@@ -55,6 +57,7 @@ class _Found:
     remark: str = ""
     open: int = 0
     ends: tuple[float | None, float | None] = (None, None)
+    counts: Counts = ()
 
     @property
     def possible(self) -> tuple[float | None, ...]:
@@ -80,7 +83,10 @@ def report_aggregate(
     """
     found = _compute(assertion, cases, open_policy)
     baseline = _compute(assertion, before, open_policy) if before is not None else None
+    p_value = compute_difference_p_value(baseline.counts, found.counts) if baseline is not None else None
     verdict, reason = _conclude(assertion, found, baseline)
+    if baseline is not None and p_value is not None:
+        reason += f"; {_describe_change(assertion, found, baseline, p_value)}"
     if verdict is Verdict.PASSED and assertion.function not in _OVER_UNJUDGED:
         scores = [score for case in cases for score in case]
         if shortfall := _describe_shortfall(scores, open_policy, least_judged):
@@ -93,9 +99,18 @@ def report_aggregate(
         total=found.total,
         interval=found.interval,
         baseline=baseline.value if baseline else None,
+        p_value=p_value,
         open=found.open,
         open_policy=open_policy,
     )
+
+
+def _describe_change(assertion: AggregateAssertion, found: _Found, baseline: _Found, p_value: float) -> str:
+    """Return what the test of the two rates shows; the margin of the assertion decides, whatever it is."""
+    if p_value > LEVEL or found.value is None or baseline.value is None:
+        return f"no difference shown (p = {p_value:.3g})"
+    is_better = (found.value > baseline.value) == assertion.larger_is_better
+    return f"{'better' if is_better else 'worse'} (p = {p_value:.3g})"
 
 
 def _describe_shortfall(scores: Sequence[Score], policy: OpenPolicy, least_judged: float) -> str:
@@ -120,22 +135,23 @@ def _compute(assertion: AggregateAssertion, cases: _Cases, policy: OpenPolicy) -
             found = _compute_fail_rate(scores, errored, policy)
             counts = [State.FAIL, State.PASS, *([State.OPEN] if policy in _VALUES else [])]
             parts = [State.FAIL, *([State.OPEN] if policy is OpenPolicy.FAIL else [])]
-            return replace(found, interval=_compute_interval(cases, found, parts, counts))
+            return _count_by_case(found, cases, parts, counts)
         case Function.OPEN_RATE:
             open_ones = _select_open(scores)
             judged = sum(outcome.label is not None for outcome in scored)
             remark = policy.format_open(len(open_ones), _list_causes(open_ones)) if open_ones else ""
             noun = "verdicts, open ones among them"
             found = _compute_rate(len(open_ones), judged + len(open_ones), noun, errored)
-            interval = _compute_interval(cases, found, [State.OPEN], [State.FAIL, State.PASS, State.OPEN])
-            return replace(found, interval=interval, open=len(open_ones), remark=remark)
+            found = _count_by_case(found, cases, [State.OPEN], [State.FAIL, State.PASS, State.OPEN])
+            return replace(found, open=len(open_ones), remark=remark)
         case Function.ERROR_RATE:
-            return _compute_rate(errored, errored + len(scored), "scores that were not skipped")
+            found = _compute_rate(errored, errored + len(scored), "scores that were not skipped")
+            return _with_counts(found, [_count_errors(case) for case in cases])
         case Function.PRESENCE_RATE:
-            present = sum(any(isinstance(score.outcome, Scored) for score in case) for case in cases)
-            return _compute_rate(present, len(cases), "cases")
+            present = [any(isinstance(score.outcome, Scored) for score in case) for case in cases]
+            return _compute_case_rate(present)
         case Function.CODE_PRESENCE:
-            return _compute_rate(sum(map(bool, cases)), len(cases), "cases")
+            return _compute_case_rate([bool(case) for case in cases])
         case Function.SANDBOX_PASS_RATE:
             return _compute_sandbox_pass_rate(cases, policy)
         case _:
@@ -153,14 +169,12 @@ def _compute_fail_rate(scores: Sequence[Score], errored: int, policy: OpenPolicy
     return replace(found, noun="verdicts", errored=errored)
 
 
-def _compute_interval(
-    cases: _Cases, found: _Found, parts: Sequence[State], counts: Sequence[State]
-) -> Interval | None:
-    """Return the interval of a rate by case: the scores of one case depend on each other.
+def _count_by_case(found: _Found, cases: _Cases, parts: Sequence[State], counts: Sequence[State]) -> _Found:
+    """Return a rate with its counts and its interval by case.
 
     Args:
+        found: the rate.
         cases: the scores, case by case.
-        found: the rate, with its interval over scores, which holds where each case has one.
         parts: the states that the rate is of.
         counts: the states that it is over.
     """
@@ -168,9 +182,26 @@ def _compute_interval(
     clusters = [
         (sum(state in parts for state in case), sum(state in counts for state in case)) for case in states
     ]
-    if all(total <= 1 for _, total in clusters):
-        return found.interval
-    return compute_clustered_interval(clusters)
+    return _with_counts(found, clusters)
+
+
+def _count_errors(case: Sequence[Score]) -> tuple[int, int]:
+    """Return how many scores of a case errored, and how many were not skipped."""
+    errored = sum(isinstance(score.outcome, Errored) for score in case)
+    return errored, errored + sum(isinstance(score.outcome, Scored) for score in case)
+
+
+def _with_counts(found: _Found, counts: Counts) -> _Found:
+    """Return a rate with its counts by case; the interval over scores holds where each case has one."""
+    is_by_case = all(total <= 1 for _, total in counts)
+    interval = found.interval if is_by_case else compute_clustered_interval(counts)
+    return replace(found, counts=tuple(counts), interval=interval)
+
+
+def _compute_case_rate(are_counted: Sequence[bool]) -> _Found:
+    """Return the share of the cases that are counted."""
+    found = _compute_rate(sum(are_counted), len(are_counted), "cases")
+    return _with_counts(found, [(int(each), 1) for each in are_counted])
 
 
 def _compute_sandbox_pass_rate(cases: _Cases, policy: OpenPolicy) -> _Found:
@@ -193,6 +224,7 @@ def _compute_sandbox_pass_rate(cases: _Cases, policy: OpenPolicy) -> _Found:
     return replace(
         found,
         noun="cases with code and tests" if are_tested else "cases with code",
+        counts=[(int(state is State.PASS), 1) for state in states if state in (State.PASS, State.FAIL)],
         errored=len(tested) - len(judged),
         remark="; ".join(remarks),
     )

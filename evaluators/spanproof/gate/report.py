@@ -71,6 +71,7 @@ class AssertionReport:
         interval: of the share, or of an aggregate that is a rate.
         value, total: of an aggregate, and over how many scores or cases it is.
         baseline: the aggregate over the baseline, where the assertion compares with it.
+        p_value: of rates, that the two do not differ; None of other aggregates and without a baseline.
         open: how many cases, scores or trials are open.
         open_policy: what those count as.
     """
@@ -85,6 +86,7 @@ class AssertionReport:
     value: float | None = None
     total: int | None = None
     baseline: float | None = None
+    p_value: float | None = None
     open: int = 0
     open_policy: OpenPolicy = OpenPolicy.NOT_PASSED
 
@@ -221,6 +223,7 @@ def _build_assertion_json(report: AssertionReport) -> dict[str, object]:
         "value": report.value,
         "total": report.total,
         "baseline": report.baseline,
+        "p_value": report.p_value,
         "failing": [
             {
                 "trace_id": case.trace_id,

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from spanproof.trace.html_tables import format_html_table
 from spanproof.trace.model import Defect, Environment, Span
 
 
@@ -42,6 +43,18 @@ class Trace:
     def children(self, span_id: str | None) -> tuple[Span, ...]:
         """Return the spans right under this one, or the roots for None."""
         return tuple(self.span(child) for child in self.children_of.get(span_id, ()))
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (
+                span.name,
+                span.kind.value,
+                f"{(span.end_ns - span.start_ns) / 1e9:.3f} s",
+                span.error.message if span.error else "",
+            )
+            for span in self.spans
+        ]
+        return format_html_table(f"trace {self.trace_id}", ("span", "kind", "time", "error"), rows)
 
     @property
     def orphans(self) -> frozenset[str]:

@@ -151,7 +151,7 @@ def test_pass_at_is_in_the_range_of_the_function(jail, pass_at, returned, bounds
         ({"range": (0, float("inf"))}, "two numbers that differ"),
         ({"range": (1, 5), "pass_at": 0.5}, "pass_at must be from 1 to 5"),
         ({"pass_at": 4}, "pass_at must be from 0 to 1"),
-        ({"check": "numeric", "target": 1}, "give one of `file`, `source`, `check` and `grading_criteria`"),
+        ({"check": "numeric", "target": 1}, "give one of `file`, `source`, `function`, `check` and"),
     ],
 )
 def test_a_configuration_that_cannot_be_is_refused(given, words):

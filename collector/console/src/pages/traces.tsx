@@ -5,9 +5,9 @@ import { columnVisibilityFeature, createColumnHelper, tableFeatures, useTable, t
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { Columns3, Download, ListFilter, Radio, Star, X } from "lucide-react";
 import { useCallback, useEffect, useMemo, useRef, useState, type FormEvent, type KeyboardEvent as ReactKeyboardEvent } from "react";
-import { ApiError, follow, get, LAYERS, STATES, type Layer, type Schema } from "../api";
-import { chosenProject, go, here, isTyping, traceAddress } from "../location";
-import { Cli, formatDuration, Plain, Problem, Promote, Shown, Time, useSteadyAnswer, useTitle } from "../parts";
+import { ApiError, follow, get, getFile, LAYERS, STATES, type Layer, type Schema } from "../api";
+import { addressWith, chosenProject, go, here, isTyping, traceAddress } from "../location";
+import { author, Cli, formatDollars, formatDuration, Plain, Problem, Promote, Sent, Shown, Time, useAnswer, useSend, useSteadyAnswer, useTitle } from "../parts";
 import { commandOf, isDimension, NAMES, pair, readQuery, withState, wordAt, type Parameters } from "../query";
 import { LayerMarks, StateMark } from "../state";
 import { WaitForFirst } from "./settings";
@@ -21,11 +21,11 @@ const ROW_PX = 32;
 const PHONE_ROW_PX = 60;
 const PHONE = "(max-width: 900px)";
 
-const HIDDEN = "spanproof.hidden";
-const SAVED = "spanproof.views";
+const HIDDEN = "spanproof.hidden-columns";
 const FACETS_SHOWN = "spanproof.facets";
 const FACETS = ["agent", "model", "release", "prompt_version", "task"];
-const WORDS = [...STATES.map((state) => `state:${state}`), "label:fail", "label:pass", "since:1h", "since:24h", "since:7d", ...LAYERS.map((each) => `layer:${each}`), ...NAMES];
+const WORDS = [...STATES.map((state) => `state:${state}`), "label:fail", "since:1h", "since:24h", "since:7d", "feedback:thumbs_down", ...LAYERS.map((each) => `layer:${each}`), ...NAMES];
+const RARE = ["model", "trace"];
 
 /** Return what this browser keeps under a key, and a function that keeps another value. */
 function useKept<T>(key: string, standard: T): [T, (value: T) => void] {
@@ -54,9 +54,10 @@ function addressOfQuery(line: string): string {
 function useParameters(line: string): { parameters: Parameters; fault: string | null } {
   const { parameters, fault } = readQuery(line);
   const hours = here().searchParams.get("hours");
+  const order = here().searchParams.get("order");
   const project = chosenProject();
   return {
-    parameters: { ...(hours ? { hours } : {}), ...(project === null ? {} : { project }), ...parameters },
+    parameters: { ...(hours ? { hours } : {}), ...(order ? { order } : {}), ...(project === null ? {} : { project }), ...parameters },
     fault,
   };
 }
@@ -65,7 +66,7 @@ export function Traces() {
   const line = here().searchParams.get("q") ?? "";
   const { parameters, fault } = useParameters(line);
   const { loaded, more, add } = useRows(parameters, fault);
-  const [hidden, setHidden] = useKept<string[]>(HIDDEN, []);
+  const [hidden, setHidden] = useKept<string[]>(HIDDEN, RARE);
   const [hasFacets, setFacets] = useKept(FACETS_SHOWN, false);
   const [picked, setPicked] = useState<ReadonlyMap<string, Row>>(new Map());
   useTitle(line ? `Traces, ${line}` : "Traces");
@@ -91,7 +92,7 @@ export function Traces() {
           <Live parameters={parameters} add={add} />
           <Button leftSection={<ListFilter size={14} />} aria-pressed={hasFacets} onClick={() => setFacets(!hasFacets)}>facets</Button>
           <ColumnsMenu hidden={hidden} setHidden={setHidden} />
-          <CsvButton rows={loaded.value ?? []} />
+          <ExportMenu parameters={parameters} isEmpty={!loaded.value?.length} />
           <Promote runs={runs} label={runs.length ? `promote ${runs.length}` : "promote"} />
           {runs.length ? <Button onClick={() => setPicked(new Map())}>clear</Button> : null}
         </span>
@@ -190,7 +191,7 @@ function SearchLine({ line }: { line: string }) {
         aria-controls="offers"
         aria-activedescendant={at >= 0 ? `offer-${at}` : undefined}
         autoComplete="off"
-        placeholder="state:open layer:groundedness agent:refund_clerk since:24h      ( / )"
+        placeholder={`words, "a phrase", state:open layer:groundedness tokens>1000 since:24h      ( / )`}
         defaultValue={line}
         spellCheck={false}
         onInput={() => void complete()}
@@ -218,29 +219,29 @@ function SearchLine({ line }: { line: string }) {
   );
 }
 
-/** The commonest values of the dimensions; one that is chosen joins the query line. */
-function FacetList({ line, parameters }: { line: string; parameters: Parameters }) {
+/** The commonest values of the dimensions within the list; one that is chosen joins the query line. */
+function FacetList({ line, parameters: { order: _order, ...chosen } }: { line: string; parameters: Parameters }) {
+  const found = useSteadyAnswer<Schema["Facets"]>("facets", { ...chosen, by: FACETS });
+  const shown = found?.facets.filter((each) => each.values.length) ?? [];
   return (
     <nav className="facets" aria-label="Facets">
-      {FACETS.map((name) => <Facet key={name} name={name} line={line} chosen={parameters[name]} />)}
+      {found ? <div className="dim">{found.traces.toLocaleString("en")} traces</div> : null}
+      {shown.map(({ dimension, values }) => (
+        <section key={dimension}>
+          <h2>{dimension.replace("_", " ")}</h2>
+          {values.map(({ value, traces }) => {
+            const isChosen = value === chosen[dimension];
+            const without = line.replace(new RegExp(`(?:^|\\s)${dimension}:(?:"(?:\\\\.|[^"\\\\])*"|\\S)*`, "g"), " ").trim();
+            const next = isChosen ? without : `${without} ${pair(dimension, value)}`.trim();
+            return (
+              <a key={value} href={addressOfQuery(next)} aria-current={isChosen ? "true" : undefined}>
+                <span><Plain text={value} /></span> <small>{traces.toLocaleString("en")}</small>
+              </a>
+            );
+          })}
+        </section>
+      ))}
     </nav>
-  );
-}
-
-function Facet({ name, line, chosen }: { name: string; line: string; chosen: string | string[] | undefined }) {
-  const found = useSteadyAnswer<Schema["Values"]>(`dimensions/${name}`, { limit: "8", hours: YEAR });
-  const values = (found?.values ?? []).filter(Boolean);
-  if (!values.length) return null;
-  const without = line.replace(new RegExp(`(?:^|\\s)${name}:(?:"(?:\\\\.|[^"\\\\])*"|\\S)*`, "g"), " ").trim();
-  return (
-    <section>
-      <h2>{name.replace("_", " ")}</h2>
-      {values.map((value) => {
-        const isChosen = value === chosen;
-        const next = isChosen ? without : `${without} ${pair(name, value)}`.trim();
-        return <a key={value} href={addressOfQuery(next)} aria-current={isChosen ? "true" : undefined}><Plain text={value} /></a>;
-      })}
-    </section>
   );
 }
 
@@ -276,7 +277,7 @@ function Live({ parameters, add }: { parameters: Parameters; add: (row: Row) => 
   );
 }
 
-const ON_ROWS = ["failing", "state", "layer", "hours", "project"];
+const ON_ROWS = ["failing", "state", "layer", "hours", "project", "order"];
 
 /** Return a new trace where it is one of the list; what its row does not hold is known by the server. */
 async function pickNew(row: Row, parameters: Parameters): Promise<Row[]> {
@@ -290,24 +291,47 @@ async function pickNew(row: Row, parameters: Parameters): Promise<Row[]> {
   return fits ? [row] : [];
 }
 
-/** Query lines that are kept in this browser. */
+/** Query lines that are kept on the server, for all readers of the project. */
 function SavedViews({ line }: { line: string }) {
-  const [views, keep] = useKept<string[]>(SAVED, []);
-  const isNew = line !== "" && !views.includes(line);
-  if (!isNew && !views.length) return null;
+  const project = chosenProject();
+  const views = useAnswer<Schema["ViewList"]>("views", project === null ? {} : { project });
+  const [isNaming, setNaming] = useState(false);
+  const sending = useSend();
+  const listed = views.value?.views ?? [];
+  const isNew = line !== "" && !listed.some((each) => each.query === line);
+  if (!isNew && !listed.length) return null;
+  const save = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const name = String(new FormData(event.currentTarget).get("name"));
+    sending.run<Schema["View"]>("POST", "views", { name, query: line, author: author(), project }, (view) => {
+      setNaming(false);
+      views.reload();
+      return `kept for ${view.project || "every project"}`;
+    });
+  };
+  const remove = (view: Schema["View"]) => {
+    const of = view.project ? `?project=${encodeURIComponent(view.project)}` : "";
+    sending.run<Schema["View"]>("DELETE", `views/${encodeURIComponent(view.name)}${of}`, undefined, () => {
+      views.reload();
+      return `${view.name} is removed`;
+    });
+  };
   return (
     <div className="stack">
-      {isNew ? (
-        <Button size="compact-xs" leftSection={<Star size={12} />} onClick={() => keep([...views, line])}>save this view</Button>
-      ) : null}
-      {views.map((each) => (
-        <span key={each} className="saved">
-          <a href={addressOfQuery(each)}><Plain text={each} /></a>
-          <button type="button" aria-label={`forget ${each}`} onClick={() => keep(views.filter((other) => other !== each))}>
-            <X size={12} />
-          </button>
+      {listed.map((each) => (
+        <span key={`${each.project} ${each.name}`} className="saved" title={`${each.query} · kept by ${each.author}`}>
+          <a href={addressOfQuery(each.query)} aria-current={each.query === line ? "true" : undefined}><Plain text={each.name} /></a>
+          <button type="button" aria-label={`remove the view ${each.name}`} onClick={() => remove(each)}><X size={12} /></button>
         </span>
       ))}
+      {isNew && !isNaming ? <Button size="compact-xs" leftSection={<Star size={12} />} onClick={() => setNaming(true)}>save this view</Button> : null}
+      {isNaming ? (
+        <form className="inline" onSubmit={save}>
+          <TextInput name="name" aria-label="Name of the view" placeholder="name" required maxLength={100} autoFocus />
+          <Button type="submit" variant="filled" disabled={sending.busy}>save for the project</Button>
+        </form>
+      ) : null}
+      <Sent sending={sending} />
     </div>
   );
 }
@@ -324,34 +348,29 @@ function ColumnsMenu({ hidden, setHidden }: { hidden: string[]; setHidden: (name
   );
 }
 
-/** The rows that are listed, as a file. */
-function CsvButton({ rows }: { rows: Row[] }) {
-  const save = () => {
-    const lines = rows.map((row) => {
-      const run = runOf(row);
-      const layers = LAYERS.map((layer) => run?.layers[layer]?.state ?? "");
-      const start = new Date(row.start_ns / 1e6).toISOString();
-      return [row.trace_id, row.project, run?.agent ?? "", run?.model ?? "", row.state, ...layers, run?.reason ?? "", start, String((row.end_ns - row.start_ns) / 1e9)];
-    });
-    const heads = ["trace_id", "project", "agent", "model", "state", ...LAYERS, "why", "start", "seconds"];
-    const text = [heads, ...lines].map((cells) => cells.map(quoteCell).join(",")).join("\r\n");
+/** The whole list as a file or a command. */
+function ExportMenu({ parameters, isEmpty }: { parameters: Parameters; isEmpty: boolean }) {
+  const [fault, setFault] = useState<string | null>(null);
+  const save = async (format: string) => {
+    const file = await getFile(`exports/${format}`, parameters).catch((problem: Error) => setFault(problem.message));
+    if (!file) return;
     const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
-    link.download = "traces.csv";
+    link.href = URL.createObjectURL(file);
+    link.download = `traces.${format}`;
     link.click();
     URL.revokeObjectURL(link.href);
   };
   return (
-    <Button leftSection={<Download size={14} />} disabled={!rows.length} title={`the ${rows.length} rows that are listed`} onClick={save}>
-      CSV
-    </Button>
+    <Popover position="bottom-end" shadow="sm">
+      <Popover.Target><Button leftSection={<Download size={14} />} disabled={isEmpty}>export</Button></Popover.Target>
+      <Popover.Dropdown className="checks">
+        <Button onClick={() => void save("csv")}>CSV</Button>
+        <Button onClick={() => void save("parquet")}>Parquet</Button>
+        <Button onClick={() => void navigator.clipboard?.writeText(commandOf(parameters))}>copy as command</Button>
+        {fault ? <Problem text={fault} /> : null}
+      </Popover.Dropdown>
+    </Popover>
   );
-}
-
-/** Return a cell of a CSV file; a spreadsheet runs no text of a trace as a formula. */
-function quoteCell(text: string): string {
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 /** The rows of a query, page by page; `add` puts one in front. */
@@ -399,27 +418,42 @@ const column = createColumnHelper<typeof features, Row>();
 
 const COLUMNS = column.columns([
   column.display({ id: "state", cell: ({ row }) => <StateMark state={row.original.state} /> }),
+  column.display({ id: "agent", cell: ({ row: { original: row } }) => <><Plain text={runOf(row)?.agent || "–"} />{row.runs.length > 1 ? <span className="dim"> +{row.runs.length - 1}</span> : null}</> }),
+  column.display({ id: "answer", cell: ({ row }) => <Cut text={runOf(row.original)?.answer} /> }),
   column.display({ id: "verdicts", cell: ({ row }) => <LayerMarks states={statesOf(row.original)} /> }),
-  column.display({ id: "why", cell: ({ row }) => <Why row={row.original} /> }),
-  column.display({ id: "latency", cell: ({ row }) => formatDuration(row.original.end_ns - row.original.start_ns) }),
+  column.display({ id: "why", cell: ({ row }) => <Cut text={runOf(row.original)?.reason ?? "no agent run"} /> }),
+  column.display({ id: "latency", cell: ({ row }) => formatDuration(Math.max(0, row.original.end_ns - row.original.start_ns)) }),
+  column.display({ id: "tokens", cell: ({ row }) => row.original.tokens?.toLocaleString("en") ?? "–" }),
+  column.display({ id: "cost", cell: ({ row }) => formatDollars(row.original.cost_usd) }),
+  column.display({ id: "feedback", cell: ({ row }) => <Ratings ratings={row.original.feedback} /> }),
   column.display({ id: "model", cell: ({ row }) => <Plain text={runOf(row.original)?.model || "–"} /> }),
-  column.display({ id: "started", cell: ({ row }) => <Time ns={row.original.start_ns} /> }),
+  column.display({ id: "started", cell: ({ row }) => <Time ns={row.original.start_ns} relative /> }),
   column.display({ id: "trace", cell: ({ row }) => <code>{row.original.trace_id.slice(0, 12)}</code> }),
 ]);
 
 const WIDTHS: Record<string, string> = {
-  state: "84px", verdicts: "252px", why: "minmax(260px, 3fr)", latency: "72px", model: "130px", started: "112px", trace: "100px",
+  state: "68px", agent: "minmax(88px, 0.6fr)", answer: "minmax(104px, 1fr)", verdicts: "244px", why: "minmax(124px, 1.6fr)",
+  latency: "56px", tokens: "52px", cost: "52px", feedback: "60px", model: "130px", started: "68px", trace: "100px",
 };
+const NUMBERS = ["latency", "tokens", "cost"];
+const ORDERS: Record<string, string> = { started: "newest", latency: "slowest", tokens: "tokens", cost: "cost" };
+
+/** Text in a cell, whole when a pointer rests on it. */
+function Cut({ text }: { text: string | undefined }) {
+  return <span title={text}><Plain text={text || "–"} /></span>;
+}
+
+function Ratings({ ratings }: { ratings: Row["feedback"] }) {
+  const words = Object.entries(ratings).map(([kind, times]) => `${times} ${kind.replace("_", " ")}`).join(", ");
+  const good = ratings.thumbs_up ?? 0;
+  const bad = Object.values(ratings).reduce((sum, times) => sum + times, 0) - good;
+  if (!words) return <span className="dim">–</span>;
+  return <span role="img" title={words} aria-label={words}>{good ? `▲${good} ` : ""}{bad ? `▼${bad}` : ""}</span>;
+}
 
 function statesOf(row: Row): Record<string, string> {
   const layers = Object.entries(runOf(row)?.layers ?? {});
   return Object.fromEntries(layers.map(([layer, outcome]) => [layer, outcome.state ?? "skipped"]));
-}
-
-function Why({ row }: { row: Row }) {
-  const run = runOf(row);
-  const why = run ? run.reason : "no agent run";
-  return <span title={why}><Plain text={why} /></span>;
 }
 
 interface TableParts {
@@ -459,12 +493,12 @@ function TraceTable({ rows, more, hidden, picked, pick }: TableParts) {
     return () => removeEventListener("keydown", move);
   }, [rows, virtual]);
   const names = table.getVisibleLeafColumns().map((each) => each.id);
-  const template = ["24px", "minmax(130px, 1.2fr)", ...names.map((name) => WIDTHS[name])].join(" ");
+  const template = ["16px", "minmax(136px, 1.3fr)", ...names.map((name) => WIDTHS[name])].join(" ");
   const tableRows = table.getRowModel().rows;
   return (
     <div className="table" ref={box} style={{ height: `${Math.min(rows.length + 1, 24) * height + 8}px` }} tabIndex={0} role="region" aria-label="Traces">
-      <div className="row head" aria-hidden="true" style={{ gridTemplateColumns: template }}>
-        {["", "agent", ...names].map((name) => <span key={name}>{name}</span>)}
+      <div className="row head" role="group" aria-label="Order" style={{ gridTemplateColumns: template }}>
+        {["", "task", ...names].map((name) => <Head key={name} name={name} />)}
       </div>
       <div className="rows" style={{ height: `${virtual.getTotalSize()}px` }}>
         {items.map((item) => {
@@ -473,13 +507,31 @@ function TraceTable({ rows, more, hidden, picked, pick }: TableParts) {
           return (
             <Line key={row.id} row={row} top={item.start} template={template} isChosen={item.index === chosen} isPicked={picked.has(row.id)} pick={pick}>
               {row.getVisibleCells().map((cell) => (
-                <span key={cell.id} className={cell.column.id === "why" ? "reason" : "wide"}><table.FlexRender cell={cell} /></span>
+                <span key={cell.id} className={classOf(cell.column.id, row.original)}><table.FlexRender cell={cell} /></span>
               ))}
             </Line>
           );
         })}
       </div>
     </div>
+  );
+}
+
+/** Return the classes of a cell; on a phone a row says why it did not pass, else what the answer was. */
+function classOf(column: string, row?: Row): string {
+  if (column === (row && runOf(row)?.reason === "" ? "answer" : "why")) return "reason";
+  return NUMBERS.includes(column) ? "wide number" : "wide";
+}
+
+/** The name of a column; one that a list can be ordered by is a button. */
+function Head({ name }: { name: string }) {
+  const order = ORDERS[name];
+  if (!order) return <span aria-hidden="true">{name}</span>;
+  const isChosen = (here().searchParams.get("order") ?? "newest") === order;
+  return (
+    <button type="button" className={classOf(name)} aria-pressed={isChosen} title={`${order} first`} onClick={() => go(addressWith({ order: order === "newest" ? null : order }))}>
+      {name}{isChosen ? " ↓" : ""}
+    </button>
   );
 }
 
@@ -504,8 +556,7 @@ function Line({ row: { original: row }, top, template, isChosen, isPicked, pick,
     <div className="row" data-chosen={isChosen || undefined} style={{ position: "absolute", top: `${top}px`, left: 0, right: 0, ...columns }}>
       <input type="checkbox" className="wide" checked={isPicked} aria-label={`pick ${row.trace_id.slice(0, 12)}`} onChange={() => pick(row)} />
       <a className="link" href={addressOfRow(row)}>
-        <Plain text={runOf(row)?.agent || "–"} />
-        {row.runs.length > 1 ? <span className="dim"> +{row.runs.length - 1}</span> : null}
+        <Cut text={runOf(row)?.task || runOf(row)?.agent} />
       </a>
       <span className="phone"><StateMark state={row.state} /></span>
       {children}

@@ -21,6 +21,7 @@ from spanproof.api.routes import (
     settings,
     suites,
     traces,
+    views,
 )
 
 router = APIRouter(
@@ -35,8 +36,8 @@ router = APIRouter(
 )
 _OF_NO_PROJECT = (alerts, runs, cases, suites, experiments, settings)
 for area in (
-    overview, live, traces, failures, alerts, runs, compare, sessions, boundary, cases, suites, experiments,
-    review, judges, settings,
+    overview, live, traces, views, failures, alerts, runs, compare, sessions, boundary, cases, suites,
+    experiments, review, judges, settings,
 ):  # fmt: skip
     limits = [Depends(refuse_limited)] if area in _OF_NO_PROJECT else []
     router.include_router(area.router, dependencies=limits)

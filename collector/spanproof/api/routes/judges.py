@@ -66,7 +66,7 @@ def judges(request: Request, store: Opened, cohort: Cohort, hours: Hours = 24.0 
     choice = settings.judge
     start, end = compute_window(hours)
     priced_as = choice.model or EXAMPLE_MODEL
-    price = find_price(priced_as, choice.prices)
+    price = find_price(priced_as, choice.load_prices())
     found = survey_open_verdicts(store, price, start_ns=start, end_ns=end, cohort=cohort)
     labels = list_person_labels(store, limit=_MAX_LABELS)
     measured = measure_judges(labels, iter_labelled_scores(store, labels))

@@ -13,7 +13,7 @@ from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
-from spanproof.api import pages
+from spanproof.api import list_rows
 from spanproof.api.access import Opened, may_still_read
 from spanproof.api.problems import describe_problem
 from spanproof.store import Store
@@ -65,7 +65,7 @@ async def _stream_events(store: Store, deadline: float, may_read: Callable[[], b
         while time.monotonic() < deadline and await run_in_threadpool(may_read):
             rows, seen = await run_in_threadpool(store.browse.traces_since, seen, _AT_ONCE)
             for row in rows:
-                yield f"event: trace\ndata: {pages.build_trace_row(row).model_dump_json()}\n\n"
+                yield f"event: trace\ndata: {list_rows.build_trace_row(row).model_dump_json()}\n\n"
             if not rows:
                 yield ": wait\n\n"
             if len(rows) < _AT_ONCE:

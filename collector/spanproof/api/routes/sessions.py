@@ -8,7 +8,7 @@ from typing import Any, Final
 from fastapi import APIRouter, HTTPException
 from pydantic import Field
 
-from spanproof.api import models, pages
+from spanproof.api import list_rows, models, pages
 from spanproof.api.access import Opened
 from spanproof.api.models import Answer, Nanoseconds
 from spanproof.api.parameters import Cursor, Hours, Limit, compute_window, decode_cursor, encode_cursor
@@ -151,7 +151,7 @@ def session(session_id: str, store: Opened) -> SessionPage:
             agent=pages.clean_text(mistake.agent),
             why=pages.clean_text(mistake.why),
         ),
-        traces=[pages.build_trace_row(row) for row in rows],
+        traces=[list_rows.build_trace_row(row) for row in rows],
         cut=len(ids) == _MOST_TRACES,
     )
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from http import HTTPStatus
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
-from fastapi import APIRouter, HTTPException, Query
+from fastapi import APIRouter, HTTPException, Query, Response
 
-from spanproof.api import models, pages
+from spanproof.api import list_rows, models, pages
 from spanproof.api.access import Opened
 from spanproof.api.parameters import (
-    Cohort,
     Cursor,
+    Dimension,
     Hours,
     Limit,
-    MaybeHours,
     Project,
     compute_window,
     decode_cursor,
@@ -24,97 +22,85 @@ from spanproof.api.parameters import (
     make_not_found_error,
 )
 from spanproof.api.problems import describe_problem
-from spanproof.store import TraceRow
-from spanproof.store.browse import Page
-from spanproof.trace import Layer, State, get_state
+from spanproof.api.trace_export import MOST_EXPORTED, write_csv, write_parquet
+from spanproof.api.trace_terms import Chosen, MaybeLayer, MaybeState
+from spanproof.store.trace_list import TraceOrder
+from spanproof.store.trace_listing import TraceListing
+from spanproof.trace.dimensions import is_carried
 
 router = APIRouter()
 _MISSING: dict[int | str, dict[str, Any]] = {
     404: describe_problem("there is none"),
     409: describe_problem("several projects have a trace with this id"),
 }
-# Rows that one request looks through for those in a state, and how many it reads at once.
-_MOST_LOOKED_AT: Final = 20_000
-_LOOKED_AT_ONCE: Final = 500
+_FILES: Final[dict[str, Any]] = {"text/csv": {}, "application/vnd.apache.parquet": {}}
+
+_FORMATS: Final = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
 
 
 @router.get("/traces")
 def traces(
     store: Opened,
-    cohort: Cohort,
-    hours: MaybeHours = None,
-    failing: Annotated[
-        bool | None, Query(description="Only traces with (or without) a run that fails.")
-    ] = None,
-    state: Annotated[State | None, Query(description="Only traces in this state.")] = None,
-    layer: Annotated[
-        Layer | None, Query(description="With `failing`: which layer fails; with `state`: which is in it.")
-    ] = None,
+    chosen: Chosen,
+    state: MaybeState = None,
+    layer: MaybeLayer = None,
+    order: Annotated[TraceOrder, Query(description="What comes first.")] = TraceOrder.NEWEST,
     limit: Limit = 100,
     cursor: Cursor = None,
 ) -> models.TraceList:
-    """Return evaluated traces, newest first."""
-    if layer is not None and failing is not True and state is None:
-        raise HTTPException(
-            HTTPStatus.UNPROCESSABLE_ENTITY, "layer: it says which layer fails; add failing=true, or a state"
-        )
-    since = None if hours is None else compute_window(hours)[0]
-    wanted: Layer | bool | None = layer if layer is not None and failing else failing
-    if state is State.FAIL and layer is not None and failing is None:
-        wanted = layer
-
-    # The store knows the state of a trace; that of one layer is read from the rows.
-    states = [state] if state is not None and layer is None else []
-
-    def fetch(after: Page, count: int) -> list[TraceRow]:
-        return store.traces(
-            since_ns=since, failing=wanted, states=states, limit=count, cohort=cohort, before=after
-        )
-
-    if state is None or layer is None:
-        rows = fetch(decode_cursor(cursor), limit + 1)
-        shown, last = rows[:limit], rows[limit - 1] if len(rows) > limit else None
-    else:
-        shown, last = _collect_in_state(fetch, decode_cursor(cursor), state, layer, limit)
+    """Return evaluated traces, newest first or in another order."""
+    listing = TraceListing(store, chosen, order, (layer, [state]) if layer and state else None)
+    shown, last = listing.fetch_page(decode_cursor(cursor), limit)
     return models.TraceList(
-        traces=[pages.build_trace_row(row) for row in shown],
-        next=encode_cursor(*last.place) if last else None,
+        traces=[list_rows.build_trace_row(row) for row in shown],
+        next=encode_cursor(*order.get_place(last)) if last else None,
     )
 
 
-def _collect_in_state(
-    fetch: Callable[[Page, int], list[TraceRow]],
-    after: Page,
-    state: State,
-    layer: Layer,
-    limit: int,
-) -> tuple[list[TraceRow], TraceRow | None]:
-    """Return the next traces in a state, and the last row that was looked at where more may follow.
-
-    Args:
-        fetch: gives so many rows that follow a place.
-        after: the place of the last row before, None at the start.
-        state: of that layer, in any run of a trace.
-        layer: whose state counts.
-        limit: rows at most; fewer where `_MOST_LOOKED_AT` are looked at before.
-    """
-    found: list[TraceRow] = []
-    for _ in range(_MOST_LOOKED_AT // _LOOKED_AT_ONCE):
-        rows = fetch(after, _LOOKED_AT_ONCE)
-        for position, row in enumerate(rows):
-            if _has_layer_in(row, layer, state):
-                found.append(row)
-            if len(found) == limit:
-                is_end = position == len(rows) - 1 and len(rows) < _LOOKED_AT_ONCE
-                return found, None if is_end else row
-        if len(rows) < _LOOKED_AT_ONCE:
-            return found, None
-        after = rows[-1].place
-    return found, rows[-1]
+@router.get("/facets")
+def facets(
+    store: Opened,
+    chosen: Chosen,
+    by: Annotated[list[Dimension], Query(max_length=10, description="Dimensions of the cohort.")] = [],  # noqa: B006
+    limit: Annotated[int, Query(ge=1, le=100, description="Values of a dimension at most.")] = 8,
+) -> models.Facets:
+    """Return how many of the traces have each state, and each of the commonest values of dimensions."""
+    names = list(dict.fromkeys(by))
+    carried = next((name for name in names if is_carried(name)), None)
+    if carried is not None:
+        raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, f"by: {carried!r} is no dimension of the cohort")
+    found = store.browse.facets(chosen, names, limit)
+    return models.Facets(
+        traces=sum(found.states.values()),
+        states=dict(found.states),
+        facets=[
+            models.Facet(
+                dimension=name,
+                values=[
+                    models.FacetValue(value=pages.clean_text(value), traces=times)
+                    for value, times in found.values[name]
+                ],
+            )
+            for name in names
+        ],
+    )
 
 
-def _has_layer_in(row: TraceRow, layer: Layer, state: State) -> bool:
-    return any(layer in run.layers and get_state(run.layers[layer]) is state for run in row.runs)
+@router.get("/exports/{format}", response_class=Response, responses={200: {"content": _FILES}})
+def export(
+    format: Literal["csv", "parquet"],  # noqa: A002 - a part of the address
+    store: Opened,
+    chosen: Chosen,
+    state: MaybeState = None,
+    layer: MaybeLayer = None,
+    order: Annotated[TraceOrder, Query(description="What comes first.")] = TraceOrder.NEWEST,
+    limit: Annotated[int, Query(ge=1, le=MOST_EXPORTED, description="Rows at most.")] = MOST_EXPORTED,
+) -> Response:
+    """Return the traces of a list as a file, a row for each run."""
+    listing = TraceListing(store, chosen, order, (layer, [state]) if layer and state else None)
+    content = write_csv(listing, limit) if format == "csv" else write_parquet(listing, limit)
+    name = f'attachment; filename="traces.{format}"'
+    return Response(content, media_type=_FORMATS[format], headers={"content-disposition": name})
 
 
 @router.get("/traces/{trace_id}", responses=_MISSING)
@@ -187,7 +173,7 @@ def snippets(
     )
     last = rows[limit - 1] if len(rows) > limit else None
     return models.CodeList(
-        snippets=[pages.build_code_row(row) for row in rows[:limit]],
+        snippets=[list_rows.build_code_row(row) for row in rows[:limit]],
         next=encode_cursor(*last.place) if last else None,
     )
 
@@ -211,6 +197,6 @@ def replays(
     )
     last = rows[limit - 1] if len(rows) > limit else None
     return models.ReplayList(
-        replays=[pages.build_replay_row(row) for row in rows[:limit]],
+        replays=[list_rows.build_replay_row(row) for row in rows[:limit]],
         next=encode_cursor(*last.place) if last else None,
     )

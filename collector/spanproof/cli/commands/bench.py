@@ -27,7 +27,7 @@ from spanproof.benchmarks import (
     read_samples,
 )
 from spanproof.benchmarks.turns import run_agent
-from spanproof.cli.commands.bench_sampling import fetch_completions
+from spanproof.cli.commands.bench_sampling import fetch_completions, fetch_judgements
 from spanproof.cli.commands.bench_security import SECURITY, run_security
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.options.backend import open_backend, with_backend_options
@@ -94,7 +94,14 @@ def command(
     if journal is not None and not resume:
         journal.begin()
     with open_backend(backend, settings, options.jobs) as sandbox, make_progress(as_json=as_json) as bar:
-        place = Place(sandbox, timeout_s, options.memory * 1024**2, packages, _make_image_opener(settings))
+        place = Place(
+            sandbox,
+            timeout_s,
+            options.memory * 1024**2,
+            packages,
+            _make_image_opener(settings),
+            require_apart=options.require_apart,
+        )
         task = bar.add_task("grading", total=None)
 
         def report(graded: GradedAnswer) -> None:
@@ -131,7 +138,8 @@ def command(
     signs = find_signs(chosen, graded, other, options.cutoff)
     if options.reference:
         signs = replace(signs, verbatim=())
-    result = BenchmarkReport(protocol, chosen, graded, signs)
+    judged = fetch_judgements(name, chosen, graded, options, as_json=as_json) if options.judge else None
+    result = BenchmarkReport(protocol, chosen, graded, signs, judged)
     if journal is not None:
         journal.finish(graded)
         inform(f"wrote {out}")

@@ -1,17 +1,20 @@
-"""`spanproof bench --endpoint`: completions of a model requested, and kept in a file of samples."""
+"""`spanproof bench --endpoint` and `--judge`: completions of a model requested, and kept in a file."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
+from spanproof.benchmarks import GradedAnswer, Problem
+from spanproof.benchmarks.judged import JudgedReport, build_judge_tasks, read_judgements
 from spanproof.benchmarks.sampling import ModelRequest, sample_completions
 from spanproof.cli.options.benchmark import BenchOptions
 from spanproof.cli.output.console import inform, make_progress, warn
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
-from spanproof.evaluators.prices import Price, find_price
+from spanproof.evaluators.prices import Price, PriceError, find_price, load_prices
 
 
 def fetch_completions(name: str, tasks: Mapping[str, str], options: BenchOptions, *, as_json: bool) -> Path:
@@ -23,31 +26,87 @@ def fetch_completions(name: str, tasks: Mapping[str, str], options: BenchOptions
     """
     if not options.model or options.endpoint is None:
         raise UsageProblem("--endpoint needs the name of a model", "Give it by --model.")
-    slug = re.sub(r"[^A-Za-z0-9._-]+", "-", f"{name}-{options.model}")
-    path = options.completions or Path(".spanproof/bench") / f"{slug}.jsonl"
+    path = options.completions or _choose_file(name, options.model)
     request = ModelRequest(
         options.model,
         options.endpoint,
         options.temperature,
         options.seed or 0,
-        Price(*options.price) if options.price else find_price(options.model, {}),
+        _select_price(options),
         options.max_cost,
     )
+    _complete_file(tasks, request, path, options, options.trials, as_json=as_json)
+    return path
+
+
+def fetch_judgements(
+    name: str,
+    problems: Sequence[Problem],
+    graded: Sequence[GradedAnswer],
+    options: BenchOptions,
+    *,
+    as_json: bool,
+) -> JudgedReport:
+    """Return what the model of --judge says of each answer that was run, beside its grade.
+
+    Raises:
+        BenchmarkError: the endpoint gives no reply, or the file is of another request.
+        UsageProblem: no endpoint is named, or the budget was spent before the first reply.
+    """
+    endpoint = options.judge_endpoint or options.endpoint
+    if endpoint is None:
+        raise UsageProblem("--judge needs an endpoint", "Give it by --judge-endpoint URL.")
+    path = options.judgements or _choose_file(f"{name}-judge", options.judge)
+    price = _find_listed_price(options.judge, options)
+    request = ModelRequest(options.judge, endpoint, 0.0, options.seed or 0, price, options.max_cost)
+    tasks = build_judge_tasks(problems, graded)
+    _complete_file(tasks, request, path, options, 1, as_json=as_json)
+    return read_judgements(path, request, tasks, graded)
+
+
+def _choose_file(name: str, model: str) -> Path:
+    slug = re.sub(r"[^A-Za-z0-9._-]+", "-", f"{name}-{model}")
+    return Path(".spanproof/bench") / f"{slug}.jsonl"
+
+
+def _complete_file(
+    tasks: Mapping[str, str],
+    request: ModelRequest,
+    path: Path,
+    options: BenchOptions,
+    count: int,
+    *,
+    as_json: bool,
+) -> None:
+    """Complete the file, and print what that came to."""
+    if request.price is not None and (old := request.price.describe_age(datetime.now(UTC).date())):
+        warn(f"{request.model}: {old}, by --prices FILE or --price IN OUT")
     with make_progress(as_json=as_json) as bar:
-        task = bar.add_task("completions", total=len(tasks) * options.trials)
+        task = bar.add_task("completions", total=len(tasks) * count)
         found = sample_completions(
-            tasks,
-            request,
-            path,
-            options.trials,
-            options.jobs,
-            lambda kept: bar.update(task, completed=kept),
+            tasks, request, path, count, options.jobs, lambda kept: bar.update(task, completed=kept)
         )
     if found.stopped:
-        warn(f"{found.stopped}: {found.kept} of {len(tasks) * options.trials} completions are kept")
+        warn(f"{found.stopped}: {found.kept} of {len(tasks) * count} completions are kept")
     if not found.kept:
         raise UsageProblem("there is no completion to grade", "Raise --max-cost.")
     cost = "cost unknown" if found.cost_usd is None else f"${found.cost_usd:.4f}"
     tokens = f"{found.tokens_in} tokens in, {found.tokens_out} out"
     inform(f"{format_count(found.kept, 'completion')} in {path}, {found.requested} new; {tokens}; {cost}")
-    return path
+
+
+def _select_price(options: BenchOptions) -> Price | None:
+    """Return the price of --model: of --price, else a listed one."""
+    return Price(*options.price) if options.price else _find_listed_price(options.model, options)
+
+
+def _find_listed_price(model: str, options: BenchOptions) -> Price | None:
+    """Return the price of a model in the file of --prices or the shipped list; None where neither has it.
+
+    Raises:
+        UsageProblem: the file is in another form.
+    """
+    try:
+        return find_price(model, load_prices(options.prices) if options.prices else {})
+    except PriceError as problem:
+        raise UsageProblem(f"--prices: {problem}", "Write the file as docs/bench.md shows it.") from problem

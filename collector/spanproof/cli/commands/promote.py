@@ -89,12 +89,12 @@ def command(
     how = Promoting(replace, redact, duplicates=bool(traces) or keep_duplicates)
     with opened_store(query.location) as store:
         if where is not None:
-            runs: Iterable[_Run] = _find_matching_runs(store, parse_query(where), query)
+            runs: Iterable[_Run] = find_matching_runs(store, parse_query(where), query)
         elif cluster is not None:
             runs = _find_cluster_runs(store, cluster, limit)
         else:
             runs = [_find_named_run(store, trace, run) for trace in traces]
-        found = _take(promote_runs(runs, suite, how), len(traces) or limit)
+        found = take_cases(promote_runs(runs, suite, how), len(traces) or limit)
     if as_json:
         for promotion in found:
             print_json(_to_row(promotion, suite))
@@ -102,7 +102,7 @@ def command(
         for promotion in found:
             _print_promotion(promotion, suite)
     else:
-        _print_summary(found, suite)
+        print_summary(found, suite)
     return EXIT_PASS
 
 
@@ -135,7 +135,7 @@ def _find_cluster_runs(store: Store, cluster: str, limit: int) -> list[_Run]:
     return [(evaluations[run.key], run.run_span_id) for run in runs if run.key in evaluations]
 
 
-def _find_matching_runs(store: Store, wanted: ScoreQuery, query: StoreQuery) -> Iterator[_Run]:
+def find_matching_runs(store: Store, wanted: ScoreQuery, query: StoreQuery) -> Iterator[_Run]:
     """Yield the runs that a query means, newest first; of equal time in the order of their ids."""
     cohort = {"project": query.project} if query.project else {}
     times: dict[tuple[TraceKey, str], int] = {}
@@ -149,7 +149,7 @@ def _find_matching_runs(store: Store, wanted: ScoreQuery, query: StoreQuery) -> 
             yield evaluation, run_span_id
 
 
-def _take(promotions: Iterator[Promotion], limit: int) -> list[Promotion]:
+def take_cases(promotions: Iterator[Promotion], limit: int) -> list[Promotion]:
     """Return what became of the runs until so many cases are in the suite: a repetition adds no more."""
     found: list[Promotion] = []
     cases = 0
@@ -187,7 +187,7 @@ def _print_promotion(promotion: Promotion, suite: Path) -> None:
         inform(f"{promotion.case.id} behaves as {promotion.same_as} does: the suite may not need both")
 
 
-def _print_summary(found: list[Promotion], suite: Path) -> None:
+def print_summary(found: list[Promotion], suite: Path) -> None:
     """Print the first of the new cases, and how many runs became what."""
     new = [each for each in found if each.change in (Change.ADDED, Change.REPLACED)]
     for promotion in islice(new, 20):

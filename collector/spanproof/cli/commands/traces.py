@@ -10,7 +10,6 @@ from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.cohort import with_where_option
 from spanproof.cli.options.store import (
     StoreQuery,
-    list_traces,
     opened_store,
     with_limit_option,
     with_store_query_options,
@@ -21,6 +20,8 @@ from spanproof.cli.output.words import format_count, to_outcome_row
 from spanproof.cli.problems import UsageProblem
 from spanproof.cli.waiting import warn_of_waiting
 from spanproof.store import Feedback, RunRow, TraceRow
+from spanproof.store.trace_list import TraceOrder, TraceTerms
+from spanproof.store.trace_listing import TraceListing
 from spanproof.trace import Layer, State
 from spanproof.trace.project import TraceKey
 
@@ -44,6 +45,24 @@ from spanproof.trace.project import TraceKey
     type=click.Choice([layer.value for layer in Layer]),
     help="With --failing or --state: this layer of a run is in that state, among the newest 50,000 traces.",
 )
+@click.option(
+    "--text",
+    "texts",
+    multiple=True,
+    help="Only traces with this in a task, an answer, code or an output, in any case. Of several, each"
+    " must be there.",
+)
+@click.option("--feedback", help="Only traces that a user rated so: thumbs_up, thumbs_down, …")
+@click.option("--min-seconds", type=click.FloatRange(0), help="Only traces that took at least so long.")
+@click.option("--min-tokens", type=click.IntRange(0), help="Only traces that took at least so many tokens.")
+@click.option("--min-cost-usd", type=click.FloatRange(0), help="Only traces that cost at least so much.")
+@click.option(
+    "--order",
+    default=TraceOrder.NEWEST.value,
+    show_default=True,
+    type=click.Choice([order.value for order in TraceOrder]),
+    help="What comes first.",
+)
 @with_limit_option(50, "Traces listed at most.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per trace on stdout.")
 def command(
@@ -53,38 +72,48 @@ def command(
     passing: bool,
     states: tuple[str, ...],
     layer: str | None,
+    texts: tuple[str, ...],
+    feedback: str | None,
+    min_seconds: float | None,
+    min_tokens: int | None,
+    min_cost_usd: float | None,
+    order: str,
     limit: int,
     as_json: bool,
 ) -> int:
-    """List evaluated traces, newest first.
+    """List evaluated traces, newest first or in another order.
 
     A row is a run: its state, that of its layers, and why. Right after a run its trace waits for its
     evaluation: the command says for how long.
     """
     if failing and passing:
         raise UsageProblem("--failing and --passing leave no trace", "Give one of them.")
-    chosen = {State(state) for state in states}
-    chosen |= {State.FAIL} if failing else {State.PASS} if passing else set()
-    if layer and not chosen:
+    wanted = {State(state) for state in states}
+    wanted |= {State.FAIL} if failing else {State.PASS} if passing else set()
+    if layer and not wanted:
         raise UsageProblem("--layer says which layer must fail", "Add --failing, or --state.")
     with opened_store(query.location) as store:
         name = store.name
-        rows = list_traces(
-            store,
-            chosen,
-            limit,
-            layer=Layer(layer) if layer else None,
+        chosen = TraceTerms(
             project=query.project,
             since_ns=query.since_ns,
+            states=[] if layer else wanted,
             cohort=cohort,
+            texts=texts,
+            feedback=feedback,
+            min_latency_ns=None if min_seconds is None else int(min_seconds * 10**9),
+            min_tokens=min_tokens,
+            min_cost_usd=min_cost_usd,
         )
-        feedback = [] if as_json or not rows else store.feedback()
+        layer_states = (Layer(layer), wanted) if layer else None
+        rows = list(TraceListing(store, chosen, TraceOrder(order), layer_states).iter_rows(limit))
+        ratings = [] if as_json or not rows else store.feedback()
         waiting = store.waiting_traces(query.project)
     if as_json:
         for row in rows:
             print_json(_to_row(row))
     elif rows:
-        _print(rows, feedback)
+        _print(rows, ratings)
     else:
         inform(f"no trace in {name} matches")
     warn_of_waiting(waiting)
@@ -118,13 +147,20 @@ def _to_row(row: TraceRow) -> dict[str, object]:
         **pick(row, "trace_id project state"),
         "start_unix_ns": row.start_ns,
         "end_unix_ns": row.end_ns,
-        **pick(row, "spans defects"),
+        **pick(row, "spans defects tokens cost_usd"),
+        "feedback": dict(row.feedback),
         "runs": [
             {
                 "span_id": run.run_span_id,
                 **pick(run, "agent model state"),
+                **_describe_run(row, run),
                 "layers": {layer.value: to_outcome_row(outcome) for layer, outcome in run.layers.items()},
             }
             for run in row.runs
         ],
     }
+
+
+def _describe_run(row: TraceRow, run: RunRow) -> dict[str, object]:
+    summary = row.summaries.get(run.run_span_id)
+    return {} if summary is None else pick(summary, "task answer tokens cost_usd")

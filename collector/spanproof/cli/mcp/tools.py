@@ -16,7 +16,7 @@ from rich.console import Console
 
 from spanproof.cli.engine import opened_engine
 from spanproof.cli.options.policy import load_pipeline
-from spanproof.cli.options.store import find_run, find_trace, list_traces, opened_store, parse_since
+from spanproof.cli.options.store import find_run, find_trace, opened_store, parse_since
 from spanproof.cli.output.console import pick
 from spanproof.cli.output.hostile import escape_controls
 from spanproof.cli.output.run_page import build_run_page
@@ -24,6 +24,8 @@ from spanproof.cli.output.words import describe_outcome, format_time
 from spanproof.cli.problems import UsageProblem
 from spanproof.config.model import Config
 from spanproof.store import RunRow, TraceRow
+from spanproof.store.trace_list import TraceTerms
+from spanproof.store.trace_listing import TraceListing
 from spanproof.suites import load_suite, promote, run_suite
 from spanproof.trace import Layer, State, get_state
 
@@ -74,9 +76,11 @@ class Tools:
         if layer and not states:
             raise UsageProblem("`layer` says which layer must be in a state", "Name `states`.")
         since_ns = None if since is None else parse_since(since)
-        chosen = [State(state) for state in states]
+        wanted = [State(state) for state in states]
+        chosen = TraceTerms(since_ns=since_ns, states=[] if layer else wanted)
+        layer_states = (Layer(layer), wanted) if layer else None
         with opened_store(self.location) as store:
-            rows = list_traces(store, chosen, limit, layer=Layer(layer) if layer else None, since_ns=since_ns)
+            rows = list(TraceListing(store, chosen, layer_states=layer_states).iter_rows(limit))
         return [_to_trace_row(row) for row in rows]
 
     def show_trace(self, trace: TraceId, run: RunName = None) -> str:

@@ -45,6 +45,7 @@ class BenchOptions:
     packages: Path | None
     timeout: float | None
     memory: int
+    require_apart: bool
     jobs: int
     model: str
     temperature: float | None
@@ -53,6 +54,10 @@ class BenchOptions:
     completions: Path | None
     max_cost: float | None
     price: tuple[float, float] | None
+    prices: Path | None
+    judge: str
+    judge_endpoint: str | None
+    judgements: Path | None
 
     def source(self, problems: Path) -> Source:
         """Return the local files that belong to these problems."""
@@ -121,6 +126,11 @@ _OPTIONS = (
         help="Megabytes for one program.",
     ),
     click.option(
+        "--require-apart",
+        is_flag=True,
+        help="Leave answers unjudged whose tests must share their interpreter.",
+    ),
+    click.option(
         "--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Programs at once."
     ),
     click.option("--model", default="", help="The snapshot that answers, for the protocol and --endpoint."),
@@ -141,6 +151,18 @@ _OPTIONS = (
         type=(float, float),
         metavar="IN OUT",
         help="US dollars per million tokens of --model, where the shipped list has none.",
+    ),
+    click.option(
+        "--prices",
+        type=click.Path(path_type=Path, exists=True, dir_okay=False),
+        help="YAML of prices by provider, which extends the shipped list.",
+    ),
+    click.option("--judge", default="", help="A model that judges each answer beside its tests."),
+    click.option("--judge-endpoint", metavar="URL", help="Of --judge; else that of --endpoint."),
+    click.option(
+        "--judgements",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="Where replies of --judge are kept; else in .spanproof/bench.",
     ),
 )
 

@@ -5,32 +5,24 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, Final
+from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from spanproof.cli.problems import UsageProblem
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
-from spanproof.store import AmbiguousTrace, Store, TraceRow, open_store
-from spanproof.trace import Layer, State, get_state
+from spanproof.store import AmbiguousTrace, Store, open_store
 
 # The driver logs what it then raises; without a handler its line would appear on stderr beside our message.
 logging.getLogger("clickhouse_connect").addHandler(logging.NullHandler())
 
 DEFAULT_STORE = ".spanproof/store"
-
-# Most of the newest traces that are looked through for those in a state.
-_MOST_READ: Final = 50_000
-
-# Traces that are read at once for that.
-_PAGE: Final = 500
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
@@ -110,48 +102,6 @@ def opened_store(location: str, *, writing: bool = False) -> Iterator[Store]:
         )
     with open_store(location, read_only=not writing) as store:
         yield store
-
-
-def list_traces(
-    store: Store,
-    states: Collection[State],
-    limit: int,
-    *,
-    layer: Layer | None = None,
-    project: str | None = None,
-    since_ns: int | None = None,
-    cohort: Mapping[str, str] = MappingProxyType({}),
-) -> list[TraceRow]:
-    """Return the newest traces that are in one of these states; of any state where none is named.
-
-    Args:
-        store: that is read.
-        states: of a trace; with `layer` of that layer, in any run of the trace.
-        limit: at most so many. With `layer` they are looked for among the newest 50,000.
-        layer: whose state counts.
-        project: only this one.
-        since_ns: only traces that began then or later, Unix time in nanoseconds.
-        cohort: only traces of it.
-    """
-    if layer is None:
-        return store.traces(project=project, since_ns=since_ns, states=states, limit=limit, cohort=cohort)
-    # The store itself knows which layers fail; other states of a layer are read from the rows.
-    failing = layer if set(states) == {State.FAIL} else None
-    found: list[TraceRow] = []
-    before: tuple[int, str] | None = None
-    for _ in range(_MOST_READ // _PAGE):
-        page = store.traces(
-            project=project, since_ns=since_ns, failing=failing, limit=_PAGE, cohort=cohort, before=before
-        )
-        found += [row for row in page if _has_layer_in(row, layer, states)]
-        if len(page) < _PAGE or len(found) >= limit:
-            break
-        before = page[-1].place
-    return found[:limit]
-
-
-def _has_layer_in(row: TraceRow, layer: Layer, states: Collection[State]) -> bool:
-    return any(layer in run.layers and get_state(run.layers[layer]) in states for run in row.runs)
 
 
 def find_newest_trace(store: Store, project: str | None = None) -> TraceEvaluation | None:

@@ -6,6 +6,7 @@ from rich.table import Table
 from rich.text import Text
 
 from spanproof.benchmarks import BenchmarkReport, Protocol, Rate
+from spanproof.benchmarks.judged import JudgedReport
 from spanproof.cli.output.console import console, warn
 from spanproof.cli.output.hostile import clean_line
 from spanproof.cli.output.words import format_count
@@ -31,7 +32,34 @@ def print_benchmark(report: BenchmarkReport) -> None:
     if report.defects:
         names = shorten(report.defects)
         warn(f"assertions that the published solution fails, too, are not counted: {names}")
+    if report.judged is not None:
+        _print_judged(report.judged)
     _print_signs(report)
+
+
+def _print_judged(judged: JudgedReport) -> None:
+    """Print the judge beside execution: rates by model, pairs that change places, the cost of one each."""
+    heads = ("model", "answers", "by execution", "by the judge", "false passes", "false fails")
+    rates = Table(*heads, box=None, pad_edge=False)
+    for model, found in judged.models.items():
+        share = "–" if found.judged is None else f"{found.judged:.1%}"
+        counts = (str(found.answers), f"{found.executed:.1%}", share)
+        rates.add_row(
+            clean_line(model or "not named", 60), *counts, str(found.false_passes), str(found.false_fails)
+        )
+    console.print(Text(f"judge {judged.judge} beside execution", style="bold"))
+    console.print(rates)
+    for better, worse in judged.flips:
+        console.print(Text(f"ranked otherwise by the judge: {better} is ahead of {worse} by execution"))
+    costs = Table("one evaluation", "seconds", "US dollars", box=None, pad_edge=False)
+    for name, each in judged.costs.items():
+        seconds, dollars = each["seconds"], each["usd"]
+        costs.add_row(
+            name,
+            "–" if seconds is None else f"{seconds:.3f}",
+            "not known" if dollars is None else f"{dollars:.6f}",
+        )
+    console.print(costs)
 
 
 def _print_signs(report: BenchmarkReport) -> None:

@@ -108,7 +108,14 @@ class _Lane:
             self._queue.close()
 
     def _accepts_score(self, score: Score) -> bool:
-        return self._sink.scores == "all" or score.name == score.layer.value
+        is_of_layer = score.name == score.layer.value
+        match self._sink.scores:
+            case "layers":
+                return is_of_layer and score.span_id == score.run_span_id
+            case "steps":
+                return is_of_layer
+            case "all":
+                return True
 
     def _deliver_due(self) -> bool:
         due = self._queue.due(self._adapter.batch)

@@ -1,17 +1,18 @@
 """Sends spans with their scores, and evaluation events, on to OTLP targets, from a durable queue each.
 
-Comes in: batches of traces that are stored, before their log records are settled; and the logs and metrics
-that came. Goes out: the original spans with what was found added to them, evaluator spans, log records,
-metrics. What was sent for an earlier state of a trace is not sent again. A target that is slow or down holds
-up itself alone, and gets what waits once it answers again.
+In: batches of traces that are stored, before their log records are settled; and the logs and metrics that
+came. Out: the original spans, to some targets with their scores as attributes and evaluator spans; log
+records; metrics. What was sent for an earlier state of a trace is not sent again. A target that is slow or
+down holds up itself alone, and gets what waits once it answers again.
 """
 
 from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
@@ -35,6 +36,21 @@ _REMEMBERED_TRACES = 5_000
 _LONGEST_PAUSE_S = 60.0
 
 
+@dataclass(frozen=True, slots=True)
+class _TraceRequests:
+    """The requests that one evaluated trace becomes; empty bytes: nothing to send.
+
+    Attributes:
+        plain: the spans as they came.
+        judged: those with their scores as attributes, and evaluator spans.
+        events: the scores as events.
+    """
+
+    plain: bytes
+    judged: bytes
+    events: bytes
+
+
 class Forwarder:
     """Forwards to every target, each with a thread and a queue of its own.
 
@@ -47,6 +63,7 @@ class Forwarder:
             _TargetLane(target, directory / f"{target.label}.sqlite3", telemetry) for target in targets
         ]
         self._sends_own = any(target.own_traces for target in targets)
+        self._sends_judged = any(target.traces == "all" for target in targets)
         self._sent: OrderedDict[TraceKey, frozenset[int]] = OrderedDict()
 
     def start(self) -> None:
@@ -62,10 +79,10 @@ class Forwarder:
         """
         if not self._lanes:
             return
-        messages = [message for evaluated in batch for message in self._build_messages(evaluated)]
+        requests = [self._build_requests(evaluated) for evaluated in batch]
         own = build_own_spans(batch, time.time_ns()).SerializeToString() if self._sends_own else b""
         for lane in self._lanes:
-            lane.put(messages, own)
+            lane.put_traces(requests, own)
 
     def forward(self, signal: Signal, body: bytes) -> None:
         """Queue a request as it came, durably.
@@ -74,7 +91,7 @@ class Forwarder:
             OSError: a queue cannot be written.
         """
         for lane in self._lanes:
-            lane.put([(signal, body)])
+            lane.put(signal, body)
 
     def drain(self, timeout_s: float) -> None:
         """Send what can be sent within the time, and end; the rest stays in the queues."""
@@ -84,16 +101,18 @@ class Forwarder:
         for lane in self._lanes:
             lane.join(max(0.0, until - time.monotonic()))
 
-    def _build_messages(self, evaluated: Evaluated) -> list[tuple[Signal, bytes]]:
-        complete, evaluation = evaluated.complete, evaluated.evaluation
-        fresh = ExportTraceServiceRequest.FromString(evaluated.body)
+    def _build_requests(self, evaluated: Evaluated) -> _TraceRequests:
+        evaluation = evaluated.evaluation
         if evaluation is None:
-            return [(Signal.TRACES, fresh.SerializeToString())]
-        annotate(fresh, evaluation.scores)
-        scores = self._select_unsent(complete.key, evaluation.scores)
-        fresh.MergeFrom(build_evaluator_spans(evaluation, scores))
-        events = build_evaluation_events(evaluation, scores, time.time_ns())
-        return [(Signal.TRACES, fresh.SerializeToString()), (Signal.LOGS, events.SerializeToString())]
+            return _TraceRequests(evaluated.body, evaluated.body, b"")
+        scores = self._select_unsent(evaluated.complete.key, evaluation.scores)
+        events = build_evaluation_events(evaluation, scores, time.time_ns()).SerializeToString()
+        if not self._sends_judged:
+            return _TraceRequests(evaluated.body, b"", events)
+        judged = ExportTraceServiceRequest.FromString(evaluated.body)
+        annotate(judged, evaluation.scores)
+        judged.MergeFrom(build_evaluator_spans(evaluation, scores))
+        return _TraceRequests(evaluated.body, judged.SerializeToString(), events)
 
     def _select_unsent(self, key: TraceKey, scores: Sequence[Score]) -> list[Score]:
         """Return the scores that are not as they were when this trace was forwarded before."""
@@ -131,10 +150,23 @@ class _TargetLane:
     def start(self) -> None:
         self._lane.start()
 
-    def put(self, requests: Sequence[tuple[Signal, bytes]], own_traces: bytes = b"") -> None:
-        wanted = [(signal, body) for signal, body in requests if body and signal in self._wanted]
-        if own_traces and self._target.own_traces:
-            wanted.append((Signal.TRACES, own_traces))
+    def put_traces(self, requests: Iterable[_TraceRequests], own_traces: bytes) -> None:
+        wanted: list[tuple[Signal, bytes]] = []
+        for request in requests:
+            spans = request.judged if self._target.traces == "all" else request.plain
+            wanted += [(Signal.TRACES, spans), (Signal.LOGS, request.events)]
+        self._put_requests(self._select_wanted(wanted) + self._select_own(own_traces))
+
+    def put(self, signal: Signal, body: bytes) -> None:
+        self._put_requests(self._select_wanted([(signal, body)]))
+
+    def _select_wanted(self, requests: Iterable[tuple[Signal, bytes]]) -> list[tuple[Signal, bytes]]:
+        return [(signal, body) for signal, body in requests if body and signal in self._wanted]
+
+    def _select_own(self, body: bytes) -> list[tuple[Signal, bytes]]:
+        return [(Signal.TRACES, body)] if body and self._target.own_traces else []
+
+    def _put_requests(self, wanted: Sequence[tuple[Signal, bytes]]) -> None:
         if not wanted:
             return
         dropped = self._queue.put(wanted)

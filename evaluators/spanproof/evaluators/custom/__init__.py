@@ -5,6 +5,7 @@ from spanproof.evaluators.custom.attach import Attach
 from spanproof.evaluators.custom.checks import BuiltIn
 from spanproof.evaluators.custom.evaluator import CUSTOM, VARIABLES, CustomEvaluator, Wiring
 from spanproof.evaluators.custom.function import Call, Function, Returned, evaluate
+from spanproof.evaluators.custom.in_process import InProcess, load_in_process
 from spanproof.evaluators.custom.modules import pins_of_imports
 from spanproof.evaluators.evaluator import EvaluatorError
 
@@ -18,8 +19,10 @@ __all__ = [
     "CustomEvaluator",
     "EvaluatorError",
     "Function",
+    "InProcess",
     "Returned",
     "Wiring",
     "evaluate",
+    "load_in_process",
     "pins_of_imports",
 ]

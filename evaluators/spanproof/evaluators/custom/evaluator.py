@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from spanproof.evaluators.custom.attach import Attach
 from spanproof.evaluators.custom.checks import BuiltIn
 from spanproof.evaluators.custom.function import UNIT, Call, Function, Returned, evaluate, normalise
+from spanproof.evaluators.custom.in_process import InProcess
 from spanproof.evaluators.evaluator import Cost, Evaluator, Needs, require_replay_if_silent
 from spanproof.evaluators.layers.groundedness import outputs_of
 from spanproof.evaluators.model import RunEvidence
@@ -63,9 +64,9 @@ class CustomEvaluator(Evaluator):
     cost = Cost.SANDBOX
 
     def __init__(
-        self, function: Function | BuiltIn, sandbox: Sandbox | None, wiring: Wiring = Wiring()
+        self, function: Function | BuiltIn | InProcess, sandbox: Sandbox | None, wiring: Wiring = Wiring()
     ) -> None:
-        """Attach a function, or a built-in check, which needs no sandbox.
+        """Attach a function, or a built-in check or a function of this process, which need no sandbox.
 
         Raises:
             EvaluatorError: it cannot be called, or the target is nothing to compare with.
@@ -107,7 +108,7 @@ class CustomEvaluator(Evaluator):
     def _evaluate_spans(self, evidence: RunEvidence, spans: Sequence[Span]) -> list[Outcome]:
         function = self._function
         calls = [self._build_call(evidence, span) for span in spans]
-        if isinstance(function, BuiltIn):
+        if not isinstance(function, Function):
             return [self._to_outcome(function.evaluate(call)) for call in calls]
         if self._sandbox is None:
             return [Skipped("there is no sandbox to run the evaluator in", Cause.NOT_CONFIGURED)] * len(spans)
@@ -133,7 +134,7 @@ class CustomEvaluator(Evaluator):
             return Errored(returned.error_type or "Error", returned.message)
         label = None
         if self._wiring.pass_at is not None:
-            bounds = self._function.range if isinstance(self._function, Function) else UNIT
+            bounds = UNIT if isinstance(self._function, BuiltIn) else self._function.range
             enough = normalise(self._wiring.pass_at, bounds)
             label = Label.PASS if returned.score >= enough else Label.FAIL
         explanation = returned.explanation or f"{self._function.name} says so"

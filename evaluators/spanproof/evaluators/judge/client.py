@@ -19,7 +19,7 @@ from spanproof.evaluators.judge.budget import Budget, Limits, Pace, Payer
 from spanproof.evaluators.judge.errors import JudgeFailed, JudgeUnavailable
 from spanproof.evaluators.judge.prompt import Prompt
 from spanproof.evaluators.judge.recorded import Recordings
-from spanproof.evaluators.prices import Price, find_price
+from spanproof.evaluators.prices import OwnPrices, Price, find_price
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -47,7 +47,7 @@ class JudgeSettings:
         at_once, per_minute: prompts at once, and a minute; None is no limit.
         dollars_per_hour, dollars_per_hour_and_cohort, dollars_per_day, dollars_per_trace: the budget; None is
             no limit.
-        prices: dollars per million tokens in and out, by model, beside the shipped table.
+        prices: by model; they come before the shipped list.
         recordings: where replies are kept by the content of their prompt; None keeps none.
         shared: directory of the processes that share these limits; None is this process alone.
     """
@@ -61,7 +61,7 @@ class JudgeSettings:
     dollars_per_hour_and_cohort: float | None = None
     dollars_per_day: float | None = None
     dollars_per_trace: float | None = None
-    prices: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    prices: OwnPrices = field(default_factory=dict)
     recordings: Path | None = None
     shared: Path | None = None
 

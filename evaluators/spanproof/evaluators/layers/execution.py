@@ -37,6 +37,7 @@ from spanproof.evaluators.refusals import format_refusal
 from spanproof.evaluators.replay.record import read_record
 from spanproof.evaluators.scores import Unit
 from spanproof.trace import (
+    OPEN_VALUE,
     Cause,
     Evidence,
     Judgement,
@@ -104,6 +105,7 @@ def _judge_outcomes(evidence: RunEvidence) -> list[Judgement]:
     known = [step for step in steps if step is not None]
     if known:
         layer = _with_lost_calls(evidence.account, _score_steps(evidence.account, known, "step"))
+        layer = _leave_open_before_unknown(layer, steps)
         layer = add_refusals(evidence, layer)
     elif steps and not evidence.account.refused:
         # Without any outcome, the first one's reason serves for all.
@@ -184,6 +186,18 @@ def _with_lost_calls(account: Account, outcome: Scored) -> Scored:
         return outcome
     failed = f"{lost.failure.name} failed in step {lost.failure.step} and no later step recovered from it"
     return replace(outcome, label=Label.FAIL, explanation=f"{outcome.explanation.rstrip('.')}; {failed}.")
+
+
+def _leave_open_before_unknown(outcome: Scored, steps: list[_Step | None]) -> Scored:
+    """Return the layer's value, open where a step that is not on record may have mended what failed."""
+    failed = [at for at, step in enumerate(steps) if step is not None and step.outcome.state in FAILING]
+    unknown = [at for at, step in enumerate(steps) if step is None]
+    if outcome.label is not Label.FAIL or not failed or not unknown or unknown[-1] < failed[-1]:
+        return outcome
+    sentence = f"{outcome.explanation.rstrip('.')}; how a later step ended is not on the trace."
+    return replace(
+        outcome, value=OPEN_VALUE, label=None, explanation=sentence, cause=Cause.RECOVERY_NOT_CERTAIN
+    )
 
 
 def _describe_empty(steps: list[_Step]) -> str:

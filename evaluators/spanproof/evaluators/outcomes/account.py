@@ -136,7 +136,7 @@ def _trace_origins(
     context = build_context(
         spans, run, account, calls, _list_idle_snippets(run, account), min(_list_lacks(account), default=None)
     )
-    if run.hidden or not context.records_calls or shows_pictures(spans):
+    if run.hidden or not context.records_all or shows_pictures(spans):
         return ValueTrace(), context
     known = SourceValues(task)
     for text in dict.fromkeys((*iter_given_texts(spans, run, account), *earlier)):
@@ -244,8 +244,9 @@ def _complete_account(
         handed_over=frozenset(inventing.values()),
         reports_failure=says_none or says_failed,
         reports_absence=says_none and account.unrecovered is None and not reports_failure(answer, task),
-        nothing_worked=context.nothing_worked and context.records_calls,
+        nothing_worked=context.nothing_worked and context.records_all,
         all_failed=context.all_failed,
+        records_results=context.records_results,
         schema=derive_schema(spans, run, account, calls),
     )
 

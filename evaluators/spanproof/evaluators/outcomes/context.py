@@ -24,6 +24,7 @@ from spanproof.reading.answer_words import (
 from spanproof.reading.doings import changes_something
 from spanproof.reading.numerals import find_numbers
 from spanproof.trace import Language, RecordedCall, Run, Snippet, Span, SpanKind, Step
+from spanproof.trace.producers import Part, list_unrecorded
 
 _SIGNATURE = re.compile(r"(?m)^\s*def ([a-z]\w*)\(")
 _RUNS_CODE = re.compile(r"python|interpreter|jupyter|execute_code|run_code|bash|shell|terminal")
@@ -52,7 +53,8 @@ class RunContext:
         gives_numbers: the task itself gives the numbers to work with.
         answer_reports_failure: the answer says that something failed.
         is_own_matter: the task speaks of what is ours.
-        records_calls: calls of tools, had there been any, would be on this trace with their results.
+        records_calls: calls of tools, had there been any, would be on this trace.
+        records_results: what calls and code gave is on this trace, or a replay gave it.
         continues_talk: turns before it are not on the trace as steps; what they did is not known.
         runs_programs: the agent wrote code or ran a shell, which may do what no call shows.
         nothing_worked: it did something beside answering, and nothing of it gave anything.
@@ -75,12 +77,18 @@ class RunContext:
     answer_reports_failure: bool = False
     is_own_matter: bool = False
     records_calls: bool = True
+    records_results: bool = True
     continues_talk: bool = False
     runs_programs: bool = False
     nothing_worked: bool = False
     all_failed: bool = False
     did_nothing: bool = False
     has_source: bool = True
+
+    @property
+    def records_all(self) -> bool:
+        """Whether calls and results of the run are on the trace: only then does an absence count."""
+        return self.records_calls and self.records_results
 
     @property
     def is_private(self) -> bool:
@@ -152,6 +160,9 @@ def build_context(
         answer_reports_failure=run.answer is not None and reports_failure(run.answer.text, task),
         is_own_matter=_OWN_MATTER.search(task) is not None,
         records_calls=records_calls(spans, run),
+        records_results=(
+            Part.RESULTS not in list_unrecorded(spans) and _records_results(programs, account, calls)
+        ),
         continues_talk=any(
             message.role == "assistant"
             for span in [span for span in spans if span.kind is SpanKind.LLM][:1]
@@ -166,6 +177,20 @@ def build_context(
             for call in calls
             if not call.is_answer and call.snippet is None
         ),
+    )
+
+
+def _records_results(programs: Sequence[Snippet], account: Account, calls: Sequence[MadeCall]) -> bool:
+    """Whether it is known what each program and each look-up of a run gave.
+
+    A call without a result may have given what the answer says; one that changes something need not give any.
+    """
+    if any(account.of(each).state is State.UNKNOWN for each in programs):
+        return False
+    return not any(
+        call.call.result is None and call.outcome.state is State.OK and not changes_something(call.call.tool)
+        for call in calls
+        if call.snippet is None and not call.is_answer
     )
 
 

@@ -84,8 +84,9 @@ def decide_snippet(
     record = read_record(snippet)
     again = replay.step(snippet.id) if isinstance(replay, Replay) else None
     replayed = classify_execution(record, again.execution) if again is not None else None
-    if snippet.error is None and step.error is not None and not shows_outcome(step, snippet, own=True):
-        return decide_error(step.error, replayed)
+    own_error = step.error if not _is_error_of_a_call(step, snippet) else None
+    if snippet.error is None and own_error is not None and not shows_outcome(step, snippet, own=True):
+        return decide_error(own_error, replayed)
     if snippet.error is not None:
         return decide_error(snippet.error, replayed)
     if record.failure_class is None:
@@ -112,6 +113,12 @@ def decide_snippet(
         failed = next(outcome for _, outcome in made if outcome.state in NOT_DONE)
         return _make_swallowed_outcome(failed, ended)
     return _find_swallowed_failure(snippet.source, made, ended) or ended
+
+
+def _is_error_of_a_call(step: Step, snippet: Snippet) -> bool:
+    """Whether the error of a step is that of another call in it, which says nothing of this code."""
+    others = (call for call in step.calls if call.span_id != snippet.span_id and call not in snippet.tape)
+    return any(call.error is not None and call.error == step.error for call in others)
 
 
 def list_code_calls(step: Step, snippet: Snippet, outcomes: CallOutcomes) -> list[tuple[str, StepOutcome]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -45,6 +45,7 @@ class FixtureSet:
         http: calls that are answered.
         packages: the pinned packages; None is the sandbox's own runtime, whatever versions it has.
         seed: of everything random.
+        fixes_seed: whether the file gives the seed; else that of an experiment's trial takes its place.
         clock_s: Unix time at the start; None is that of the run's first step.
     """
 
@@ -55,6 +56,7 @@ class FixtureSet:
     http: tuple[Exchange, ...] = ()
     packages: PackageSet | None = None
     seed: int = 0
+    fixes_seed: bool = False
     clock_s: float | None = None
 
     def fits(self, cohort: Cohort) -> bool:
@@ -68,17 +70,28 @@ NO_FIXTURES = FixtureSet()
 
 @dataclass(frozen=True, slots=True)
 class FixtureBook:
-    """All sets of a file, in their order; `origin` names it."""
+    """All sets of a file.
+
+    Attributes:
+        sets: in the order of the file.
+        origin: names the file.
+        seed: of everything random in runs whose set fixes no seed.
+    """
 
     sets: tuple[FixtureSet, ...] = ()
     origin: str = ""
+    seed: int = 0
 
     def of(self, cohort: Cohort) -> FixtureSet:
-        """Return the set of a run: the one its `fixture_set` names, else the first that fits.
+        """Return the set of a run, with a seed: the one its `fixture_set` names, else the first that fits.
 
         Raises:
             BadFixture: the run names a set that is not in the book.
         """
+        found = self._find(cohort)
+        return found if found.fixes_seed else replace(found, seed=self.seed)
+
+    def _find(self, cohort: Cohort) -> FixtureSet:
         if not self.sets:
             return NO_FIXTURES
         named = cohort.fixture_set
@@ -163,6 +176,7 @@ class _Reader:
             http=self._read_optional("http", self._read_http) or (),
             packages=self._read_packages(),
             seed=self._read_seed(),
+            fixes_seed="seed" in self._entry,
             clock_s=self._read_clock(),
         )
 

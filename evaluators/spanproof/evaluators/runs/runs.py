@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from spanproof.evaluators.refusals import find_ending_refusal, find_refusal
 from spanproof.evaluators.runs.answers import extract_answer
+from spanproof.evaluators.runs.prompts import derive_prompt_version, find_system_prompt
 from spanproof.evaluators.runs.scope import RunScope, awaits_tools, find_model_calls, find_scopes, sum_usage
 from spanproof.evaluators.runs.steps import build_steps
 from spanproof.semconv import spanproof as ours
@@ -186,6 +187,8 @@ def _build_cohort(root: Span, spans: Sequence[Span], calls: Sequence[Span], step
     executor = next((snippet.executor for snippet in ran if snippet.executor.type), None)
     image = f":{executor.image_name}" if executor is not None and executor.image_name else ""
     model = next((call.model for call in calls if call.model), None)
+    prompt = find_system_prompt(calls)
+    derived_version = derive_prompt_version(prompt) if prompt else ""
     return Cohort(
         project=_find_declared(spans, "project")
         or _read_text(root.resource, "openinference.project.name")
@@ -193,7 +196,7 @@ def _build_cohort(root: Span, spans: Sequence[Span], calls: Sequence[Span], step
         service=_read_text(root.resource, "service.name"),
         agent=root.agent or "",
         model=model or next((span.model for span in spans if span.model), "") or "",
-        prompt_version=_find_declared(spans, "prompt_version"),
+        prompt_version=_find_declared(spans, "prompt_version") or derived_version,
         task=_find_declared(spans, "task"),
         language=next((snippet.language.value for snippet in ran or snippets), ""),
         fixture_set=_find_declared(spans, "fixture_set"),

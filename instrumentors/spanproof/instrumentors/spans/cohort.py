@@ -1,13 +1,13 @@
-"""The cohort a run belongs to: which prompt version, task, release, fixture set and project.
+"""The cohort of a run: prompt version, task, release, fixture set, project, session, user and tags.
 
 `set_cohort` puts the dimensions into the OpenTelemetry context, so that they go wherever the context goes;
-our spans take them from there, and `CohortProcessor` gives them to the application's own spans. Out of this
-come `spanproof.cohort.*` attributes and nothing else.
+our spans take them from there, and `CohortProcessor` gives them to the application's own spans. Out: the
+attributes `spanproof.cohort.*`, and OpenInference's `session.id`, `user.id` and `tag.tags`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Final
 
@@ -18,11 +18,13 @@ from spanproof.instrumentors.content.texts import replace_surrogates, to_text
 from spanproof.instrumentors.frameworks.diagnostics import shielded
 from spanproof.instrumentors.spans.contexts import attach, current, detach
 from spanproof.instrumentors.spans.fast_span import set_attributes
+from spanproof.semconv import openinference
 from spanproof.semconv.spanproof import COHORT_PREFIX, EVAL_TAGS, SCOPE_PREFIX
 
 COHORT_KEY: Final = create_key("spanproof-cohort")
 """Under which a context holds its cohort."""
-_NOTHING: Final[Mapping[str, str]] = {}
+_Attributes = Mapping[str, str | tuple[str, ...]]
+_NOTHING: Final[_Attributes] = {}
 
 
 @contextmanager
@@ -33,8 +35,11 @@ def set_cohort(
     release: str | None = None,
     fixture_set: str | None = None,
     project: str | None = None,
+    session: str | None = None,
+    user: str | None = None,
+    tags: Sequence[str] = (),
 ) -> Iterator[None]:
-    """Put `spanproof.cohort.*` on every span that begins within the block; nested blocks add up.
+    """Put these on every span that begins within the block; nested blocks add up.
 
     Args:
         prompt_version: of the prompt the agent runs with.
@@ -42,17 +47,24 @@ def set_cohort(
         release: of the application.
         fixture_set: the set of recorded data the run works on.
         project: the project its scores belong to.
+        session: the conversation it belongs to, the same for each turn.
+        user: whom it works for: an id, rather than a name.
+        tags: words of your own; those of an inner block take the place of the outer block's.
     """
-    given = {
-        "prompt_version": prompt_version,
-        "task": task,
-        "release": release,
-        "fixture_set": fixture_set,
-        "project": project,
+    values = {
+        COHORT_PREFIX + "prompt_version": prompt_version,
+        COHORT_PREFIX + "task": task,
+        COHORT_PREFIX + "release": release,
+        COHORT_PREFIX + "fixture_set": fixture_set,
+        COHORT_PREFIX + "project": project,
+        openinference.SESSION_ID: session,
+        openinference.USER_ID: user,
     }
-    attributes = {
-        COHORT_PREFIX + name: _format_value(value) for name, value in given.items() if value is not None
+    attributes: dict[str, str | tuple[str, ...]] = {
+        name: _format_value(value) for name, value in values.items() if value is not None
     }
+    if tags:
+        attributes[openinference.TAGS] = tuple(map(_format_value, tags))
     token = attach(set_value(COHORT_KEY, {**get_cohort_attributes(), **attributes}))
     try:
         yield
@@ -60,7 +72,7 @@ def set_cohort(
         detach(token)
 
 
-def get_cohort_attributes(context: Context | None = None) -> Mapping[str, str]:
+def get_cohort_attributes(context: Context | None = None) -> _Attributes:
     """Return the cohort attributes of a context (the current one when None)."""
     value = (current() if context is None else context).get(COHORT_KEY)
     return value if isinstance(value, dict) else _NOTHING
@@ -83,7 +95,7 @@ class CohortProcessor(SpanProcessor):
     @shielded("cohort.on_start")
     def on_start(self, span: Span, parent_context: Context | None = None) -> None:
         """Set what the span does not carry yet."""
-        cohort: Mapping[str, str | tuple[str, ...]] = get_cohort_attributes(parent_context)
+        cohort = get_cohort_attributes(parent_context)
         if self._defaults:
             cohort = {**self._defaults, **cohort}
         elif not cohort or _is_ours(span):

@@ -146,12 +146,6 @@ def format_uncollected(found: tuple[Uncollected, ...]) -> str:
     return f"{named}{more}, which this runner does not collect: {HOW_TO_WRITE_TESTS}"
 
 
-def is_left_out(statement: ast.stmt) -> bool:
-    """Whether a statement of a module holds something that is not collected."""
-    module = ast.Module([statement], [])
-    return any(True for _ in _iter_statements_left_out(module))
-
-
 def _iter_statements_left_out(tree: ast.Module) -> Iterator[Uncollected]:
     opted_out = _list_opted_out(tree)
     test_classes: set[str] = set()

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
-from spanproof.sandbox.supervisor.seccomp.places import PROBED, is_sensitive
+from spanproof.sandbox.supervisor.seccomp.places import PROBED, TERMINALS, is_sensitive
 from spanproof.sandbox.supervisor.seccomp.resolve import TooLong, TooManyLinks, resolve_path
 
 _WRITABLE = ("/box", "/tmp", "/var/tmp", "/run", "/dev/shm", "/proc/self/fd", "/dev/fd")  # noqa: S108
@@ -106,7 +106,10 @@ class Boundary:
         return Judged.OUTSIDE
 
     def _is_device(self, resolved: str) -> bool:
-        return resolved.startswith("/dev/") and resolved.split("/")[2] in _DEVICES
+        if not resolved.startswith("/dev/"):
+            return False
+        is_no_terminal = TERMINALS.fullmatch(resolved) is not None and not os.path.lexists(resolved)
+        return is_no_terminal or resolved.split("/")[2] in _DEVICES
 
 
 def _is_missing_service(resolved: str) -> bool:

@@ -20,6 +20,9 @@ def _compile_section(name: str) -> re.Pattern[str]:
 PROBED = _compile_section("probed")
 """What interpreters and libraries look for by themselves: no attempt and no note."""
 
+TERMINALS = _compile_section("terminals")
+"""Devices that libraries try to open, to write too: where there is none, that is no attempt and no note."""
+
 SENSITIVE = _compile_section("sensitive")
 
 WRITABLE = tuple(_PLACES["writable"])

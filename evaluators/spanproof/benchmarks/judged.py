@@ -1,0 +1,172 @@
+"""A model's judgement beside execution: where the two rank models otherwise, and what each costs.
+
+In: graded answers, and a model that is given each task with its answer and says whether it is right. Out: the
+pass rates of both by model that answered, the pairs of models that change places, cost and time of each.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import fsum
+from pathlib import Path
+from statistics import fmean
+from typing import Any, Final
+
+from spanproof.benchmarks.model import Grade, Problem
+from spanproof.benchmarks.run import GradedAnswer
+from spanproof.benchmarks.sampling import CompletionFile, ModelRequest
+
+_QUESTION: Final = (
+    "Does the answer solve the task? Nothing is run: read the code. Reply with one word, yes or no."
+)
+_REPLY: Final = re.compile(r"\W*(yes|no)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedAnswer:
+    """An answer that was run and that a model judged.
+
+    Attributes:
+        ran_ok: whether it passed its tests.
+        judged_ok: what the judge says; None where its reply is neither yes nor no.
+        run_s, judge_s: time of both.
+        judge_usd: None where no price is known.
+    """
+
+    model: str
+    ran_ok: bool
+    judged_ok: bool | None
+    run_s: float
+    judge_s: float
+    judge_usd: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRates:
+    """The rates of one model that answered.
+
+    Attributes:
+        judged: the share that the judge passes, of those that it ruled on; None of none.
+        false_passes: answers that the judge passes and that fail their tests.
+        false_fails: answers that it fails and that pass them.
+    """
+
+    answers: int
+    executed: float
+    judged: float | None
+    false_passes: int
+    false_fails: int
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedReport:
+    """A judge beside execution, over all answers that could be run."""
+
+    judge: str
+    answers: Sequence[JudgedAnswer]
+
+    @property
+    def models(self) -> dict[str, ModelRates]:
+        """The rates by model that answered, the best by execution first."""
+        by_model: dict[str, list[JudgedAnswer]] = {}
+        for each in self.answers:
+            by_model.setdefault(each.model, []).append(each)
+        rates = {model: _compute_rates(answers) for model, answers in by_model.items()}
+        return dict(sorted(rates.items(), key=lambda each: (-each[1].executed, each[0])))
+
+    @property
+    def flips(self) -> tuple[tuple[str, str], ...]:
+        """The pairs of models whose order the judge turns around: the better one by execution first."""
+        return tuple(
+            (first, second)
+            for (first, ahead), (second, behind) in combinations(self.models.items(), 2)
+            if ahead.judged is not None
+            and behind.judged is not None
+            and ahead.executed > behind.executed
+            and ahead.judged < behind.judged
+        )
+
+    @property
+    def costs(self) -> dict[str, dict[str, float | None]]:
+        """Mean seconds and US dollars of one evaluation, by execution and by the judge."""
+        dollars = [each.judge_usd for each in self.answers if each.judge_usd is not None]
+        return {
+            "execution": {"seconds": _compute_mean([each.run_s for each in self.answers]), "usd": 0.0},
+            "judge": {
+                "seconds": _compute_mean([each.judge_s for each in self.answers]),
+                "usd": fsum(dollars) / len(dollars) if dollars else None,
+            },
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON data."""
+        return {
+            "judge": self.judge,
+            "models": {
+                model: {name: getattr(rates, name) for name in rates.__dataclass_fields__}
+                for model, rates in self.models.items()
+            },
+            "flips": [list(pair) for pair in self.flips],
+            "costs": self.costs,
+        }
+
+
+def build_judge_tasks(problems: Sequence[Problem], graded: Sequence[GradedAnswer]) -> dict[str, str]:
+    """Return what the judge is given, by a key of the answer; unjudged answers are left out."""
+    tasks = {each.id: each.task for each in problems}
+    return {
+        _make_key(each): f"Task:\n{tasks[each.answer.problem]}\n\nAnswer:\n{each.answer.text}\n\n{_QUESTION}"
+        for each in graded
+        if each.first.grade is not Grade.UNJUDGED
+    }
+
+
+def read_judgements(
+    path: Path, request: ModelRequest, tasks: Mapping[str, str], graded: Sequence[GradedAnswer]
+) -> JudgedReport:
+    """Return the judge beside execution, from the file that holds its replies."""
+    replies = CompletionFile(path, request).read(tasks, 1)
+    found = []
+    for each in graded:
+        reply = replies.get((_make_key(each), 1))
+        if reply is None:
+            continue
+        price = request.price
+        found.append(
+            JudgedAnswer(
+                each.answer.model,
+                each.first.passed,
+                _parse_reply(reply["completion"]),
+                each.first.wall_s,
+                reply["wall_s"],
+                price.of(reply["tokens_in"], reply["tokens_out"]) if price is not None else None,
+            )
+        )
+    return JudgedReport(request.model, found)
+
+
+def _make_key(graded: GradedAnswer) -> str:
+    return f"{graded.answer.problem}#{graded.number}"
+
+
+def _parse_reply(text: str) -> bool | None:
+    found = _REPLY.match(text)
+    return found[1].lower() == "yes" if found else None
+
+
+def _compute_rates(answers: Sequence[JudgedAnswer]) -> ModelRates:
+    ruled = [each for each in answers if each.judged_ok is not None]
+    return ModelRates(
+        len(answers),
+        fmean(each.ran_ok for each in answers),
+        fmean(bool(each.judged_ok) for each in ruled) if ruled else None,
+        sum(bool(each.judged_ok) and not each.ran_ok for each in ruled),
+        sum(not each.judged_ok and each.ran_ok for each in ruled),
+    )
+
+
+def _compute_mean(numbers: Sequence[float]) -> float | None:
+    return fmean(numbers) if numbers else None

@@ -1,0 +1,116 @@
+"""Plain functions that score: `@evaluator` marks one, `run_scorer` calls one.
+
+A function takes what it names: `input`, `output`, `expected`, `row`, and any other key that there is. It
+returns a bool, a number, `{"score": …, "explanation": …}`, a `Scored`, or None for no score; it may be async.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from math import isfinite
+from typing import Any, Final, TypeVar
+
+from spanproof.trace import Scored
+
+Scorer = TypeVar("Scorer", bound=Callable[..., Any])
+
+# Where `evaluator` keeps the name that it gives to a function.
+_NAME: Final = "__spanproof_name__"
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionScore:
+    """What a scorer gave to one output.
+
+    Attributes:
+        value: the number; None where the scorer gave none or raised.
+        error: what it raised, as `Type: message`; empty where it did not.
+    """
+
+    value: float | None
+    explanation: str = ""
+    error: str = ""
+
+
+def evaluator(function: Scorer | None = None, *, name: str = "") -> Any:
+    """Mark a function as a scorer, under a name of its own: `@evaluator` or `@evaluator(name="right")`.
+
+    The function stays as it is. `evaluate` takes it, and `evaluators: [{function: "module:name"}]` of a
+    configuration.
+    """
+    if function is None:
+        return partial(evaluator, name=name)
+    if not callable(function):
+        raise TypeError(
+            f"@evaluator marks a function, got {function!r:.60}: write @evaluator(name=…) for a name"
+        )
+    setattr(function, _NAME, name or function.__name__)
+    return function
+
+
+def is_evaluator(function: object) -> bool:
+    """Whether `evaluator` marked it."""
+    return callable(function) and hasattr(function, _NAME)
+
+
+def get_scorer_name(function: Callable[..., Any]) -> str:
+    """Return the name that `evaluator` gave, else the function's own."""
+    return str(getattr(function, _NAME, "") or getattr(function, "__name__", type(function).__name__))
+
+
+def call_with_row(function: Callable[..., Any], row: Mapping[str, Any], more: Mapping[str, Any]) -> Any:
+    """Return what a function returns for a row; a coroutine is run to its end.
+
+    Args:
+        function: whose parameters are filled by name.
+        row: keys and values.
+        more: further ones; without any, a first parameter that is no key gets the row's input, or the row.
+    """
+    known = {**row, **more}
+    parameters = inspect.signature(function).parameters.values()
+    filled: dict[str, Any] = {}
+    positional: list[Any] = []
+    for each in parameters:
+        if each.kind is each.VAR_KEYWORD:
+            filled.update({key: value for key, value in known.items() if key not in filled})
+        elif each.kind is each.VAR_POSITIONAL:
+            continue
+        elif each.kind is not each.POSITIONAL_ONLY and each.name in known:
+            filled[each.name] = known[each.name]
+        elif each.default is each.empty and not more and not positional and not filled:
+            positional.append(row.get("input", row))
+        elif each.default is each.empty and each.name == "expected":
+            filled["expected"] = None
+    result = function(*positional, **filled)
+    return asyncio.run(_finish(result)) if inspect.isawaitable(result) else result
+
+
+def run_scorer(scorer: Callable[..., Any], row: Mapping[str, Any], more: Mapping[str, Any]) -> FunctionScore:
+    """Return the score that a function gives; what it raises is the score's error."""
+    try:
+        return _read_score(call_with_row(scorer, row, more))
+    except Exception as problem:  # noqa: BLE001 - a scorer of the user's may raise anything
+        return FunctionScore(None, error=f"{type(problem).__name__}: {problem}")
+
+
+async def _finish(result: Any) -> Any:
+    return await result
+
+
+def _read_score(returned: Any) -> FunctionScore:
+    explanation = ""
+    if isinstance(returned, Mapping):
+        explanation, returned = str(returned.get("explanation") or ""), returned.get("score")
+    elif isinstance(returned, Scored):
+        explanation, returned = returned.explanation, returned.value
+    if returned is None:
+        return FunctionScore(None, explanation)
+    if not isinstance(returned, int | float) or not isfinite(returned):
+        raise TypeError(
+            f"a scorer returns a bool, a number, a dict with score, or None; got {returned!r:.60}"
+        )
+    return FunctionScore(float(returned), explanation)

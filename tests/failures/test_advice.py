@@ -1,0 +1,47 @@
+"""Advice for each kind of failure is what a person has read and judged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from spanproof.failures import Signature, explain, kinds, sign
+from spanproof.trace import Layer
+
+EXAMPLES: dict[str, dict[str, Any]] = yaml.safe_load(
+    (Path(__file__).parents[1] / "golden" / "failures" / "advice.yaml").read_text("utf-8")
+)
+
+
+def sign_example(failure: dict[str, str]) -> Signature:
+    return sign(
+        Layer(failure["layer"]),
+        failure["check"],
+        failure_class=failure.get("class", "exception" if "type" in failure else ""),
+        error_type=failure.get("type", ""),
+        message=failure.get("message", ""),
+        subject=failure.get("subject", ""),
+    )
+
+
+def test_each_of_the_thirty_kinds_has_a_reviewed_example():
+    assert list(EXAMPLES) == list(kinds())
+    assert len(EXAMPLES) == 30
+
+
+@pytest.mark.parametrize("kind", EXAMPLES)
+def test_advice_is_that_of_the_review(kind):
+    example = EXAMPLES[kind]
+    found = explain(sign_example(example["failure"]))
+    assert found.kind is kinds()[kind]
+    assert found.fix == example["advice"]
+    assert found.cause
+    assert example["review"].endswith(".")
+
+
+@pytest.mark.parametrize("kind", [kind.id for kind in kinds().values() if "policy" in kind.text])
+def test_advice_for_what_a_policy_stopped_says_whom_to_ask(kind):
+    assert "ask the owner of the policy" in EXAMPLES[kind]["advice"]

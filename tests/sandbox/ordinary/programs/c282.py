@@ -1,0 +1,2 @@
+import polars as pl, io
+df = pl.read_csv(io.BytesIO(b"name,score\nann,1\nbob,\n"), null_values=""); print(df.null_count().row(0), df.fill_null(0).rows(), df.to_arrow().num_rows, pl.read_database("select 1 as a", __import__("sqlite3").connect(":memory:")).item()); df.write_parquet("parts/x.parquet", mkdir=True); print(pl.read_parquet("parts/*.parquet").height); df.lazy().sink_parquet("s.parquet"); print(pl.scan_csv("missing.csv") is not None)

@@ -1,0 +1,2 @@
+import duckdb
+c = duckdb.connect("w.db"); c.sql("create table t as select range i, random() r from range(10000)"); c.sql("create index ix on t(i)"); c.sql("checkpoint"); cur = c.cursor(); print(cur.execute("select count(*) from t where i < 10").fetchall()[0], c.sql("explain analyze select 1") is not None, c.sql("pragma database_size").fetchall()[0][0], c.sql("from duckdb_settings()").shape[0] > 50); c.sql("copy t to 't.csv'; copy t to 'tdir' (format parquet, partition_by (i)) ") if False else c.sql("copy t to 't.csv'"); c.sql("select * from glob('*.csv')").show(); c.close()

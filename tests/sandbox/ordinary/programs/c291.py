@@ -1,0 +1,2 @@
+import matplotlib; matplotlib.use("svg"); import matplotlib.pyplot as plt, numpy as np
+fig, ax = plt.subplots(subplot_kw={"projection": "polar"}); ax.plot(np.linspace(0, 6, 50), np.linspace(0, 1, 50)); ax.quiver([0], [0], [1], [1]); plt.savefig("p.svg"); plt.figure(); plt.contourf(np.outer(range(5), range(5))); plt.savefig("c.svgz"); plt.table([["a"]]); plt.xkcd(); plt.plot([1, 2]); plt.savefig("x.svg"); print(len(plt.get_fignums()))

@@ -1,0 +1,2 @@
+import matplotlib.pyplot as plt
+plt.ion(); plt.plot([1, 2]); plt.draw(); plt.pause(0.01); plt.show(block=False); plt.close(); print("shown"); print(plt.get_cmap("magma")(0.5)[:1] != 0); from matplotlib.widgets import Slider; from matplotlib.patches import Circle; fig, ax = plt.subplots(); ax.add_patch(Circle((0, 0), 1)); ax.annotate("a", (0, 0), (1, 1), arrowprops={"arrowstyle": "->"}); fig.savefig("a.webp"); fig.savefig("a.tiff"); print(ax.dataLim.width)
