@@ -1,6 +1,7 @@
 """Measure groundedness on sets of answers that strangers wrote.
 
     python -m tests.bench.answers [FOLDER] [--judge none|perfect|0.9] [--verify-passed 1] [--per-set]
+                                  [--without RULE]
 
 In: a folder of `SET.json` files, by default `answer_sets`, whose README.md has their form. Each answer is
 a trace of its own, which the engine evaluates without a replay. Also `SET.jsonl.xz` files with rows of
@@ -9,7 +10,8 @@ a trace of its own, which the engine evaluates without a replay. Also `SET.jsonl
 Out: per set the shares of right answers accepted and accused, and of wrong ones rejected, passed and open.
 With a judge, a scripted endpoint rules on the open sentences of an open answer: one is false where it
 overlaps the untrue part. `--judge 0.9` is right in nine of ten sentences, drawn with a fixed seed;
-`--verify-passed` is the setting of that name. `--show KIND` shows answers. Nothing of a set is executed.
+`--verify-passed` is the setting of that name. `--without` switches a rule off, for an ablation. `--show KIND`
+shows answers. Nothing of a set is executed.
 """
 
 from __future__ import annotations
@@ -30,7 +32,9 @@ from tests.bench.scripted_judge import MODEL, ScriptedJudge, serve_judge
 
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.evaluator import Evaluator
+from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.judge import Judge, JudgeSettings, SentenceJudge, load_rubrics
+from spanproof.evaluators.model import UserHints
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import (
     Errored,
@@ -197,6 +201,7 @@ def main() -> None:
     parser.add_argument("--judge", default="none")
     parser.add_argument("--verify-passed", type=float, default=0.0)
     parser.add_argument("--per-set", action="store_true")
+    parser.add_argument("--without", type=GroundednessRule, action="append", default=[], metavar="RULE")
     parser.add_argument("--set", action="append", dest="sets")
     parser.add_argument("--rows", type=int, default=500)
     parser.add_argument("--show", choices=("accused", "passed", "accepted", "rejected", "missed", "open"))
@@ -215,7 +220,10 @@ def main() -> None:
 def _report(
     options: argparse.Namespace, judge: ScriptedJudge | None, evaluators: Sequence[Evaluator]
 ) -> None:
-    engine = Engine(pipeline=Pipeline(), sandbox=None, layers=(Layer.GROUNDEDNESS,), evaluators=evaluators)
+    engine = Engine(
+        pipeline=Pipeline(), sandbox=None, layers=(Layer.GROUNDEDNESS,), evaluators=evaluators,
+        hints=UserHints(without_rules=frozenset(options.without)),
+    )  # fmt: skip
     everything, simple = Tally(), Tally()
     seconds: list[float] = []
     expected = 0.0

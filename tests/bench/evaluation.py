@@ -17,13 +17,21 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
+from unittest import mock
+
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from tests.bench.served import build_trace as build_request
 
 from spanproof.evaluators.engine import Engine
+from spanproof.evaluators.layers.groundedness import layer as groundedness_layer
 from spanproof.evaluators.model import TraceEvaluation
+from spanproof.evaluators.outcomes.account import build_account
 from spanproof.sandbox.registry import open_sandbox
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import ExecutedCode, Payload, Span, SpanKind, StepInfo, ToolCall, Trace, trace_of
 from spanproof.trace.codec import decode, encode
+from spanproof.trace.dialects import read_traces
 
 _START_NS = 1_790_000_000_000_000_000
 _ROOT = "a" * 16
@@ -59,6 +67,7 @@ def main() -> None:
     found["three outputs of 100 KB, an answer of 1 KB, s"] = cpu_s(lambda: plain.evaluate(large))
     lines = run_of(STEPS)
     logged = with_output_of_100_kb(lines)
+    found["groundedness and outcomes, records of 1 KB a step, ms"] = verdicts_ms()
     found["a run of 4 steps, s"] = cpu_s(lambda: plain.evaluate(lines))
     found["the same with an output of 100 KB, s"] = cpu_s(lambda: plain.evaluate(logged))
     alone, beside = on_cores(1, options.seconds), on_cores(2, options.seconds)
@@ -107,6 +116,34 @@ def evaluate_for(seconds: float) -> tuple[int, float]:
         engine.evaluate(trace)
         count += 1
     return count, time.process_time() - began
+
+
+def verdicts_ms(traces: int = 40) -> float:
+    """Return the mean processor time of groundedness and outcomes over the traces that `served.py` sends."""
+    engine = Engine(pipeline=Pipeline(), sandbox=None, replay_disabled_reason="not measured here")
+    made = [ExportTraceServiceRequest.FromString(build_request(number, 1)) for number in range(traces)]
+    read = [read_traces([request])[0] for request in made]
+    engine.evaluate(read[0])  # the parser is loaded
+    spent = 0.0
+
+    def timed(work: Callable[..., Any]) -> Callable[..., Any]:
+        def measure(*args: Any) -> Any:
+            nonlocal spent
+            began = time.thread_time()
+            try:
+                return work(*args)
+            finally:
+                spent += time.thread_time() - began
+
+        return measure
+
+    with (
+        mock.patch("spanproof.evaluators.engine.build_account", timed(build_account)),
+        mock.patch.object(groundedness_layer, "judge_outcomes", timed(groundedness_layer.judge_outcomes)),
+    ):
+        for trace in read[1:]:
+            engine.evaluate(trace)
+    return 1000 * spent / (traces - 1)
 
 
 def cpu_s(work: Callable[[], object]) -> float:

@@ -1,10 +1,11 @@
 """Count how many golden runs of real frameworks groundedness judges as their answers are labelled.
 
-    python tests/bench/labelled_runs.py [FILE ...]
+    python tests/bench/labelled_runs.py [FILE ...] [--without RULE]
 
 In: the runs of `tests/golden/outcomes`, whose answers were labelled right or wrong before anything was run.
 Out: how many are *as labelled* (no right answer fails, no wrong one passes), and how many are *decided* as
-labelled (a right answer passes, a wrong one fails; open is neither). Nothing is replayed.
+labelled (a right answer passes, a wrong one fails; open is neither). `--without` switches a rule off, for an
+ablation. Nothing is replayed.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from agents_of_a_shop import traced
 from golden_runs import is_as_labelled, iter_golden_runs
 
 from spanproof.evaluators.engine import Engine
+from spanproof.evaluators.groundedness_rules import GroundednessRule
+from spanproof.evaluators.model import UserHints
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import Label, Layer, Scored
 
@@ -28,8 +31,10 @@ def main() -> None:
     """Judge each run and print the counts."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("files", nargs="*")
+    parser.add_argument("--without", type=GroundednessRule, action="append", default=[], metavar="RULE")
     options = parser.parse_args()
-    engine = Engine(pipeline=Pipeline(), sandbox=None)
+    hints = UserHints(without_rules=frozenset(options.without))
+    engine = Engine(pipeline=Pipeline(), sandbox=None, hints=hints)
     counts: Counter[str] = Counter()
     with traced() as run_agent:
         for golden in iter_golden_runs(*options.files):

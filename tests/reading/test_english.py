@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from spanproof.reading import english
-from spanproof.reading.english import ParserUnavailableError, load_english
+from spanproof.reading.english import ParserUnavailableError, load_english, parse_english
 
 
 def test_a_sentence_has_its_subject_and_its_verb() -> None:
@@ -35,3 +35,19 @@ def test_without_spacy_the_extra_is_named(monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "spacy", None)
     with pytest.raises(ParserUnavailableError, match=r"pip install 'spanproof\[language\]'"):
         load_english.__wrapped__()
+
+
+def test_looking_rules_up_gives_the_same_grammar_as_matching_them():
+    texts = [
+        "There are two orders that haven't shipped, and the refund isn't done.",
+        "I've got to cancel it; let's see whether the other one was booked.",
+        "Nothing was found, but everyone who had asked did get an answer.",
+    ]
+    matched = [load_english()(text) for text in texts]
+    for _ in range(2):
+        looked_up = parse_english(texts)
+        for one, other in zip(matched, looked_up, strict=True):
+            for word, again in zip(one, other, strict=True):
+                assert (again.pos_, again.tag_, again.lemma_, again.dep_, str(again.morph)) == (
+                    word.pos_, word.tag_, word.lemma_, word.dep_, str(word.morph)
+                )  # fmt: skip

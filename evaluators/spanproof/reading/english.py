@@ -6,16 +6,24 @@ sentences and names; `SHA256SUMS` has their checksums.
 
 from __future__ import annotations
 
+import gc
 import hashlib
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from spacy.language import Language
+    from spacy.tokens import Doc, Token
 
 MODEL: Final = Path(__file__).parent / "english_model"
 _LEFT_OUT: Final = ("ner", "senter")
+# Components that work word by word, behind the parser.
+_BY_WORD: Final = ("attribute_ruler", "lemmatizer")
+# Words that begin a rule of two words: "ai n't", "gon na", "got ta", "let 's", "c'm on", "y' all".
+_BEGINNING: Final = frozenset(("ai", "gon", "got", "let", "c'm", "y", "y'"))
+_EXPLETIVE: Final = "expl"
 
 
 class ParserUnavailableError(RuntimeError):
@@ -39,4 +47,67 @@ def load_english() -> Language:
             raise ParserUnavailableError(
                 f"{MODEL / name} is not the file that was published: install Spanproof again"
             )
-    return spacy.load(MODEL, exclude=_LEFT_OUT)
+    parser = spacy.load(MODEL, exclude=_LEFT_OUT)
+    # The model stays as long as the process. A trace of 13 spans takes 43 ms to evaluate where the collector
+    # of garbage looks at all of the model again and again, and 35 ms where it does not.
+    gc.collect()
+    gc.freeze()
+    return parser
+
+
+def parse_english(texts: Sequence[str]) -> list[Doc]:
+    """Return the grammar of some texts."""
+    parser, rules = load_english(), _load_tag_rules()
+    docs = list(parser.pipe(texts, batch_size=64, disable=_BY_WORD))
+    lemmatizer: Any = parser.get_pipe("lemmatizer")
+    for doc in docs:
+        rules.apply(doc)
+        lemmatizer(doc)
+    return docs
+
+
+class _TagRules:
+    """The model's rules from tags to parts of speech, each applied once to a kind of word.
+
+    The rules look at a word's tag and relation, and at the word itself where one names it. Matching all of
+    them takes 1.4 of the 6.5 ms that an answer takes to parse, looking up what they gave 0.1 ms.
+    """
+
+    def __init__(self, parser: Language) -> None:
+        ruler: Any = parser.get_pipe("attribute_ruler")
+        self._ruler = ruler
+        self._named = frozenset(_iter_named_words(ruler.patterns))
+        self._known: dict[tuple[object, ...], tuple[int, Any, int, int, int]] = {}
+
+    def apply(self, doc: Doc) -> None:
+        """Set the parts of speech of a text, and the lemmas that rules give."""
+        keys = [self._build_key(token) for token in doc]
+        is_of_pairs = any(token.lower_ in _BEGINNING or token.dep_ == _EXPLETIVE for token in doc)
+        if is_of_pairs or not all(key in self._known for key in keys):
+            self._ruler(doc)
+            if not is_of_pairs:
+                for key, token in zip(keys, doc, strict=True):
+                    self._known[key] = (token.pos, token.morph, token.lemma, token.tag, token.dep)
+            return
+        words: Any = doc
+        for key, word in zip(keys, words, strict=True):
+            word.pos, morph, word.lemma, word.tag, word.dep = self._known[key]
+            word.set_morph(morph)
+
+    def _build_key(self, token: Token) -> tuple[object, ...]:
+        lowered = token.lower_
+        return lowered if lowered in self._named else "", token.tag, token.dep, token.is_space
+
+
+def _iter_named_words(patterns: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Yield the words that rules name; those of a regular expression are in no text of an agent."""
+    for rule in patterns:
+        for pattern in rule["patterns"]:
+            for token in pattern:
+                named = token.get("LOWER", "")
+                yield from [named] if isinstance(named, str) else named.get("IN", ())
+
+
+@cache
+def _load_tag_rules() -> _TagRules:
+    return _TagRules(load_english())

@@ -8,7 +8,8 @@ longer words belong to identifiers.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Final
 
 from spanproof.reading.dates import (
     CRON,
@@ -196,66 +197,101 @@ def _build_size(number: str, prefix: str) -> Value:
 def _parse_number(match: re.Match[str], text: str) -> Mention:
     """Return a number with its sign, currency, scale word and unit."""
     start, end = match.span()
-    folded = match.string
     size = _SIZE.fullmatch(match[0])
     if size is not None:
         return Mention(_build_size(size["number"], size["prefix"]), start, end)
-    numeral, power, percent = match["n"], match["power"], match["percent"]
-    amount, step, other = read_numeral(numeral)
-    if power:
-        times = read_power(
-            power.lstrip(" x×*·").removeprefix("10")
-            if not power[0].isdigit() and power[0] not in "^⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹"
-            else power
-        )
-        amount, step = (times, times) if power[0] in "^⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹" else (amount * times, step * times)
-
-    # Accounts write a loss as "$(2,085)", "(4.3)%" or "(168) thousand"; "in USD (2,085)" is none.
-    currency, opened = match["cur"], match["open"] is not None
-    lost = bool(match["lost"]) or (match["owed"] is not None and not currency.isalpha())
-    bracketed = opened and folded[end : end + 1] == ")"
-    if opened and not lost:
-        start += 1
-        lost = bracketed and currency is not None and not folded[: start - 1].strip(" (")
-    sign = "-" if lost else match["sign"] or match["sign2"]
-    is_negative = sign == "-" or (sign == "–" and not folded[:start].rstrip())
-
-    scale_word = match["scale"] or match["scale2"]
-    scale = SCALES[scale_word] if scale_word else 1.0
-    code = _find_currency(match)
-    unit = match["unit"] or ""
-    if scale_word in _SINGLE_LETTER_SCALES and not code and scale_word in UNITS:
-        unit, scale = scale_word, 1.0
-
-    kind, dimension, symbol, factor, offset = Kind.NUMBER, "", "", scale, 0.0
-    if percent:
-        kind, dimension, symbol = (
-            Kind.PERCENT,
-            "%",
-            "pp" if "point" in percent or percent in ("pp", "prozentpunkte") else "%",
-        )
-        if percent.startswith("b"):
-            symbol, factor = "bp", _POINTS_PER_PERCENT
-    elif code:
-        kind, dimension, symbol = Kind.MONEY, code, code
-        if (match["money"] or "").startswith("cent"):
-            factor *= 0.01
-    elif unit:
-        found = UNITS[unit]
-        low, high = match.span("unit") if match["unit"] else match.span("scale2")
-        found = CASED_UNITS.get(text[low:high], found)
-        kind, dimension, symbol, offset = Kind.QUANTITY, found.dimension, found.symbol, found.offset
-        factor *= found.factor
+    amount, step, other = _read_amount(match)
+    start, is_negative = _read_sign(match)
+    unit = _read_unit(match, text)
     signed = -amount if is_negative else amount
-    if scale_word == "mil" and not unit:
+    if unit.scale_word == "mil" and unit.kind is not Kind.QUANTITY:
         other = signed * 1e6  # a thousand in Spanish and Portuguese, a million to traders
     elif other is not None:
-        other = (-other if is_negative else other) * factor
+        other = (-other if is_negative else other) * unit.factor
     value = Value(
-        kind, (signed - offset) * factor, step * factor, dimension, scale, other, factor=factor,
-        grouped="," in numeral, offset=offset, symbol=symbol, approximate=match["about"] is not None,
+        unit.kind, (signed - unit.offset) * unit.factor, step * unit.factor, unit.dimension, unit.scale,
+        other, factor=unit.factor, grouped="," in match["n"], offset=unit.offset, symbol=unit.symbol,
+        approximate=match["about"] is not None,
     )  # fmt: skip
-    return Mention(value, start, _trim_end(folded, end))
+    return Mention(value, start, _trim_end(match.string, end))
+
+
+_BARE_POWER: Final = "^⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹"
+
+
+def _read_amount(match: re.Match[str]) -> tuple[float, float, float | None]:
+    """Return a number's amount with its power of ten, the unit of its last digit, and its other reading."""
+    amount, step, other = read_numeral(match["n"])
+    power = match["power"]
+    if not power:
+        return amount, step, other
+    if power[0] in _BARE_POWER:
+        # `10⁻¹⁵` is the power itself.
+        times = read_power(power)
+        return times, times, other
+    times = read_power(power if power[0].isdigit() else power.lstrip(" x×*·").removeprefix("10"))
+    return amount * times, step * times, other
+
+
+def _read_sign(match: re.Match[str]) -> tuple[int, bool]:
+    """Return where a number begins, and whether it is negative.
+
+    Accounts write a loss as "$(2,085)", "(4.3)%" or "(168) thousand"; "in USD (2,085)" is none.
+    """
+    start, end = match.span()
+    folded = match.string
+    currency, is_opened = match["cur"], match["open"] is not None
+    is_loss = bool(match["lost"]) or (match["owed"] is not None and not currency.isalpha())
+    if is_opened and not is_loss:
+        start += 1
+        is_bracketed = folded[end : end + 1] == ")"
+        is_loss = is_bracketed and currency is not None and not folded[: start - 1].strip(" (")
+    sign = "-" if is_loss else match["sign"] or match["sign2"]
+    is_dash_at_start = sign == "–" and not folded[:start].rstrip()
+    return start, sign == "-" or is_dash_at_start
+
+
+@dataclass(frozen=True, slots=True)
+class _NumberUnit:
+    """What the signs and words about a number say of its unit; `factor` turns it into the dimension's own."""
+
+    kind: Kind = Kind.NUMBER
+    dimension: str = ""
+    symbol: str = ""
+    factor: float = 1.0
+    offset: float = 0.0
+    scale: float = 1.0
+    scale_word: str = ""
+
+
+def _read_unit(match: re.Match[str], text: str) -> _NumberUnit:
+    """Return a number's unit: a percentage, a currency, a unit of measure, or none."""
+    word = match["scale"] or match["scale2"] or ""
+    scale = SCALES[word] if word else 1.0
+    code = _find_currency(match)
+    name = match["unit"] or ""
+    if word in _SINGLE_LETTER_SCALES and not code and word in UNITS:
+        name, scale = word, 1.0
+    percent = match["percent"]
+    if percent:
+        return _build_percent_unit(percent, scale, word)
+    if code:
+        is_minor = (match["money"] or "").startswith("cent")
+        return _NumberUnit(Kind.MONEY, code, code, scale * (0.01 if is_minor else 1.0), 0.0, scale, word)
+    if not name:
+        return _NumberUnit(factor=scale, scale=scale, scale_word=word)
+    low, high = match.span("unit") if match["unit"] else match.span("scale2")
+    unit = CASED_UNITS.get(text[low:high], UNITS[name])
+    return _NumberUnit(
+        Kind.QUANTITY, unit.dimension, unit.symbol, scale * unit.factor, unit.offset, scale, word
+    )
+
+
+def _build_percent_unit(percent: str, scale: float, word: str) -> _NumberUnit:
+    if percent.startswith("b"):
+        return _NumberUnit(Kind.PERCENT, "%", "bp", _POINTS_PER_PERCENT, 0.0, scale, word)
+    is_points = "point" in percent or percent in ("pp", "prozentpunkte")
+    return _NumberUnit(Kind.PERCENT, "%", "pp" if is_points else "%", scale, 0.0, scale, word)
 
 
 def _find_currency(match: re.Match[str]) -> str:

@@ -98,8 +98,11 @@ _NUMBER = re.compile(
     r"|(?P<comma>\d*,(?:\d{1,2}|\d{4,})(?![\d.,]*\d))"
     r"|[\d,_]*(?:\.\d+)?(?:[eE][+-]?\d+)?)(?!\w)"
 )
-_SPACED = re.compile(r"\d[ \u00a0\u2009\u202f]\d{3}")
 _PARTING = re.compile(r",|(?<=\d)[ \u00a0\u2009\u202f](?=\d)")
+
+
+# The texts of a run are read for several questions; a longer one is held by none.
+_MAX_CACHED_CHARS = 16_384
 
 
 def find_numbers(text: str) -> frozenset[str]:
@@ -107,25 +110,44 @@ def find_numbers(text: str) -> frozenset[str]:
 
     A number is read both ways where a comma or a blank may group digits or part cells.
     """
-    found = {number for _, number in iter_numbers(text)}
-    if "," in text or _SPACED.search(text[:_MAX_TEXT]):
-        found |= {number for _, number in iter_numbers(_PARTING.sub(" | ", text))}
+    return _find_cached_numbers(text) if len(text) <= _MAX_CACHED_CHARS else _find_numbers(text)
+
+
+def _find_numbers(text: str) -> frozenset[str]:
+    found: set[str] = set()
+    for match in _NUMBER.finditer(text[:_MAX_TEXT]):
+        written = match[0].rstrip(",_")
+        if written.isdecimal():
+            found.add(written)
+            continue
+        found.add(_normalise_match(match))
+        parts = _PARTING.split(written)
+        if len(parts) > 1:
+            found.update(number for part in parts for _, number in iter_numbers(part))
     return frozenset(found)
+
+
+_find_cached_numbers = lru_cache(maxsize=64)(_find_numbers)
 
 
 def iter_numbers(text: str) -> Iterator[tuple[str, str]]:
     """Yield the numbers of a text in order: as written, and in their plain spelling."""
     for match in _NUMBER.finditer(text[:_MAX_TEXT]):
-        written = match[0].rstrip(",_")
-        if match.lastgroup is None:
-            yield written, normalise_number(written)
-            continue
-        whole, _, decimals = re.sub(r"\s", "", written).replace(",", ".").rpartition(".")
-        yield written, normalise_number(f"{whole.replace('.', '')}.{decimals}" if whole else decimals)
+        yield match[0].rstrip(",_"), _normalise_match(match)
+
+
+def _normalise_match(match: re.Match[str]) -> str:
+    written = match[0].rstrip(",_")
+    if match.lastgroup is None:
+        return normalise_number(written)
+    whole, _, decimals = re.sub(r"\s", "", written).replace(",", ".").rpartition(".")
+    return normalise_number(f"{whole.replace('.', '')}.{decimals}" if whole else decimals)
 
 
 def normalise_number(number: str | float) -> str:
     """Return one spelling of a number: `1,200.50` and `1_200.5` are `1200.5`."""
+    if isinstance(number, str) and number.isdecimal():
+        return number
     text = number.replace(",", "").replace("_", "") if isinstance(number, str) else repr(float(number))
     if "e" in text.lower() or not isinstance(number, str):
         try:

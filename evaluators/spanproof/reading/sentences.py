@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from spanproof.reading.english import load_english
+from spanproof.reading.english import parse_english
 from spanproof.reading.words import base_form
 
 MAX_CHARS: Final = 20_000
@@ -376,7 +376,7 @@ def parse_words(passages: Sequence[Passage], language: str) -> list[list[Word]]:
     # The parser takes no lone surrogates; each is replaced by one character, so that places stay.
     texts = [_SURROGATE.sub("\ufffd", passage.text) for passage in passages]
     found: list[list[Word]] = []
-    for doc in load_english().pipe(texts, batch_size=64):
+    for doc in parse_english(texts):
         words = [
             Word(token.text, base_form(token.text.lstrip(PATH_MARKS)), token.lemma_.lower(), token.pos_,
                  token.tag_, token.dep_, token.head.i, token.idx, token.idx + len(token.text))

@@ -19,7 +19,10 @@ _MAX_TEXT = 200_000
 _MAX_TASK = 20_000
 _MAX_TASK_NUMBERS = 30
 # `17'750.00`, and `1.2` of `1.2G`.
-_NOTATIONS = re.compile(r"(?<![\w.,])(?:\d{1,3}(?:['’]\d{3})+(?:\.\d+)?(?!\w)|\d+(?:[.,]\d+)?(?=[^\W\d_]))")
+# The first digit comes before the look behind it, so that `re` skips from digit to digit.
+_NOTATIONS = re.compile(
+    r"\d(?<![\w.,]\d)(?:\d{0,2}(?:['’]\d{3})+(?:\.\d+)?(?!\w)|\d*(?:[.,]\d+)?(?=[^\W\d_]))"
+)
 _SCALES = (1.0, 1e3, 1e6, 1e9, 100.0, 0.01)
 _PLACES = 9
 # Fewer digits are rounded from too much to say anything.

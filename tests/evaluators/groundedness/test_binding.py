@@ -53,9 +53,10 @@ def test_a_value_of_another_row_state_or_sign_is_not_bound(answer, value):
     assert value not in _list_bound(answer)
 
 
-def test_a_precise_value_of_an_unnamed_line_is_bound_and_a_round_one_is_not():
-    assert "1,714.35" in _list_bound("The vans made 1,714.35.", "933 1714.35")
-    assert "1,714.53" not in _list_bound("The vans made 1,714.53.", "933 1714.35")
+def test_a_value_of_an_unnamed_line_is_bound_where_it_is_alone():
+    assert "1,714.35" in _list_bound("The vans made 1,714.35.", "1714.35")
+    assert "1,714.53" not in _list_bound("The vans made 1,714.53.", "1714.35")
+    assert "1,714.35" not in _list_bound("The vans made 1,714.35.", "933 1714.35")
 
 
 def test_columns_of_tuples_are_named_by_their_query():

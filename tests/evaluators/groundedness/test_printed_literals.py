@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from spanproof.evaluators.layers import groundedness
-from spanproof.evaluators.layers.groundedness.sources.echoes import remove_echoes
+from spanproof.reading.printed_literals import remove_echoes
 from spanproof.trace import Label, Payload
 
 

@@ -39,50 +39,79 @@ def add_table(base: FactBase, source: int, grid: Grid, about: str, columns: tupl
             return
     names = names or join_names(texts[:heads], width)
     group = base.new_group(about)
-    scale = (
-        find_scale(" ".join(name for row in texts[:heads] for name in row)) or find_scale(about) or base.scale
-    )
+    heading = " ".join(name for row in texts[:heads] for name in row)
+    scale = find_scale(heading) or find_scale(about) or base.scale
     if scale is not None:
         base.scales[group] = scale
+    _add_header(base, source, rows, heads)
+    has_names = heads > 0 or bool(grid.names) or any(names)
+    _TableRows(base, source, names, has_names).add(rows, texts, heads, group, about)
+
+
+def _add_header(base: FactBase, source: int, rows: list[list[Cell]], heads: int) -> None:
     header = base.new_record(source, None, rows[0][0][0], rows[max(heads, 1) - 1][-1][1])
     for row in rows[:heads]:
         for cell in row:
             if cell[0] < cell[1]:
                 base.add_cell(header, (), *cell, Role.HEADER)
 
-    has_names = heads > 0 or bool(grid.names) or any(names)
-    has_index = bool(names) and not names[0] and _are_consecutive([row[0] for row in texts[heads:]])
-    # Where the columns are years or periods, a row's label says what its values are.
-    is_matrix = sum(any(map(str.isdigit, name)) for name in names[1:]) >= max(1, (len(names) - 1) / 2)
-    sections = _find_sections(texts, heads)
-    above: int | None = None
-    period = ""
-    for number in range(heads, len(rows)):
-        row, cells = rows[number], texts[number]
-        if not any(cells) or all(_ONLY_DOTS.issuperset(cell) for cell in cells):
-            continue
-        label = cells[0]
-        if number in sections:
-            above = base.new_record(source, None, row[0][0], row[-1][1])
-            base.add_cell(above, (), *row[0], Role.KEY)
-            period = label if extract_years((label,)) else ""
-            continue
-        record = base.new_record(source, above, row[0][0], row[-1][1], group, about)
-        is_labelled = bool(label) and is_matrix and not is_number(label)
-        for position, cell in enumerate(row):
-            if not cells[position] or (has_index and position == 0):
+
+class _TableRows:
+    """Adds the rows of one table, in order.
+
+    Attributes:
+        is_matrix: its columns are years or periods, so that a row's label says what its values are.
+        period: the year or period that heads the rows which follow, empty where none does.
+    """
+
+    def __init__(self, base: FactBase, source: int, names: list[str], has_names: bool) -> None:
+        self.base = base
+        self.source = source
+        self.names = names
+        self.has_names = has_names
+        dated = sum(any(map(str.isdigit, name)) for name in names[1:])
+        self.is_matrix = dated >= max(1, (len(names) - 1) / 2)
+        self.period = ""
+
+    def add(self, rows: list[list[Cell]], texts: list[list[str]], heads: int, group: int, about: str) -> None:
+        """Add the rows below the header; a row that heads others is the record that they are in."""
+        base, source = self.base, self.source
+        numbers_rows = bool(self.names) and not self.names[0]
+        has_index = numbers_rows and _are_consecutive([row[0] for row in texts[heads:]])
+        sections = _find_sections(texts, heads)
+        above: int | None = None
+        for number in range(heads, len(rows)):
+            row, cells = rows[number], texts[number]
+            if all(_ONLY_DOTS.issuperset(cell) for cell in cells):
                 continue
-            path: tuple[str, ...] = (f"column {position + 1}",)
-            if has_names:
-                path = (names[position] if position < len(names) else "",)
-                if is_labelled and position:
-                    path = (label, *path)
-                if period and position:
-                    path = (period, *path)
-            if cell[1] - cell[0] > LONG_TEXT:
-                add_prose(base, source, *cell, record, path)
-            else:
-                base.add_cell(record, path, *cell)
+            start, end = row[0][0], row[-1][1]
+            if number in sections:
+                above = base.new_record(source, None, start, end)
+                base.add_cell(above, (), *row[0], Role.KEY)
+                self.period = cells[0] if extract_years((cells[0],)) else ""
+                continue
+            record = base.new_record(source, above, start, end, group, about)
+            for position, cell in enumerate(row):
+                if cells[position] and not (has_index and position == 0):
+                    self._add_value(record, cell, self._build_path(cells[0], position))
+
+    def _build_path(self, label: str, position: int) -> tuple[str, ...]:
+        """Return the names that lead to a cell: its period, its row's label and its column."""
+        if not self.has_names:
+            return (f"column {position + 1}",)
+        path: tuple[str, ...] = (self.names[position] if position < len(self.names) else "",)
+        is_labelled = bool(label) and self.is_matrix and not is_number(label)
+        if is_labelled and position:
+            path = (label, *path)
+        if self.period and position:
+            path = (self.period, *path)
+        return path
+
+    def _add_value(self, record: int, cell: Cell, path: tuple[str, ...]) -> None:
+        if cell[1] - cell[0] > LONG_TEXT:
+            add_prose(self.base, self.source, *cell, record, path)
+        else:
+            self.base.add_cell(record, path, *cell)
 
 
 def _add_keys(base: FactBase, source: int, rows: list[list[Cell]], texts: list[list[str]]) -> None:

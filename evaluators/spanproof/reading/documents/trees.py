@@ -167,6 +167,8 @@ class _TreeReader:
 
     def _split_rows(self, node: Node) -> list[list[tuple[str, Node]]]:
         """Return the named rows of `{"columns": […], "data": [[…], …]}`; none of another object."""
+        if all(value.is_scalar for _, _, value in node.pairs or ()):
+            return []
         fields = {name: value for name, _, value in node.pairs or ()}
         heads = fields["columns"].items if "columns" in fields else None
         data = next((fields[name].items for name in _ROWS if name in fields and fields[name].items), None)
@@ -206,6 +208,8 @@ def _transpose_columns(node: Node) -> list[list[tuple[str, Node]]]:
     A frame's `to_dict()` has objects in place of the lists, with the numbers of the rows as their names.
     """
     pairs = node.pairs or []
+    if not pairs or pairs[0][2].is_scalar:
+        return []
     if len(pairs) > 1 and all(_numbers_rows(value) for _, _, value in pairs):
         pairs = [
             (name, place, Node(0, 0, items=[each for _, _, each in value.pairs or ()]))

@@ -32,20 +32,26 @@ class AbsenceBinder:
         self, world: World, task_words: frozenset[str], errors: tuple[str, ...], calls: tuple[str, ...] = ()
     ) -> None:
         texts = world.base.texts[: world.outputs]
-        failed = [place for place, text in enumerate(texts) if find_failure(text, ToolKind.OTHER) is not None]
-        empty = [
-            place
-            for place, text in enumerate(texts)
-            if place not in failed and (is_empty(text) or text.strip() in HOLDING_NOTHING)
-        ]
+        failed: list[int] = []
+        empty: list[int] = []
+        for place, text in enumerate(texts):
+            if find_failure(text, ToolKind.OTHER) is not None:
+                failed.append(place)
+            elif is_empty(text) or text.strip() in HOLDING_NOTHING:
+                empty.append(place)
+            else:
+                # One output that holds something is enough: nothing of the others is needed.
+                break
         self._gave_nothing = len(failed) + len(empty) == len(texts) and bool(texts or errors)
         self._is_empty = bool(empty) and not failed and not errors
         self._source = next(reversed(failed or empty), None)
         self._text = texts[self._source] if self._source is not None else " ".join(errors)
-        self._known = task_words.union(
-            *(base_forms_of(text) for text in (*texts, *errors, *calls)),
-            *(world.words_about(place) for place in range(world.outputs)),
-        )
+        self._known = task_words
+        if self._gave_nothing:
+            self._known = task_words.union(
+                *(base_forms_of(text) for text in (*texts, *errors, *calls)),
+                *(world.words_about(place) for place in range(world.outputs)),
+            )
 
     def bind(self, reading: Reading) -> Claim | None:
         """Return the claim of a sentence that says only that nothing was given; it covers all words."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from math import log10
 from typing import Final
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
@@ -16,9 +15,10 @@ from spanproof.evaluators.layers.groundedness.bind import (
     ValueBinder,
     get_claim_kind,
     make_claim,
+    make_contradicting_claim,
     make_evidence,
 )
-from spanproof.evaluators.layers.groundedness.derive import list_cues
+from spanproof.evaluators.layers.groundedness.derive import iter_columns, list_cues
 from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_texts
 from spanproof.evaluators.layers.groundedness.match import (
     Hedge,
@@ -26,37 +26,37 @@ from spanproof.evaluators.layers.groundedness.match import (
     is_agreeing,
     is_hedged_number,
 )
-from spanproof.evaluators.layers.groundedness.model import Cause, Claim, Verdict
-from spanproof.evaluators.layers.groundedness.reader import IDENTIFYING, Named, Reading, Stated
+from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence, Verdict
+from spanproof.evaluators.layers.groundedness.printed_results import SMALL_COUNT, is_of_other_scale
+from spanproof.evaluators.layers.groundedness.reader import Named, Reading, Stated
 from spanproof.evaluators.layers.groundedness.relations import find_change
-from spanproof.evaluators.layers.groundedness.sources.model import SourceKind
-from spanproof.evaluators.layers.groundedness.world import World
+from spanproof.evaluators.layers.groundedness.world import FieldName, World
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.sentences import Form
 from spanproof.reading.units import UNITS
 from spanproof.reading.values import NUMERIC, Kind, Value, is_year
-from spanproof.reading.words import base_form, base_forms_of, split_name
+from spanproof.reading.words import base_forms_of
 
-# A plain whole number up to this counts something as often as it quotes.
-_SMALL_COUNT: Final = 20
 _MAX_OPERANDS: Final = 60
 # What turns a rate or a unit into another: per minute into per hour.
 _RATES: Final = (7, 12, 24, 30, 52, 60, 100, 365, 1000, 1024, 3600)
 _COMPARING: Final = load_texts("comparing")
 _PAST: Final = frozenset(("was", "were"))
 _PRESENT: Final = frozenset(("is", "are", "now", "currently"))
+# A part is at most so many words before its whole: "12 of the 80".
+_OF_REACH: Final = 3
+_TOTAL: Final = frozenset(("total", "altogether", "sum"))
+# "From" may be anywhere in the sentence.
+_WHOLE_SENTENCE: Final = 100
 _PARTING: Final = frozenset((",", ";", "(", ")", "then", "–", "—"))
 # A value's subject is at most so many words before it, where a sentence is to be contradicted.
 _SUBJECT_REACH: Final = 6
 _LONGEST_IDENTIFIER: Final = 40
 # Seconds by which the difference of two times may differ from a duration that is stated in minutes.
 _SPAN_STEP: Final = 60.0
-_LOG_STEP: Final = 1e-3
 _DIGIT_STEP: Final = 1e-9
 # Digits without zeros at the ends from which an exchange of two is no chance.
 _FEWEST_SLIP_DIGITS: Final = 4
-# Days that a relative date may be wrong by; further away, the outputs are of another time than the run.
-_CLOCK_REACH: Final = 31
 # Characters of a unit that a cell may have beside its number.
 _LONGEST_UNIT: Final = 4
 
@@ -67,17 +67,15 @@ def find_misquote(stated: Stated, reading: Reading, binder: ValueBinder) -> Clai
     if not _is_quotable(value, stated) or stated.hedge in (Hedge.OVER, Hedge.UNDER):
         return None
     slipped = find_slip(stated, binder)
-    if slipped is not None and not _is_derivable(stated, binder, reading):
-        return _build_contradiction(
+    if slipped is not None and not is_derivable(stated, binder, reading):
+        return make_contradicting_claim(
             stated, reading, binder, slipped, Cause.OTHER_VALUE, GroundednessRule.MISQUOTE
         )
     rivals = [] if _is_item_of_list(reading) else _list_rivals(stated, reading, binder)
-    if len(rivals) != 1 or _is_derivable(stated, binder, reading):
+    if len(rivals) != 1 or is_derivable(stated, binder, reading):
         return None
     rival = rivals[0]
-    if value.kind in NUMERIC and _is_of_other_scale(value, rival):
-        return None
-    if value.kind is Kind.DATE and _is_of_another_clock(stated, rival):
+    if value.kind in NUMERIC and is_of_other_scale(value, rival):
         return None
     if value.kind is Kind.TIME and (_names_zone(stated, reading) or _may_be_span(stated, binder)):
         return None
@@ -87,7 +85,9 @@ def find_misquote(stated: Stated, reading: Reading, binder: ValueBinder) -> Clai
     is_about = stated.hedge is Hedge.ABOUT or any(is_of(word, "about") for word in reading.words)
     if is_about and abs(value.number - rival.value.number) < 0.2 * abs(rival.value.number):
         return None
-    return _build_contradiction(stated, reading, binder, rival, Cause.OTHER_VALUE, GroundednessRule.MISQUOTE)
+    return make_contradicting_claim(
+        stated, reading, binder, rival, Cause.OTHER_VALUE, GroundednessRule.MISQUOTE
+    )
 
 
 def find_named_field(
@@ -118,11 +118,11 @@ def find_named_field(
     ):
         return None
     if any(
-        not are_comparable(stated.mention.value, fact) or _is_of_other_scale(stated.mention.value, fact)
+        not are_comparable(stated.mention.value, fact) or is_of_other_scale(stated.mention.value, fact)
         for fact in facts
     ):
         return None
-    return _build_contradiction(
+    return make_contradicting_claim(
         stated, reading, binder, facts[-1], Cause.OTHER_VALUE, GroundednessRule.MISQUOTE
     )
 
@@ -195,11 +195,16 @@ def _has_other_words(stated: Stated, reading: Reading, binder: ValueBinder) -> b
 
 
 def find_wrong_change(stated: Stated, reading: Reading, binder: ValueBinder) -> Claim | None:
-    """Return the claim that a change is not that of the two values beside it: "by 14% from 432 to 404"."""
+    """Return the claim that a change is not that of the two values beside it: "by 14% from 432 to 404".
+
+    Behind the values a noun says that it is the change: "from 432 to 404, a decline of 14%".
+    """
     value = stated.mention.value
-    before = reading.words[stated.words[0] - 1].text.lower() if stated.words[0] else ""
-    change = find_change(reading, stated.start)
-    if before != "by" or change is None or stated.hedge is not Hedge.NONE or value.kind not in NUMERIC:
+    before = [word.text.lower() for word in reading.words[max(0, stated.words[0] - 2) : stated.words[0]]]
+    change = find_change(reading, stated.start) if before[-1:] == ["by"] else None
+    if before[-1:] == ["of"] and list_cues(reading.words[max(0, stated.words[0] - 2) : stated.words[0]]):
+        change = find_change(reading, 0, _WHOLE_SENTENCE)
+    if change is None or stated.hedge is not Hedge.NONE or value.kind not in NUMERIC:
         return None
     earlier, later = (fact.value.number * fact.factor for fact in change)
     if value.kind is Kind.PERCENT and (change[0].value.kind is Kind.PERCENT or not earlier):
@@ -212,6 +217,48 @@ def find_wrong_change(stated: Stated, reading: Reading, binder: ValueBinder) -> 
         binder.world,
         f"from {change[0].value.amount:g} to {change[1].value.amount:g} = {result:.4g}",
     )
+    return _build_other_result(stated, reading, evidence)
+
+
+def find_wrong_share(stated: Stated, reading: Reading, binder: ValueBinder) -> Claim | None:
+    """Return the claim that a percentage is not that of the part and the whole: "12 of 80, or 25%"."""
+    amounts = sorted((at, fact) for at, fact in reading.by_stated.items() if fact.value.kind is Kind.NUMBER)
+    is_share = stated.mention.value.kind is Kind.PERCENT and stated.hedge is Hedge.NONE
+    if not is_share or len(amounts) != 2 or len(reading.stated) != 3:
+        return None
+    (start, part), (end, whole) = amounts
+    between = [word.text.lower() for word in reading.words_between(start, end)][1:]
+    is_of_whole = between[:1] == ["of"] and len(between) <= _OF_REACH
+    if not is_of_whole or not whole.value.number or is_derivable(stated, binder, reading):
+        return None
+    result = 100 * part.value.number / whole.value.number
+    program = f"{part.value.number:g} of {whole.value.number:g} = {result:.4g} %"
+    return _build_other_result(stated, reading, make_evidence(part, binder.world, program))
+
+
+def find_wrong_total(stated: Stated, reading: Reading, binder: ValueBinder) -> Claim | None:
+    """Return the claim that a total is not that of the one column that its clause names."""
+    world = binder.world
+    low, high = reading.get_clause(stated.start)
+    clause = reading.words_between(low, high)
+    is_total = any(word.text.lower() in _TOTAL for word in clause) and list_cues(clause) <= {"sum"}
+    if not is_total or stated.hedge is not Hedge.NONE or reading.names or reading.scope or world.base.cut:
+        return None
+    words = frozenset(word.form for word in clause)
+    columns = [
+        facts
+        for facts in iter_columns(stated, reading, binder)
+        if not words.isdisjoint(world.words_of(facts[0]))
+    ]
+    if len(columns) != 1 or len(reading.stated) != 1 or is_derivable(stated, binder, reading):
+        return None
+    (facts,) = columns
+    total = sum(fact.value.number * fact.factor for fact in facts)
+    program = f"the sum of {len(facts)} values = {total:g}"
+    return _build_other_result(stated, reading, make_evidence(facts[0], world, program))
+
+
+def _build_other_result(stated: Stated, reading: Reading, evidence: ClaimEvidence) -> Claim:
     return make_claim(
         reading, stated.start, stated.end, get_claim_kind(stated), Verdict.CONTRADICTED, Cause.OTHER_RESULT,
         evidence, GroundednessRule.MISQUOTE,
@@ -264,7 +311,7 @@ def _is_exchange(said: str, known: str) -> bool:
 def _is_quotable(value: Value, stated: Stated) -> bool:
     if stated.mention.spelled or value.kind not in (*NUMERIC, Kind.DATE, Kind.TIME) or is_year(value):
         return False
-    is_small = value.kind is Kind.NUMBER and value.step >= 1 and abs(value.number) <= _SMALL_COUNT
+    is_small = value.kind is Kind.NUMBER and value.step >= 1 and abs(value.number) <= SMALL_COUNT
     return not is_small
 
 
@@ -319,117 +366,6 @@ def _is_whole_header(stated: Stated, reading: Reading, fact: Fact, binder: Value
     return base_forms_of(header) <= binder.world.words_of(fact)
 
 
-def find_printed_result(
-    stated: Stated, reading: Reading, binder: ValueBinder, readings: Sequence[Reading]
-) -> Claim | None:
-    """Return the claim that the one amount of an answer is not the one that the run printed last."""
-    world = binder.world
-    value = stated.mention.value
-    stated_amounts = [
-        each
-        for other in readings
-        for each in other.stated
-        if each.mention.value.kind in NUMERIC and not _names_thing(each, other)
-    ]
-    if len(stated_amounts) != 1 or value.kind not in NUMERIC or not world.outputs:
-        return None
-    printed = _list_printed_amounts(binder)
-    if not printed:
-        return None
-    values = {at for each in reading.stated for at in each.words}
-    is_of_task = all(
-        not binder.task_words.isdisjoint((word.form, base_form(word.lemma)))
-        or is_of(word, "carrier")
-        or not word.text[:1].isalpha()
-        for at, word in enumerate(reading.words)
-        if at not in values and not is_of(word, "sum")
-    )
-    # What the task gives may go into the figure: "a budget of 2000".
-    has_given = any(
-        fact.source >= world.outputs
-        and fact.value.kind in NUMERIC
-        and fact.value.number != 0  # "Division by zero" of an error gives nothing.
-        and not _is_of_identifier(fact, binder)
-        and (not _is_of_prompt(fact, binder) or _may_give(fact.value, value, printed[-1].value))
-        for fact in world.base.facts
-    )
-    units = value.unit and printed[-1].value.unit and value.unit != printed[-1].value.unit
-    # A whole number may be in a smaller unit than the answer: 4500 cents are $45.00.
-    is_scaled = any(fact.value.step >= 1 and _is_of_other_scale(value, fact) for fact in printed)
-    # The code may print a number and the answer name its unit: 190.08 MJ where 190.08 was printed.
-    agrees = any(
-        is_agreeing(value, stated.hedge, fact, stated.text)
-        or (
-            not fact.value.unit and is_hedged_number(value, stated.hedge, fact.value.number, 1 / value.factor)
-        )
-        for fact in printed
-    )
-    if not is_of_task or has_given or units or is_scaled or agrees:
-        return None
-    return _build_contradiction(
-        stated, reading, binder, printed[-1], Cause.OTHER_VALUE, GroundednessRule.PRINTED_RESULT
-    )
-
-
-def _list_printed_amounts(binder: ValueBinder) -> list[Fact]:
-    """Return the amount of the last output, in each unit that it has it in: 4500 cents and $45.0.
-
-    Returns:
-        None of them where the last output has other amounts, or text beside it and another output one.
-    """
-    world = binder.world
-    requested = {
-        fact.value.number
-        for fact in world.base.facts
-        if fact.source >= world.outputs and _is_of_identifier(fact, binder)
-    }
-    amounts = [
-        fact
-        for fact in world.numeric
-        if not _is_of_identifier(fact, binder) and (fact.path or fact.value.number not in requested)
-    ]
-    last = [fact for fact in amounts if fact.source == world.last_output]
-    if not last or any(
-        _find_power_of_ten(fact.value.number, last[0].value.number) is None for fact in last[1:]
-    ):
-        return []
-    text = world.base.texts[world.last_output]
-    is_bare = len(text.split()) == len(last) and all(
-        text[each.start : each.end] in text.split() for each in last
-    )
-    is_only = len({fact.value.number for fact in amounts}) == 1
-    return last if is_bare or is_only else []
-
-
-def _is_of_prompt(fact: Fact, binder: ValueBinder) -> bool:
-    return binder.world.sources[fact.source].kind is SourceKind.SYSTEM
-
-
-def _may_give(given: Value, value: Value, known: Value) -> bool:
-    """Return whether a number of the system prompt turns a known amount into a stated one: a rate, a fee."""
-    by, one = given.number, known.number
-    if given.kind is Kind.PERCENT:
-        results: tuple[float, ...] = (one * (1 + by / 100), one * (1 - by / 100), one * by / 100)
-    elif given.step >= 1 and abs(by) <= _SMALL_COUNT:
-        return False  # A prompt numbers its rules.
-    else:
-        results = (one * by, one + by, one - by, one / by if by else one)
-    return any(is_hedged_number(value, Hedge.NONE, result) for result in results)
-
-
-def _names_thing(stated: Stated, reading: Reading) -> bool:
-    """Return whether a number says which thing is meant, and no amount: "order 12"."""
-    before = stated.words[0] - 1
-    return before >= 0 and reading.words[before].text.lower() in IDENTIFYING
-
-
-def _is_of_identifier(fact: Fact, binder: ValueBinder) -> bool:
-    """Return whether a number names a thing and no amount: a field's `order_id`, "order 2" in prose."""
-    before = binder.world.base.texts[fact.source][: fact.start].split()
-    is_named = not fact.path and bool(before) and before[-1].lower() in IDENTIFYING
-    return is_named or not IDENTIFYING.isdisjoint(split_name(fact.field)[-1:])
-
-
 def find_other_record(
     stated: Stated, matches: Sequence[Fact], reading: Reading, binder: ValueBinder
 ) -> Claim | None:
@@ -449,7 +385,8 @@ def find_other_record(
     fields = {world.get_field(fact) for fact in matches}
     if len(group) < 2 or not rows <= group or row in rows or len(fields) != 1 or not all(fields):
         return None
-    if any(rows & name.rows for name in (*reading.names, *reading.scope)):
+    named = [name for name in (*reading.names, *reading.scope) if rows & name.rows]
+    if named and not _is_exchanged(row, rows, fields, reading, binder):
         return None
     low, high = reading.get_clause(stated.start)
     clause = [
@@ -461,11 +398,25 @@ def find_other_record(
     own = [fact for fact in world.list_facts(row) if world.get_field(fact) == field]
     if len(own) != 1 or not binder.is_named_field(own[0], stated, reading):
         return None
-    if is_agreeing(value, stated.hedge, own[0], stated.text) or _is_derivable(stated, binder, reading):
+    if is_agreeing(value, stated.hedge, own[0], stated.text) or is_derivable(stated, binder, reading):
         return None
-    return _build_contradiction(
+    return make_contradicting_claim(
         stated, reading, binder, own[0], Cause.OTHER_VALUE, GroundednessRule.OTHER_RECORD
     )
+
+
+def _is_exchanged(
+    row: int, others: set[int], fields: set[FieldName], reading: Reading, binder: ValueBinder
+) -> bool:
+    """Return whether another row is named beside this row's value: "A has 56, B has 41" for 41 and 56."""
+    for stated in reading.stated:
+        subjects = binder.find_subjects(stated, reading)
+        if len(subjects) == 1 and subjects[0] <= others and is_subject_beside(stated, reading):
+            facts = binder.list_matches(stated)
+            found = {(binder.world.get_row(fact.record), binder.world.get_field(fact)) for fact in facts}
+            if found == {(row, field) for field in fields}:
+                return True
+    return False
 
 
 def is_subject_beside(stated: Stated, reading: Reading) -> bool:
@@ -505,7 +456,7 @@ def find_overtaken(stated: Stated, fact: Fact, reading: Reading, binder: ValueBi
         return None
     if not later or any(is_agreeing(stated.mention.value, stated.hedge, each, stated.text) for each in later):
         return None
-    return _build_contradiction(
+    return make_contradicting_claim(
         stated, reading, binder, later[-1], Cause.OVERTAKEN, GroundednessRule.OVERTAKEN
     )
 
@@ -537,7 +488,7 @@ def find_unknown_identifier(stated: Stated, reading: Reading, binder: ValueBinde
     alike = [fact for text, fact in known.items() if _is_slip(value.text, text)]
     if len(alike) != 1 or not any(character.isdigit() for character in value.text):
         return None
-    return _build_contradiction(
+    return make_contradicting_claim(
         stated, reading, binder, alike[0], Cause.UNKNOWN_IDENTIFIER, GroundednessRule.UNKNOWN_IDENTIFIER
     )
 
@@ -550,17 +501,6 @@ def _is_slip(said: str, known: str) -> bool:
     if len(places) == 1:
         return said[places[0]].isdigit() == known[places[0]].isdigit()
     return _is_exchange(said, known)
-
-
-def _is_of_another_clock(stated: Stated, fact: Fact) -> bool:
-    """Return whether "yesterday" is counted from a clock that is weeks from that of the outputs."""
-    if any(character.isdigit() for character in stated.text):
-        return False
-    said, known = stated.mention.value.date, fact.value.date
-    if said is None or known is None or None in (*said, *known):
-        return True
-    days = [year * 372 + month * 31 + day for year, month, day in (said, known)]  # type: ignore[operator]
-    return abs(days[0] - days[1]) > _CLOCK_REACH
 
 
 def _names_zone(stated: Stated, reading: Reading) -> bool:
@@ -586,27 +526,7 @@ def _count_seconds(value: Value) -> float:
     return 3600.0 * hour + 60.0 * minute + (second or 0)
 
 
-def _is_of_other_scale(value: Value, fact: Fact) -> bool:
-    """Return whether two amounts differ by a power of ten: the field may name a unit that is not read."""
-    if fact.value.factor != 1.0:
-        # `amount_cents`: its unit was read.
-        return False
-    if value.number == 0 or fact.value.number == 0 or bool(value.unit) == bool(fact.value.unit):
-        return False
-    power = _find_power_of_ten(value.amount, fact.value.amount)
-    # A share is written as such or in percent: no other power lies between the two.
-    return power is not None and (value.kind is not Kind.PERCENT or power in (0, 2))
-
-
-def _find_power_of_ten(one: float, other: float) -> int | None:
-    """Return the power of ten by which two numbers differ."""
-    if not one or not other:
-        return None
-    power = log10(abs(one / other))
-    return round(power) if abs(power - round(power)) < _LOG_STEP else None
-
-
-def _is_derivable(stated: Stated, binder: ValueBinder, reading: Reading) -> bool:
+def is_derivable(stated: Stated, binder: ValueBinder, reading: Reading) -> bool:
     """Return whether two amounts of the outputs, or a whole column, give a value by any operation."""
     value = stated.mention.value
     if value.kind not in NUMERIC:
@@ -652,12 +572,3 @@ def _list_columns(binder: ValueBinder) -> list[list[float]]:
         group = binder.world.base.records[binder.world.get_row(fact.record)].group
         found.setdefault((group, binder.world.get_field(fact)), []).append(fact.value.number * fact.factor)
     return [column for column in found.values() if len(column) > 1]
-
-
-def _build_contradiction(
-    stated: Stated, reading: Reading, binder: ValueBinder, fact: Fact, cause: Cause, rule: GroundednessRule
-) -> Claim:
-    return make_claim(
-        reading, stated.start, stated.end, get_claim_kind(stated), Verdict.CONTRADICTED, cause,
-        make_evidence(fact, binder.world), rule,
-    )  # fmt: skip

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness.lexicon import is_of
 from spanproof.evaluators.layers.groundedness.match import are_comparable, is_agreeing
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence, ClaimKind, Verdict
@@ -135,7 +136,8 @@ class ValueBinder:
 
     def _choose(self, stated: Stated, matches: Sequence[Fact], reading: Reading) -> Fact | None:
         """Return the fact of the named row and field; of several, that of the last output."""
-        options = [fact for fact in matches if self.world.is_output(fact)]
+        world = self.world
+        options = [fact for fact in matches if world.is_output(fact) and not world.is_one_of_several(fact)]
         value = stated.mention.value
         if value.kind is Kind.ID and options:
             return options[-1]
@@ -218,8 +220,6 @@ class ValueBinder:
         left = [name for name in names if low <= name.start and name.end <= stated.start]
         right = [name for name in names if stated.end <= name.start and name.end <= high]
         found = []
-        if not left and reading.scope and reading.is_continued:
-            left = list(reading.scope)
         if right and self._is_attached(stated, right[0], reading):
             found.append(merge_rows(right))
         if left:
@@ -281,65 +281,64 @@ class ValueBinder:
 
     def is_named_field(self, fact: Fact, stated: Stated, reading: Reading) -> bool:
         """Return whether the words beside a value pick a fact's field out of those of its row."""
-        world = self.world
-        value = stated.mention.value
-        row = world.get_row(fact.record)
-        is_named_year = is_year(value) and (fact.value.kind is Kind.DATE or "year" in world.words_of(fact))
-        if fact.role is Role.KEY or is_named_year:
+        if fact.role is Role.KEY or self._names_year(fact, stated):
             return True
-        rivals: dict[FieldName, list[Fact]] = {}
-        for other in world.list_facts(row):
-            if (
-                other.role is not Role.KEY
-                and are_comparable(value, other)
-                and other.value.kind is not Kind.TEXT
-            ):
-                rivals.setdefault(world.get_field(other) or (str(other.start),), []).append(other)
-        own = world.get_field(fact) or (str(fact.start),)
-        rivals.setdefault(own, [fact])
+        rivals = self._group_rivals(fact, stated)
         if len(rivals) == 1:
             return True
-        same = {name for name, facts in rivals.items() if any(f.value == fact.value for f in facts)}
+        own = self._get_column(fact)
+        same = {name for name, facts in rivals.items() if any(each.value == fact.value for each in facts)}
+        is_only_value = same == {own}
+        row = self.world.get_row(fact.record)
         is_single = any(rows == {row} for rows in self.find_subjects(stated, reading))
-        is_described = self._is_described(stated, reading)
         for number, (is_beside, words) in enumerate(self._iter_ranked_context(stated, reading)):
-            if not is_beside and is_described and is_single and same == {own}:
-                # The words beside the value say what it is; they have to be read by themselves.
-                continue
-            groups = expand(words)
             if number == 1:
                 # Words further away may name the field of another value of the clause.
                 taken = self._list_taken(rivals, stated, reading) - same
                 rivals = {name: facts for name, facts in rivals.items() if name not in taken}
-            scores = {
-                name: max(self.score(other, words, groups) for other in facts)
-                for name, facts in rivals.items()
-            }
-            best = max(scores.values())
-            if best > 0:
-                # Of fields that are named equally well, the value decides which one is meant.
-                leading = {name for name, score in scores.items() if score == best}
-                if own in leading and leading & same == {own}:
-                    return True
-                if number > 0 and same == {own} and best < 1 and is_single:
-                    # Half a name of another field says less than the value itself.
-                    continue
-                if is_beside or any(
-                    _is_of_one_shape(fact, other) for name in leading for other in rivals[name]
-                ):
-                    return False
+            leading, best = self._find_leading(rivals, words)
+            if not leading:
+                continue
+            # Of fields that are named equally well, the value decides which one is meant.
+            if own in leading and leading & same == {own}:
+                return True
+            # Half a name of another field says less than the value itself.
+            is_half_named = number > 0 and best < 1 and is_only_value and is_single
+            if is_half_named:
+                continue
+            if is_beside or any(_is_of_one_shape(fact, each) for name in leading for each in rivals[name]):
+                return False
         # Nothing names a field: the value decides. Words that name another are left unread.
-        return same == {own}
+        return is_only_value
 
-    def _is_described(self, stated: Stated, reading: Reading) -> bool:
-        """Return whether words beside a value say what it is: it is no bare answer to the task."""
-        low, high = reading.get_clause(stated.start)
-        named = {at for name in reading.names for at in name.words}
-        return any(
-            word.part in ("NOUN", "VERB", "ADJ") and not is_of(word, "carrier")
-            for at, word in enumerate(reading.words)
-            if low <= word.start < high and at not in named and at not in stated.words
-        )
+    def _names_year(self, fact: Fact, stated: Stated) -> bool:
+        is_of_year = fact.value.kind is Kind.DATE or "year" in self.world.words_of(fact)
+        return is_of_year and is_year(stated.mention.value)
+
+    def _get_column(self, fact: Fact) -> FieldName:
+        """Return the name of a fact's field; of one without a name its place."""
+        return self.world.get_field(fact) or (str(fact.start),)
+
+    def _group_rivals(self, fact: Fact, stated: Stated) -> dict[FieldName, list[Fact]]:
+        """Return the facts of a row, by field, that a value could be of; the fact's own field is one."""
+        rivals: dict[FieldName, list[Fact]] = {}
+        for other in self.world.list_facts(self.world.get_row(fact.record)):
+            is_value = other.role is not Role.KEY and other.value.kind is not Kind.TEXT
+            if is_value and are_comparable(stated.mention.value, other):
+                rivals.setdefault(self._get_column(other), []).append(other)
+        rivals.setdefault(self._get_column(fact), [fact])
+        return rivals
+
+    def _find_leading(
+        self, rivals: dict[FieldName, list[Fact]], words: frozenset[str]
+    ) -> tuple[set[FieldName], float]:
+        """Return the fields that some words name best, and how well; none where they name none."""
+        groups = expand(words)
+        scores = {
+            name: max(self.score(each, words, groups) for each in facts) for name, facts in rivals.items()
+        }
+        best = max(scores.values())
+        return ({name for name, score in scores.items() if score == best} if best > 0 else set()), best
 
     def _list_taken(
         self, rivals: dict[FieldName, list[Fact]], stated: Stated, reading: Reading
@@ -473,13 +472,32 @@ def make_claim(
     verdict: Verdict,
     cause: Cause,
     evidence: ClaimEvidence | None = None,
-    rule: object = None,
+    rule: GroundednessRule | None = None,
 ) -> Claim:
     """Return a claim about `text[start:end]` of a passage, in the places of the answer."""
     low, high = reading.passage.locate(start, end)
-    return Claim(reading.text[start:end], low, high, kind, verdict, cause, evidence=evidence, rule=rule)  # type: ignore[arg-type]
+    return Claim(reading.text[start:end], low, high, kind, verdict, cause, evidence=evidence, rule=rule)
 
 
 def get_claim_kind(stated: Stated) -> ClaimKind:
     """Return the kind of the claim that a stated value makes."""
     return _KINDS.get(stated.mention.value.kind, ClaimKind.NUMBER)
+
+
+def make_agreeing_claim(
+    reading: Reading, place: tuple[int, int], kind: ClaimKind, fact: Fact, world: World, program: str = ""
+) -> Claim:
+    """Return the claim about a stretch of a passage that a fact bears out, by a program if one is named."""
+    cause = Cause.STATED if world.is_output(fact) else Cause.GIVEN
+    if program:
+        cause = Cause.DERIVED
+    return make_claim(reading, *place, kind, Verdict.GROUNDED, cause, make_evidence(fact, world, program))
+
+
+def make_contradicting_claim(
+    stated: Stated, reading: Reading, binder: ValueBinder, fact: Fact, cause: Cause, rule: GroundednessRule
+) -> Claim:
+    """Return the claim of a stated value that a fact contradicts."""
+    evidence = make_evidence(fact, binder.world)
+    kind = get_claim_kind(stated)
+    return make_claim(reading, stated.start, stated.end, kind, Verdict.CONTRADICTED, cause, evidence, rule)

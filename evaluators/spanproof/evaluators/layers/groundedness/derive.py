@@ -15,7 +15,7 @@ from typing import Final
 from spanproof.evaluators.layers.groundedness.bind import ValueBinder, is_precise
 from spanproof.evaluators.layers.groundedness.lexicon import is_of
 from spanproof.evaluators.layers.groundedness.match import are_comparable, is_hedged_number
-from spanproof.evaluators.layers.groundedness.reader import MULTIPLES, Reading, Stated
+from spanproof.evaluators.layers.groundedness.reader import Reading, Stated
 from spanproof.evaluators.layers.groundedness.world import World
 from spanproof.reading.dates import MONTHS
 from spanproof.reading.records import Fact, Role
@@ -25,23 +25,17 @@ from spanproof.reading.words import base_form, expand
 
 _MAX_ROWS: Final = 60
 _MAX_OPERANDS: Final = 8
-_RATE_REACH: Final = 4
-_CUES: Final = ("sum", "mean", "difference", "share", "multiple", "up", "down", "product")
+_CUES: Final = ("sum", "mean", "difference", "share", "multiple", "up", "down")
 _TOTAL_WORDS: Final = frozenset(("total", "overall", "sum", "al", "grand", "subtotal"))
 
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """A result of an operation over facts.
-
-    Attributes:
-        has_wrong_sign: the amount is right, and the clause says the opposite direction.
-    """
+    """A result of an operation over facts."""
 
     result: float
     facts: tuple[Fact, ...]
     program: str
-    has_wrong_sign: bool = False
 
 
 def list_cues(words: Sequence[Word]) -> frozenset[str]:
@@ -59,32 +53,8 @@ def derive(stated: Stated, reading: Reading, binder: ValueBinder) -> Derived | N
         word for at, word in enumerate(reading.words) if low <= word.start < high and at not in stated.words
     ]
     cues = list_cues(clause) | list_cues(_read_header(stated, reading))
-    if stated.text.lower() in MULTIPLES:
-        cues |= {"multiple"}
-    if _is_signed(stated):
-        cues |= {"difference"}
-    found = None
-    for derived in _iter_derived(stated, reading, binder, cues):
-        if _is_result(value, stated, derived):
-            if not derived.has_wrong_sign:
-                return derived
-            found = found or derived
-    return found
-
-
-def _is_signed(stated: Stated) -> bool:
-    """Return whether a number is written as a change: "+3,767", "−0.2"."""
-    return stated.text[:1] in "+-−–"
-
-
-def _read_header(stated: Stated, reading: Reading) -> list[Word]:
-    """Return the words of the header above a cell of the answer's table."""
-    header = next((name for name, low, high in reading.passage.cells if low <= stated.start < high), "")
-    return [Word(word, base_form(word), word.lower(), "", "", "", 0, 0, 0) for word in header.split()]
-
-
-def _is_result(value: Value, stated: Stated, derived: Derived) -> bool:
-    return is_hedged_number(value, stated.hedge, derived.result)
+    derived = _iter_derived(stated, reading, binder, cues)
+    return next((each for each in derived if is_hedged_number(value, stated.hedge, each.result)), None)
 
 
 def _iter_derived(
@@ -93,8 +63,10 @@ def _iter_derived(
     value = stated.mention.value
     is_percent = value.kind is Kind.PERCENT
     pairs = list(iter_pairs(stated, reading, binder))
-    if _is_signed(stated):
-        cues -= {"up", "down"}
+    # "+3,767" and "−0.2" are changes, whatever the words beside them.
+    is_signed = stated.text[:1] in "+-−–"
+    if is_signed:
+        cues = cues - {"up", "down"} | {"difference"}
     sign = 1 if "up" in cues and "down" not in cues else -1 if "down" in cues and "up" not in cues else 0
     if is_percent or "share" in cues:
         for one, two in pairs:
@@ -102,15 +74,12 @@ def _iter_derived(
         yield from _iter_shares_of_columns(reading, binder, is_percent)
     if cues & {"difference", "up", "down"}:
         for one, two in pairs:
-            yield from _iter_differences(one, two, value, sign, is_signed=_is_signed(stated))
+            yield from _iter_differences(one, two, value, sign, is_signed=is_signed)
         for one, two in _iter_row_pairs(stated, reading, binder):
             # Two fields of one row are in no order: "short of" says no direction in time.
-            is_ordered = _is_signed(stated)
-            yield from _iter_differences(one, two, value, 0, is_signed=is_ordered)
-    if "product" in cues:
-        yield from _iter_rates(stated, reading, binder)
+            yield from _iter_differences(one, two, value, 0, is_signed=is_signed)
     is_total = is_precise(stated) and not is_percent and not binder.find_subjects(stated, reading)
-    if "sum" in cues or is_total or _has_plus(reading) or _is_whole_of_part(stated, reading):
+    if "sum" in cues or is_total:
         for facts in iter_groups(stated, reading, binder):
             yield _build(sum(map(_compute_amount, facts)), facts, "+")
     if "mean" in cues:
@@ -152,20 +121,21 @@ def _iter_shares(one: Fact, two: Fact, is_percent: bool) -> Iterator[Derived]:
 
 
 def _iter_differences(one: Fact, two: Fact, value: Value, sign: int, *, is_signed: bool) -> Iterator[Derived]:
-    """Yield the change from one fact to another; `sign` is the direction that the clause states."""
+    """Yield the change from one fact to another, where it has the sign that the clause states.
+
+    A signed number is the change itself, another one how large it is.
+    """
     change = _compute_amount(two) - _compute_amount(one)
-    is_wrong = sign != 0 and change * sign < 0
-    if value.kind is Kind.PERCENT and not _is_percent(one):
-        if _compute_amount(one):
-            relative = change / _compute_amount(one) * 100
-            result = relative if is_signed else max(relative, -relative)
-            program = f"({_show(two)} - {_show(one)}) / {_show(one)} = {change / _compute_amount(one):.4g}"
-            yield Derived(result, (one, two), program, is_wrong)
+    if change * sign < 0:
         return
-    result = -change if sign < 0 else change if sign > 0 or is_signed else max(change, -change)
-    if is_wrong:
-        result = -result
-    yield Derived(result, (one, two), f"{_show(two)} - {_show(one)} = {change:.6g}", is_wrong)
+    if value.kind is not Kind.PERCENT or _is_percent(one):
+        yield Derived(
+            change if is_signed else abs(change), (one, two), f"{_show(two)} - {_show(one)} = {change:.6g}"
+        )
+    elif _compute_amount(one):
+        share = change / _compute_amount(one)
+        program = f"({_show(two)} - {_show(one)}) / {_show(one)} = {share:.4g}"
+        yield Derived(100 * (share if is_signed else abs(share)), (one, two), program)
 
 
 def _iter_row_pairs(stated: Stated, reading: Reading, binder: ValueBinder) -> Iterator[tuple[Fact, Fact]]:
@@ -196,25 +166,10 @@ def _is_change(stated: Stated, one: Fact, two: Fact) -> bool:
     return is_hedged_number(value, stated.hedge, change)
 
 
-def _iter_rates(stated: Stated, reading: Reading, binder: ValueBinder) -> Iterator[Derived]:
-    """Yield one amount of a row by another that is named behind "per": "€14.50 per conversion"."""
-    behind = [word for word in reading.words if word.start >= stated.end][:_RATE_REACH]
-    words = frozenset(word.form for word in behind)
-    if not any(is_of(word, "product") for word in behind):
-        return
-    groups = expand(words)
-    rows = {row for rows in binder.find_subjects(stated, reading) if len(rows) == 1 for row in rows}
-    for row in rows:
-        amounts = [
-            fact for fact in binder.world.list_facts(row)
-            if fact.value.kind in NUMERIC and fact.role is Role.CELL
-        ]  # fmt: skip
-        for below in amounts:
-            if not _compute_amount(below) or binder.score(below, words, groups) <= 0:
-                continue
-            for above in amounts:
-                if above is not below:
-                    yield _build(_compute_amount(above) / _compute_amount(below), (above, below), "/")
+def _read_header(stated: Stated, reading: Reading) -> list[Word]:
+    """Return the words of the header above a cell of the answer's table."""
+    header = next((name for name, low, high in reading.passage.cells if low <= stated.start < high), "")
+    return [Word(word, base_form(word), word.lower(), "", "", "", 0, 0, 0) for word in header.split()]
 
 
 def _is_percent(fact: Fact) -> bool:
@@ -255,26 +210,6 @@ def iter_pairs(
     for facts in _iter_named_columns(value, reading, binder, fields):
         if len(facts) == 2 and are_alike(*facts):
             yield put_in_order(facts[0], facts[1], world)
-    for facts in _iter_columns_of_name(reading, world):
-        yield put_in_order(facts[0], facts[1], world)
-    for row in find_rows(reading, world):
-        own = _list_named_fields(value, row, reading, binder)
-        if len(own) == 2 and are_alike(*own):
-            yield put_in_order(own[0], own[1], world)
-
-
-def _iter_columns_of_name(reading: Reading, world: World) -> Iterator[list[Fact]]:
-    """Yield each column of the two rows that one name has: a region's rows of two quarters."""
-    for name in (*reading.names, *reading.scope):
-        tables = {world.base.records[row].group for row in name.rows}
-        if len(name.rows) != 2 or len(tables) != 1 or None in tables or not name.is_whole:
-            continue
-        columns: dict[tuple[str, ...], list[Fact]] = {}
-        for row in sorted(name.rows):
-            for fact in world.list_facts(row):
-                if fact.value.kind in NUMERIC and fact.path and fact.role is Role.CELL:
-                    columns.setdefault(world.get_field(fact), []).append(fact)
-        yield from (facts for facts in columns.values() if len(facts) == 2 and are_alike(*facts))
 
 
 def iter_groups(stated: Stated, reading: Reading, binder: ValueBinder) -> Iterator[list[Fact]]:
@@ -386,24 +321,6 @@ def _iter_named_columns(
         yield from shared.values()
 
 
-def _list_named_fields(value: Value | None, row: int, reading: Reading, binder: ValueBinder) -> list[Fact]:
-    """Return the amounts of a row whose fields a sentence names; the row's only two where it names none."""
-    world = binder.world
-    amounts = [
-        fact
-        for fact in world.list_facts(row)
-        if fact.value.kind in NUMERIC
-        and fact.role is Role.CELL
-        and (value is None or value.kind is Kind.PERCENT or are_comparable(value, fact))
-    ]
-    if len(amounts) == 2:
-        return amounts
-    words = frozenset(word.form for word in reading.words)
-    groups = expand(words)
-    bound = list(reading.by_stated.values())
-    return [fact for fact in amounts if fact in bound or binder.score(fact, words, groups) >= 1]
-
-
 def put_in_order(one: Fact, two: Fact, world: World) -> tuple[Fact, Fact]:
     """Return two facts in the order of time, where their fields or rows have one; else as they are printed."""  # noqa: E501
     first, second = _time_of(one, world), _time_of(two, world)
@@ -429,14 +346,3 @@ def _time_of(fact: Fact, world: World) -> tuple[int, int] | None:
         if other.value.kind is Kind.TEXT and other.value.text in MONTHS:
             return 0, MONTHS[other.value.text]
     return None
-
-
-def _is_whole_of_part(stated: Stated, reading: Reading) -> bool:
-    """Return whether a value is the whole of which the bound value right before it is a part: "33 of 69 tonnes"."""  # noqa: E501
-    before = reading.words[stated.words[0] - 1].text.lower() if stated.words[0] else ""
-    part = next((each for each in reading.stated if stated.words[0] - 2 in each.words), None)
-    return before == "of" and part is not None and part.start in reading.by_stated
-
-
-def _has_plus(reading: Reading) -> bool:
-    return any(word.text in ("+", "plus") for word in reading.words)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
@@ -39,9 +40,6 @@ _VERBS: Final = {
     "order": "order purchase buy create checkout reorder place",
 }
 _OWN: Final = frozenset(("i",))
-_ALL_DONE: Final = frozenset(
-    ("done", "all done", "all set", "fixed", "that's done", "it is done", "completed")
-)
 _SUPPOSING: Final = frozenset(
     ("will", "would", "can", "could", "may", "might", "should", "shall", "to", "if", "'ll", "’ll")
 )
@@ -64,12 +62,17 @@ class DoingBinder:
     def __init__(self, world: World, doings: Sequence[Doing], texts: Sequence[str]) -> None:
         self.world = world
         self.doings = [(doing, base_forms_of(doing.tool)) for doing in doings]
-        self.words = frozenset[str]().union(
-            *(base_forms_of(f"{doing.tool} {doing.arguments} {doing.result}") for doing in doings),
-            *map(base_forms_of, texts),
-            world.word_forms,
-        )
+        self.texts = texts
         self.has_calls = bool(doings)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Return the words of all calls, code and outputs of the run."""
+        return frozenset[str]().union(
+            *(base_forms_of(f"{doing.tool} {doing.arguments} {doing.result}") for doing, _ in self.doings),
+            *map(base_forms_of, self.texts),
+            self.world.word_forms,
+        )
 
     def bind(self, reading: Reading) -> Iterator[Claim]:
         """Yield the claims of a passage about what was done."""
@@ -111,7 +114,7 @@ class DoingBinder:
         succeeded = [doing for doing in calls if doing.succeeded]
         failed = [doing for doing in calls if doing.succeeded is False]
         if is_negated:
-            return self._bind_failure(reading, at, failed) if failed and not succeeded else None
+            return None
         if succeeded:
             doing = next((each for each in reversed(succeeded) if self._covers_names(each, reading)), None)
             if doing is None or failed:
@@ -131,38 +134,6 @@ class DoingBinder:
         if alike is None or not self.words.isdisjoint(base_forms_of(alike)):
             return None
         return self._build_contradiction(reading, at, Cause.NOT_FOUND, None)
-
-    def _bind_failure(self, reading: Reading, at: int, failed: Sequence[Doing]) -> Claim | None:
-        """Return the claim that something was not done, which each call for it bears out."""
-        doing = next((each for each in reversed(failed) if self._covers_names(each, reading)), None)
-        if doing is None:
-            return None
-        word = reading.words[at]
-        reading.cover(at)
-        reading.cover(
-            *(
-                index
-                for index, other in enumerate(reading.words)
-                if (other.head == at or index in (at - 1, at - 2)) and is_of(other, "negation")
-            )
-        )
-        evidence = ClaimEvidence(doing.output, f"{doing.tool} failed", source="output")
-        return make_claim(
-            reading, word.start, word.end, ClaimKind.NEGATION, Verdict.GROUNDED, Cause.STATED, evidence
-        )
-
-    def bind_done(self, reading: Reading) -> Claim | None:
-        """Return the claim that all is done, where a passage says just that and each call succeeded."""
-        said = [word.text.lower() for word in reading.words if word.text[:1].isalpha()]
-        is_said = " ".join(said) in _ALL_DONE
-        if not is_said or not self.doings or not all(doing.succeeded for doing, _ in self.doings):
-            return None
-        reading.cover(*range(len(reading.words)))
-        last = self.doings[-1][0]
-        evidence = ClaimEvidence(last.output, f"{last.tool} succeeded", source="output")
-        return make_claim(
-            reading, 0, len(reading.text), ClaimKind.DOING, Verdict.GROUNDED, Cause.STATED, evidence
-        )
 
     def _has_own_subject(self, reading: Reading, at: int) -> bool:
         words = reading.words

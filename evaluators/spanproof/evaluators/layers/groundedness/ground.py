@@ -6,6 +6,7 @@ Deterministic, nothing executed, no service called. What is not bound is open, n
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Final
@@ -17,21 +18,28 @@ from spanproof.evaluators.layers.groundedness.alarms import (
     find_named_field,
     find_other_record,
     find_overtaken,
-    find_printed_result,
     find_unknown_identifier,
     find_wrong_change,
+    find_wrong_share,
+    find_wrong_total,
+    is_derivable,
 )
 from spanproof.evaluators.layers.groundedness.bind import (
     ValueBinder,
     get_claim_kind,
+    is_precise,
+    make_agreeing_claim,
     make_claim,
+    make_contradicting_claim,
     make_evidence,
 )
 from spanproof.evaluators.layers.groundedness.derive import derive
 from spanproof.evaluators.layers.groundedness.doings import Doing, DoingBinder
 from spanproof.evaluators.layers.groundedness.ledger import Ledger, Part, Sentence, SentenceVerdict
-from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_texts
+from spanproof.evaluators.layers.groundedness.lexicon import is_of
+from spanproof.evaluators.layers.groundedness.match import Hedge, are_comparable
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKind, Verdict
+from spanproof.evaluators.layers.groundedness.printed_results import find_printed_result
 from spanproof.evaluators.layers.groundedness.prose import ProseIndex
 from spanproof.evaluators.layers.groundedness.reader import Reading, Stated, read_passage
 from spanproof.evaluators.layers.groundedness.relations import (
@@ -52,7 +60,7 @@ from spanproof.evaluators.layers.groundedness.world import World, build_world
 from spanproof.reading.numerals import find_numbers
 from spanproof.reading.records import Fact
 from spanproof.reading.sentences import Form, Mood, Passage, Word, detect_language, parse_words, read_passages
-from spanproof.reading.values import NUMERIC, Kind
+from spanproof.reading.values import NUMERIC, Kind, Value, is_same_date
 from spanproof.reading.words import STOP, base_forms_of
 
 ALL_RULES: Final = frozenset(GroundednessRule)
@@ -61,22 +69,16 @@ _VALUE_KINDS: Final = frozenset(ClaimKind) - {ClaimKind.NAME, ClaimKind.IDENTIFI
 # Words before a rate that the task gave, and that the answer starts from.
 _STARTING_FROM: Final = frozenset(("with", "at", "after", "including", "plus"))
 # How a passage begins that says only what its author will or would do.
-_OWN_PLANS: Final = (
-    "i'd ",
-    "i’d ",
-    "i would ",
-    "i'll ",
-    "i’ll ",
-    "i will ",
-    "we'd ",
-    "we’d ",
-    "i suggest ",
-    "i recommend ",
-)
+_OWN_PLANS: Final = tuple(
+    f"{who}{what} "
+    for who, what in (("i", "'d"), ("i", "’d"), ("i", " would"), ("i", "'ll"), ("i", "’ll"), ("i", " will"),
+                      ("we", "'d"), ("we", "’d"), ("i", " suggest"), ("i", " recommend"))
+)  # fmt: skip
+# A day or a month, as arguments of calls have them.
+_DATE_OR_MONTH: Final = re.compile(r"\b(?P<year>\d{4})-(?P<month>\d\d)(?:-(?P<day>\d\d))?\b")
 _FEWEST_WORDS_TO_PARSE: Final = 2
 # Characters up to which the task's words say of what language an answer is.
 _LONGEST_SHORT: Final = 60
-_ANAPHORIC: Final = load_texts("anaphoric")
 
 
 def ground(
@@ -201,14 +203,12 @@ class _Grounder:
         reading.scope_words = frozenset(word.form for each in above for word in each.words)
         nearest = next((each.names for each in reversed(above) if each.names), [])
         before = readings[index - 1] if index else None
-        reading.is_continued = _begins_with_pronoun(reading)
-        reading.scope_names = list(before.names) if before is not None else []
         if nearest:
             reading.scope = [name for name in nearest if len(name.rows) == 1][:1] or []
         elif (
             before is not None
             and before.names
-            and (not reading.names or reading.is_continued)
+            and not reading.names
             and reading.passage.form is Form.SENTENCE
         ):
             reading.scope = before.names[:1]
@@ -240,8 +240,7 @@ class _Grounder:
                 self._enter(claim, reading)
             for claim in verify_quantifiers(reading, self.binder, self.states):
                 self._enter(claim, reading)
-            done = self.doings.bind_done(reading)
-            for claim in [done] if done is not None else self.doings.bind(reading):
+            for claim in self.doings.bind(reading):
                 self._enter(claim, reading)
         for claim in bind_names(reading, self.binder, self.states.fields):
             self._enter(claim, reading)
@@ -267,12 +266,8 @@ class _Grounder:
         reading.cover(*stated.words)
         reading.bound.append(fact)
         reading.by_stated[stated.start] = fact
-        cause = Cause.STATED if self.world.is_output(fact) else Cause.GIVEN
-        evidence = make_evidence(fact, self.world)
         reading.claims.append(
-            make_claim(
-                reading, stated.start, stated.end, get_claim_kind(stated), Verdict.GROUNDED, cause, evidence
-            )
+            make_agreeing_claim(reading, (stated.start, stated.end), get_claim_kind(stated), fact, self.world)
         )
 
     def _settle_unbound(
@@ -285,30 +280,30 @@ class _Grounder:
         is_quoted: bool,
     ) -> None:
         """Enter the claim of a value that is of no named field: derived, counted, given, contradicted or open."""  # noqa: E501
-        place = (reading, stated.start, stated.end, get_claim_kind(stated))
+        place = (stated.start, stated.end)
+        kind = get_claim_kind(stated)
         if is_quoted:
             return
         derived = derive(stated, reading, self.binder) if self.language == "en" else None
-        if derived is not None and not derived.has_wrong_sign:
+        if derived is not None:
             reading.cover(*stated.words)
             reading.bound += derived.facts
-            evidence = make_evidence(derived.facts[0], self.world, derived.program)
-            reading.claims.append(make_claim(*place, Verdict.GROUNDED, Cause.DERIVED, evidence))
+            claim = make_agreeing_claim(reading, place, kind, derived.facts[0], self.world, derived.program)
+            reading.claims.append(claim)
             return
         counted = count_rows(stated, reading, self.binder, self.states) if self.language == "en" else None
         if counted is not None:
             reading.cover(*stated.words, *counted.words)
             reading.bound.append(counted.facts[0])
-            evidence = make_evidence(counted.facts[0], self.world, counted.program)
-            count = (reading, stated.start, stated.end, ClaimKind.COUNT)
-            reading.claims.append(make_claim(*count, Verdict.GROUNDED, Cause.DERIVED, evidence))
+            claim = make_agreeing_claim(
+                reading, place, ClaimKind.COUNT, counted.facts[0], self.world, counted.program
+            )
+            reading.claims.append(claim)
             return
         given = [fact for fact in matches if not self.world.is_output(fact)]
         if given and self._is_given(stated, given, reading):
             reading.cover(*stated.words)
-            reading.claims.append(
-                make_claim(*place, Verdict.GROUNDED, Cause.GIVEN, make_evidence(given[0], self.world))
-            )
+            reading.claims.append(make_agreeing_claim(reading, place, kind, given[0], self.world))
             return
         alarm = self._find_alarm(stated, matches, reading, readings)
         if alarm is not None and alarm.rule in self.rules:
@@ -316,7 +311,7 @@ class _Grounder:
             return
         cause = Cause.OPEN if matches else Cause.NOT_FOUND
         nearest = make_evidence(matches[-1], self.world) if matches else None
-        reading.claims.append(make_claim(*place, Verdict.UNCERTAIN, cause, nearest))
+        reading.claims.append(make_claim(reading, *place, kind, Verdict.UNCERTAIN, cause, nearest))
 
     def _is_given(self, stated: Stated, given: Sequence[Fact], reading: Reading) -> bool:
         """Return whether what the run was given bears a value out: a name of a thing, or an argument's amount."""  # noqa: E501
@@ -324,6 +319,8 @@ class _Grounder:
         before = reading.words[stated.words[0] - 1].text.lower() if stated.words[0] else ""
         if stated.mention.value.kind is Kind.PERCENT and before in _STARTING_FROM and reading.bound:
             return True
+        if stated.mention.value.kind is Kind.DATE and self._is_of_other_dates(stated, reading):
+            return False
         if stated.mention.value.kind in (Kind.ID, Kind.DATE, Kind.TIME):
             return True
         beside = {
@@ -334,6 +331,20 @@ class _Grounder:
         if any(not beside.isdisjoint(fact.words - STOP) for fact in given):
             return True
         return SourceKind.ARGUMENTS in kinds or SourceKind.ERROR in kinds
+
+    def _is_of_other_dates(self, stated: Stated, reading: Reading) -> bool:
+        """Return whether the call that gave the bound values was made for other dates than a stated one."""
+        calls = {self.world.sources[fact.source].arguments for fact in reading.bound}
+        for arguments in calls:
+            dates = [
+                Value(
+                    Kind.DATE, date=(int(match["year"]), int(match["month"]), int(match["day"] or 0) or None)
+                )
+                for match in _DATE_OR_MONTH.finditer(arguments)
+            ]
+            if dates and not any(is_same_date(stated.mention.value, date) for date in dates):
+                return True
+        return False
 
     def _find_alarm(
         self, stated: Stated, matches: list[Fact], reading: Reading, readings: Sequence[Reading]
@@ -347,17 +358,27 @@ class _Grounder:
             is_written = number.kind in NUMERIC and bool(self.written & find_numbers(stated.text))
             if self.language == "en" and not is_written:
                 alarm = find_wrong_change(stated, reading, self.binder)
+                alarm = alarm or find_wrong_share(stated, reading, self.binder)
+                alarm = alarm or find_wrong_total(stated, reading, self.binder)
                 alarm = alarm or find_misquote(stated, reading, self.binder)
+                alarm = alarm or self._find_misquoted_sentence(stated, reading)
         return alarm or (find_unknown_identifier(stated, reading, self.binder) if not matches else None)
+
+    def _find_misquoted_sentence(self, stated: Stated, reading: Reading) -> Claim | None:
+        """Return the claim that a sentence of an output has another value than the one that repeats it."""
+        value = stated.mention.value
+        fact = self.prose.find_other_value(stated, reading) if is_precise(stated) else None
+        if fact is None or stated.hedge is not Hedge.NONE or not are_comparable(value, fact):
+            return None
+        if is_derivable(stated, self.binder, reading):
+            return None
+        return make_contradicting_claim(
+            stated, reading, self.binder, fact, Cause.OTHER_VALUE, GroundednessRule.MISQUOTE
+        )
 
 
 def _has_words(passage: Passage) -> bool:
     return sum(word[:1].isalpha() for word in passage.text.split()) >= _FEWEST_WORDS_TO_PARSE
-
-
-def _begins_with_pronoun(reading: Reading) -> bool:
-    """Return whether the subject of a sentence is that of the one before: "It …", "That's …"."""
-    return bool(reading.words) and reading.words[0].text.lower() in _ANAPHORIC
 
 
 def _is_silent(reading: Reading, language: str, task_words: frozenset[str]) -> bool:

@@ -66,7 +66,7 @@ _OWNS_UP = re.compile(
 def judge(evidence: RunEvidence) -> list[Judgement]:
     """Judge one run's answer."""
     try:
-        outcomes = _judge_outcomes(evidence)
+        outcomes = judge_outcomes(evidence)
     except RecursionError as failure:
         outcomes = {
             Layer.GROUNDEDNESS.value: Errored(type(failure).__name__, "the outputs are nested too deeply")
@@ -82,7 +82,8 @@ def outputs_of(evidence: RunEvidence) -> list[str]:
     return [output.text for output in collect_outputs(evidence).own]
 
 
-def _judge_outcomes(evidence: RunEvidence) -> dict[str, Outcome]:
+def judge_outcomes(evidence: RunEvidence) -> dict[str, Outcome]:
+    """Return the outcome of each score of a run."""
     run = evidence.run
     layer = Layer.GROUNDEDNESS.value
     if run.answer is None or not run.answer.text.strip():

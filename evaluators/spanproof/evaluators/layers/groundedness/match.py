@@ -7,6 +7,7 @@ sign is never ignored: the caller says where a word of the answer turns it.
 from __future__ import annotations
 
 from enum import StrEnum
+from math import log10
 from typing import Final
 
 from spanproof.evaluators.layers.groundedness.lexicon import load_texts
@@ -21,6 +22,8 @@ _ROUND_WIDTH: Final = 0.05
 # A card or an account is named by so many last digits.
 _LAST_DIGITS: Final = 4
 _RATE_WORDS: Final = frozenset[str]().union(*map(base_forms_of, load_texts("rate")))
+# How far the logarithm of a power of ten may be from a whole number.
+_LOG_STEP: Final = 1e-3
 # How the reader names the columns of rows without a header.
 _UNNAMED: Final = "column "
 _DEGREE: Final = "deg"
@@ -150,3 +153,11 @@ def _is_same_amount(said: Value, hedge: Hedge, fact: Fact) -> bool:
         if other is not None and abs(other - (known.number if other is said.other else said.number)) < 1e-9:
             return True
     return False
+
+
+def find_power_of_ten(one: float, other: float) -> int | None:
+    """Return the power of ten by which two numbers differ."""
+    if not one or not other:
+        return None
+    power = log10(abs(one / other))
+    return round(power) if abs(power - round(power)) < _LOG_STEP else None

@@ -12,12 +12,16 @@ from typing import Final
 
 from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_words
 from spanproof.evaluators.layers.groundedness.model import ClaimEvidence
-from spanproof.evaluators.layers.groundedness.reader import Reading
+from spanproof.evaluators.layers.groundedness.reader import Reading, Stated
 from spanproof.evaluators.layers.groundedness.world import World
+from spanproof.reading.records import Fact
+from spanproof.reading.values import NUMERIC
 from spanproof.reading.words import STOP, base_form, base_forms_of, split_words
 
 _SENTENCE: Final = re.compile(r"[^.!?\n]+(?:[.!?](?!\s)[^.!?\n]*)*")
 _FEWEST_WORDS: Final = 4
+# A sentence with fewer words beside a value is too like others.
+_FEWEST_WORDS_BESIDE: Final = 3
 _MOST_WORDS: Final = 60
 _STRUCTURE: Final = re.compile(r"[{}\[\]|=\t]|\w: \w+,|\s{3}")
 _MAX_CHARS: Final = 60_000
@@ -64,6 +68,35 @@ class ProseIndex:
                 return ClaimEvidence(output, text.strip(), start=sentence.start, end=sentence.end, value=text)
         return None
 
+    def find_other_value(self, stated: Stated, reading: Reading) -> Fact | None:
+        """Return the value that a sentence of the outputs has in place of the one that a passage states.
+
+        It is the only one with the words of the passage: "is due on 14 April" where it is due on 14 March.
+        """
+        words = [
+            word.form
+            for at, word in enumerate(reading.words)
+            if at not in stated.words and word.text[:1].isalnum()
+            and word.form not in STOP and not is_of(word, "carrier")
+        ]  # fmt: skip
+        negations = sum(is_of(word, "negation") for word in reading.words)
+        alike = [
+            sentence
+            for sentence in self._list_sentences()
+            if sentence.negations == negations and _keeps_order(words, sentence.order)
+        ]
+        if len(words) < _FEWEST_WORDS_BESIDE or len(alike) != 1:
+            return None
+        (sentence,) = alike
+        kind = stated.mention.value.kind
+        values = [
+            fact
+            for each in (NUMERIC if kind in NUMERIC else (kind,))
+            for fact in self._world.base.by_kind[each]
+            if fact.source == sentence.source and sentence.start <= fact.start < sentence.end
+        ]
+        return values[0] if len(values) == 1 else None
+
     def find_printed(self, readings: Sequence[Reading], task_words: frozenset[str]) -> ClaimEvidence | None:
         """Return the last output where an answer says just what it printed, beside words of the task: "Laptop"."""  # noqa: E501
         world = self._world
@@ -90,9 +123,10 @@ class ProseIndex:
             self._sentences = []
             for source, text in enumerate(self._world.base.texts[: self._world.outputs]):
                 for match in _SENTENCE.finditer(text[:_MAX_CHARS]):
+                    if _STRUCTURE.search(match.group()):
+                        continue
                     words = tuple(base_form(word) for word, _, _ in split_words(match.group()))
-                    is_prose = len(words) >= _FEWEST_WORDS and not _STRUCTURE.search(match.group())
-                    if not is_prose or len(words) > _MOST_WORDS:
+                    if not _FEWEST_WORDS <= len(words) <= _MOST_WORDS:
                         continue
                     numbers = frozenset(number.rstrip(".,") for number in _NUMBER.findall(match.group()))
                     negations = sum(word in load_words("negation") for word in words)

@@ -19,8 +19,8 @@ from spanproof.reading.dates import with_relatives
 from spanproof.reading.numbers import scan_cached
 from spanproof.reading.records import Fact
 from spanproof.reading.sentences import PATH_MARKS, Passage, Word
-from spanproof.reading.values import NUMERIC, Kind, Mention, Value
-from spanproof.reading.words import STOP, split_name
+from spanproof.reading.values import NUMERIC, Kind, Mention
+from spanproof.reading.words import STOP, base_form, split_name
 
 _CLAUSE_END: Final = re.compile(
     r";|\s[–—-]\s|\.\s|:\s|,\s+(?:but|while|whereas|so|which|though|although|because|since)\b|\s(?:while|whereas|but)\b|\|"
@@ -68,9 +68,7 @@ class Reading:
     """A passage as the binders see it.
 
     Attributes:
-        names: of the passage, in order; `scope` those of what is above or before it, `scope_names` all names
-            of the sentence before.
-        is_continued: its subject is that of the sentence before: "It …", "That's …".
+        names: of the passage, in order; `scope` those of what is above or before it.
         covered: indices of words that some claim covers.
         subjects: by stated value, the rows that it was bound in.
         bound: the facts that claims are bound to.
@@ -83,8 +81,6 @@ class Reading:
     clauses: list[int]
     scope: list[Named] = field(default_factory=list)
     scope_words: frozenset[str] = frozenset()
-    scope_names: list[Named] = field(default_factory=list)
-    is_continued: bool = False
     claims: list[Claim] = field(default_factory=list)
     covered: set[int] = field(default_factory=set)
     bound: list[Fact] = field(default_factory=list)
@@ -127,6 +123,8 @@ def read_passage(passage: Passage, words: list[Word], world: World, today: date 
     clauses = _find_clauses(passage, words)
     reading = Reading(passage, words, stated, [], clauses)
     reading.names = list(_iter_names(reading, world))
+    # "Berth 12" is a name and no amount.
+    reading.stated = [each for each in stated if not _list_numbered(each, words, world)]
     return reading
 
 
@@ -148,7 +146,6 @@ def _iter_stated(
     if today is not None:
         dates = [fact.value for fact in world.base.by_kind[Kind.DATE]]
         mentions = with_relatives(text, mentions, today, dates)
-    taken: set[int] = set()
     for mention in mentions:
         indices = tuple(
             at for at, word in enumerate(words) if word.start < mention.end and mention.start < word.end
@@ -158,53 +155,13 @@ def _iter_stated(
         if mention.value.kind is Kind.ID and mention.value.text in world.names_of_fields:
             # `p95` of "p95 latency" is a word of the field's name.
             continue
-        taken.update(indices)
         yield Stated(mention, text[mention.start : mention.end], _read_hedge(words, indices), indices)
-    yield from _iter_multiples(text, words)
-    yield from (each for each in _iter_fractions(text, words) if taken.isdisjoint(each.words))
 
 
 _FRACTION: Final = re.compile(
     r"\b(?:(?P<half>half)|(?:(?P<count>a|one|two|three)[\s-])?(?P<part>third|quarter|fifth|tenth)s?)\b(?=\s+(?:of|the)\b|[^\w\s]|\Z)",
     re.IGNORECASE,
 )
-_MULTIPLE: Final = re.compile(r"\b(?:twice|double|triple)\b", re.IGNORECASE)
-MULTIPLES: Final = {"twice": 2.0, "double": 2.0, "triple": 3.0}
-# How exactly a multiple in words is meant: "twice" is 1.9 to 2.1 times as much.
-_MULTIPLE_STEP: Final = 0.2
-_PARTS: Final = {"third": 3, "quarter": 4, "fifth": 5, "tenth": 10}
-_COUNTS: Final = {"a": 1, "one": 1, "two": 2, "three": 3}
-# How exactly a fraction in words is meant, in percentage points: half is 48 to 52.
-_FRACTION_STEP: Final = 4.0
-
-
-def _iter_fractions(text: str, words: Sequence[Word]) -> Iterator[Stated]:
-    """Yield fractions in words as percentages: "a third", "over half"."""
-    for match in _FRACTION.finditer(text):
-        if match["half"] is None and match["count"] is None:
-            continue
-        share = (
-            50.0 if match["half"] else 100 * _COUNTS[match["count"].lower()] / _PARTS[match["part"].lower()]
-        )
-        indices = tuple(
-            at for at, word in enumerate(words) if word.start < match.end() and match.start() < word.end
-        )
-        value = Value(Kind.PERCENT, share, _FRACTION_STEP, "%")
-        mention = Mention(value, match.start(), match.end(), spelled=True)
-        yield Stated(mention, match.group(), _read_hedge(words, indices), indices)
-
-
-def _iter_multiples(text: str, words: Sequence[Word]) -> Iterator[Stated]:
-    """Yield multiples in words: "twice as many"."""
-    for match in _MULTIPLE.finditer(text):
-        indices = tuple(
-            at for at, word in enumerate(words) if word.start < match.end() and match.start() < word.end
-        )
-        following = words[indices[-1] + 1].text.lower() if indices and indices[-1] + 1 < len(words) else ""
-        if following in ("as", "the", "that"):
-            value = Value(Kind.NUMBER, MULTIPLES[match.group().lower()], _MULTIPLE_STEP)
-            mention = Mention(value, match.start(), match.end(), spelled=True)
-            yield Stated(mention, match.group(), _read_hedge(words, indices), indices)
 
 
 def _is_no_value(mention: Mention, text: str, words: Sequence[Word], indices: tuple[int, ...]) -> bool:
@@ -221,24 +178,16 @@ def _is_no_value(mention: Mention, text: str, words: Sequence[Word], indices: tu
     return is_pronoun and not (following is not None and following.text.lower() == "of")
 
 
+# Words that may be between a hedge and its number.
+_BETWEEN_HEDGE: Final = frozenset(
+    ["than", "a", "the", "just", "bit", "by", "little", "$", "€", "£", "(", "slightly", "only"]
+)
+
+
 def _read_hedge(words: Sequence[Word], indices: tuple[int, ...]) -> Hedge:
     for at in range(indices[0] - 1, max(-1, indices[0] - 1 - _HEDGE_REACH), -1):
         word = words[at]
-        if word.text.lower() in (
-            "than",
-            "a",
-            "the",
-            "just",
-            "bit",
-            "by",
-            "little",
-            "$",
-            "€",
-            "£",
-            "(",
-            "slightly",
-            "only",
-        ):
+        if word.text.lower() in _BETWEEN_HEDGE:
             continue
         if is_of(word, "about"):
             return Hedge.ABOUT
@@ -275,17 +224,21 @@ def _iter_names(reading: Reading, world: World) -> Iterator[Named]:
     """Yield the names of rows in a passage, the longest at each place."""
     at = 0
     words = reading.words
-    identifiers = {each.words[0]: each for each in reading.stated if _may_identify(each)}
+    identified: dict[int, tuple[tuple[int, ...], list[Fact]]] = {}
+    for each in reading.stated:
+        if facts := _list_numbered(each, words, world):
+            identified[each.words[0] - 1] = (each.words[0] - 1, *each.words), facts
+        elif _may_identify(each):
+            identified[each.words[0]] = each.words, _list_identified(each, world)
     plain = [at for at, word in enumerate(words) if word.text.lstrip(PATH_MARKS)[:1].isalnum()]
     positions = {index: place for place, index in enumerate(plain)}
     while at < len(words):
-        if at in identifiers:
-            each = identifiers[at]
-            facts = _list_identified(each, world)
-            named = _make_name(reading, world, facts, each.words) if facts else None
+        if at in identified:
+            indices, facts = identified[at]
+            named = _make_name(reading, world, facts, indices)
             if named is not None:
                 yield named
-            at = each.words[-1] + 1
+            at = indices[-1] + 1
             continue
         if at not in positions:
             at += 1
@@ -307,6 +260,24 @@ def _may_identify(stated: Stated) -> bool:
     digits = stated.text.lstrip("#")
     is_plain = digits.isdigit() and len(digits) >= _FEWEST_DIGITS
     return stated.mention.value.kind is Kind.ID or is_plain
+
+
+def _list_numbered(stated: Stated, words: Sequence[Word], world: World) -> list[Fact]:
+    """Return the labels of the rows that a number names behind the name of their field: "room 102"."""
+    before = words[stated.words[0] - 1] if stated.words[0] else None
+    if before is None or not stated.text.isdecimal():
+        return []
+    found = [
+        fact
+        for fact in world.base.by_kind[Kind.NUMBER]
+        if fact.value.number == float(stated.text)
+        and world.is_output(fact)
+        and base_form(fact.field) == before.form
+        and world.list_facts(world.get_row(fact.record))[0] is fact
+    ]
+    # A label of two rows of a table names neither.
+    sources = [fact.source for fact in found]
+    return [fact for fact in found if sources.count(fact.source) == 1]
 
 
 def _list_identified(stated: Stated, world: World) -> list[Fact]:
@@ -347,7 +318,7 @@ def _match_name(reading: Reading, world: World, plain: list[int], place: int) ->
         or (first.part and first.part not in ("NOUN", "PROPN", "ADJ", "X", "VERB"))
     ):
         return None
-    rows = world.rows_by_word.get(first.form) or world.rows_by_month.get(first.form)
+    rows = world.rows_by_word.get(first.form) or world.list_rows_of_month(first.form)
     if not rows or len(rows) > 40:
         return None
     facts = [fact for cells in rows.values() for fact in cells]

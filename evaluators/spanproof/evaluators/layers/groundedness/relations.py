@@ -12,7 +12,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
-from spanproof.evaluators.layers.groundedness.bind import ValueBinder, make_claim, make_evidence
+from spanproof.evaluators.layers.groundedness.bind import (
+    ValueBinder,
+    make_agreeing_claim,
+    make_claim,
+    make_evidence,
+)
 from spanproof.evaluators.layers.groundedness.derive import are_alike, iter_pairs
 from spanproof.evaluators.layers.groundedness.lexicon import Degree, is_of, load_degrees, load_texts
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKind, Verdict
@@ -100,37 +105,34 @@ def _verify_superlative(
     if holds:
         reading.cover(*range(at, at + length), *ordinal)
         reading.bound.append(own)
-        return make_claim(
-            reading,
-            start,
-            end,
-            kind,
-            Verdict.GROUNDED,
-            Cause.DERIVED,
-            make_evidence(own, world, _show_best(best, column, degree, world)),
-        )
-    is_restricted = (
-        any(word.text.lower() in _RESTRICTING for word in reading.words if word.text.lower() != "of")
-        or rank > 1
-    )
-    is_restricted = (
-        is_restricted or _is_modified(reading, at + length, column, world) or _count_superlatives(reading) > 1
-    )
-    is_restricted = is_restricted or any(len(name.rows) > 1 for name in (*reading.names, *reading.scope))
-    is_restricted = is_restricted or _has_more_words(reading, at, length, column, world)
-    low, high = reading.get_clause(start)
-    is_of_other_amount = any(
-        low <= stated.start < high and stated.mention.value.kind in NUMERIC
+        program = _show_best(best, column, degree, world)
+        return make_agreeing_claim(reading, (start, end), kind, own, world, program)
+    is_plain = column.is_certain and rank == 1 and not world.base.cut and not reading.is_negated(start)
+    if not is_plain or _is_of_some_rows(reading, at, length, column, world):
+        return None
+    evidence = make_evidence(best, world, _show_best(best, column, degree, world))
+    return make_claim(
+        reading, start, end, kind, Verdict.CONTRADICTED, Cause.OTHER_RESULT, evidence,
+        GroundednessRule.SUPERLATIVE,
+    )  # fmt: skip
+
+
+def _is_of_some_rows(reading: Reading, at: int, length: int, column: Column, world: World) -> bool:
+    """Return whether a superlative may be of some rows only, or of another column."""
+    if any(word.text.lower() in _RESTRICTING for word in reading.words if word.text.lower() != "of"):
+        return True
+    superlatives = sum(word.text.lower() in load_degrees("superlative") for word in reading.words)
+    names_several = any(len(name.rows) > 1 for name in (*reading.names, *reading.scope))
+    if superlatives > 1 or names_several or _is_modified(reading, at + length, column, world):
+        return True
+    low, high = reading.get_clause(reading.words[at].start)
+    has_other_amount = any(
+        low <= stated.start < high
+        and stated.mention.value.kind in NUMERIC
         and reading.by_stated.get(stated.start) not in column.facts
         for stated in reading.stated
-    )  # fmt: skip
-    is_restricted = is_restricted or is_of_other_amount
-    if not column.is_certain or is_restricted or world.base.cut or reading.is_negated(start):
-        return None
-    return make_claim(
-        reading, start, end, kind, Verdict.CONTRADICTED, Cause.OTHER_RESULT,
-        make_evidence(best, world, _show_best(best, column, degree, world)), GroundednessRule.SUPERLATIVE,
-    )  # fmt: skip
+    )
+    return has_other_amount or _has_more_words(reading, at, length, column, world)
 
 
 def _rank_amount(fact: Fact) -> float:
@@ -167,10 +169,6 @@ def _list_column_words(column: Column, world: World) -> frozenset[str]:
     """Return the words that name a column, of dates also those of any."""
     words = world.words_of(column.facts[0])
     return words | _DATE_WORDS if column.facts[0].value.kind is Kind.DATE else words
-
-
-def _count_superlatives(reading: Reading) -> int:
-    return sum(word.text.lower() in load_degrees("superlative") for word in reading.words)
 
 
 def _is_modified(reading: Reading, at: int, column: Column, world: World) -> bool:
@@ -299,9 +297,8 @@ def _verify_comparatives(reading: Reading, binder: ValueBinder) -> Iterator[Clai
         if holds:
             reading.cover(at, *reading.find_words(*than.span()))
             reading.bound += [one, two]
-            yield make_claim(
-                reading, word.start, word.end, ClaimKind.COMPARISON, Verdict.GROUNDED, Cause.DERIVED, evidence
-            )
+            place = (word.start, word.end)
+            yield make_agreeing_claim(reading, place, ClaimKind.COMPARISON, greater, binder.world, program)
 
 
 def _order_by_mention(
@@ -338,15 +335,17 @@ def _verify_directions(reading: Reading, binder: ValueBinder) -> Iterator[Claim]
         if found is None:
             continue
         earlier, later = found
+        if earlier.source > later.source:
+            # The outputs came in the opposite order, and nothing says of which time each is.
+            continue
         change = later.value.number * later.factor - earlier.value.number * earlier.factor
         program = f"from {earlier.value.amount:g} to {later.value.amount:g}"
         evidence = make_evidence(later, binder.world, program)
         if change * sign > 0 and not reading.is_negated(word.start):
             reading.cover(at)
             reading.bound += [earlier, later]
-            yield make_claim(
-                reading, word.start, word.end, ClaimKind.COMPARISON, Verdict.GROUNDED, Cause.DERIVED, evidence
-            )
+            place = (word.start, word.end)
+            yield make_agreeing_claim(reading, place, ClaimKind.COMPARISON, later, binder.world, program)
         elif change * sign < 0 and _is_plain_change(reading, word, earlier, later):
             yield make_claim(
                 reading, word.start, word.end, ClaimKind.COMPARISON, Verdict.CONTRADICTED, Cause.OTHER_RESULT,
@@ -369,13 +368,13 @@ _FROM_CHARS: Final = 25
 _FROM_TO: Final = re.compile(r"\bfrom\b")
 
 
-def find_change(reading: Reading, start: int) -> tuple[Fact, Fact] | None:
-    """Return the earlier and the later value of a change that a clause states with both of its values."""
+def find_change(reading: Reading, start: int, reach: int = _FROM_REACH) -> tuple[Fact, Fact] | None:
+    """Return the two values of a change, where "from" is at most so many words behind a character."""
     stated = sorted((at, fact) for at, fact in reading.by_stated.items() if fact.value.kind in NUMERIC)
     if len(stated) != 2 or not are_alike(stated[0][1], stated[1][1]):
         return None
     origin = _FROM_TO.search(reading.text, start)
-    if origin is None or len(reading.words_between(start, origin.start())) > _FROM_REACH:
+    if origin is None or len(reading.words_between(start, origin.start())) > reach:
         return None
     behind = [each for each in stated if each[0] > origin.start()]
     if not behind or behind[0][0] - origin.end() > _FROM_CHARS:
@@ -404,7 +403,8 @@ def verify_quantifiers(reading: Reading, binder: ValueBinder, states: StateBinde
         is_hedged = at > 0 and (
             is_of(reading.words[at - 1], "about") or is_of(reading.words[at - 1], "under")
         )
-        if not is_of(word, "all") or at in reading.covered or is_hedged:
+        is_most = word.text.lower() == "most" and reading.words[at + 1 : at + 2] != []
+        if not (is_most or is_of(word, "all")) or at in reading.covered or is_hedged:
             continue
         found = states.find_said(reading, at + 1)
         if found is None:
@@ -422,7 +422,8 @@ def verify_quantifiers(reading: Reading, binder: ValueBinder, states: StateBinde
         if len(rows) < 2 or len(cells) != len(rows) or negations not in ([], [at - 1]):
             continue
         having = [cell for cell in cells if cell in facts]
-        holds = (len(having) == len(rows)) != bool(negations)
+        has_all = len(having) > len(rows) / 2 if is_most else len(having) == len(rows)
+        holds = has_all != bool(negations)
         evidence = make_evidence(facts[0], world, f"{len(having)} of {len(rows)} rows have it")
         place = (reading, word.start, word.end, ClaimKind.QUANTIFIER)
         if holds:
@@ -448,19 +449,14 @@ def _is_of_all_rows(reading: Reading, at: int, said: tuple[int, ...], binder: Va
 
 
 def count_rows(stated: Stated, reading: Reading, binder: ValueBinder, states: StateBinder) -> Counted | None:
-    """Return what a number counts: rows of a category or in a state, named rows, or a whole table."""
+    """Return what a number counts: rows in a state, or a whole table."""
     value = stated.mention.value
     is_whole = (
         value.kind is Kind.NUMBER and value.number == int(value.number) and 0 <= value.number <= _MAX_COUNT
     )
     if not is_whole or value.factor != 1.0:
         return None
-    return (
-        _count_category(stated, reading, binder)
-        or _count_state(stated, reading, binder, states)
-        or _count_named(stated, reading, binder)
-        or _count_table(stated, reading, binder)
-    )
+    return _count_state(stated, reading, binder, states) or _count_table(stated, reading, binder)
 
 
 def _list_behind(stated: Stated, reading: Reading) -> list[Word]:
@@ -472,25 +468,6 @@ def _list_behind(stated: Stated, reading: Reading) -> list[Word]:
         len(behind),
     )  # fmt: skip
     return behind[:limit]
-
-
-def _count_category(stated: Stated, reading: Reading, binder: ValueBinder) -> Counted | None:
-    """Count the rows of one table that have the values named behind a number: "three urgent tickets"."""
-    world = binder.world
-    behind = _list_behind(stated, reading)
-    if not behind:
-        return None
-    named = [name for name in reading.names if behind[0].start <= name.start <= behind[-1].start]
-    categories = [name for name in named if _is_category(name, world)]
-    if not categories:
-        return None
-    rows = set.intersection(*(set(name.rows) for name in categories))
-    for group in sorted({world.base.records[row].group or -1 for row in rows}, reverse=True):
-        members = {row for row in rows if world.base.records[row].group == group}
-        if len(members) == stated.mention.value.number:
-            facts = [fact for fact in categories[0].facts if world.get_row(fact.record) in members]
-            return Counted(tuple(facts), (), f"{len(members)} rows")
-    return None
 
 
 def _count_state(
@@ -517,20 +494,6 @@ def _count_state(
     return None
 
 
-def _count_named(stated: Stated, reading: Reading, binder: ValueBinder) -> Counted | None:
-    """Count the rows that a sentence or the one before names, where the number refers to them: "the two"."""
-    before = [word.text.lower() for word in reading.words[max(0, stated.words[0] - 1) : stated.words[0]]]
-    if not before or before[0] not in _DEFINITE:
-        return None
-    for names in (reading.names, reading.scope_names):
-        single = [name for name in names if len(name.rows) == 1 and name.is_whole]
-        rows = {next(iter(name.rows)) for name in single}
-        tables = {binder.world.base.records[row].group for row in rows}
-        if len(rows) == stated.mention.value.number and len(tables) == 1 and None not in tables:
-            return Counted(single[0].facts, (), f"{len(rows)} named rows")
-    return None
-
-
 def _count_table(stated: Stated, reading: Reading, binder: ValueBinder) -> Counted | None:
     """Count all rows of a table whose name, tool or fields say what the number counts: "the five stores"."""
     world = binder.world
@@ -548,12 +511,3 @@ def _count_table(stated: Stated, reading: Reading, binder: ValueBinder) -> Count
         if is_whole or not forms.isdisjoint(names) or not expand(forms).isdisjoint(expand(names)):
             return Counted(tuple(facts), (), f"{len(members)} rows")
     return None
-
-
-def _is_category(name: Named, world: World) -> bool:
-    """Return whether a name is a value that rows of one table share, such as a state or a type."""
-    if not name.facts:
-        return False
-    siblings = len(world.list_siblings(next(iter(name.rows)))) if name.rows else 0
-    fields = {world.get_field(fact) for fact in name.facts}
-    return siblings > 1 and len(fields) == 1 and bool(fields.pop())

@@ -9,7 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
-from spanproof.evaluators.layers.groundedness.bind import make_claim, make_evidence, merge_rows
+from spanproof.evaluators.layers.groundedness.bind import (
+    make_agreeing_claim,
+    make_claim,
+    make_evidence,
+    merge_rows,
+)
 from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_states, load_texts, load_words
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.reader import Named, Reading
@@ -22,6 +27,7 @@ _HELPERS = frozenset(("is", "has", "can", "was", "are", "flag", "enabled", "requ
 _MOST_WORDS = 3
 # An amount counts what is in a state where it is at most so many words before it: "14 critical".
 _COUNT_REACH = 2
+_LINKING = frozenset(("be", "remain", "stay", "mark", "show", "list"))
 _FINITE = frozenset(("VBZ", "VBP", "NNS"))
 _ASIDE = frozenset(("relcl", "acl", "advcl"))
 _SUPPOSING = load_texts("supposing")
@@ -40,10 +46,7 @@ class StateBinder:
         for fact in world.base.by_kind[Kind.TEXT]:
             if not world.is_output(fact) or not fact.path:
                 continue
-            low, high = fact.cell
-            written = (
-                world.base.texts[fact.source][low:high].strip().lower().replace("_", " ").replace("-", " ")
-            )
+            written = self._read_state(fact)
             names = base_words(fact.field)
             if written in self.usual or not names.isdisjoint(load_words("statefield")):
                 self.by_state.setdefault(self.usual.get(written, written), []).append(fact)
@@ -97,40 +100,20 @@ class StateBinder:
         rows = self._find_subject(reading, start, at, length)
         own = self._list_states(rows)
         is_negated = self._is_negated(reading, at)
-        is_supposed = any(
-            word.text.lower() in _SUPPOSING
-            for word in reading.words_between(reading.get_clause(start)[0], start)
-        )
         having = [fact for fact in own if self._name_of(fact) == usual]
         states = load_states()
         excluding = [fact for fact in own if states.are_exclusive(usual, self._name_of(fact))]
         index = tuple(range(at, at + length))
-        if is_supposed or not own:
+        if not own or _is_supposed(reading, start):
             return None
         if having and not is_negated and len(having) >= 1 and (len(own) == len(having) or len(rows) == 1):
             reading.cover(*index)
             reading.bound.append(having[-1])
-            return make_claim(
-                reading,
-                start,
-                end,
-                ClaimKind.STATE,
-                Verdict.GROUNDED,
-                Cause.STATED,
-                make_evidence(having[-1], self.world),
-            )
+            return make_agreeing_claim(reading, (start, end), ClaimKind.STATE, having[-1], self.world)
         if is_negated and excluding and not having:
             reading.cover(*index, *self._list_negations(reading, at))
             reading.bound.append(excluding[-1])
-            return make_claim(
-                reading,
-                start,
-                end,
-                ClaimKind.STATE,
-                Verdict.GROUNDED,
-                Cause.STATED,
-                make_evidence(excluding[-1], self.world),
-            )
+            return make_agreeing_claim(reading, (start, end), ClaimKind.STATE, excluding[-1], self.world)
         is_certain = (
             len(own) == 1
             and len(rows) == 1
@@ -189,14 +172,7 @@ class StateBinder:
         first = reading.words[at]
         if first.relation == "prep" and reading.words[first.head].lemma == "be":
             return True
-        is_said = word.relation in ("acomp", "attr", "oprd") and head.lemma in (
-            "be",
-            "remain",
-            "stay",
-            "mark",
-            "show",
-            "list",
-        )
+        is_said = word.relation in ("acomp", "attr", "oprd") and head.lemma in _LINKING
         is_passive = word.tag == "VBN" and any(
             other.head == at and other.relation == "auxpass" for other in reading.words
         )
@@ -205,11 +181,13 @@ class StateBinder:
         return is_said or is_passive or follows_lead
 
     def _name_of(self, fact: Fact) -> str:
-        low, high = fact.cell
-        written = (
-            self.world.base.texts[fact.source][low:high].strip().lower().replace("_", " ").replace("-", " ")
-        )
+        written = self._read_state(fact)
         return self.usual.get(written, written)
+
+    def _read_state(self, fact: Fact) -> str:
+        low, high = fact.cell
+        written = self.world.base.texts[fact.source][low:high]
+        return written.strip().lower().replace("_", " ").replace("-", " ")
 
     def _list_states(self, rows: frozenset[int]) -> list[Fact]:
         """Return the facts of states of some rows, of each field the last."""
@@ -294,19 +272,8 @@ class StateBinder:
             if bool(fact.value.number) == (not said):
                 reading.cover(*range(at, at + length), *negations, *switches)
                 reading.bound.append(fact)
-                return make_claim(
-                    reading,
-                    start,
-                    end,
-                    ClaimKind.FLAG,
-                    Verdict.GROUNDED,
-                    Cause.STATED,
-                    make_evidence(fact, self.world),
-                ), length
-            is_supposed = any(
-                word.text.lower() in _SUPPOSING
-                for word in reading.words_between(reading.get_clause(start)[0], start)
-            )
+                return make_agreeing_claim(reading, (start, end), ClaimKind.FLAG, fact, self.world), length
+            is_supposed = _is_supposed(reading, start)
             if (
                 has_helper
                 and words[at].tag not in _FINITE
@@ -335,6 +302,12 @@ class StateBinder:
         names = [name for name in (*reading.scope, *reading.names) if not own & set(name.words)]
         before = [name for name in names if name in reading.scope or name.end <= start]
         return merge_rows((before or names)[::-1]) & rows if names else frozenset()
+
+
+def _is_supposed(reading: Reading, start: int) -> bool:
+    """Return whether a state may not be: "if it is open"."""
+    clause = reading.words_between(reading.get_clause(start)[0], start)
+    return any(word.text.lower() in _SUPPOSING for word in clause)
 
 
 def base_words(name: str) -> frozenset[str]:

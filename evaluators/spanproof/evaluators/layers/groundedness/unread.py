@@ -12,7 +12,13 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
-from spanproof.evaluators.layers.groundedness.bind import ValueBinder, is_precise, make_claim, make_evidence
+from spanproof.evaluators.layers.groundedness.bind import (
+    ValueBinder,
+    is_precise,
+    make_agreeing_claim,
+    make_claim,
+    make_evidence,
+)
 from spanproof.evaluators.layers.groundedness.derive import list_cues
 from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_degrees, load_texts, load_words
 from spanproof.evaluators.layers.groundedness.match import Hedge
@@ -151,10 +157,7 @@ def bind_names(
                 for other in others
             )
             kind = ClaimKind.ROLE if is_role else ClaimKind.NAME
-            yield make_claim(
-                reading, name.start, name.end, kind, Verdict.GROUNDED, Cause.STATED,
-                make_evidence(name.facts[-1], world),
-            )  # fmt: skip
+            yield make_agreeing_claim(reading, (name.start, name.end), kind, name.facts[-1], world)
         previous.append(name)
 
 
@@ -264,35 +267,40 @@ def _collect_known(reading: Reading, binder: ValueBinder) -> frozenset[str]:
 def _is_read(
     word: Word, at: int, reading: Reading, known: frozenset[str], groups: frozenset[str], binder: ValueBinder,
 ) -> bool:  # fmt: skip
-    if not any(character.isalnum() for character in word.text) or word.part in ("PUNCT", "SPACE"):
+    if word.part in ("PUNCT", "SPACE") or not any(map(str.isalnum, word.text)):
         return word.text not in ("→", "%")
     lowered = word.text.lower()
+    is_synonym = not expand((word.form,)).isdisjoint(groups)
     if lowered in load_degrees("superlative") or lowered in load_degrees("comparative"):
-        return word.form in known or bool(expand((word.form,)) & groups)
+        return word.form in known or is_synonym
     if lowered == "up" and at and is_of(reading.words[at - 1], "sum"):
         # "Add up to" is what the operation is called, and no direction.
         return True
-    if any(is_of(word, kind) for kind in _MEANINGFUL) or lowered in _SIDES:
+    if lowered in _SIDES or any(is_of(word, kind) for kind in _MEANINGFUL):
         return word.form in known and not is_of(word, "negation")
     if word.part in _FUNCTION_PARTS or (not word.part and lowered in STOP):
         return True
-    parts = base_forms_of(word.text)
-    lemma = base_form(word.lemma)
-    if is_of(word, "carrier") or word.form in known or lemma in known or (parts and parts <= known):
-        return True
-    if is_of(word, "mean") and any(base_form(name) in known for name in load_words("mean")):
-        # "on average" says of which field the value is: `avg_minutes`.
+    if is_of(word, "carrier") or _is_among(word, known) or _names_mean(word, known):
         return True
     if word.part == "VERB" and _is_own_doing(word, at, reading):
         return False
-    is_of_task = not binder.task_words.isdisjoint((word.form, lemma)) or (
-        parts and parts <= binder.task_words
-    )
-    if word.part in ("NOUN", "PROPN", "VERB", "ADJ") and is_of_task:
+    if word.part in ("NOUN", "PROPN", "VERB", "ADJ") and _is_among(word, binder.task_words):
         return True
     if _is_type_noun(word, at, reading, binder):
         return True
-    return bool(expand((word.form,)) & groups) and word.part in ("NOUN", "PROPN", "VERB")
+    return is_synonym and word.part in ("NOUN", "PROPN", "VERB")
+
+
+def _is_among(word: Word, known: frozenset[str]) -> bool:
+    """Return whether a word, its lemma or all of its parts are among some words."""
+    parts = base_forms_of(word.text)
+    is_in_parts = bool(parts) and parts <= known
+    return is_in_parts or not known.isdisjoint((word.form, base_form(word.lemma)))
+
+
+def _names_mean(word: Word, known: frozenset[str]) -> bool:
+    """Return whether a word says of which field a value is: "on average" of `avg_minutes`."""
+    return is_of(word, "mean") and any(base_form(name) in known for name in load_words("mean"))
 
 
 def _is_type_noun(word: Word, at: int, reading: Reading, binder: ValueBinder) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
+from spanproof.evaluators.layers.groundedness.match import find_power_of_ten, is_unnamed
 from spanproof.evaluators.layers.groundedness.sources.model import Source, SourceKind
 from spanproof.reading.dates import MONTHS
 from spanproof.reading.documents.read import read_facts
@@ -29,6 +30,7 @@ _MONTH_NAMES: Final = {
     number: frozenset(base_form(name) for name, each in MONTHS.items() if each == number and name.isascii())
     for number in range(1, 13)
 }
+_ALL_MONTH_NAMES: Final = frozenset[str]().union(*_MONTH_NAMES.values())
 _MONTH_LABEL: Final = re.compile(r"\d{4}-(?P<month>\d\d)(?:-01)?")
 _BESIDE: Final = 60
 HOLDING_NOTHING: Final = frozenset(("", "None", "Execution logs:"))
@@ -57,10 +59,12 @@ class World:
         row = self._rows.get(record)
         if row is None:
             row = record
-            for each in self.base.chain(record):
-                row = each
-                if self.base.records[each].group is not None and not self._is_element(each):
-                    break
+            # Most records are in no other.
+            if self.base.records[record].parent is not None:
+                for each in self.base.chain(record):
+                    row = each
+                    if self.base.records[each].group is not None and not self._is_element(each):
+                        break
             self._rows[record] = row
         return row
 
@@ -106,9 +110,11 @@ class World:
     def facts_by_row(self) -> dict[int, list[Fact]]:
         """Return the facts of each row."""
         found: dict[int, list[Fact]] = defaultdict(list)
+        rows = self._rows
         for fact in self.base.facts:
             if fact.role is not Role.HEADER:
-                found[self.get_row(fact.record)].append(fact)
+                row = rows.get(fact.record)
+                found[self.get_row(fact.record) if row is None else row].append(fact)
         return found
 
     @cached_property
@@ -134,8 +140,12 @@ class World:
         row = self.get_row(fact.record)
         return self.base.records[row].group is not None or len(self.list_facts(row)) > 1
 
+    def list_rows_of_month(self, name: str) -> dict[int, list[Fact]]:
+        """Return the rows whose own label is of a month alone, with their labels."""
+        return self._rows_by_month.get(name, {}) if name in _ALL_MONTH_NAMES else {}
+
     @cached_property
-    def rows_by_month(self) -> dict[str, dict[int, list[Fact]]]:
+    def _rows_by_month(self) -> dict[str, dict[int, list[Fact]]]:
         """Return, for each name of a month, the rows whose own label is of that month alone: `2024-03`."""
         found: dict[str, dict[int, list[Fact]]] = defaultdict(lambda: defaultdict(list))
         for rows in self.base.groups.values():
@@ -207,6 +217,32 @@ class World:
         """Return the words of all texts of the outputs."""
         return frozenset[str]().union(*(base_forms_of(text) for text in self.base.texts[: self.outputs]))
 
+    def is_one_of_several(self, fact: Fact) -> bool:
+        """Return whether an amount was printed beside others without a name for each: "45.0 12.5"."""
+        if not self._is_unlabelled(fact):
+            return False
+        others = {other.value.amount for other in self.unlabelled if other.source == fact.source}
+        # 4500 cents and $45.00 are one amount.
+        return any(find_power_of_ten(other, fact.value.amount) is None for other in others)
+
+    @cached_property
+    def unlabelled(self) -> list[Fact]:
+        """Return the amounts of the outputs that nothing names: no field, no word beside them, no row."""
+        return [fact for fact in self.numeric if self._is_unlabelled(fact)]
+
+    def _is_unlabelled(self, fact: Fact) -> bool:
+        is_named = bool(fact.path) and not is_unnamed(fact)
+        if fact.value.kind not in NUMERIC or (is_named and any(map(str.isalpha, fact.field))):
+            return False
+        if _HAS_NAMES.search(self.base.texts[fact.source]) is None:
+            return True
+        if is_named:
+            return False
+        if not fact.path and self.words_of(fact):
+            return False
+        row = self.list_facts(self.get_row(fact.record))
+        return all(other.value.kind in NUMERIC for other in row)
+
     def words_about(self, source: int) -> frozenset[str]:
         """Return the words of the tool and the arguments that gave an output."""
         if source >= self.outputs:
@@ -244,10 +280,14 @@ def _find_printed_unit(code: Sequence[str]) -> FieldUnit | None:
 
 def _is_bare(fact: Fact, text: str) -> bool:
     """Return whether a plain number without a name is alone on its line."""
+    if fact.path or fact.value.kind is not Kind.NUMBER:
+        return False
     before, behind = text[: fact.start].rpartition("\n")[2], text[fact.end :].partition("\n")[0]
-    return fact.value.kind is Kind.NUMBER and not fact.path and not f"{before}{behind}".strip()
+    return not f"{before}{behind}".strip()
 
 
+# A text of numbers alone names none of them.
+_HAS_NAMES: Final = re.compile(r"[^\W\d_]|:")
 _TUPLES: Final = re.compile(r"\s*\[?\s*\(")
 _QUERY: Final = re.compile(r"select\b.*", re.IGNORECASE | re.DOTALL)
 

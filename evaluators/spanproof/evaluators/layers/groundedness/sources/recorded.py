@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 
 from spanproof.evaluators.actions import is_answer
 from spanproof.evaluators.layers.groundedness.doings import Doing
-from spanproof.evaluators.layers.groundedness.sources.echoes import remove_echoes
 from spanproof.evaluators.layers.groundedness.sources.model import Context
 from spanproof.evaluators.model import NoReplay, Replay, RunEvidence
 from spanproof.evaluators.recorded import shows_outcome
 from spanproof.evaluators.runs.scope import spans_of
+from spanproof.reading.printed_literals import remove_echoes
 from spanproof.trace import Payload, RecordedCall, Snippet, SpanKind, Step
 
 _MAX_ARGUMENTS = 60
