@@ -21,6 +21,7 @@ from typing import Final
 from spanproof.sandbox.catalogue import split_entry
 from spanproof.sandbox.scanners.boundary import Action, Pieces, UseKind
 from spanproof.sandbox.scanners.pieces import ENTRY, merge_pieces
+from spanproof.sandbox.scanners.policy_lines import format_addition, format_removal
 from spanproof.sandbox.scanners.python import payloads
 from spanproof.sandbox.scanners.python.machine import Machine
 from spanproof.sandbox.scanners.python.names import (
@@ -182,7 +183,10 @@ def check_module(m: Machine, name: str, node: ast.expr) -> None:
     top = find_top_module(name)
     if top in policy.denied_modules or ".".join(name.split(".")[:2]) in policy.denied_modules:
         m.context.boundary.note_use(UseKind.MODULE, top)
-        m.add("module.denied", node, f"calls {m.plain_name(name)}, in a module the policy denies")
+        denied = top if top in policy.denied_modules else ".".join(name.split(".")[:2])
+        line = format_removal("denied_modules", denied)
+        message = f"calls {m.plain_name(name)}, in a module the policy denies"
+        m.add("module.denied", node, message, policy_line=line)
     elif (
         policy.allowed_modules
         and "." in name
@@ -190,7 +194,9 @@ def check_module(m: Machine, name: str, node: ast.expr) -> None:
         and top not in sys.stdlib_module_names  # what it reaches is judged by itself
         and top != "?"
     ):
-        m.add("module.unlisted", node, f"calls {m.plain_name(name)}, in a module the policy does not name")
+        line = format_addition("allowed_modules", top)
+        message = f"calls {m.plain_name(name)}, in a module the policy does not name"
+        m.add("module.unlisted", node, message, policy_line=line)
 
 
 def check_environment_escape(m: Machine, arguments: Arguments, node: ast.expr) -> None:
