@@ -103,13 +103,13 @@ def _scan_assigned(context: Context, source: Source, taken: list[tuple[int, int]
     for found in _find_assigned(text, source.lowered):
         group = "quoted" if found["quoted"] else "bare"
         value = found[group]
-        if _is_placeholder(value) or _PUBLIC.match(value) or is_public_name(value):
+        if _is_placeholder(value) or _PUBLIC.match(value):
             continue
         name = _read_identifier_before(text, found.start()) + text[found.start() : found.start(group)]
         name = re.split(r"[\"'\]\s=:,]", name, maxsplit=1)[0]
         if is_identifier(value) and name.lower() in {"key", "keys"}:
             continue  # `key = '<UUID>'` names an object
-        random = _looks_random(text, found, name, value)
+        random = not is_public_name(value) and _looks_random(text, found, name, value)
         if (group == "bare" and not random) or not _takes_span(taken, found.span(group)):
             continue
         context.add_secret(
