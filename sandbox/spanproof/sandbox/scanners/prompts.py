@@ -76,7 +76,7 @@ def scan(context: Context, source: Source) -> None:
         if points < _REVIEWED:
             continue
         is_sure = points >= _SURE and source.language == "document"
-        kinds = sorted({sign.kind for sign in group}, key=lambda kind: -_POINTS[kind])
+        kinds = sorted({sign.kind for sign in group}, key=lambda kind: (-_POINTS[kind], kind))
         rule = "prompt.jailbreak" if kinds[0] == "jailbreak" and len(kinds) == 1 else "prompt.injection"
         context.add(
             rule,
