@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
+# Statements looked for in one text: each attempt to parse costs time.
 _MOST: Final = 20
-"""Statements looked for in one text: each attempt to parse costs time."""
+# Characters of a statement in a sentence.
 _LONGEST: Final = 600
-"""Characters of a statement in a sentence."""
+# Words of the sentence behind a statement that are taken off, one by one, until it parses.
 _WORDS_DROPPED: Final = 14
-"""Words of the sentence behind a statement that are taken off, one by one, until it parses."""
 
 _STATEMENT: Final = re.compile(
     r"(?<![\w$.-])(?:"
@@ -81,10 +81,10 @@ def _parses(statement: str) -> bool:
     return _SENTENCE_WORDS.isdisjoint(aliases)
 
 
+# Words that follow a statement in a sentence, and that a parser takes for the alias of a table.
 _SENTENCE_WORDS: Final = frozenset(
     {
         "to", "gives", "returns", "shows", "found", "which", "that", "but", "so", "then", "works", "here",
         "first", "instead", "because", "if", "it", "is", "was", "and", "again", "now", "will", "yields",
     }
 )  # fmt: skip
-"""Words that follow a statement in a sentence, and that a parser takes for the alias of a table."""

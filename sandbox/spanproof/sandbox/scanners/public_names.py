@@ -14,12 +14,12 @@ from typing import Final
 from spanproof.sandbox.catalogue import split_entry
 from spanproof.sandbox.scanners.secret_formats import KNOWLEDGE
 
+# Parts between marks that a name has: a random value in the alphabet of URLs has few marks.
 _LEAST_PARTS: Final = 3
-"""Parts between marks that a name has: a random value in the alphabet of URLs has few marks."""
+# Share of a name's characters in words, versions and dates.
 _LEAST_PLAIN: Final = 0.8
-"""Share of a name's characters in words, versions and dates."""
+# Characters of a text in base64: fewer may be readable by chance.
 _LEAST_TEXT: Final = 12
-"""Characters of a text in base64: fewer may be readable by chance."""
 
 _UUID: Final = re.compile(r"(?i)(?:urn:uuid:)?\{?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\}?")
 _DIGEST: Final = re.compile(

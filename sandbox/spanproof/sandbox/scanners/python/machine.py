@@ -84,8 +84,8 @@ class Machine(Reader):
         self.parse = parse
         self.text = text
         self.binds_socket = False
+        # Expressions that copy the environment only for programs that are started.
         self.handed_on: frozenset[ast.expr] = frozenset()
-        """Expressions that copy the environment only for programs that are started."""
         self.raised: list[Value] = []  # What the program raises, which a handler may get
         self.classes: list[Klass] = []
         self.overrides: dict[str, Value] = {}
