@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from spanproof.evaluators.detect.language import ENOUGH, identify, is_yaml
+from spanproof.evaluators.detect.language import ENOUGH, identify, is_yaml, weigh_commands
 from spanproof.evaluators.detect.lines import LineKind, classify_lines
 from spanproof.evaluators.detect.python_syntax import weigh_python
+from spanproof.evaluators.detect.statements import find_statements
 from spanproof.trace import Language
 
 # Runs of one text that are looked at: more is no agent's words, and each costs time.
@@ -39,6 +40,8 @@ class BareSnippet:
     language: Language
     start: int
     end: int
+    source: str | None = None
+    """The code, where it is not what the text has there."""
 
 
 def find_bare_snippets(text: str) -> list[BareSnippet]:
@@ -46,6 +49,13 @@ def find_bare_snippets(text: str) -> list[BareSnippet]:
     if weigh_python(text) >= ENOUGH:
         # Prose does not parse: a whole program is recognised before its comments can be taken for headings.
         return [BareSnippet(identify(text) or Language.PYTHON, *_trim_blank_lines(text))]
+    quoted = _find_quoted(text)
+    if quoted:
+        return quoted
+    session = _find_root_session(text)
+    if session is not None:
+        return [session]
+    text = _STACK_TRACE.sub(_blank_out, text)
     if is_yaml(text):
         return [BareSnippet(Language.YAML, *_trim_blank_lines(text))]
     found = list(_find_yaml_paragraphs(text))
@@ -55,7 +65,61 @@ def find_bare_snippets(text: str) -> list[BareSnippet]:
         text = text[: snippet.start] + blank + text[snippet.end :]
     for start, end in islice(_find_runs(text[:_MAX_CHARS]), _MAX_RUNS):
         found.extend(_identify_run(text, start, end))
+    if not found:
+        found = [BareSnippet(Language.SQL, *span) for span in find_statements(text[:_MAX_CHARS])]
     return sorted(found, key=lambda snippet: snippet.start)
+
+
+# The frames of a traceback, with the line of source below each, and the error at its end.
+_STACK_TRACE: Final = re.compile(
+    r"^[ \t]*File \"[^\"\n]+\", line \d+.*\n(?:[ \t]+\S.*\n)?(?:[ \t]+[~^]+[ \t]*\n)?"
+    r"|^(?:[\w.]+(?:Error|Exception|Warning|Exit|Interrupt)\b.*|Traceback \(most recent call last\):)$"
+    r"|^[ \t]+at [\w$.<>/ \[\]]+ ?\([^()\n]*\)$",
+    re.MULTILINE,
+)
+
+
+def _blank_out(found: re.Match[str]) -> str:
+    """Return as many blanks as a match is long: positions stay those of the text."""
+    return _BLANK.sub(" ", found[0])
+
+
+# Lines that a mail or an answer quotes.
+_QUOTED: Final = re.compile(r"(?:^>.*(?:\n|\Z)){2,}", re.MULTILINE)
+_QUOTE_MARK: Final = re.compile(r"^> ?", re.MULTILINE)
+
+
+def _find_quoted(text: str) -> list[BareSnippet]:
+    """Return the code in lines that begin with `>`; `source` is without these marks."""
+    found: list[BareSnippet] = []
+    for quote in islice(_QUOTED.finditer(text[:_MAX_CHARS]), _MAX_PARAGRAPHS):
+        source = _QUOTE_MARK.sub("", quote[0]).rstrip()
+        language = identify(source)
+        if language is not None:
+            found.append(BareSnippet(language, quote.start(), quote.start() + len(quote[0].rstrip()), source))
+    return found
+
+
+_ROOT_PROMPT: Final = re.compile(r"^# (?=[a-z])(?P<command>.*)$", re.MULTILINE)
+
+
+def _find_root_session(text: str) -> BareSnippet | None:
+    """Return a text whose first line is a command behind a root user's prompt, and whose next is no comment.
+
+    `# apt-get update` alone may be a comment of any script.
+    """
+    stripped = text.strip()
+    first = _ROOT_PROMPT.match(stripped)
+    if first is None or weigh_commands(first["command"]) == 0:
+        return None
+    lines = stripped.splitlines()
+    is_answered = len(lines) > 1 and classify_lines(lines[1:2]) != [LineKind.PROSE]
+    answers = is_answered and not lines[1].startswith("#")
+    commands = [one for one in _ROOT_PROMPT.finditer(stripped) if weigh_commands(one["command"])]
+    if not (answers and weigh_python(stripped) == 0) and len(commands) < 2:
+        return None
+    is_script = answers and identify("\n".join(line for line in lines if line[:2] != "# ")) is not None
+    return None if is_script else BareSnippet(Language.BASH, *_trim_blank_lines(text))
 
 
 def _find_yaml_paragraphs(text: str) -> Iterator[BareSnippet]:

@@ -83,9 +83,9 @@ _CODE_TAG: Final = re.compile(r"<code>(?P<body>.*?)(?:</code>|\Z)", re.DOTALL)
 
 # Tags of other agents' action formats; they count where they are closed.
 _ACTION_TAG: Final = re.compile(
-    r"<(?P<mark>execute_ipython|execute_bash|execute_python|execute_sql|python|bash|sql"
+    r"<(?P<mark>execute|execute_ipython|execute_bash|execute_python|execute_sql|python|bash|sql"
     r"|parameter(?: name)?=[\"']?(?:code|command|script|source|sql|python)[\"']?)>"
-    r"(?P<body>.*?)</(?:execute_\w+|python|bash|sql|parameter)>",
+    r"(?P<body>.*?)</(?:execute(?:_\w+)?|python|bash|sql|parameter)>",
     re.DOTALL,
 )
 
@@ -141,6 +141,8 @@ def _determine_language(match: re.Match[str], source: str) -> Language | None:
         return _determine_tag_language(match, source)
     if match.re is _ACTION_TAG:
         named = next((language for word, language in _ACTION_LANGUAGES if word in match["mark"]), None)
+        if match["mark"] == "execute":
+            return identify(source, least=1) or Language.BASH
         return named or identify(source, least=1) or Language.PYTHON
     mark = match["mark"].lower()
     if mark in MARKS:

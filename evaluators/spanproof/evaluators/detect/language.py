@@ -42,7 +42,7 @@ _MAX_READ_CHARS: Final = 12_000
 
 # A line that begins as a shell command; prose begins so too ("find the …"), so the rest decides.
 _COMMAND: Final = re.compile(
-    r"^[ \t]*(?:[$%] |(?:\([\w.-]+\) ?)?[\w.-]+@[\w.-]+:[^\s$#]{0,80}[$#] )?(?:sudo )?"
+    r"^[ \t]*(?:[$%] |(?:\([\w.-]+\) ?)?\[?[\w.-]+@[\w.-]+[: ][^\s$#]{0,80}[$#] )?(?:sudo )?"
     r"(?P<whole>(?:ls|cd|cat|grep|echo|curl|wget|git|pip3?|python3?|apt(?:-get)?|docker"
     r"|kubectl|chmod|chown|rm|mkdir|rmdir|cp|mv|find|sed|awk|tar|ssh|scp|npm|npx|yarn|node|make|touch|head|tail|sort|wc"
     r"|ps|kill|df|du|unzip|zip|source|bash|sh|conda|brew|systemctl|service|which|whoami|uname|env|printf|nc"
@@ -89,6 +89,14 @@ _BLOCK_COMMENT: Final = re.compile(r"^[ \t]*/\*.*?(?:\*/|\Z)", re.MULTILINE | re
 # What a shell feeds to a command: it may be a program of any language.
 _HEREDOC: Final = re.compile(
     r"^[^\n#]*<<-?[ ]?['\"]?(\w+)['\"]?[^\n]*\n(?:.*\n)?[ \t]*\1[ \t]*$", re.MULTILINE | re.DOTALL
+)
+
+# No table is named by an article: a sentence with the words of SQL in capitals.
+_FROM_ARTICLE: Final = re.compile(r"(?i)\bfrom\s+(?:the|an?|my|your|our|this|these)\s+[a-z]")
+
+# A file of settings (`.env`): names in capitals and plain values, comments between them.
+_SETTINGS: Final = re.compile(
+    r"(?:(?:[A-Z][A-Z0-9_]*=(?:\"[^\"\n$`]*\"|'[^'\n]*'|[^\s\"'`$();|&]*)|#.*|[ \t]*)(?:\n|\Z))+"
 )
 
 _YAML_LINE: Final = re.compile(
@@ -141,6 +149,8 @@ def _identify(source: str, least: int) -> Language | None:
         return Language.JSON
     if is_yaml(stripped):
         return Language.YAML
+    if _SETTINGS.fullmatch(stripped):
+        return None
     weights = {language: weigh_signs(signs, source) for language, signs in SIGNS.items()}
     if "/*" in source and not stripped.startswith("#!"):
         # Examples in other languages' comments look like prompts and sessions of an interpreter.
@@ -157,6 +167,8 @@ def _identify(source: str, least: int) -> Language | None:
     alone: dict[Language, int] = {one: weight for one, weight in weights.items() if one not in _FAMILY}
     family = _merge_embedded_weights(alone, family, stripped, parsed)
     best = max(alone, key=lambda language: alone[language])
+    if best is Language.SQL and _FROM_ARTICLE.search(source):
+        return None
     needed = least + _weigh_prose(source, in_query=best is Language.SQL and alone[best] > family)
     if max(family, alone[best]) < needed:
         return _identify_by_model(source, least, max(family, alone[best])) if needed <= ENOUGH else None

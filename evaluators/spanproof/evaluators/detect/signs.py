@@ -175,6 +175,11 @@ SIGNS: Final[dict[Language, tuple[Sign, ...]]] = {
             r"^[ \t]*pub(?:\(\w+\))? (?:struct|enum|mod|use|const|static|trait|type)\b|\|&?\w+\| ?[\w{*]", 3
         ),
         _sign(r"^[ \t]*use [\w:]+(?:::[\w{*].*)?;", 4),
+        _sign(r"^[ \t]*(?:sealed |final )?case class \w+[\[(]|^[ \t]*(?:case )?object \w+ (?:extends|\{)", 4),
+        _sign(r"^[ \t]*def \w+(?:\[\w+\])?\([^)\n]*: ?[A-Z]\w*[^)\n]*\): [A-Z]\S* = ", 4),
+        _sign(
+            r"^(?:mutable )?struct \w+(?:\{[^}\n]*\})?(?: <: \w+)?$|^[ \t]*for \w+ ?= ?[^\n]+,[^\n]+ do$", 4
+        ),
         _sign(r"<\?php|\$\w+ ?= ?.+;|\$\w+->\w+|\bfunction \w*\([^)\n$]*\$\w+", 4),
         _sign(
             r"^[ \t]*(?:my|our) ?[($@%]|^[ \t]*local (?:function )?\w+[^=\n]*(?:=|\))|\bguard let\b"

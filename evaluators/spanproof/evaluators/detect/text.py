@@ -62,7 +62,7 @@ _CALL_KEYS: Final = (
 
 
 # One of these is in each text that holds a block.
-_BLOCK_MARKS: Final = ("```", "~~~", "<code>", "</execute_", "</python>", "</bash>", "</sql>")
+_BLOCK_MARKS: Final = ("```", "~~~", "<code>", "</execute", "</python>", "</bash>", "</sql>")
 
 # How a message object begins, as Python prints it.
 _PRINTED_OBJECT: Final = re.compile(r"\[?[A-Z]\w*\(\w+=[\w'\"\[{(]")
@@ -193,7 +193,7 @@ def _search_undelimited(text: str) -> Iterator[TextSnippet]:
     for begin, end in _find_gaps(documents, len(text)):
         for bare in find_bare_snippets(text[begin:end]):
             start, stop = begin + bare.start, begin + bare.end
-            yield TextSnippet(bare.language, text[start:stop], start, stop)
+            yield TextSnippet(bare.language, bare.source or text[start:stop], start, stop)
 
 
 def _search_action(action: re.Match[str]) -> Iterator[TextSnippet]:

@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 from spanproof.sandbox.catalogue import split_entry
 from spanproof.sandbox.policy import ANY_PUBLIC_HOST, Policy
 from spanproof.sandbox.scanners.catalogue import read_sections
+from spanproof.sandbox.scanners.policy_lines import format_addition
 
 Pieces = tuple[str | None, ...]
 """A text in parts; None is a part that is not known."""
@@ -58,10 +59,14 @@ class UseKind(StrEnum):
 
 
 class Crossing(NamedTuple):
-    """How a resolved target leaves the boundary: rule id without language, and the message."""
+    """How a resolved target leaves the boundary: rule id without language, message, what would allow it.
+
+    `policy_line` is the line of a policy file, and empty where no line allows it.
+    """
 
     rule: str
     message: str
+    policy_line: str = ""
 
 
 class Boundary:
@@ -110,9 +115,12 @@ class Boundary:
         if name in _METADATA_HOSTS:
             return Crossing("network.metadata", f"reaches the metadata service {name}")
         if not self._allows_host(name):
-            return Crossing("network.host", f"reaches {name or 'every host'}, which the policy does not name")
+            line = format_addition("hosts", name) if name else ""
+            message = f"reaches {name or 'every host'}, which the policy does not name"
+            return Crossing("network.host", message, line)
         if port is not None and port not in self.policy.ports:
-            return Crossing("network.port", f"reaches {name} on port {port}, which the policy does not name")
+            message = f"reaches {name} on port {port}, which the policy does not name"
+            return Crossing("network.port", message, format_addition("ports", port))
         return None
 
     def host_in_pieces(self, pieces: Pieces, port: int | None = None) -> Crossing | None:
@@ -135,13 +143,11 @@ class Boundary:
         if is_local and self._allows_host(name):
             self.note_use(UseKind.HOST, name)
             return None
+        if is_local:
+            message = f"listens on {name}, which `hosts` does not name"
+            return Crossing("network.listen", message, format_addition("hosts", name))
         shown = "an address that is not known" if known is None else _make_printable(name) or "every address"
-        return Crossing(
-            "network.listen",
-            f"listens on {shown}, which `hosts` does not name"
-            if is_local
-            else f"listens on {shown}, which others reach",
-        )
+        return Crossing("network.listen", f"listens on {shown}, which others reach")
 
     def url(self, pieces: Pieces) -> Crossing | None:
         """Judge a URL; one without a scheme is judged as a host."""
@@ -170,7 +176,8 @@ class Boundary:
         self.note_use(UseKind.VARIABLE, name)
         if name in self.policy.environment:
             return None
-        return Crossing("environment.read", f"reads {name or 'all variables'} from the environment")
+        line = format_addition("environment", name) if name else ""
+        return Crossing("environment.read", f"reads {name or 'all variables'} from the environment", line)
 
     def work_path(self, path: str) -> str:
         """Return the absolute, normalised form of a path as the sandbox sees it."""
@@ -243,6 +250,7 @@ class Boundary:
         return Crossing(
             f"file.{action}-outside",
             f"{_DONE[action]} {_make_printable(path)}, which is outside the boundary",
+            format_addition("read_roots" if action is Action.READ else "write_roots", self.work_path(path)),
         )
 
     def _allows_host(self, name: str) -> bool:

@@ -51,9 +51,18 @@ class Context:
     owns_environment: bool = False
     """Whether a program that starts this one gives it all the variables that it has."""
 
-    def add(self, rule: str, place: Place, message: str, verdict: Verdict | None = None) -> None:
-        """Report one finding of the source at hand."""
-        self.report.add(rule, self.fixed_place or place, self.origin + message, verdict)
+    def add(
+        self,
+        rule: str,
+        place: Place,
+        message: str,
+        verdict: Verdict | None = None,
+        *,
+        policy_line: str = "",
+    ) -> None:
+        """Report one finding of the source at hand; `policy_line` of a policy file would allow it."""
+        message = self.origin + message
+        self.report.add(rule, self.fixed_place or place, message, verdict, policy_line=policy_line)
 
     def report_finding(self, rule: str, described: Rule, place: Place, message: str) -> None:
         """Report one finding of a rule that is not in the catalogue: a user's own."""
@@ -71,7 +80,8 @@ class Context:
         """Report a crossing of the boundary, if it is one; `who` names the call or command."""
         if crossing is None:
             return False
-        self.add(f"{language}.{crossing.rule}", place, f"{who} {crossing.message}")
+        message = f"{who} {crossing.message}"
+        self.add(f"{language}.{crossing.rule}", place, message, policy_line=crossing.policy_line)
         return True
 
     def judge_variable(self, name: str) -> Crossing | None:

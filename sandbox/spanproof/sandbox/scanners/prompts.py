@@ -20,12 +20,12 @@ from spanproof.sandbox.scanners.source import START, Source, lower_case
 
 # Within one sentence: a full stop before a blank ends it.
 _GAP: Final = r"(?:(?![.!?]\s)[\s\W]){1,6}"
+# Characters within which signs of different kinds add up: a long paragraph.
 _NEAR: Final = 600
-"""Characters within which signs of different kinds add up: a long paragraph."""
+# Points of signs at which a text is reviewed.
 _REVIEWED: Final = 3
-"""Points of signs at which a text is reviewed."""
+# Points at which an instruction in a document is denied; `[points]` says how many each kind has.
 _SURE: Final = 4
-"""Points at which an instruction in a document is denied; `[points]` says how many each kind has."""
 
 # A blank of a pattern, or a class of characters, in which a blank is itself.
 _BLANK: Final = re.compile(r"\[[^\]]*\]| ")
@@ -76,7 +76,7 @@ def scan(context: Context, source: Source) -> None:
         if points < _REVIEWED:
             continue
         is_sure = points >= _SURE and source.language == "document"
-        kinds = sorted({sign.kind for sign in group}, key=lambda kind: -_POINTS[kind])
+        kinds = sorted({sign.kind for sign in group}, key=lambda kind: (-_POINTS[kind], kind))
         rule = "prompt.jailbreak" if kinds[0] == "jailbreak" and len(kinds) == 1 else "prompt.injection"
         context.add(
             rule,

@@ -40,6 +40,7 @@ class Report:
         *,
         described: Rule | None = None,
         fingerprint: str = "",
+        policy_line: str = "",
     ) -> None:
         """Record one finding.
 
@@ -50,6 +51,7 @@ class Report:
             verdict: where it differs from the rule's own.
             described: the entry of a rule that the catalogue does not hold.
             fingerprint: of a secret.
+            policy_line: the line of a policy file that allows it, which its remedy then names.
         """
         described = find_rule(rule) if described is None else described
         key = (rule, place.line, place.column, message)
@@ -68,7 +70,7 @@ class Report:
             end_line=place.end_line,
             end_column=place.end_column,
             message=shown.encode("utf-8", "replace").decode("utf-8"),
-            remedy=described.remedy,
+            remedy=_add_policy_line(described.remedy, policy_line),
             cwe=described.cwe,
             fingerprint=fingerprint,
         )
@@ -94,6 +96,11 @@ class Report:
         return tuple(
             sorted(self._findings.values(), key=lambda one: (one.line, one.column, one.rule, one.message))
         )
+
+
+def _add_policy_line(remedy: str, line: str) -> str:
+    """Return a remedy with the line of a policy that allows what was found."""
+    return f"{remedy} In the policy: `{_redact_secrets(line)}`" if line else remedy
 
 
 def read_finding(row: dict[str, Any]) -> Finding:

@@ -16,6 +16,7 @@ from typing import Final
 from spanproof.sandbox.catalogue import split_entry
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.model import Verdict
+from spanproof.sandbox.scanners.public_names import is_identifier, is_public_name
 from spanproof.sandbox.scanners.secret_formats import (
     ALLOWED,
     ALLOWED_BY_NAME,
@@ -64,7 +65,6 @@ _PUBLIC = re.compile(
 
 _CHUNK = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _WORD_OF_NAME = re.compile(r"(?i:sha|md|crc|s)[0-9]+|[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
-_FILE = re.compile(r"(?>(?:[\w.-]{1,32}/)+)[\w.-]{1,32}\.[a-z]\w{1,6}")
 _BEFORE_LITERAL = re.compile(r"([\w.-]{1,60})[\"'\]]{0,2}\s{0,3}(?:[=:(,]|=>|:=)\s{0,3}[rbuf]{0,2}$")
 
 
@@ -107,7 +107,9 @@ def _scan_assigned(context: Context, source: Source, taken: list[tuple[int, int]
             continue
         name = _read_identifier_before(text, found.start()) + text[found.start() : found.start(group)]
         name = re.split(r"[\"'\]\s=:,]", name, maxsplit=1)[0]
-        random = _looks_random(text, found, name, value)
+        if is_identifier(value) and name.lower() in {"key", "keys"}:
+            continue  # `key = '<UUID>'` names an object
+        random = not is_public_name(value) and _looks_random(text, found, name, value)
         if (group == "bare" and not random) or not _takes_span(taken, found.span(group)):
             continue
         context.add_secret(
@@ -190,7 +192,9 @@ def _scan_entropy(context: Context, source: Source, taken: list[tuple[int, int]]
     text = source.text
     for found in _LITERAL.finditer(text):
         value = found[1]
-        if compute_entropy(value) < 3.8 or _is_words(value) or _FILE.fullmatch(value) or _PUBLIC.match(value):
+        if compute_entropy(value) < 3.8 or _is_words(value) or _PUBLIC.match(value):
+            continue
+        if is_identifier(value) or is_public_name(value):
             continue
         if not _takes_span(taken, found.span(1)):
             continue

@@ -22,6 +22,7 @@ from spanproof.sandbox.scanners.catalogue import read_sections
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pieces import find_place, merge_pieces
+from spanproof.sandbox.scanners.policy_lines import format_addition
 from spanproof.sandbox.scanners.source import START, Place, Source
 from spanproof.sandbox.words import split_words
 
@@ -391,7 +392,9 @@ def _judge_unparsed(context: Context, text: str) -> None:
     for part in text.split(";")[:_MAX_STATEMENTS]:
         verb = part.split(maxsplit=1)[0].lower() if part.strip() else ""
         if verb in _WRITING_VERBS and verb not in context.boundary.policy.sql_verbs:
-            context.add("sql.statement.denied", START, f"the statement {verb.upper()} is not allowed")
+            line = format_addition("sql_verbs", verb)
+            message = f"the statement {verb.upper()} is not allowed"
+            context.add("sql.statement.denied", START, message, policy_line=line)
 
 
 def _locate_statements(source: Source, count: int) -> list[Place]:
@@ -436,7 +439,9 @@ def _judge(context: Context, source: Source, statement: exp.Expr) -> None:
     allowed = verb in policy.sql_verbs or verb in _TRANSACTION_VERBS
     allowed = allowed or (verb == "create" and _is_temporary(statement))
     if not allowed:
-        context.add(_select_verb_rule(statement, verb), START, f"the statement {verb.upper()} is not allowed")
+        line = format_addition("sql_verbs", verb)
+        message = f"the statement {verb.upper()} is not allowed"
+        context.add(_select_verb_rule(statement, verb), START, message, policy_line=line)
     if isinstance(statement, exp.Delete | exp.Update) and statement.args.get("where") is None:
         context.add("sql.statement.unbounded", START, f"{verb.upper()} without WHERE changes every row")
     # A writing statement may hide inside a CTE or a function's body.
@@ -536,7 +541,9 @@ def _judge_tables(context: Context, statement: exp.Expr) -> None:
             and name not in allowed
             and f"{table.db}.{name}".lower() not in allowed
         ):
-            context.add("sql.table.unlisted", START, f"the table {name} is not one the policy names")
+            line = format_addition("sql_tables", name)
+            message = f"the table {name} is not one the policy names"
+            context.add("sql.table.unlisted", START, message, policy_line=line)
 
 
 def _judge_files(context: Context, source: Source, statement: exp.Expr) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
+from spanproof.sandbox.scanners.policy_lines import format_removal
 from spanproof.sandbox.scanners.python import (
     attributes,
     effects,
@@ -211,7 +212,8 @@ def _call_reference(m: Machine, function: Ref, arguments: Arguments, node: ast.e
     if name in policy.allowed_calls:
         return Ref(f"{name}()", _derive_carried_taint(m, arguments))
     if name in policy.denied_calls:
-        m.add("call.denied", node, f"calls {name}, which the policy denies")
+        line = format_removal("denied_calls", name)
+        m.add("call.denied", node, f"calls {name}, which the policy denies", policy_line=line)
     model = models.MODELS.get(name)
     if model is None and "." in name:
         named = models.METHODS.get(name.rpartition(".")[2]) if function.owner is not None else None

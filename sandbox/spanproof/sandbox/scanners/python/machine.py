@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final, TypeAlias
 
 from spanproof.sandbox.scanners.context import Context
+from spanproof.sandbox.scanners.policy_lines import format_addition
 from spanproof.sandbox.scanners.python.names import OWN_PROCESSES, SENSITIVE, SINKS, TARGETS
 from spanproof.sandbox.scanners.python.parse import compute_column
 from spanproof.sandbox.scanners.reader.state import Arguments, Reader
@@ -83,8 +84,8 @@ class Machine(Reader):
         self.parse = parse
         self.text = text
         self.binds_socket = False
+        # Expressions that copy the environment only for programs that are started.
         self.handed_on: frozenset[ast.expr] = frozenset()
-        """Expressions that copy the environment only for programs that are started."""
         self.raised: list[Value] = []  # What the program raises, which a handler may get
         self.classes: list[Klass] = []
         self.overrides: dict[str, Value] = {}
@@ -114,6 +115,10 @@ class Machine(Reader):
             if flow is not None:
                 return flow
         return None
+
+    def format_allowed_call(self, name: str) -> str:
+        """Return the line of a policy that allows a call; none does where its object is not known."""
+        return "" if name.startswith("?") else format_addition("allowed_calls", name)
 
     def read_all_variables(self, who: str, node: Any) -> bool:
         """Report that the environment as a whole is read, unless it is only handed on."""

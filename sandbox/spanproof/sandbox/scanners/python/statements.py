@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 
+from spanproof.sandbox.scanners.policy_lines import format_removal
 from spanproof.sandbox.scanners.python import attributes, effects
 from spanproof.sandbox.scanners.python.expressions import make_function, operate, resolve_free_name
 from spanproof.sandbox.scanners.python.flow import BRANCHES
@@ -177,7 +178,9 @@ def _judge_import(m: Machine, module: str, node: ast.stmt) -> None:
     policy = m.context.boundary.policy
     top = module.partition(".")[0]
     if top in policy.denied_modules or module in policy.denied_modules:
-        m.add("module.odd", node, f"imports {module}, whose calls the policy denies")
+        line = format_removal("denied_modules", top if top in policy.denied_modules else module)
+        message = f"imports {module}, whose calls the policy denies"
+        m.add("module.odd", node, message, policy_line=line)
 
 
 def _execute_global(m: Machine, node: ast.Global) -> Flow:

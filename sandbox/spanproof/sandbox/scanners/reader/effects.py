@@ -188,7 +188,9 @@ def apply_effects(
             continue
         if effect.kind in _RULED:
             verdict = Verdict.DENY if effect.kind == "deny" else Verdict.REVIEW
-            m.add(effect.keyword, node, explain_call(m.plain_name(function.name), effect.keyword), verdict)
+            message = explain_call(m.plain_name(function.name), effect.keyword)
+            line = m.format_allowed_call(function.name)
+            m.add(effect.keyword, node, message, verdict, policy_line=line)
             continue
         value = _select_argument(m, effect, function, arguments)
         check = checks[effect.kind.removesuffix(_OPTIONAL)]

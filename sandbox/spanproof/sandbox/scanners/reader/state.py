@@ -116,9 +116,12 @@ class Reporter:
         """Return a resolved name as people write it."""
         return name
 
-    def add(self, rule: str, node: Any, message: str, verdict: Verdict | None = None) -> None:
-        """Report one finding; `rule` without the language."""
-        self.context.add(f"{self.language}.{rule}", self.place(node), message, verdict)
+    def add(
+        self, rule: str, node: Any, message: str, verdict: Verdict | None = None, *, policy_line: str = ""
+    ) -> None:
+        """Report one finding; `rule` without the language, `policy_line` would allow it."""
+        place = self.place(node)
+        self.context.add(f"{self.language}.{rule}", place, message, verdict, policy_line=policy_line)
 
     def crossed(self, crossing: Crossing | None, who: str, node: Any) -> bool:
         """Report a crossing of the boundary, if it is one; `who` is the name of a call or a program."""
@@ -358,10 +361,15 @@ class Reader(Reporter):
             elif isinstance(one, Const | Text | Path):
                 place = find_place(self.context.boundary, to_pieces(one), paths=kind.paths, hosts=kind.hosts)
                 if place is not None:
-                    self.add("call.unknown", node, self.unknown_call.format(who, place.message))
+                    message = self.unknown_call.format(who, place.message)
+                    self.add("call.unknown", node, message, policy_line=self.format_allowed_call(name))
             elif isinstance(one, Items | Mapping | OneOf) and id(one) not in seen:
                 seen.add(id(one))
                 pending.extend(self._list_held_places(one))
+
+    def format_allowed_call(self, name: str) -> str:
+        """Return the line of a policy that allows a call by its resolved name; empty where none does."""
+        return ""
 
     def _list_held_places(self, value: Items | Mapping | OneOf) -> Iterable[Value]:
         if isinstance(value, OneOf):

@@ -19,8 +19,8 @@ from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.shell.state import NOTHING, State, Stream, Words, read_known_text
 from spanproof.sandbox.scanners.shell.walk import Handler, Shell
 
+# Directories that are kept; with more, relative paths begin at the work directory.
 _MOST: Final = 8
-"""Directories that are kept; with more, relative paths begin at the work directory."""
 
 _WORK: Final = ""
 

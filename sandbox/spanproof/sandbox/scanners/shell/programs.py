@@ -18,6 +18,7 @@ from tree_sitter import Node
 from spanproof.sandbox.scanners.boundary import Action, Pieces, UseKind
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pieces import ENTRY, limit_texts, merge_pieces
+from spanproof.sandbox.scanners.policy_lines import format_addition
 from spanproof.sandbox.scanners.shell import directories, files, interpreters, network
 from spanproof.sandbox.scanners.shell.catalogue import (
     COMMAND_OPTIONS,
@@ -128,7 +129,7 @@ def _dispatch(
         return handler(shell, program, arguments, stdin, node)
     rule = DENIED.get(program) or ("system.change" if program.startswith(("mkfs.", "fsck.")) else None)
     if rule is not None:
-        shell.add(rule, node, f"runs {program}")
+        shell.add(rule, node, f"runs {program}", policy_line=format_addition("allowed_commands", program))
         return UNKNOWN_STREAM
     if program in SHELLS:
         return run_shell(shell, program, arguments, stdin, node)
@@ -164,7 +165,8 @@ def _judge_installer(shell: Shell, program: str, arguments: list[Words], node: N
     first = next((text for text in texts if not text.startswith("-")), "")
     runs_own = program == "npx" and first in PROJECT_TOOLS and texts[0] in {first, "--no", "--no-install"}
     if (not verbs and not runs_own) or first in verbs:
-        shell.add("command.install", node, f"{program} fetches and installs packages")
+        line = format_addition("allowed_commands", f"{program} {first}".strip())
+        shell.add("command.install", node, f"{program} fetches and installs packages", policy_line=line)
         network.judge_sources(shell, program, arguments, node)
     else:
         for one in arguments:
@@ -582,7 +584,9 @@ def _judge_other_program(shell: Shell, name: str, arguments: list[Words], node: 
     elif name.rpartition("/")[2] not in HARMLESS:
         if name.startswith(("/", "~", "../")):
             shell.judge_path(Action.READ, ((name,),), "runs a program:", node)
-        shell.add("command.unknown", node, f"runs {name[:60]}, which is no program the scanner knows")
+        line = format_addition("allowed_commands", name.rpartition("/")[2][:60])
+        message = f"runs {name[:60]}, which is no program the scanner knows"
+        shell.add("command.unknown", node, message, policy_line=line)
     if any(
         (read_known_text(one) or "").lstrip("-") in {"shell-escape", "enable-write18"} for one in arguments
     ):

@@ -145,10 +145,10 @@ class Shell(Reporter):
         # The sources of the last command substitution's text.
         self.substituted_from: frozenset[str] = frozenset()
 
+        # Variables that are set for the command at hand alone.
         self.given: set[str] = set()
-        """Variables that are set for the command at hand alone."""
+        # Whether the command at hand has no other variables: `env -i`.
         self.clears_environment = False
-        """Whether the command at hand has no other variables: `env -i`."""
         self._commands = 0
 
     def read(self, *, whole: bool = True) -> None:
