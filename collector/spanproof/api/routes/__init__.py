@@ -15,6 +15,7 @@ from spanproof.api.routes import (
     judges,
     live,
     overview,
+    replay,
     review,
     runs,
     sessions,
@@ -37,7 +38,7 @@ router = APIRouter(
 _OF_NO_PROJECT = (alerts, runs, cases, suites, experiments, settings)
 for area in (
     overview, live, traces, views, failures, alerts, runs, compare, sessions, boundary, cases, suites,
-    experiments, review, judges, settings,
+    experiments, replay, review, judges, settings,
 ):  # fmt: skip
     limits = [Depends(refuse_limited)] if area in _OF_NO_PROJECT else []
     router.include_router(area.router, dependencies=limits)
