@@ -132,7 +132,7 @@ def test_a_rule_that_fires_again_after_its_end_is_a_new_episode(judged, receiver
     assert len({body["alerts"][0]["id"] for body in receiver.bodies}) == 2
 
 
-def test_each_value_of_a_dimension_has_an_alert_and_a_tick_makes_one_notification(judged, receiver, engines):
+def test_each_value_of_a_dimension_has_an_alert_and_all_are_one_incident(judged, receiver, engines):
     judged("fail fail fail fail", agent="buyer")
     judged("fail fail fail fail", agent="pricer")
     judged("pass pass pass pass", agent="clerk")
@@ -140,13 +140,47 @@ def test_each_value_of_a_dimension_has_an_alert_and_a_tick_makes_one_notificatio
     engines.tick(engine)
     (body,) = receiver.bodies
     assert [alert["group"] for alert in body["alerts"]] == [{"agent": "buyer"}, {"agent": "pricer"}]
-    assert body["summary"] == "misquotes: 2 alerts, 2 firing"
+    assert body["summary"] == (
+        "misquotes: $54.00 is said, 4500 cents were returned, in 2 of 2 alerts. Together 8 of 8 over the last"
+        " 10 min; threshold 50 %. The worst: agent buyer (100 %); agent pricer (100 %)."
+    )
     judged("pass " * 9, agent="buyer")
     engines.tick(engine, 10)
-    assert [alert["group"] for alert in receiver.bodies[1]["alerts"]] == [{"agent": "buyer"}]
-    assert receiver.said == ["firing", "resolved"]
-    engines.tick(engine, 700)  # a group that the window has nothing of ends too
-    assert receiver.said == ["firing", "resolved", "resolved"]
+    engines.tick(engine, 299)
+    assert len(receiver.bodies) == 1  # updates wait for 5 min
+    engines.tick(engine, 300)
+    update = receiver.bodies[1]
+    assert (update["status"], update["incident"]["is_update"]) == ("firing", True)
+    assert {alert["group"]["agent"]: alert["status"] for alert in update["alerts"]} == {
+        "pricer": "firing",
+        "buyer": "resolved",
+    }
+    # A group that the window has nothing of ends too; the end of all is sent at once.
+    engines.tick(engine, 700)
+    assert receiver.said == ["firing", "firing", "resolved"]
+    assert len({body["incident"]["id"] for body in receiver.bodies}) == 1
+
+
+def test_an_end_that_waits_for_an_update_is_reported_after_a_restart(judged, receiver, engines):
+    judged("fail fail fail fail", agent="buyer")
+    judged("fail fail fail fail", agent="pricer")
+    watched = grouped(receiver, cooldown_s=10_000)
+    engine = engines.open(watched)
+    engines.tick(engine)
+    engines.tick(engine, 1)
+    judged("pass " * 9, agent="buyer")
+    judged("fail fail fail fail", agent="clerk")
+    engines.tick(engine, 10)
+    assert engine.close(60)
+    engine = engines.open(watched)
+    engines.tick(engine, 300)
+    update = receiver.bodies[-1]
+    assert update["incident"]["id"] == receiver.bodies[0]["incident"]["id"]
+    assert {alert["group"]["agent"]: alert["status"] for alert in update["alerts"]} == {
+        "clerk": "firing",
+        "pricer": "firing",
+        "buyer": "resolved",
+    }
 
 
 @pytest.mark.parametrize(("no_data", "said"), [("resolve", ["firing", "resolved"]), ("keep", ["firing"])])

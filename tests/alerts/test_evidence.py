@@ -107,22 +107,33 @@ def test_an_alert_that_comes_and_goes_pauses_longer_each_time(judged, receiver, 
 
 def test_a_rule_pages_so_often_a_day_and_sends_the_rest_at_once(judged, receiver, engines):
     day = 86_400
-    settings = {"group_by": ["agent"], "lower_bound": False, "for_s": 0, "min_count": 4, "window_s": 2 * day}
+    settings = {**QUICK, "group_by": ["agent"], "window_s": 2 * day}
     engine = engines.open(plain_rule(receiver, pages_per_day=2, **settings))
     for number in range(5):
-        judged("fail fail fail fail", agent=f"agent {number}", at_ns=NOW + number * HOUR * 10**9)
-        engines.tick(engine, number * HOUR + 1)
-    assert [len(body["alerts"]) for body in receiver.bodies] == [1, 1]
+        at_s = number * HOUR
+        judged("fail fail fail fail", agent=f"agent {number}", at_ns=NOW + at_s * 10**9)
+        engines.tick(engine, at_s + 1)
+        if number < 2:  # two incidents that end
+            judged("pass " * 50, agent=f"agent {number}", at_ns=NOW + at_s * 10**9)
+            engines.tick(engine, at_s + 2)
+    assert receiver.said == ["firing", "resolved", "firing", "resolved"]
     engines.tick(engine, day + 2)
-    assert [len(body["alerts"]) for body in receiver.bodies] == [1, 1, 3]
+    assert [alert["group"]["agent"] for alert in receiver.bodies[-1]["alerts"]] == [
+        "agent 2",
+        "agent 3",
+        "agent 4",
+    ]
 
 
 def test_a_restart_forgets_no_page_of_the_day(judged, receiver, engines):
     watched = plain_rule(receiver, pages_per_day=1, group_by=["agent"], **QUICK)
     for second, agent in enumerate(("buyer", "clerk")):
         judged("fail fail fail fail", agent=agent, at_ns=NOW + second * 10**9)
-        engines.tick(engines.open(watched), second + 1)
-    assert [len(body["alerts"]) for body in receiver.bodies] == [1]
+        engine = engines.open(watched)
+        engines.tick(engine, second + 0.1)
+        judged("pass " * 50, agent=agent, at_ns=NOW + second * 10**9)
+        engines.tick(engine, second + 0.2)
+    assert receiver.said == ["firing", "resolved"]
 
 
 def test_a_firing_alert_says_what_is_now_and_keeps_what_it_said_first(store, judged, receiver, engines):

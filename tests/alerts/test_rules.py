@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from spanproof.alerts import AlertRule, Reading, Webhook, read
 from spanproof.alerts.messages import summarise
 from spanproof.alerts.model import Status
-from spanproof.alerts.rules import Behind, look_behind
+from spanproof.alerts.rules import Details, fetch_details
 from spanproof.store import Store
 from spanproof.trace import Cause
 
@@ -26,8 +26,8 @@ def only(watched: AlertRule, store: Store, now_ns: int = NOW) -> Reading:
     return reading
 
 
-def behind(reading: Reading, store: Store) -> Behind:
-    (found,) = look_behind([reading], store)
+def behind(reading: Reading, store: Store) -> Details:
+    (found,) = fetch_details([reading], store)
     return found
 
 
@@ -315,7 +315,7 @@ def test_groups_are_looked_behind_at_once_and_apart(store, judged):
     for agent, words in (("buyer", "fail " * 30), ("cl'e\\rk", "fail fail"), ("temp", "pass")):
         judged(words, agent=agent)
     readings = read(rule(cohort={}, group_by=["agent"], min_count=1), store, NOW)
-    found = dict(zip((each.group["agent"] for each in readings), look_behind(readings, store), strict=True))
+    found = dict(zip((each.group["agent"] for each in readings), fetch_details(readings, store), strict=True))
     assert {agent: len(each.scores) for agent, each in found.items()} == {
         "buyer": 20,
         "cl'e\\rk": 2,

@@ -6,13 +6,14 @@ import base64
 import json
 import pickle
 import zlib
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
 import pytest
 from tests.benchmarks.conftest import WriteRows, grade, grades, read_one
 
-from spanproof.benchmarks import BENCHMARKS, BenchmarkError, Place, Source, read_problems
+from spanproof.benchmarks import BENCHMARKS, BenchmarkError, Grade, Place, Source, read_problems
 from spanproof.benchmarks.languages import find_missing
 
 HUMANEVAL = {
@@ -138,6 +139,25 @@ JAVASCRIPT = _javascript("console.assert(double(3) === 6)\nconsole.assert(double
 )
 def test_humaneval_x_in_javascript(write_rows: WriteRows, place: Place, code: str, expected: str) -> None:
     assert grades(read_one("humaneval-x", write_rows(JAVASCRIPT)), code, place) == {"tests": expected}
+
+
+@pytest.mark.parametrize("language", ["javascript", "python"])
+def test_tests_that_must_share_the_interpreter_can_be_refused(
+    write_rows: WriteRows, place: Place, language: str
+) -> None:
+    if language == "javascript":
+        row = _javascript("console.assert(double((x) => x) === 14)\n")
+        name, code = "humaneval-x", "  return 2 * x(7)\n}\n"
+    else:
+        test = "class Seven:\n    def get(self):\n        return 7\n\n"
+        test += "def check(candidate):\n    assert candidate(Seven()) == 14\n"
+        row = {"task_id": "Own/0", "prompt": "def double(x):\n", "entry_point": "double", "test": test}
+        row["canonical_solution"] = code = "    return 2 * x.get()\n"
+        name = "humaneval"
+    problem = read_one(name, write_rows(row))
+    assert grades(problem, code, place) == {"tests": "passed"}
+    found = grade(problem, code, replace(place, require_apart=True))["tests"]
+    assert (found.grade, found.reason[:24]) == (Grade.UNJUDGED, "its tests share the answ")
 
 
 def test_an_assertion_that_the_published_solution_fails_is_not_counted(

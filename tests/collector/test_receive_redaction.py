@@ -16,6 +16,7 @@ from spanproof.collector.receive.redaction import Redactor
 from spanproof.collector.wal import file as wal_file
 from spanproof.collector.wal.file import Record
 from spanproof.config.model import RedactionRules
+from spanproof.sandbox.scanners.secret_formats import FORMATS
 from spanproof.semconv import spanproof as ours
 from spanproof.trace import AttributeValue
 from spanproof.trace.otlp import any_value, attributes_of, encode_json
@@ -133,6 +134,34 @@ def test_many_values_at_once_are_as_each_alone(pattern, values) -> None:
     alone = Redactor(rules)
     attributes = redact(rules, **{f"k{place}": value for place, value in enumerate(values)})
     assert [attributes[f"k{place}"] for place in range(len(values))] == [alone.text(each) for each in values]
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        pytest.param(RedactionRules(patterns=("(?P<a>ab)", "(?P<a>ba)")), id="groups of one name"),
+        pytest.param(
+            RedactionRules(patterns=("(?s)a.*b", "(?i)BX"), keys=("b",)), id="one match over another"
+        ),
+        pytest.param(RedactionRules(patterns=("a|b|x",), keys=("x",)), id="one letter"),
+        pytest.param(RedactionRules(patterns=("^b$",), secrets=True), id="secrets beside a pattern"),
+    ],
+)
+@pytest.mark.parametrize(
+    "values", [["a", "b", "bx", "x"], ["xba", "GHP_ab"], ['{"b": "\\u0062x"}', "ab"]], ids=repr
+)
+def test_rules_together_find_what_each_finds_alone(rules, values) -> None:
+    alone = Redactor(rules)
+    attributes = redact(rules, **{f"k{number}": value for number, value in enumerate(values)})
+    assert [attributes[f"k{number}"] for number in range(len(values))] == [
+        alone.text(each) for each in values
+    ]
+
+
+@pytest.mark.parametrize("write", [str.lower, str.upper, str])
+def test_every_keyword_of_a_secret_is_looked_for_in_any_case(write) -> None:
+    screen = Redactor(RedactionRules(secrets=True))._screen
+    assert all(screen.search(write(word)) for form in FORMATS if not form.named for word in form.keywords)
 
 
 def test_it_is_done_before_the_log_the_pipeline_and_what_is_sent_on(

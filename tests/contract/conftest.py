@@ -13,6 +13,7 @@ from ..sandbox.backends.remote.daytona_service import on_loopback as daytona_on_
 from ..sandbox.backends.remote.e2b_service import on_loopback as e2b_on_loopback
 from ..sandbox.backends.remote.kubernetes_service import on_loopback as kubernetes_on_loopback
 from ..sandbox.backends.remote.modal_service import on_loopback as modal_on_loopback
+from .loopback_targets import Receiver, receiving
 from .recorded import PLACES, TIER
 
 BACKENDS = ("jail",) if TIER else list_backends()
@@ -82,3 +83,10 @@ def modal_settings() -> Iterator[dict[str, str]]:
     """Settings that lead to a Modal service on the loopback."""
     with modal_on_loopback() as (_, settings):
         yield settings
+
+
+@pytest.fixture
+def http() -> Iterator[Receiver]:
+    """A target of notifications on the loopback."""
+    with receiving() as receiver:
+        yield receiver

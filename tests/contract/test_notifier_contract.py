@@ -5,7 +5,6 @@ The receivers on the loopback take what the real ones document, and nothing else
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import hmac
 import json
@@ -15,103 +14,27 @@ import socketserver
 import sys
 import threading
 import time
-import uuid
-from collections.abc import Callable, Iterator
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from email import message_from_bytes, policy
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
 import pytest
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from spanproof.alerts import Alert, NotDelivered, Notification, Status, Target, notifier_for
-from spanproof.alerts.model import FailureLine, ScoreLine
+from spanproof.alerts.model import FailureLine, Incident, ScoreLine
 from spanproof.alerts.notifiers import Refreshing
 from spanproof.alerts.notifiers.registry import NOTIFIERS
 
-SECRET = "hush-hush-0123456789"
+from .loopback_targets import HTTP_KINDS, SECRET, IssueTracker, settings_of, target_of
+
 SUMMARY = (
     "groundedness.score of agent checkout: fails 6 of 40, 9 open (15 %) over the last 1 h; threshold 10 %."
 )
 AT = 1_790_000_000 * 10**9
-
-
-@dataclass
-class Request:
-    method: str
-    path: str
-    headers: dict[str, str]
-    body: bytes
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.body)
-
-
-@dataclass
-class Receiver:
-    """A target on the loopback.
-
-    Attributes:
-        answers: statuses given one after another, then 200.
-        hangs: requests are not answered until it is cleared.
-        respond: the JSON of an answer to a request.
-    """
-
-    port: int = 0
-    requests: list[Request] = field(default_factory=list)
-    answers: list[tuple[int, dict[str, str]]] = field(default_factory=list)
-    hangs: threading.Event = field(default_factory=threading.Event)
-    respond: Callable[[Request], Any] = lambda _: {}
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
-
-
-@pytest.fixture
-def http() -> Iterator[Receiver]:
-    receiver = Receiver()
-    receiver.hangs.set()
-
-    class Handler(BaseHTTPRequestHandler):
-        def handle_any(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            request = Request(self.command, self.path, dict(self.headers), body)
-            receiver.hangs.wait(60)
-            status, headers = receiver.answers.pop(0) if receiver.answers else (200, {})
-            if status == 200:
-                receiver.requests.append(request)
-            answer = json.dumps(receiver.respond(request)).encode() if status == 200 else b""
-            self.send_response(status)
-            for name, value in {**headers, "Content-Length": str(len(answer))}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            with suppress(OSError):  # the client did not wait
-                self.wfile.write(answer)
-
-        do_GET = do_POST = do_PUT = do_PATCH = handle_any
-
-        def log_message(self, *args: object) -> None:
-            """Keep the test's output clean."""
-
-    class Server(ThreadingHTTPServer):
-        def handle_error(self, *args: object) -> None:
-            """A client that did not wait is one of the tests."""
-
-    server = Server(("127.0.0.1", 0), Handler)
-    receiver.port = server.server_port
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    yield receiver
-    receiver.hangs.set()
-    server.shutdown()
-    thread.join()
-    server.server_close()
 
 
 @dataclass
@@ -160,37 +83,6 @@ def smtp() -> Iterator[MailServer]:
         yield state
         server.shutdown()
         thread.join()
-
-
-HTTP_KINDS = sorted(NOTIFIERS.keys() - {"email", "exec"})
-
-
-def settings_of(kind: str, url: str) -> dict[str, Any]:
-    """Settings that lead to a receiver on the loopback."""
-    by_kind: dict[str, dict[str, Any]] = {
-        "webhook": {"url": f"{url}/hook?token={SECRET}", "secret": SECRET},
-        "slack": {"url": f"{url}/services/{SECRET}"},
-        "teams": {"url": f"{url}/workflows/{SECRET}"},
-        "discord": {"url": f"{url}/api/webhooks/1/{SECRET}"},
-        "pagerduty": {"url": url, "routing_key": SECRET},
-        "opsgenie": {"url": url, "api_key": SECRET},
-        "alertmanager": {"url": url, "headers": {"Authorization": f"Bearer {SECRET}"}},
-        "github": {"url": url, "repository": "acme/shop", "token": SECRET, "labels": ["agents"]},
-        "gitlab": {"url": url, "project": "acme/shop", "token": SECRET},
-        "linear": {"url": url, "team": "OPS", "api_key": SECRET, "label_ids": ["l-1"]},
-        "jira": {
-            "url": url,
-            "project": "OPS",
-            "token": SECRET,
-            "user": "a@b.c",
-            "labels": ["agents"],
-        },
-    }
-    return {"kind": kind, **by_kind[kind]}
-
-
-def target_of(settings: dict[str, Any]) -> Target:
-    return TypeAdapter[Target](Target).validate_python(settings)
 
 
 def alert(
@@ -345,7 +237,7 @@ def test_what_an_agent_printed_neither_mentions_nor_formats_nor_floods(http, kin
         assert len(blocks) <= 50
         assert all(len(block["text"]["text"]) <= 3000 for block in blocks if "text" in block)
         assert all(len(block["text"]["text"]) <= 150 for block in blocks if block["type"] == "header")
-        assert "and 35 more" in request.body.decode()
+        assert "and 20 more: together 120 of 800" in request.body.decode()
     elif kind == "discord":
         (request,) = http.requests
         assert request.json["allowed_mentions"] == {"parse": []}
@@ -358,119 +250,25 @@ def test_what_an_agent_printed_neither_mentions_nor_formats_nor_floods(http, kin
         assert len(request.body) < 28_000
         assert "![i](" not in request.body.decode()
     elif kind == "pagerduty":
-        assert len(http.requests) == 40
-        assert all(len(request.json["payload"]["summary"]) <= 1024 for request in http.requests)
-        assert all(len(request.body) < 512 * 1024 for request in http.requests)
+        (request,) = http.requests
+        assert len(request.json["payload"]["summary"]) <= 1024
+        assert len(request.body) < 512 * 1024
     elif kind == "opsgenie":
         assert all(len(request.json["message"]) <= 130 for request in http.requests)
         assert all(len(request.json["description"]) <= 15_000 for request in http.requests)
     elif kind == "jira":
-        assert tracker.states() == ["open"] * 40
+        assert tracker.states() == ["open"]
         for text in tracker.texts():
             assert text.count("{noformat}") == 2
             assert len(text) < 32_767
     elif kind in ("github", "gitlab", "linear"):
-        assert tracker.states() == ["open"] * 40
+        assert tracker.states() == ["open"]
         for text in tracker.texts():
             fence = re.match(r"`+", text)
             assert fence is not None
             inside = text[fence.end() :].partition(f"\n{fence[0]}\n")[0]
             assert "@everyone" in inside
             assert fence[0] not in inside
-
-
-class IssueTracker:
-    """Answers as an issue tracker does: it has the issues that were opened, page by page."""
-
-    def __init__(self, kind: str) -> None:
-        self._kind = kind
-        self._issues: list[dict[str, Any]] = []
-
-    def serve(self, receiver: Receiver) -> IssueTracker:
-        answers = {"github": self.answer, "gitlab": self.answer, "linear": self.answer_graphql}
-        answers["jira"] = self.answer_jira
-        if self._kind in answers:
-            receiver.respond = answers[self._kind]
-        return self
-
-    def answer(self, request: Request) -> Any:
-        path, query = urlsplit(request.path).path, parse_qs(urlsplit(request.path).query)
-        number = re.search(r"/issues/(\d+)", path)
-        if request.method == "GET":
-            size, page = int(query["per_page"][0]), int(query["page"][0])
-            return self._issues[::-1][(page - 1) * size : page * size]
-        if path.endswith("/issues"):
-            assert path in ("/repos/acme/shop/issues", "/api/v4/projects/acme%2Fshop/issues")
-            key, opened = ("number", "open") if self._kind == "github" else ("iid", "opened")
-            self._issues.append({**request.json, key: len(self._issues) + 1, "state": opened})
-        elif request.method in ("PATCH", "PUT"):
-            assert number is not None
-            assert request.json in ({"state": "closed"}, {"state_event": "close"})
-            self._issues[int(number[1]) - 1]["state"] = "closed"
-        return {}
-
-    def answer_graphql(self, request: Request) -> Any:
-        """Answer as Linear's API does, whose states of a team have a type and a position."""
-        assert (request.path, request.headers["Authorization"]) == ("/graphql", SECRET)
-        query, variables = request.json["query"], request.json["variables"]
-        if "issueCreate" in query:
-            assert uuid.UUID(variables["input"]["id"]).version == 4
-            assert (variables["input"]["teamId"], variables["input"]["labelIds"]) == ("team-1", ["l-1"])
-            self._issues.append({**variables["input"], "state": "open"})
-            return {"data": {"issueCreate": {"success": True}}}
-        if "issueUpdate" in query:
-            assert variables["input"] == {"stateId": "done"}
-            next(each for each in self._issues if each["id"] == variables["id"])["state"] = "closed"
-        elif "query" in query:
-            types = {"open": "unstarted", "closed": "completed"}
-            known = [
-                {"id": each["id"], "state": {"type": types[each["state"]]}}
-                for each in self._issues
-                if each["id"] == variables["id"]
-            ]
-            states = [{"id": "shipped", "position": 4.5}, {"id": "done", "position": 3}]
-            teams = [{"id": "team-1", "states": {"nodes": states}}] if variables["team"] == "OPS" else []
-            return {"data": {"issues": {"nodes": known}, "teams": {"nodes": teams}}}
-        return {"data": {}}
-
-    def answer_jira(self, request: Request) -> Any:
-        """Answer as Jira Cloud does, whose statuses have a category, whatever a project calls them."""
-        login = base64.b64decode(request.headers["Authorization"].removeprefix("Basic ")).decode()
-        assert login == f"a@b.c:{SECRET}"
-        path, query = urlsplit(request.path).path, parse_qs(urlsplit(request.path).query)
-        categories = {"open": "new", "closed": "done"}
-        if path == "/rest/api/2/search/jql":
-            label = re.fullmatch(r'project = "OPS" AND labels = "([^"]+)"', query["jql"][0])
-            assert label is not None
-            return {
-                "issues": [
-                    {
-                        "key": each["key"],
-                        "fields": {"status": {"statusCategory": {"key": categories[each["state"]]}}},
-                    }
-                    for each in self._issues
-                    if label[1] in each["labels"]
-                ]
-            }
-        if path == "/rest/api/2/issue":
-            fields = request.json["fields"]
-            assert (fields["project"], fields["issuetype"]) == ({"key": "OPS"}, {"name": "Task"})
-            assert {"spanproof", "agents"} < set(fields["labels"])
-            assert len(fields["summary"]) <= 255
-            self._issues.append({**fields, "key": f"OPS-{len(self._issues) + 1}", "state": "open"})
-        elif path.endswith("/transitions") and request.method == "GET":
-            ways = [("11", "indeterminate"), ("31", "done")]
-            return {"transitions": [{"id": each, "to": {"statusCategory": {"key": to}}} for each, to in ways]}
-        elif path.endswith("/transitions"):
-            assert request.json == {"transition": {"id": "31"}}
-            self._issues[int(path.split("/")[-2].removeprefix("OPS-")) - 1]["state"] = "closed"
-        return {}
-
-    def states(self) -> list[str]:
-        return [issue["state"].replace("opened", "open") for issue in self._issues]
-
-    def texts(self) -> list[str]:
-        return [issue.get("body") or issue["description"] for issue in self._issues]
 
 
 def test_the_signature_of_a_webhook_can_be_checked(http):
@@ -560,6 +358,77 @@ def test_pagerduty_gets_a_trigger_and_a_resolve_of_one_incident(http):
     assert trigger["payload"]["severity"] == "error"
     assert trigger["payload"]["timestamp"] == "2026-09-21T14:12:20.000Z"
     assert trigger["links"][0]["href"].startswith("https://spanproof.example/")
+
+
+def member(number: int, status: Status = Status.FIRING, update: int = 0, **changes: Any) -> Alert:
+    """Return one of the tenants that fail by one database."""
+    return alert(
+        number,
+        status,
+        group={"attribute:tenant": f"t{number}"},
+        cohort={"attribute:tenant": f"t{number}", "release": "2026.11"},
+        failures=(FailureLine(f"database is locked after {number} s", 4),),
+        shared={"service": "shop", "model": f"m{number % 2}"},
+        incident=Incident("incident-1", AT - 60 * 10**9, update),
+        **changes,
+    )
+
+
+def incident(update: int = 0, firing: int = 120, ended: int = 0) -> Notification:
+    """Return a notification of an incident of so many tenants."""
+    members = [member(number, update=update) for number in range(1, firing + 1)]
+    members += [member(number, Status.RESOLVED, update) for number in range(firing + 1, firing + ended + 1)]
+    return notification(*members, number=update + 1)
+
+
+def test_an_incident_names_what_its_members_share_first():
+    found = incident()
+    assert found.title == "FIRING: checkout misquotes – 120 alerts"
+    assert found.summary == (
+        "checkout misquotes: database is locked after <value> s, in 120 of 120 alerts; all of service shop,"
+        " release 2026.11. Together 720 of 4800 over the last 1 h; threshold 10 %. The worst:"
+        " attribute:tenant t1 (15 %); attribute:tenant t2 (15 %); attribute:tenant t3 (15 %) and 117 more."
+    )
+    update = incident(1, firing=2, ended=1)
+    assert update.title == "UPDATE: checkout misquotes – 2 alerts"
+    assert update.summary.endswith("Ended: attribute:tenant t3.")
+    over = incident(2, firing=0, ended=3)
+    assert over.title == "RESOLVED: checkout misquotes – the incident has ended"
+    assert "no alert fires any more after 1 min" in over.summary
+
+
+def test_members_without_a_common_cause_have_none_named():
+    alerts = [
+        replace(member(number), failures=(FailureLine(text, 4),), shared={}, cohort={"agent": text})
+        for number, text in enumerate(("database is locked", "HTTP 403", "no such order"), 1)
+    ]
+    assert notification(*alerts).summary.startswith("checkout misquotes: 3 alerts. Together 18 of 120")
+
+
+@pytest.mark.parametrize("kind", sorted(set(HTTP_KINDS) - {"alertmanager"}))
+def test_an_incident_of_120_members_is_one_thing_at_its_target(http, kind):
+    """One message, event or issue for the beginning, an update of it, and its end."""
+    tracker = IssueTracker(kind).serve(http)
+    notifier = notifier_for(target_of(settings_of(kind, http.url)))
+    keys = set()
+    for number, made in enumerate((incident(), incident(1, firing=119, ended=1), incident(2, 0, 119))):
+        seen = len(http.requests)
+        notifier.send(made)
+        written = [request for request in http.requests[seen:] if request.method != "GET"]
+        text = re.sub(r"\\+", "", " ".join(request.body.decode() for request in written))
+        assert ("database is locked" in text) is (number < 2) or kind == "webhook"
+        if kind == "pagerduty":
+            (event,) = written
+            keys.add((event.json["dedup_key"], "trigger" if number < 2 else "resolve"))
+            assert event.json["event_action"] == ("trigger" if number < 2 else "resolve")
+        elif kind == "webhook":
+            (document,) = written
+            assert document.json["incident"]["id"] == "incident-1"
+            assert document.json["incident"]["firing"] == (120, 119, 0)[number]
+            assert sum(bool(one["scores"]) for one in document.json["alerts"]) == 20
+    if kind == "pagerduty":
+        assert keys == {("incident-1", "trigger"), ("incident-1", "resolve")}
+    assert tracker.states() in ([], ["closed"])
 
 
 def test_opsgenie_creates_and_closes_by_alias(http):

@@ -1,4 +1,4 @@
-"""The package for TypeScript: agents of the AI SDK and LangChain.js, their own spans, and a collector."""
+"""The package for TypeScript: agents of four frameworks, their own spans, and a collector."""
 
 from __future__ import annotations
 
@@ -60,3 +60,22 @@ def test_the_code_of_agents_in_typescript_is_replayed_and_judged(tmp_path: Path,
                 "python",
                 "python 3.11.7",
             )
+
+
+def test_agents_of_openai_and_langgraph_are_judged_by_their_own_spans(tmp_path: Path) -> None:
+    with serving(tmp_path) as (_, where):
+        run_node(PACKAGE, "test/frameworks.mjs", where["http"])
+        wait_evaluated(where, 2)
+        wait_until(lambda: len(stored(tmp_path)) == 2)
+        clerks = [run for row in stored(tmp_path).values() for run in row["runs"] if run["agent"] == "clerk"]
+        assert len(clerks) == 2
+        for judged in clerks:
+            for layer in ("correctness", "boundary", "execution", "trajectory"):
+                assert judged["layers"][layer]["label"] == "pass", judged
+        for trace_id in stored(tmp_path):
+            shown = json.loads(cli("show", trace_id, "--store", str(tmp_path / "store"), "--json").stdout)
+            run = next(each["run"] for each in shown["runs"] if each["run"]["name"] == "clerk")
+            assert run["answer"]["text"] == "The lines add up to 4500 cents."
+            assert run["cohort"]["prompt_version"] == "v12"
+            (snippet,) = run["steps"][0]["snippets"]
+            assert (snippet["source"], snippet["observation"]) == (CODE, "4500\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from typing import Any
 
 from agents import Agent, ModelResponse, Usage, function_tool
@@ -69,3 +70,33 @@ def handler() -> Agent:
             raise NotImplementedError
 
     return Agent(name="handler", model=Scripted(), tools=[look_up])
+
+
+def wavering_graph() -> Any:
+    """Fail in 30 % of the trials."""
+    answers = [AIMessage(f"The refund of order A-17 is {_draw_amount()}.")]
+    return create_react_agent(ScriptedChat(responses=answers), [refund_cents], name="clerk")
+
+
+def wavering_handler() -> Agent:
+    """Fail in 30 % of the trials."""
+    from agents import Model
+
+    text = f"The refund of order A-17 is {_draw_amount()}."
+
+    class Scripted(Model):
+        async def get_response(self, *_args: Any, **_options: Any) -> ModelResponse:
+            part = ResponseOutputText(annotations=[], text=text, type="output_text")
+            item = ResponseOutputMessage(
+                id="m", content=[part], role="assistant", status="completed", type="message"
+            )
+            return ModelResponse(output=[item], usage=Usage(), response_id=None)
+
+        def stream_response(self, *_args: Any, **_options: Any) -> Any:
+            raise NotImplementedError
+
+    return Agent(name="handler", model=Scripted())
+
+
+def _draw_amount() -> str:
+    return "$45.00" if random.random() >= 0.3 else "$54.00"

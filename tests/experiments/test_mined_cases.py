@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from spanproof.cli.app import run as run_command
 from spanproof.experiments import Settings, TrialVerdict, agent_in_module, rescore_experiment, run_experiment
+from spanproof.suites import load_suite
+from spanproof.suites.environment import describe_changed_environment
 
 BROKEN = "def total(xs):\n    return sum(xs[1:])\n"
 FIXED = "def total(xs):\n    return sum(xs)\n"
@@ -50,6 +53,18 @@ def mined(request, tmp_path, capsys) -> tuple[str, Path]:
     return request.param, suite
 
 
+def check_environment(suite, engine):
+    """The case is pinned to the sandbox's packages; a run with others says so."""
+    (case,) = load_suite(suite)
+    pinned = case.source["environment"]
+    assert pinned
+    assert describe_changed_environment([case], engine.sandbox) == ""
+    other = replace(case, source={**case.source, "environment": "0" * 16})
+    changed = describe_changed_environment([other], engine.sandbox)
+    assert "1 of 1 cases were mined in another environment" in changed
+    assert f"(0000000000000000, it is {pinned} now)" in changed
+
+
 def judge(name, suite, tmp_path, engine):
     found = run_experiment(
         agent_in_module(f"mending_agents:{name}"), suite, tmp_path / name, engine, Settings(timeout_s=60)
@@ -66,6 +81,7 @@ def test_who_applies_the_fix_passes_and_who_does_nothing_fails(mined, tmp_path, 
         assert trial.verdict is TrialVerdict.PASSED, trial
     (again,) = rescore_experiment(tmp_path / fixing[0], suite, tmp_path / "again", engine).trials
     assert again.verdict is TrialVerdict.PASSED
+    check_environment(suite, engine)
     idle = ("idle_handler", "handler_of_tests", "patcher_of_nothing")
     for name in idle if place == "shop.py" else ("idle_coder",):
         trial = judge(name, suite, tmp_path, engine)

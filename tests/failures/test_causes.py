@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -13,7 +15,7 @@ from spanproof.failures.taxonomy import CAP, load_dimensions
 from spanproof.sandbox import FailureClass
 from spanproof.trace import Cohort, Label, Layer, Score, Scored, Skipped
 
-BENCH = Path(__file__).parents[1] / "bench" / "failures.py"
+BENCH = Path(__file__).parents[1] / "bench"
 
 
 def score(layer: Layer, name: str, value: float, label: Label | None = Label.PASS) -> Score:
@@ -106,12 +108,28 @@ def test_skipped_scores_rate_nothing():
     assert all(rating.value is None for rating in rate_run([skipped]))
 
 
-def test_clusters_are_the_causes_of_the_benchmark():
-    spec = importlib.util.spec_from_file_location("bench_failures", BENCH)
+def load_bench(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"bench_{name}", BENCH / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
-    bench = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(bench)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_clusters_are_the_causes_of_the_benchmark():
+    bench = load_bench("failures")
     (whole, *_) = bench.measure("kinds", bench.read_kinds())
     assert whole["ari"] >= 0.95
     assert whole["one_out"] >= 0.9
+
+
+def test_failed_runs_of_12_causes_are_12_clusters_each_with_cause_and_fix():
+    bench = load_bench("failed_runs")
+    found = bench.measure(runs_per_cause=5)
+    assert len(bench.CAUSES) == 12
+    assert 10 <= found.clusters <= 14
+    assert found.rand_index >= 0.95
+    assert found.memberships == 1.0
+    assert found.unexplained == ()

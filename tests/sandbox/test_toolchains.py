@@ -140,3 +140,24 @@ def test_an_interpreter_that_starts_itself_again_is_on_record(jail, language, so
         each.target.rpartition("/")[2]: each.count for each in jail.run(Program(language, source)).attempts
     }
     assert started[language] == 1
+
+
+@pytest.mark.parametrize(
+    ("language", "source", "run"),
+    [
+        ("scala", "object Adder extends App {\n  println(1)\n}\n", "scala -cp .classes Adder"),
+        ("swift", "print(1)\n", "./main"),
+    ],
+)
+def test_scala_and_swift_are_built_and_then_run(language, source, run):
+    script = build_script(Program(language, source))
+    assert script.files[TOOLCHAINS[language].file] == source.encode()
+    assert script.source.endswith(f"{run}\n")
+    assert TOOLCHAINS[language].build in script.source
+
+
+def test_caches_of_go_are_no_files_of_the_program():
+    script = build_script(Program("go", "package main\nfunc main() {}\n")).source
+    assert "GOCACHE=/tmp/" in script
+    assert "GOPATH=/tmp/" in script
+    assert "XDG_CONFIG_HOME=/tmp/" in script

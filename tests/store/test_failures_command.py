@@ -49,6 +49,22 @@ def listed(location, capfd):
     return read
 
 
+def test_tickets_without_a_tracker_are_refused(location, capfd):
+    assert run(["failures", "tickets", "--store", location]) == 2
+    assert "no tracker is configured" in capfd.readouterr().err
+
+
+def test_a_tracker_that_does_not_answer_fails_the_command(location, tmp_path, capfd):
+    tracker = "{kind: github, repository: a/b, token: t, url: 'http://127.0.0.1:9', timeout_s: 1}"
+    config = tmp_path / "spanproof.yaml"
+    config.write_text(f"tickets: {{notify: [{tracker}]}}")
+    assert run(["failures", "tickets", "--store", location, "--config", str(config), "--json"]) == 1
+    (row,) = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+    assert row["status"] == "firing"
+    assert row["summary"].startswith("3 runs in the last 30 d, 0 before.")
+    assert row["error"].startswith("github 127.0.0.1:9: Connect")
+
+
 def test_clusters_are_listed_the_commonest_first(listed):
     first, second = listed()
     assert (first["name"], first["runs"], first["state"]) == ("ShopError: order <value> is locked", 3, "open")

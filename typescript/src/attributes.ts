@@ -12,6 +12,9 @@ export const ENVIRONMENT_PACKAGES = "spanproof.environment.packages"
 export const ENVIRONMENT_PYTHON = "spanproof.environment.python"
 export const ENVIRONMENT_PLATFORM = "spanproof.environment.platform"
 export const COHORT_PREFIX = "spanproof.cohort."
+export const SESSION_ID = "session.id"
+export const USER_ID = "user.id"
+export const TAGS = "tag.tags"
 
 /** Where instrumentations write the name of a tool that was called, in the order in which they are read. */
 export const TOOL_NAMES = ["ai.toolCall.name", "gen_ai.tool.name", "tool.name"] as const

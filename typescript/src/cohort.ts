@@ -1,6 +1,6 @@
 /** The cohort of a run: what its scores are grouped and compared by. */
 import { type Attributes, type Context, context, createContextKey } from "@opentelemetry/api"
-import { COHORT_PREFIX } from "./attributes.js"
+import { COHORT_PREFIX, SESSION_ID, TAGS, USER_ID } from "./attributes.js"
 
 export interface Cohort {
   /** Project of the scores. */
@@ -13,6 +13,12 @@ export interface Cohort {
   release?: string
   /** Set of recorded data that the run works on. */
   fixtureSet?: string
+  /** Conversation that the run belongs to, the same for each turn. */
+  session?: string
+  /** Id of the user that the run works for. */
+  user?: string
+  /** Words of your own. */
+  tags?: readonly string[]
 }
 
 const KEY = createContextKey("spanproof-cohort")
@@ -30,11 +36,20 @@ export function cohortOf(active: Context): Cohort {
 
 /** Return the attributes of a cohort. */
 export function cohortAttributes(cohort: Cohort): Attributes {
-  const { project, task, promptVersion, release, fixtureSet } = cohort
-  const named = { project, task, prompt_version: promptVersion, release, fixture_set: fixtureSet }
-  return Object.fromEntries(
-    Object.entries(named)
-      .filter(([, value]) => value !== undefined)
-      .map(([name, value]) => [COHORT_PREFIX + name, String(value)]),
-  )
+  const { project, task, promptVersion, release, fixtureSet, session, user, tags } = cohort
+  const named = {
+    [`${COHORT_PREFIX}project`]: project,
+    [`${COHORT_PREFIX}task`]: task,
+    [`${COHORT_PREFIX}prompt_version`]: promptVersion,
+    [`${COHORT_PREFIX}release`]: release,
+    [`${COHORT_PREFIX}fixture_set`]: fixtureSet,
+    [SESSION_ID]: session,
+    [USER_ID]: user,
+  }
+  const attributes: Attributes = {}
+  for (const [name, value] of Object.entries(named)) {
+    if (value !== undefined) attributes[name] = String(value)
+  }
+  if (tags !== undefined) attributes[TAGS] = tags.map(String)
+  return attributes
 }

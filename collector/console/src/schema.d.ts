@@ -1127,6 +1127,11 @@ export interface components {
         AlertRow: {
             /** Id */
             id: string;
+            /**
+             * Incident
+             * @description The id of the incident that it is a member of.
+             */
+            incident: string;
             /** Rule */
             rule: string;
             /**

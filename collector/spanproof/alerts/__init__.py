@@ -1,7 +1,8 @@
 """Scores that get bad to notifications: rules over the store, the state of alerts, and their targets."""
 
 from spanproof.alerts.engine import AlertEngine
-from spanproof.alerts.model import Alert, Notification, Status
+from spanproof.alerts.model import Alert, Status
+from spanproof.alerts.notification import Notification
 from spanproof.alerts.notifiers import NotDelivered, Notifier, notifier_for
 from spanproof.alerts.rules import Reading, read
 from spanproof.config.alerts import AlertRule

@@ -14,7 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from spanproof.alerts.messages import format_utc
-from spanproof.alerts.model import Alert, Notification, Status
+from spanproof.alerts.model import Alert, Status
+from spanproof.alerts.notification import Notification
 from spanproof.alerts.notifiers.base import NotDelivered, Notifier, Refreshing
 from spanproof.config.targets import Target
 from spanproof.store import AlertLog, Delivery, StoreError
@@ -93,8 +94,8 @@ class Courier:
             self._items.sort(key=lambda item: item.notification.at_ns)
             self._changed.notify_all()
 
-    def keep_firing(self, alert: Alert) -> None:
-        """Refresh this alert, which the target got before, where the target needs that."""
+    def keep_alert(self, alert: Alert) -> None:
+        """Refresh this alert where the target needs that; one that has ended is posted once more."""
         with self._changed:
             self._firing[alert.id] = alert
             self._changed.notify_all()
@@ -301,4 +302,9 @@ class Courier:
             self._notifier.refresh(alerts)
         except NotDelivered as problem:
             _log.warning("alerts are not refreshed: %s", problem)
+        else:
+            with self._changed:
+                for alert in alerts:
+                    if alert.status is Status.RESOLVED and self._firing.get(alert.id) is alert:
+                        del self._firing[alert.id]
         self._refresh_at_s = time.monotonic() + self._notifier.refresh_s

@@ -1,7 +1,7 @@
 """Sentences and links: what a notification says to people, without the markup of any target.
 
-Explanations quote what agents printed, so they are hostile: control characters go, each is one short line,
-and every notifier escapes them for its own markup.
+Explanations quote what agents printed, so they are hostile: control characters go, all text becomes one short
+line, and every notifier escapes them for its own markup.
 """
 
 from __future__ import annotations
@@ -66,19 +66,21 @@ def describe_bound(rule: AlertRule, reading: Reading | None = None) -> str:
         return f"budget {rule.burn_rate.budget:.3g}{lower}"
     if rule.baseline is not None:
         earlier = "the release before" if rule.baseline.previous_release else "the same window before"
-        before = "nothing" if reading is None or reading.before is None else _format_percent(reading.before)
-        return f"{earlier} had {before}, bound a rise by {_format_percent(rule.threshold)}{lower}"
-    return f"threshold {_format_percent(rule.threshold)}{lower}"
+        before = "nothing" if reading is None or reading.before is None else format_percent(reading.before)
+        return f"{earlier} had {before}, bound a rise by {format_percent(rule.threshold)}{lower}"
+    return f"threshold {format_percent(rule.threshold)}{lower}"
 
 
 def format_title(alert: Alert) -> str:
     """Return a headline."""
+    if alert.title:
+        return flatten_line(alert.title, 150)
     sign = "FIRING" if alert.status is Status.FIRING else "RESOLVED"
     return flatten_line(f"{sign}: {alert.rule} – {describe_cohort(alert.cohort)}", 150)
 
 
 def format_scores(alert: Alert) -> tuple[str, ...]:
-    """Return the scores behind an alert, a line each, the first few."""
+    """Return the first scores of an alert, one line per score."""
     lines = []
     for score in alert.scores[:_MOST_SCORES]:
         amount = score.raw if score.raw is not None else score.value
@@ -88,7 +90,7 @@ def format_scores(alert: Alert) -> tuple[str, ...]:
 
 
 def format_failures(alert: Alert) -> tuple[str, ...]:
-    """Return the commonest failures of an alert, or the causes of what is open, a line each."""
+    """Return the commonest failures of an alert, or the causes of what is open, one line per failure."""
     return tuple(f"{failure.count} × {flatten_line(failure.text, 160)}" for failure in alert.failures)
 
 
@@ -97,13 +99,18 @@ def name_failures(alert: Alert) -> str:
     return "Commonest causes" if alert.measure == Measure.OPEN_RATE else "Commonest failures"
 
 
+def name_scores(alert: Alert) -> str:
+    """Return the heading of `format_scores`: a cluster of failures has runs."""
+    return "Runs" if alert.title else "Scores"
+
+
 def format_plain_text(alert: Alert) -> str:
     """Return the whole message as plain text, for mail and issues."""
     parts = [alert.summary, f"Since {format_utc(alert.since_ns)}."]
     if alert.failures:
         parts += ["", f"{name_failures(alert)}:", *(f"  {line}" for line in format_failures(alert))]
     if alert.scores:
-        parts += ["", "Scores:", *(f"  {line}" for line in format_scores(alert))]
+        parts += ["", f"{name_scores(alert)}:", *(f"  {line}" for line in format_scores(alert))]
     if alert.url:
         parts += ["", alert.url]
     return "\n".join(parts)
@@ -155,15 +162,16 @@ def _describe_measure(reading: Reading) -> str:
         name = "mean" if rule.measure is Measure.MEAN else rule.measure.value
         return f"{name} {value:.4g}{' ' + unit if unit else ''} of {reading.whole}"
     if rule.measure is Measure.FAIL_RATE and reading.verdicts is not None:
-        return f"{reading.verdicts.words} ({_format_percent(value)})"
+        return f"{reading.verdicts.words} ({format_percent(value)})"
     of = f"{reading.part} of {reading.whole}"
     if rule.measure is Measure.OPEN_RATE:
         what = "answers" if rule.layer is Layer.GROUNDEDNESS else "runs"
-        return f"{of} {what} are open ({_format_percent(value)})"
+        return f"{of} {what} are open ({format_percent(value)})"
     if not rule.measure.is_rate:
         return f"{of} in a row {'errored' if rule.measure is Measure.CONSECUTIVE_ERRORS else 'failed'}"
-    return f"{_format_percent(value)} {_WHAT[rule.measure]} ({of})"
+    return f"{format_percent(value)} {_WHAT[rule.measure]} ({of})"
 
 
-def _format_percent(share: float) -> str:
+def format_percent(share: float) -> str:
+    """Return a share as `12.5 %`."""
     return f"{share * 100:.3g} %"

@@ -1,23 +1,17 @@
-"""Alerts and notifications as values: what notifiers are given, and what the store keeps.
+"""Alerts as values: what notifiers get, and what the store keeps.
 
-A notification says what changed in one rule at one time: one alert or several, which chat targets get as one
-message. Everything that a message needs is in it, so that it can be sent after a restart.
+Everything that a message needs is in an alert, so that it can be sent after a restart.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
-
-from spanproof.trace.codec import to_plain
-
-JSON_VERSION = 2
 
 
 class Status(StrEnum):
-    """What a notification says of an alert."""
+    """Whether an alert fires, or has ended."""
 
     FIRING = "firing"
     RESOLVED = "resolved"
@@ -25,7 +19,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ScoreLine:
-    """One score behind an alert."""
+    """One score of an alert."""
 
     id: str
     trace_id: str
@@ -41,18 +35,33 @@ class ScoreLine:
 
 @dataclass(frozen=True, slots=True)
 class FailureLine:
-    """One of the commonest failures behind an alert."""
+    """One of the commonest failures of an alert."""
 
     text: str
     count: int
 
 
 @dataclass(frozen=True, slots=True)
-class Alert:
-    """One alert: a rule fires for one group of values, or does no more.
+class Incident:
+    """What the firing alerts of one rule are together.
 
     Attributes:
-        id: of the episode, from its first firing to its end: targets that keep incidents know it by this.
+        id: from the first notification until none of its alerts fires: the key of the incident at a target.
+        since_ns: when its first alert began; Unix nanoseconds.
+        update: 0 in its first notification, then the number of the notification within the incident.
+    """
+
+    id: str
+    since_ns: int
+    update: int
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """One alert: a rule fires for one group of values, or no longer does.
+
+    Attributes:
+        id: of the episode, from its first firing to its end.
         severity: `critical`, `error`, `warning` or `info`.
         metric: the score, as the gate writes it.
         cohort: dimension to value, of the scores that were measured.
@@ -63,8 +72,11 @@ class Alert:
         since_ns, at_ns: when it began, and when this was read; Unix nanoseconds.
         value, low: the rate or amount, and the lower end of the rate's interval.
         part, whole: how many of how many.
-        failures, scores: the commonest failures, and scores behind it.
+        failures, scores: the commonest failures, and scores that show them.
+        shared: further dimensions that have one value in all of `scores`.
         url: of the console; empty where none is configured.
+        incident: the incident that it is a member of; None before its first notification.
+        title: its headline, in place of one made of rule and cohort.
     """
 
     id: str
@@ -91,11 +103,19 @@ class Alert:
     scores: tuple[ScoreLine, ...]
     url: str
     first_summary: str = ""
+    shared: Mapping[str, str] = field(default_factory=dict)
+    incident: Incident | None = None
+    title: str = ""
 
     @property
     def all_labels(self) -> dict[str, str]:
         """The labels that silences match and Alertmanager gets."""
         return build_labels(self.rule, self.metric, self.severity, self.cohort, self.labels)
+
+    @property
+    def incident_id(self) -> str:
+        """The id of its incident; its own where it is a member of none yet."""
+        return self.incident.id if self.incident is not None else self.id
 
 
 def build_labels(
@@ -104,49 +124,3 @@ def build_labels(
     """Return the labels of an alert: the rule's own, the cohort, and what every alert has."""
     fixed = {"alertname": rule, "layer": metric.partition(".")[0], "score": metric, "severity": severity}
     return {**labels, **cohort, **fixed}
-
-
-@dataclass(frozen=True, slots=True)
-class Notification:
-    """What changed in one rule at one time.
-
-    Attributes:
-        id: the idempotency key: however often it is sent, it is the same.
-        repeated: whether it says what an earlier one said, as the alerts go on firing.
-    """
-
-    id: str
-    rule: str
-    at_ns: int
-    alerts: tuple[Alert, ...]
-    repeated: bool = False
-
-    @property
-    def status(self) -> Status:
-        """Firing where any of its alerts is."""
-        firing = any(alert.status is Status.FIRING for alert in self.alerts)
-        return Status.FIRING if firing else Status.RESOLVED
-
-    @property
-    def summary(self) -> str:
-        """One line for people."""
-        if len(self.alerts) == 1:
-            return self.alerts[0].summary
-        firing = sum(alert.status is Status.FIRING for alert in self.alerts)
-        parts = [f"{firing} firing"] if firing else []
-        if firing < len(self.alerts):
-            parts.append(f"{len(self.alerts) - firing} resolved")
-        return f"{self.rule}: {len(self.alerts)} alerts, {', '.join(parts)}"
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the document that a webhook gets."""
-        return {
-            "version": JSON_VERSION,
-            "id": self.id,
-            "rule": self.rule,
-            "status": self.status.value,
-            "repeated": self.repeated,
-            "at_ns": self.at_ns,
-            "summary": self.summary,
-            "alerts": [to_plain(alert) for alert in self.alerts],
-        }

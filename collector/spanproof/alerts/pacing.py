@@ -19,14 +19,20 @@ class Pacing:
     """The pages of the last day, by rule and by alert.
 
     Args:
-        events: those of firing notifications that are known from before.
+        events: of firing notifications that were sent before.
     """
 
     def __init__(self, events: Iterable[AlertEvent] = ()) -> None:
         self._of_rules: dict[str, list[int]] = {}
         self._of_alerts: dict[tuple[str, str], list[int]] = {}
+        by_notification: dict[str, list[AlertEvent]] = {}
         for event in sorted(events, key=lambda event: event.at_ns):
-            self.note_page(event.rule, (event.fingerprint,), event.at_ns)
+            by_notification.setdefault(event.notification, []).append(event)
+        for together in by_notification.values():
+            # An update of an incident has alerts that were reported before beside new ones; it is no page.
+            if len({event.repeated for event in together}) == 1:
+                fingerprints = [event.fingerprint for event in together]
+                self.note_page(together[0].rule, fingerprints, together[0].at_ns)
 
     def note_page(self, rule: str, fingerprints: Iterable[str], at_ns: int) -> None:
         """Note a notification of a rule, with the alerts that it says fire."""

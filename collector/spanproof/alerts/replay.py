@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from spanproof.alerts.engine import AlertEngine
-from spanproof.alerts.model import Notification
+from spanproof.alerts.notification import Notification
 from spanproof.config.alerts import AlertRule
 from spanproof.config.targets import Webhook
 from spanproof.store import Acknowledgement, AlertEvent, AlertLog, Delivery, Silence

@@ -1,7 +1,7 @@
 """What an alert rule reads from the store at one time.
 
-A rule measures one score of one cohort over a window of span times, for each group of values it groups by.
-Of verdicts only pass and fail count: what is open, was skipped or errored is neither in the fail rate nor in
+A rule measures one score of one cohort over a window of span times; each group of values is one reading. Of
+verdicts only pass and fail count: what is open, was skipped or errored is neither in the fail rate nor in
 its volume. An open rate is of what could have a verdict. Evaluating a rule reads and never sends.
 """
 
@@ -75,7 +75,7 @@ class Reading:
 
     @property
     def firing(self) -> bool:
-        """Whether the bound is reached with enough behind it."""
+        """Whether the bound is reached by enough verdicts."""
         return self.standing is Standing.ABOVE
 
     @property
@@ -85,8 +85,8 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Behind:
-    """What is behind a reading.
+class Details:
+    """The scores and failures that a reading counted.
 
     Attributes:
         scores: the newest or the worst.
@@ -111,7 +111,9 @@ def read(rule: AlertRule, store: AlertStore, now_ns: int) -> list[Reading]:
         found = _read_rise(rule, store, now_ns)
     else:
         counts = _measure_window(rule, store, now_ns)
-        found = {values: _make_plain_reading(rule, values, each, now_ns) for values, each in counts.items()}
+        found = {
+            values: _make_plain_reading(rule, values, counted, now_ns) for values, counted in counts.items()
+        }
     if rule.no_data is NoData.FIRE and rule.group_by:
         # A group that has gone silent is one that the window before still had.
         for values in (
@@ -121,8 +123,8 @@ def read(rule: AlertRule, store: AlertStore, now_ns: int) -> list[Reading]:
     return list(found.values())
 
 
-def look_behind(readings: Sequence[Reading], store: AlertStore) -> list[Behind]:
-    """Return the scores and explanations behind readings of one rule, in their order.
+def fetch_details(readings: Sequence[Reading], store: AlertStore) -> list[Details]:
+    """Return the scores and explanations of readings of one rule, in their order.
 
     Raises:
         StoreError: the store cannot be read.
@@ -131,16 +133,16 @@ def look_behind(readings: Sequence[Reading], store: AlertStore) -> list[Behind]:
     windows: dict[tuple[int, int, str], list[Reading]] = {}
     for reading in readings:
         windows.setdefault((reading.start_ns, reading.end_ns, reading.release), []).append(reading)
-    found: dict[int, Behind] = {}
+    found: dict[int, Details] = {}
     for together in windows.values():
-        behind = _look_behind(together, store)
+        details = _fetch_window_details(together, store)
         for reading in together:
-            found[id(reading)] = behind.get(tuple(reading.group.values()), Behind())
+            found[id(reading)] = details.get(tuple(reading.group.values()), Details())
     return [found[id(reading)] for reading in readings]
 
 
-def _look_behind(readings: Sequence[Reading], store: AlertStore) -> dict[Values, Behind]:
-    """Look behind readings of one window."""
+def _fetch_window_details(readings: Sequence[Reading], store: AlertStore) -> dict[Values, Details]:
+    """Return the details of readings of one window, by group."""
     first, measures = readings[0], store.measures
     rule, fails_when = first.rule, _build_fails_when(first.rule)
     cohort = {**rule.cohort, **({"release": first.release} if first.release else {})}
@@ -164,7 +166,7 @@ def _look_behind(readings: Sequence[Reading], store: AlertStore) -> dict[Values,
         scores = measures.failing_scores(chosen, groups, fails_when, _SHOWN_SCORES)
         failures = measures.failures(chosen, groups, fails_when, _SHOWN_FAILURES)
     return {
-        values: Behind(
+        values: Details(
             tuple(scores.get(values, ())),
             tuple(failures.get(values, ())),
             tuple(causes.get(values, ())[:_SHOWN_FAILURES]),
@@ -239,8 +241,8 @@ def _read_burn_rate(rule: AlertRule, burn: BurnRate, store: AlertStore, now_ns: 
             share, recent = _to_share(rule, counted), short.get(values)
             recent_share = _to_share(rule, recent) if recent is not None else Share(0, 0)
             standing = _classify_burn(rule, pair, share, recent_share, least)
-            known = found.get(values)
-            if known is None or _RANKS[standing] > _RANKS[known.standing]:
+            earlier = found.get(values)
+            if earlier is None or _RANKS[standing] > _RANKS[earlier.standing]:
                 group = dict(zip(rule.group_by, values, strict=True))
                 window = _compute_start_ns(pair.long_s, now_ns), now_ns + 1
                 found[values] = _make_share_reading(rule, group, window, share, counted, standing)

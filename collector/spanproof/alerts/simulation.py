@@ -28,7 +28,9 @@ STEP_FACTOR = 2.0
 """The rate after a step from the threshold: it doubles."""
 
 _WEEK_S = 604_800.0
-_START_NS = 1_800_000_000 * 10**9
+START_NS = 1_800_000_000 * 10**9
+"""When simulated traffic begins; Unix nanoseconds."""
+
 _WINDOWS_AFTER_STEP = 5
 # Prometheus: `for: 5m` over 1 h, and the short window of the burn-rate pair 1 h / 5 min.
 _PROMETHEUS_SHARE = 12
@@ -86,8 +88,7 @@ class Traffic(Measures):
         self, chosen: Filter, by: Sequence[str], fails_when: FailsWhen | None
     ) -> dict[Values, FailRate]:
         """Return the verdicts of the window."""
-        start_ns, end_ns = chosen.start_ns or 0, chosen.end_ns or 0
-        failed, judged = self.count((start_ns - _START_NS) / 1e9, (end_ns - _START_NS) / 1e9)
+        failed, judged = self.count(to_seconds(chosen.start_ns or 0), to_seconds(chosen.end_ns or 0))
         return {(): FailRate(passed=judged - failed, failed=failed, errored=0, skipped=0, open=0)}
 
     def failing_scores(
@@ -105,6 +106,11 @@ class Traffic(Measures):
     def open_causes(self, chosen: Filter, groups: Groups) -> dict[Values, list[CauseCount]]:
         """Return none."""
         return {}
+
+
+def to_seconds(at_ns: int) -> float:
+    """Return the seconds since traffic began of a time in Unix nanoseconds."""
+    return (at_ns - START_NS) / 1e9
 
 
 def simulate_rule(
@@ -161,10 +167,10 @@ def simulate_rule(
 
 
 def _iter_pages_of_spanproof(rule: AlertRule, traffic: Traffic, look_s: float) -> Iterator[float]:
-    start_ns, end_ns = (_START_NS + int(at_s * 1e9) for at_s in (rule.window_s, traffic.until_s))
+    start_ns, end_ns = (START_NS + int(at_s * 1e9) for at_s in (rule.window_s, traffic.until_s))
     for notification in iter_notifications(rule, traffic, start_ns, end_ns, look_s):
         if notification.status is Status.FIRING:
-            yield (notification.at_ns - _START_NS) / 1e9
+            yield to_seconds(notification.at_ns)
 
 
 def _iter_pages_of_prometheus_for(rule: AlertRule, traffic: Traffic, look_s: float) -> Iterator[float]:

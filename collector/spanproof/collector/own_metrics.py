@@ -91,7 +91,8 @@ def build_metrics_request(
 
 
 def _add_metric(made: OtlpMetric, metric: Metric, began_ns: int) -> None:
-    if metric.type == "histogram":
+    # A summary without quantiles is a histogram without buckets: sum and count.
+    if metric.type in ("histogram", "summary"):
         made.histogram.aggregation_temporality = _CUMULATIVE
         made.histogram.data_points.extend(_build_histogram_points(metric, began_ns))
     elif metric.type == "counter":

@@ -18,6 +18,7 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
 from spanproof.collector.process_metrics import register_process_metrics
+from spanproof.collector.run_amounts import RunAmounts
 from spanproof.collector.verdict_counts import VerdictCounts
 
 log = logging.getLogger("spanproof.collector")
@@ -80,6 +81,7 @@ class Telemetry:
         self.registry = CollectorRegistry()
         register_process_metrics(self.registry)
         self.verdicts = VerdictCounts(self.registry, max_cohorts)
+        self.run_amounts = RunAmounts(self.registry, max_cohorts)
         self._add_receive_metrics()
         self._add_evaluation_metrics()
         self._add_delivery_metrics()

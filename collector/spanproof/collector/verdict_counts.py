@@ -1,8 +1,6 @@
 """Verdicts and what the guard stopped, by cohort, for Prometheus: fail rates are then queries of PromQL.
 
-Each run is counted once, when it is first stored; the store has what late spans change. Cohorts come from
-traces, so their number is bounded: beyond it the verdicts of a new cohort are counted as those of `(other)`,
-all of them, so that no rate has its fails in one series and its passes in another.
+Each run is counted once, when it is first stored; the store has what late spans change.
 """
 
 from __future__ import annotations
@@ -17,16 +15,15 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from spanproof.collector.cohort_labels import OTHER, CohortLabels
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.evaluators.refusals import find_blocking_rules
 from spanproof.evaluators.runs import spans_of
 from spanproof.evaluators.scores import find_state, score_id
 from spanproof.trace import Cohort
 
-OTHER: Final = "(other)"
 COHORT_LABELS: Final = ("agent", "model", "prompt_version", "release")
 _LABELS: Final = ("layer", "score", "label", *COHORT_LABELS)
-_MOST_CHARACTERS: Final = 200
 _BUDGETS: Final = frozenset(("budget.tokens", "budget.cost_usd", "budget.steps", "budget.tool"))
 
 
@@ -39,12 +36,10 @@ class VerdictCounts(Collector):
     """
 
     def __init__(self, registry: CollectorRegistry, max_cohorts: int) -> None:
-        self._max_cohorts = max_cohorts
         self._guard = threading.Lock()
         self._counts: Counter[tuple[str, ...]] = Counter()
-        self._cohorts: set[tuple[str, ...]] = set()
         self._blocks: Counter[tuple[str, ...]] = Counter()
-        self._folded = 0
+        self._labels = CohortLabels(COHORT_LABELS, max_cohorts)
         registry.register(self)
 
     def count(self, evaluation: TraceEvaluation) -> None:
@@ -55,10 +50,10 @@ class VerdictCounts(Collector):
                 if state is None:
                     continue
                 name = score_id(score.layer, score.name)
-                labels = self._assign_cohort_labels(score.cohort)
+                labels = self._labels.assign(score.cohort)
                 self._counts[score.layer.value, name, state.value, *labels] += 1
             for cause, cohort in _find_blocks(evaluation):
-                self._blocks[cause, *self._assign_cohort_labels(cohort)] += 1
+                self._blocks[cause, *self._labels.assign(cohort)] += 1
 
     def collect(self) -> Iterator[Metric]:
         """Yield the counters."""
@@ -82,19 +77,10 @@ class VerdictCounts(Collector):
                 blocks.add_metric(labels, count)
             for labels, count in self._counts.items():
                 verdicts.add_metric(labels, count)
-            folded.add_metric((), self._folded)
+            folded.add_metric((), self._labels.folded)
         yield verdicts
         yield folded
         yield blocks
-
-    def _assign_cohort_labels(self, cohort: Cohort) -> tuple[str, ...]:
-        labels = tuple(_clean(getattr(cohort, name)) for name in COHORT_LABELS)
-        if labels not in self._cohorts:
-            if len(self._cohorts) >= self._max_cohorts:
-                self._folded += 1
-                return (OTHER,) * len(COHORT_LABELS)
-            self._cohorts.add(labels)
-        return labels
 
 
 def _find_blocks(evaluation: TraceEvaluation) -> Iterator[tuple[str, Cohort]]:
@@ -110,8 +96,3 @@ def _find_blocks(evaluation: TraceEvaluation) -> Iterator[tuple[str, Cohort]]:
     for span_id, rule in causes.items():
         # Rules come from traces: those of the scanners are many, and one series.
         yield rule if rule in _BUDGETS else "scan", cohorts.get(span_id, otherwise)
-
-
-def _clean(text: str) -> str:
-    """Return text of a trace as a label can hold it."""
-    return text[:_MOST_CHARACTERS].encode("utf-8", "replace").decode()

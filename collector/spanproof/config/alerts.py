@@ -208,8 +208,8 @@ class AlertRule(Section):
     pages_per_day: int = Field(
         default=6,
         ge=1,
-        description="Firing notifications of this rule in 24 h, at most. What fires beyond it waits, and"
-        " comes in one notification.",
+        description="Incidents and reminders of this rule in 24 h, at most. What fires beyond it waits,"
+        " and comes in one notification.",
     )
     inhibited_by: tuple[str, ...] = Field(
         default=(),

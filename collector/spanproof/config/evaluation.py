@@ -98,7 +98,9 @@ class Evaluation(Section):
     )
     deadline_s: Seconds = Field(
         default=10.0,
-        description="Longest time to evaluate one trace; what takes longer is tried again without a replay.",
+        description="Longest time to evaluate one trace; what takes longer is tried again without a replay."
+        " Time for which the process or its programs wait for a processor does not count, up to 6 times as"
+        " much.",
     )
     layer_budget_s: Seconds = Field(
         default=5.0,

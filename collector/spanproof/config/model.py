@@ -43,6 +43,7 @@ from spanproof.config.load import ConfigError, Gathered, Problem, gather, valida
 from spanproof.config.section import Seconds, Section
 from spanproof.config.sinks import Sink, find_repeated_name
 from spanproof.config.targets import Webhook
+from spanproof.config.tickets import Tickets
 from spanproof.config.verdicts import RouteRule, Verdicts
 from spanproof.sandbox.untrusted_files import is_beneath
 from spanproof.trace import Layer
@@ -255,7 +256,8 @@ class Metrics(Section):
         ge=0,
         le=10_000,
         description="Cohorts (agent, model, prompt_version, release) with series of their own in"
-        " `spanproof_evaluation_verdicts_total`; the verdicts of further ones count as `(other)`.",
+        " `spanproof_evaluation_verdicts_total`, and as many (project, agent, model, task) in"
+        " `spanproof_run_…`; further ones count as `(other)`.",
     )
     export_every_s: Seconds = Field(
         default=60.0,
@@ -307,6 +309,7 @@ class Config(Section):
         default=Path(".spanproof/forward"), description="Where the queues of `forward` are kept."
     )
     alerts: tuple[AlertRule, ...] = Field(default=(), description="Rules over scores, and who is notified.")
+    tickets: Tickets = Field(default=Tickets(), description="Clusters of failures as tickets of trackers.")
     sinks: tuple[Sink, ...] = Field(
         default=(), description="Products that get the scores, beside the traces that they have."
     )

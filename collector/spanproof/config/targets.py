@@ -107,7 +107,7 @@ class Discord(_HookTarget):
 
 
 class PagerDuty(_Target):
-    """A service of PagerDuty, by Events API v2: each alert is an incident."""
+    """A service of PagerDuty, by Events API v2: an incident of a rule is one of PagerDuty."""
 
     kind: Literal["pagerduty"] = Field(description="Kind of the target.")
     routing_key: SecretStr = Field(description="The integration key of the service.")
@@ -194,7 +194,7 @@ class Email(_Target):
 
 
 class GitHubIssue(_Target):
-    """Issues of a GitHub repository: an alert opens one, its end closes it."""
+    """Issues of a GitHub repository: an incident opens one, its end closes it."""
 
     kind: Literal["github"] = Field(description="Kind of the target.")
     repository: str = Field(pattern=r"^[\w.-]+/[\w.-]+$", description="`owner/name`.")
@@ -212,7 +212,7 @@ class GitHubIssue(_Target):
 
 
 class GitLabIssue(_Target):
-    """Issues of a GitLab project: an alert opens one, its end closes it."""
+    """Issues of a GitLab project: an incident opens one, its end closes it."""
 
     kind: Literal["gitlab"] = Field(description="Kind of the target.")
     project: str = Field(min_length=1, description="Number of the project, or its path `group/name`.")
@@ -230,7 +230,7 @@ class GitLabIssue(_Target):
 
 
 class LinearIssue(_Target):
-    """Issues of a Linear team: an alert opens one, its end completes it."""
+    """Issues of a Linear team: an incident opens one, its end completes it."""
 
     kind: Literal["linear"] = Field(description="Kind of the target.")
     team: str = Field(pattern=r"^\w+$", description="The team's key, which its issues begin with: `OPS`.")
@@ -248,7 +248,7 @@ class LinearIssue(_Target):
 
 
 class JiraIssue(_Target):
-    """Issues of a Jira project: an alert opens one, its end moves it to a status that is done."""
+    """Issues of a Jira project: an incident opens one, its end moves it to a status that is done."""
 
     kind: Literal["jira"] = Field(description="Kind of the target.")
     url: Url = Field(description="Base URL, such as `https://acme.atlassian.net`.")

@@ -16,9 +16,9 @@ _HEAD = """\
 
 What the collector serves for Prometheus at `/metrics`, and sends as OTLP to targets with
 `forward.<n>.metrics`. Label values come from fixed lists, from the configuration (targets, sinks, rules)
-or, for verdicts, from traces: their number is bounded by `metrics.max_cohorts`. A histogram has the series
-`_bucket`, `_sum` and `_count`. `spanproof_kafka_*` are 0 without Kafka; the gauges of alerts are served by
-the roles that evaluate alerts.
+or, for verdicts and runs, from traces: their number is bounded by `metrics.max_cohorts`. A histogram has
+the series `_bucket`, `_sum` and `_count`, a summary `_sum` and `_count`. `spanproof_kafka_*` are 0 without
+Kafka; the gauges of alerts are served by the roles that evaluate alerts.
 
 This page is written by `make reference`.
 

@@ -48,6 +48,8 @@ LANGUAGES: Final[Mapping[str, Language]] = {
     "php": Language("php", hello="<?php"),
     "r": Language("r", hello="NULL"),
     "ruby": Language("ruby", hello="nil"),
+    "scala": Language("scala", hello="object Main { def main(a: Array[String]): Unit = {} }"),
+    "swift": Language("swift", hello="let nothing = 0"),
 }
 
 ALIASES: Final[Mapping[str, str]] = {

@@ -95,6 +95,7 @@ class Place:
         memory_bytes: of one program.
         packages: that every Python program finds beside the runtime.
         open_image: for benchmarks whose instances are container images.
+        require_apart: whether tests that must share the answer's interpreter leave it unjudged.
     """
 
     sandbox: Sandbox
@@ -102,6 +103,7 @@ class Place:
     memory_bytes: int = 512 * 1024 * 1024
     packages: PackageSet | None = None
     open_image: OpenImage | None = None
+    require_apart: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

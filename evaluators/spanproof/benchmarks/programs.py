@@ -33,7 +33,7 @@ from spanproof.sandbox import (
     Limits,
     PackageSet,
     Program,
-    SandboxUnavailable,
+    SandboxError,
 )
 
 _SHOWN: Final = 300
@@ -139,7 +139,7 @@ class ProgramProblem(Problem):
                     count = len(graded.failed_tests)
                     remark = f"{count} of the assertions fail for the published solution, too"
                     continue
-            except SandboxUnavailable as problem:
+            except SandboxError as problem:
                 return make_unjudged_grade(str(problem))
             wall_s += graded.wall_s
             if not graded.passed:
@@ -210,6 +210,8 @@ def run_check(
             fixtures=fixtures,
         )
     )
+    if place.require_apart and execution.tests_apart is False:
+        return make_unjudged_grade("its tests share the answer's interpreter, where it could forge them")
     return _grade_execution(execution, check, token, has_tests=tests is not None)
 
 

@@ -11,7 +11,8 @@ from types import MappingProxyType
 from typing import TypeVar, TypeVarTuple, Unpack
 
 from spanproof.benchmarks.errors import BenchmarkError
-from spanproof.benchmarks.model import Answer, Graded, Place, Problem
+from spanproof.benchmarks.model import Answer, Graded, Place, Problem, make_unjudged_grade
+from spanproof.sandbox import SandboxError
 
 Arguments = TypeVarTuple("Arguments")
 Result = TypeVar("Result")
@@ -85,7 +86,12 @@ def grade_answers(
             left.append((position, answer, number))
 
     def grade(position: int, answer: Answer, number: int) -> tuple[int, GradedAnswer]:
-        return position, GradedAnswer(answer, number, by_id[answer.problem].grade(answer, place))
+        problem = by_id[answer.problem]
+        try:
+            grades = problem.grade(answer, place)
+        except SandboxError as failure:
+            grades = dict.fromkeys(problem.test_sets, make_unjudged_grade(str(failure)))
+        return position, GradedAnswer(answer, number, grades)
 
     with ThreadPoolExecutor(jobs) as pool:
         for position, graded in run_all(pool, grade, iter(left), jobs):

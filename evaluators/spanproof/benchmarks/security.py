@@ -30,7 +30,7 @@ from spanproof.benchmarks.model import Answer, Grade, Place
 from spanproof.benchmarks.programs import Check, run_check
 from spanproof.evaluators.detect.bare import find_bare_snippets
 from spanproof.evaluators.intervals import compute_wilson_interval
-from spanproof.sandbox import FailureClass
+from spanproof.sandbox import FailureClass, SandboxError
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import Language
 
@@ -139,7 +139,10 @@ def compute_rates_by_cwe(found: Sequence[Assessed]) -> Iterator[tuple[int | None
 def _assess(
     prompt: SecurityPrompt, answer: Answer, number: int, place: Place, pipeline: Pipeline
 ) -> Assessed:
-    safety, reason = _judge(prompt, join_code(prompt, answer), answer.text, place, pipeline)
+    try:
+        safety, reason = _judge(prompt, join_code(prompt, answer), answer.text, place, pipeline)
+    except SandboxError as failure:
+        safety, reason = Safety.AMBIGUOUS, f"it could not be run: {failure}"
     return Assessed(prompt, number, safety, reason)
 
 

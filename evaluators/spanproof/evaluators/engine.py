@@ -113,6 +113,11 @@ class Engine:
         self._fixtures = fixtures or FixtureBook()
         self._layer_budget_s = layer_budget_s
 
+    @property
+    def sandbox(self) -> Sandbox | None:
+        """Where runs are replayed and tests run; None evaluates without."""
+        return self._runner.sandbox
+
     def build_in_background(self) -> None:
         """Let runs not wait for the environment that their trace names: the caller evaluates them again."""
         if self._runner.environments is not None:

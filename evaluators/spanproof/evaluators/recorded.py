@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from spanproof.evaluators.actions import ANSWER_TOOLS, is_answer
 from spanproof.evaluators.replay.record import read_record
 from spanproof.trace import Language, Run, Snippet, Span, SpanKind, Step
+from spanproof.trace.producers import Part, list_unrecorded
 
 PROGRAMS = frozenset({Language.PYTHON, Language.BASH, Language.SQL, Language.JAVASCRIPT, Language.TYPESCRIPT})
 """Languages whose snippets do something; the rest are documents."""
@@ -52,6 +53,8 @@ def records_calls(spans: Sequence[Span], run: Run) -> bool:
     A producer that records none leaves out the spans of its tools, and the turns of its model as well or the
     results in them: then nothing can be said of what the run did.
     """
+    if Part.TOOL_CALLS in list_unrecorded(spans):
+        return False
     if any(_is_missing_calls(step) for step in run.steps) or _is_missing_execution(run):
         return False
     if any(span.kind is SpanKind.TOOL for span in spans) or any(step.calls for step in run.steps):

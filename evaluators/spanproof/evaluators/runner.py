@@ -66,7 +66,7 @@ class Runner:
             packages_from_trace: names of packages that a trace may have built to be replayed in.
             limits: bounds of the code that is run.
         """
-        self._sandbox = sandbox
+        self.sandbox = sandbox
         built = sandbox.environments if sandbox is not None and packages_from_trace else None
         self.environments = TraceEnvironments(built, packages_from_trace) if built is not None else None
         self._apis = ApiIndex(sandbox) if sandbox is not None else None
@@ -79,13 +79,13 @@ class Runner:
         """Return why the sandbox's wall is not the one a policy demands for this run's code; else None."""
         for policy in [policies[snippet.id] for snippet in run.snippets]:
             demanded = policy.sandbox_tier
-            if demanded is None or self._sandbox is None:
+            if demanded is None or self.sandbox is None:
                 continue
             here = self._tier
             if here is not None and not here.holds(demanded):
                 return (
                     f"the policy {policy.name!r} demands the sandbox's {demanded} tier, and the backend"
-                    f" {self._sandbox.name!r} runs in its {here} tier here; `spanproof doctor` says what is"
+                    f" {self.sandbox.name!r} runs in its {here} tier here; `spanproof doctor` says what is"
                     " missing"
                 )
         return None
@@ -93,13 +93,13 @@ class Runner:
     @cached_property
     def _tier(self) -> Tier | None:
         """The sandbox's tier; looked up once, and only where a policy demands one. None: it cannot run."""
-        return self._sandbox.availability().tier if self._sandbox is not None else None
+        return self.sandbox.availability().tier if self.sandbox is not None else None
 
     def replayed(
         self, trace: Trace, run: Run, scans: Mapping[str, Scan], fixtures: FixtureBook, *, with_apis: bool
     ) -> tuple[Replay | NoReplay, Mapping[str, ApiReport]]:
         """Return the run's replay, and on request what the runtime knows of the names its code uses."""
-        sandbox, apis = self._sandbox, self._apis
+        sandbox, apis = self.sandbox, self._apis
         if sandbox is None or apis is None:
             return self._no_replay, {}
         repeat = hash_to_share(trace.trace_id) < self._repeat_share
@@ -162,7 +162,7 @@ class Runner:
         # Only suites have tests.
         from spanproof.evaluators.casetests import build_unrun_report, run_tests
 
-        sandbox = self._sandbox
+        sandbox = self.sandbox
         if sandbox is None or isinstance(replay, NoReplay):
             reason = replay.reason if isinstance(replay, NoReplay) else _SWITCHED_OFF
             return build_unrun_report(tests, reason, UnrunCause.SANDBOX_UNAVAILABLE)

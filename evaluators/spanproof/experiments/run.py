@@ -27,6 +27,7 @@ from spanproof.experiments.seeds import compute_trial_seed
 from spanproof.experiments.settings import Settings, Tools
 from spanproof.experiments.trial import Trial
 from spanproof.suites import Case, load_suite, recorded_calls
+from spanproof.suites.environment import describe_changed_environment
 
 
 def run_experiment(
@@ -79,6 +80,8 @@ def run_experiment(
         "tools": settings.tools.value,
         "image": agent.image,
     }
+    if changed := describe_changed_environment(cases, engine.sandbox):
+        note(changed)
     basis = compute_basis(agent, suite, [case.id for case in cases], settings, configuration)
     done = take_up(results, head, basis, settings.trials, continuation, note)
     for trial in done:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from functools import lru_cache
 
 from spanproof.reading.dates import (
     CRON,
@@ -25,6 +24,7 @@ from spanproof.reading.dates import (
 from spanproof.reading.numerals import NUMERAL, fold_text, read_numeral, read_power
 from spanproof.reading.patterns import build_word_pattern
 from spanproof.reading.spelled import CJK_NUMBER, SPELLED, SPELLED_WORDS, parse_cjk_number, parse_spelled
+from spanproof.reading.text_cache import cache_short_texts
 from spanproof.reading.units import CASED_UNITS, CURRENCIES, MONEY_WORDS, SCALES, UNITS
 from spanproof.reading.values import Kind, Mention, Value
 
@@ -140,7 +140,7 @@ def scan(text: str) -> list[Mention]:
     return _share_units(text, found) if _RANGE.search(text) else found
 
 
-@lru_cache(maxsize=8192)
+@cache_short_texts(8192)
 def scan_cached(text: str) -> tuple[Mention, ...]:
     """Return what `scan` returns; for the short texts of cells and sentences, which repeat."""
     return tuple(scan(text))

@@ -17,6 +17,7 @@ from functools import cached_property, lru_cache
 from spanproof.reading.dates import as_duration
 from spanproof.reading.field_units import FieldUnit, apply_unit, find_field_unit, is_unit_word, names_duration
 from spanproof.reading.numbers import scan_cached
+from spanproof.reading.text_cache import cache_short_texts
 from spanproof.reading.values import NUMERIC, Kind, Mention, Value, is_year
 from spanproof.reading.words import STOP, base_form, base_forms_of, split_name, split_words
 
@@ -330,7 +331,7 @@ def _as_field_duration(value: Value, unit: FieldUnit | None) -> Value:
     return duration
 
 
-@lru_cache(maxsize=16384)
+@cache_short_texts(16384)
 def _read_cell(text: str, quoted: bool) -> tuple[tuple[Value, int, int], ...]:
     """Return the values of a cell with their characters: amounts, dates, an identifier, or its words."""
     length = len(text)

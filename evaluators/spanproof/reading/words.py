@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from importlib import resources
 
+from spanproof.reading.text_cache import cache_short_texts
+
 _WORD = re.compile(r"[^\W_]+(?:['’][a-z]+)?", re.UNICODE)
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _ENDINGS = (("ies", "y"), ("sses", "ss"), ("ings", ""), ("ing", ""), ("edly", ""), ("ied", "y"), ("ed", ""), ("ers", "er"), ("es", ""), ("s", ""))  # fmt: skip  # noqa: E501
@@ -41,13 +43,13 @@ def base_form(word: str) -> str:
     return word
 
 
-@lru_cache(maxsize=65536)
+@cache_short_texts(65536)
 def split_name(name: str) -> tuple[str, ...]:
     """Return the words of a field's name: `scheduledArrival_time` is scheduled, arrival, time."""
     return tuple(match.group().lower() for match in _WORD.finditer(_CAMEL.sub(" ", name)))
 
 
-@lru_cache(maxsize=65536)
+@cache_short_texts(65536)
 def base_forms_of(name: str) -> frozenset[str]:
     """Return the base forms of a name's words, without words that every name may have."""
     return frozenset(base_form(word) for word in split_name(name)) - STOP

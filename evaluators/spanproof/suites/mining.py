@@ -22,6 +22,8 @@ from pydantic import ValidationError
 from spanproof.evaluators.casetests import FIND_MODULES, CaseTests
 from spanproof.sandbox import FailureClass, Limits, Program, Sandbox
 from spanproof.suites.case import Case
+from spanproof.suites.environment import KEY as ENVIRONMENT_KEY
+from spanproof.suites.environment import compute_environment_digest
 from spanproof.suites.errors import SuiteError
 
 _FIX = re.compile(
@@ -60,7 +62,7 @@ def mine(repository: Path, sandbox: Sandbox, *, since: str = "", limit: int = 10
         SuiteError: it is no repository, or Git is not installed.
     """
     words = ["log", "--no-merges", "--format=%H%x00%P%x00%B%x01", *([f"--since={since}"] if since else [])]
-    looked_at = 0
+    looked_at, environment = 0, compute_environment_digest(sandbox)
     for entry in _read_git_output(repository, *words).split("\x01"):
         commit, _, rest = entry.strip().partition("\0")
         parents, _, message = rest.partition("\0")
@@ -76,11 +78,16 @@ def mine(repository: Path, sandbox: Sandbox, *, since: str = "", limit: int = 10
         looked_at += 1
         if looked_at > limit:
             return
-        yield _mine_commit(repository, sandbox, (parents, commit), message.strip(), tests)
+        yield _mine_commit(repository, sandbox, (parents, commit), message.strip(), tests, environment)
 
 
 def _mine_commit(
-    repository: Path, sandbox: Sandbox, commits: tuple[str, str], message: str, tests: list[str]
+    repository: Path,
+    sandbox: Sandbox,
+    commits: tuple[str, str],
+    message: str,
+    tests: list[str],
+    environment: str,
 ) -> Mined:
     parent, commit = commits
     subject = message.partition("\n")[0]
@@ -118,7 +125,7 @@ def _mine_commit(
             files=files,
             tests=hidden,
             tags=("mined",),
-            source={"form": "git", "id": commit, "parent": parent},
+            source={"form": "git", "id": commit, "parent": parent, ENVIRONMENT_KEY: environment},
         ),
     )
 

@@ -257,6 +257,7 @@ class Span:
             not have that span: `Trace.parents` has the parents that count.
         start_ns, end_ns: Unix time in nanoseconds.
         dialect: the name of the dialect that read it.
+        scope, scope_version: the instrumentation scope, which names its producer.
         input, output: what went in and came out.
         input_messages, output_messages: for LLM spans, the conversation.
         tool: for TOOL spans, the call with its arguments; its result is `output`.
@@ -280,6 +281,7 @@ class Span:
     end_ns: int
     dialect: str = "unknown"
     scope: str = ""
+    scope_version: str = ""
     input: Payload | None = None
     output: Payload | None = None
     input_messages: tuple[Message, ...] = ()

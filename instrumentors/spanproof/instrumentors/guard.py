@@ -5,6 +5,9 @@
     Guard().smolagents(agent)                       # and the agents it manages
     tools = [Guard().langchain(python_repl)]        # a tool that takes code
     tools = [Guard().openai_agents(run_sql, "query", "sql")]
+    tools = [Guard().langchain(search, None)]       # a tool that takes none: its results are read
+    Guard().check_input(page, origin="document")    # before a model is given it
+    Guard().check_output(answer)                    # before others are given it
 
 In comes code, out comes a verdict within a millisecond or so; nothing is executed here. Where an endpoint is
 given a collector scans, by its policy, and the guard needs no parsers of its own. A refusal reaches the
@@ -19,10 +22,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeVar
 
 from opentelemetry import trace
 from opentelemetry.util.types import AttributeValue
@@ -47,13 +50,31 @@ _ENDPOINT: Final = "SPANPROOF_GUARD_ENDPOINT"
 _TOKEN: Final = "SPANPROOF_GUARD_TOKEN"  # noqa: S105 - a variable's name
 
 
-class CodeRefused(PermissionError):  # noqa: N818 - the agent reads this name
-    """The code was not run; the message says which rules it breaks, and where."""
+Origin = Literal["user", "tool", "document"]
+"""Where a text that a model is given comes from; what tools and documents say is no order."""
+
+
+class Refused(PermissionError):  # noqa: N818 - the agent reads the names of its kinds
+    """What the policy does not allow; the message says which rules it breaks, and where."""
+
+    subject: ClassVar = "the step was stopped"
 
     def __init__(self, scan: Scan) -> None:
         self.scan = scan
-        said = "; ".join(f"line {one.line}: {one.message} ({one.rule})" for one in select_strictest(scan))
-        super().__init__(f"the code was not run, the policy refuses it: {said}")
+        reasons = "; ".join(f"line {one.line}: {one.message} ({one.rule})" for one in select_strictest(scan))
+        super().__init__(f"{self.subject}, the policy refuses it: {reasons}")
+
+
+class CodeRefused(Refused):
+    """The code was not run."""
+
+    subject = "the code was not run"
+
+
+class TextRefused(Refused):
+    """The text was not handed on: to a model, or to whom the agent answers."""
+
+    subject = "the text was not handed on"
 
 
 def select_strictest(scan: Scan) -> tuple[Finding, ...]:
@@ -76,6 +97,7 @@ class Guard:
         deadline_s: float = 3.0,
         on_failure: Literal["deny", "allow"] = "deny",
         budgets: Budgets | None = None,
+        read_results: bool = True,
     ) -> None:
         """Make a guard.
 
@@ -91,6 +113,7 @@ class Guard:
             deadline_s: longest wait for its verdict.
             on_failure: without a verdict in time, `deny` refuses the code and `allow` lets it run.
             budgets: what agents may use; a step that a budget does not allow is refused like denied code.
+            read_results: check what guarded tools give, as `check_input(origin="tool")` does.
 
         Raises:
             ImportError: the scanners' parsers are not installed.
@@ -105,6 +128,7 @@ class Guard:
         self._observe = observe
         self._agent = agent
         self._budgets = budgets
+        self._reads_results = read_results
         self._allow_on_failure = on_failure == "allow"
         self._pipeline: Pipeline | None = None
         self._client: VerdictClient | None = None
@@ -127,11 +151,11 @@ class Guard:
         self._pipeline = Pipeline(Policy() if policy is None else policy)
 
     def check(self, code: str, language: str = "python", *, agent: str = "", tool: str = "") -> Scan:
-        """Scan code that is about to run, or text that goes in or out.
+        """Scan code that is about to run.
 
         Args:
             code: what would run.
-            language: it is written in; `text` for the words of a user, a model or a tool.
+            language: it is written in.
             agent: the agent's name, by which overrides of the policy go.
             tool: the name of the tool that runs it, likewise.
 
@@ -141,7 +165,7 @@ class Guard:
         subject = _build_subject(agent or self._agent, tool, language)
         scan = self._scan(code, language, subject)
         exceeded = None
-        if language != "text" and scan.verdict.value not in self._refused and self._budgets is not None:
+        if scan.verdict.value not in self._refused and self._budgets is not None:
             exceeded = self._budgets.take_step(agent or self._agent, tool)
             scan = scan if exceeded is None else _build_over_budget(exceeded)
         refused = scan.verdict.value in self._refused
@@ -149,6 +173,42 @@ class Guard:
         if refused and not self._observe:
             raise CodeRefused(scan)
         return scan
+
+    def check_input(self, text: str, *, origin: Origin = "user", agent: str = "", tool: str = "") -> Scan:
+        """Scan text that a model is about to be given.
+
+        Args:
+            text: the words of a user, the result of a tool, a document.
+            origin: where it comes from. Instructions of a tool or a document are refused where they are sure.
+            agent: the agent's name, by which overrides of the policy go.
+            tool: the name of the tool that gave it, likewise.
+
+        Raises:
+            TextRefused: the policy does not allow it.
+        """
+        return self._check_text(text, "text" if origin == "user" else "document", agent, tool)
+
+    def check_output(self, text: str, *, agent: str = "") -> Scan:
+        """Scan text that an agent is about to hand to others: secrets in it are refused.
+
+        Raises:
+            TextRefused: the policy does not allow it.
+        """
+        return self._check_text(text, "text", agent, "")
+
+    def _check_text(self, text: str, language: str, agent: str, tool: str) -> Scan:
+        scan = self._scan(text, language, _build_subject(agent or self._agent, tool, language))
+        refused = scan.verdict.value in self._refused
+        self._record(scan, tool, refused=refused, limit=None, has_run=True)
+        if refused and not self._observe:
+            raise TextRefused(scan)
+        return scan
+
+    def _check_result(self, result: object, *, agent: str = "", tool: str = "") -> None:
+        """Check the texts in what a tool gave."""
+        if self._reads_results:
+            for text in _iter_texts(result):
+                self.check_input(text, origin="tool", agent=agent, tool=tool)
 
     def _scan(self, code: str, language: str, subject: Mapping[str, str]) -> Scan:
         if self._pipeline is not None:
@@ -180,15 +240,15 @@ class Guard:
             pending.extend((getattr(one, "managed_agents", None) or {}).values())
         return agent
 
-    def langchain(self, tool: Any, argument: str = "code", language: str = "python") -> Any:
-        """Return a copy of a LangChain tool that runs only code that passes.
+    def langchain(self, tool: Any, argument: str | None = "code", language: str = "python") -> Any:
+        """Return a copy of a LangChain tool that runs only code that passes, and whose result is read.
 
         A refusal is a `ToolException`, which the tool answers as a message; one that does not define how it
         handles errors gets `handle_tool_error=True`, without which LangChain would end the run.
 
         Args:
             tool: a `BaseTool`, also for LangGraph's `ToolNode`.
-            argument: of the tool that holds the code.
+            argument: of the tool that holds the code; None for a tool that takes none.
             language: of that code.
 
         Raises:
@@ -200,20 +260,29 @@ class Guard:
         kind, names = type(tool), tuple(tool.args)
 
         def check(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+            if argument is None:
+                return
             try:
                 self._check_texts(bind(names, args, kwargs).named.get(argument), language, tool=tool.name)
             except CodeRefused as refused:
                 raise ToolException(str(refused)) from refused
 
+        def hand_on(result: Any) -> Any:
+            try:
+                self._check_result(result, tool=tool.name)
+            except TextRefused as refused:
+                raise ToolException(str(refused)) from refused
+            return result
+
         @wraps(kind._run)
         def _run(own: Any, *args: Any, **kwargs: Any) -> Any:
             check(args, kwargs)
-            return kind._run(own, *args, **kwargs)
+            return hand_on(kind._run(own, *args, **kwargs))
 
         @wraps(kind._arun)
         async def _arun(own: Any, *args: Any, **kwargs: Any) -> Any:
             check(args, kwargs)
-            return await kind._arun(own, *args, **kwargs)
+            return hand_on(await kind._arun(own, *args, **kwargs))
 
         copy = tool.model_copy(update={"handle_tool_error": tool.handle_tool_error or True})
         copy.__class__ = type(
@@ -221,21 +290,21 @@ class Guard:
         )
         return copy
 
-    def openai_agents(self, tool: Any, argument: str = "code", language: str = "python") -> Any:
+    def openai_agents(self, tool: Any, argument: str | None = "code", language: str = "python") -> Any:
         """Return a copy of an OpenAI Agents SDK function tool that runs only code that passes.
 
-        A refusal rejects the call, and the run goes on: the SDK's guardrails of a tool's input run within the
-        tool's span, before the tool does.
+        A refusal rejects the call or its result, and the run goes on: the SDK's guardrails of a tool run
+        within the tool's span, before and after the tool does.
 
         Args:
             tool: a `FunctionTool`.
-            argument: of the tool that holds the code.
+            argument: of the tool that holds the code; None for a tool that takes none.
             language: of that code.
 
         Raises:
             ValueError: the tool has no such argument.
         """
-        from agents import ToolGuardrailFunctionOutput, ToolInputGuardrail
+        from agents import ToolGuardrailFunctionOutput, ToolInputGuardrail, ToolOutputGuardrail
 
         _check_argument(tool.params_json_schema.get("properties", {}), tool.name, argument)
 
@@ -251,21 +320,39 @@ class Guard:
                 return ToolGuardrailFunctionOutput.reject_content(str(refused))
             return ToolGuardrailFunctionOutput.allow()
 
-        guardrail: ToolInputGuardrail[Any] = ToolInputGuardrail(check, name="spanproof.guard")
-        return replace(tool, tool_input_guardrails=[*(tool.tool_input_guardrails or []), guardrail])
+        def check_result(data: Any) -> ToolGuardrailFunctionOutput:
+            try:
+                self._check_result(data.output, agent=data.agent.name, tool=tool.name)
+            except TextRefused as refused:
+                return ToolGuardrailFunctionOutput.reject_content(str(refused))
+            return ToolGuardrailFunctionOutput.allow()
+
+        before: list[ToolInputGuardrail[Any]] = list(tool.tool_input_guardrails or [])
+        if argument is not None:
+            before.append(ToolInputGuardrail(check, name="spanproof.guard"))
+        behind: ToolOutputGuardrail[Any] = ToolOutputGuardrail(check_result, name="spanproof.guard.result")
+        after = [*(tool.tool_output_guardrails or []), behind]
+        return replace(tool, tool_input_guardrails=before, tool_output_guardrails=after)
 
     def executor(self, executor: Any, language: str = "python", *, agent: str = "") -> Any:
-        """Return a smolagents executor like this one that runs only code that passes."""
+        """Return a smolagents executor like this one that runs only code that passes; its output is read."""
 
         def check(code: str) -> Scan:
             return self.check(code, language, agent=agent)
 
-        return _GuardedExecutor(executor, _spanproof_check=check)
+        def check_result(result: Any) -> None:
+            self._check_result([getattr(result, "logs", None), getattr(result, "output", None)], agent=agent)
+
+        return _GuardedExecutor(executor, _spanproof_check=check, _spanproof_check_result=check_result)
 
     def tool(
-        self, argument: str = "code", language: str = "python"
+        self, argument: str | None = "code", language: str = "python"
     ) -> Callable[[Callable[..., _R]], Callable[..., _R]]:
-        """Decorate any function or method that runs the code in one of its arguments.
+        """Decorate any function or method that runs the code in one of its arguments; its result is read.
+
+        Args:
+            argument: that holds the code; None for a function that takes none.
+            language: of that code.
 
         Raises:
             ValueError: the function has no such argument.
@@ -278,9 +365,12 @@ class Guard:
 
             @wraps(function)
             def guarded(*args: Any, **kwargs: Any) -> _R:
-                given = parameters.bind(args, kwargs).named.get(argument)
-                self._check_texts(given, language, tool=function.__name__)
-                return function(*args, **kwargs)
+                if argument is not None:
+                    code = parameters.bind(args, kwargs).named.get(argument)
+                    self._check_texts(code, language, tool=function.__name__)
+                result = function(*args, **kwargs)
+                self._check_result(result, tool=function.__name__)
+                return result
 
             return guarded
 
@@ -288,25 +378,20 @@ class Guard:
 
     def _check_texts(self, value: object, language: str, *, agent: str = "", tool: str) -> None:
         """Check an argument of a tool: a text, or those in a list or dictionary."""
-        pending = [value]
-        while pending:
-            one = pending.pop()
-            if isinstance(one, str | bytes):
-                code = one if isinstance(one, str) else one.decode("utf-8", "replace")
-                self.check(code, language, agent=agent, tool=tool)
-            elif isinstance(one, Mapping):
-                pending.extend(one.values())
-            elif isinstance(one, list | tuple | set | frozenset):
-                pending.extend(one)
+        for code in _iter_texts(value):
+            self.check(code, language, agent=agent, tool=tool)
 
-    def _record(self, scan: Scan, tool: str, *, refused: bool, limit: float | None) -> None:
+    def _record(
+        self, scan: Scan, tool: str, *, refused: bool, limit: float | None, has_run: bool = False
+    ) -> None:
         """Put the verdict on the span at hand, and what it was refused for into events of it.
 
-        An event without a tool means that the span's own code was refused, and not a call which it made.
+        An event without a tool means that the span's own code was refused, and not a call which it made. One
+        of a text has not blocked the span: what gave the text has run.
         """
         span = trace.get_current_span()
-        if not span.is_recording():
-            return
+        if not span.is_recording() or (has_run and scan.verdict is Verdict.ALLOW):
+            return  # what was said of the code that gave a text stays
         span.set_attribute(ours.GUARD_VERDICT, scan.verdict.value)
         span.set_attribute(ours.GUARD_RULES, [each.rule for each in scan.findings])
         optional: dict[str, AttributeValue] = {
@@ -318,7 +403,7 @@ class Guard:
                 ours.GUARD_EVENT,
                 {
                     **optional,
-                    ours.GUARD_BLOCKED: not self._observe,
+                    ours.GUARD_BLOCKED: not self._observe and not has_run,
                     ours.GUARD_RULE: each.rule,
                     ours.GUARD_SEVERITY: each.severity.value,
                     ours.GUARD_LINE: each.line,
@@ -334,13 +419,30 @@ def _build_over_budget(exceeded: Exceeded) -> Scan:
     return Scan(Verdict.DENY, (finding,))
 
 
-def _check_argument(names: Collection[str], tool: str, argument: str) -> None:
+def _iter_texts(value: object) -> Iterator[str]:
+    """Yield a text, or those in a list, a dictionary or the parts of a message."""
+    pending = [value]
+    while pending:
+        one = pending.pop()
+        if isinstance(one, str | bytes):
+            yield one if isinstance(one, str) else one.decode("utf-8", "replace")
+        elif isinstance(one, Mapping):
+            pending.extend(one.values())
+        elif isinstance(one, list | tuple | set | frozenset):
+            pending.extend(one)
+        elif isinstance(
+            text := getattr(one, "page_content", None) or getattr(one, "content", None), str | list
+        ):
+            pending.append(text)
+
+
+def _check_argument(names: Collection[str], tool: str, argument: str | None) -> None:
     """Make sure that a tool takes what is to be guarded.
 
     Raises:
         ValueError: it does not; a guard that looks at nothing would pass everything.
     """
-    if argument not in names:
+    if argument is not None and argument not in names:
         raise ValueError(
             f"the tool {tool!r} has no argument {argument!r}; name the one that holds the code:"
             f" {', '.join(names) or 'it takes none'}"
@@ -348,13 +450,16 @@ def _check_argument(names: Collection[str], tool: str, argument: str) -> None:
 
 
 class _GuardedExecutor(Delegate):
-    """An executor whose call scans the code first."""
+    """An executor whose call scans the code first, and then what it gave."""
 
     _spanproof_check: Callable[[str], object]
+    _spanproof_check_result: Callable[[Any], None]
 
     def __call__(self, code_action: str, *args: Any, **kwargs: Any) -> Any:
         self._spanproof_check(code_action)
-        return self.__wrapped__(code_action, *args, **kwargs)
+        result = self.__wrapped__(code_action, *args, **kwargs)
+        self._spanproof_check_result(result)
+        return result
 
 
 def _build_subject(agent: str, tool: str, language: str) -> dict[str, str]:

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.util import find_spec
 from typing import Any, Final
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
@@ -24,6 +27,7 @@ from opentelemetry.sdk.trace import TracerProvider
 
 from spanproof.instrumentors.content.capture import ContentPolicy
 from spanproof.instrumentors.frameworks.diagnostics import make_lock, record_swallowed
+from spanproof.instrumentors.frameworks.import_hooks import call_after_import, drop_actions, list_awaited
 from spanproof.instrumentors.frameworks.patching import Instrumentor
 from spanproof.instrumentors.provider.environment import readable_environment
 from spanproof.instrumentors.provider.exporters import add_exporters, choose_protocol
@@ -35,6 +39,13 @@ from spanproof.semconv import openinference
 
 FRAMEWORKS: Final = ("smolagents", "langchain", "openai-agents", "mcp")
 """Names of all frameworks, each also the name of the extra that installs it."""
+_PACKAGES: Final = {
+    "smolagents": "smolagents",
+    "langchain": "langchain_core",
+    "openai-agents": "agents",
+    "mcp": "mcp",
+}
+"""The package of each framework that any import of it imports."""
 AUTO: Final = "auto"
 """Means every framework that is installed."""
 
@@ -77,8 +88,9 @@ def register(
             provider is already there, its exporters are kept, and one is added only for an endpoint given
             here that they do not export to.
         protocol: `http/protobuf` or `grpc`; else `OTEL_EXPORTER_OTLP_PROTOCOL`, else `http/protobuf`.
-        instrument: frameworks to instrument, by name; `auto` for each that is installed. One log line says
-            which were found; a warning says that none was, or which of those named is not installed.
+        instrument: frameworks to instrument, by name; `auto` for each that is installed. One that the program
+            has not imported yet is instrumented as soon as it is. One log line says which were found; a
+            warning says that none was, or which of those named is not installed.
         batch: export in the background; False exports each span as it ends.
         headers: sent with each export; else `OTEL_EXPORTER_OTLP_HEADERS`.
         content: what may be recorded, from now on, by all frameworks; else the policy of the call before, or
@@ -126,8 +138,8 @@ def register(
 
 def _report_found(wanted: Sequence[str], *, named: bool) -> None:
     """Report in one log line what is instrumented, and warn of what is not there."""
-    found = [framework for framework in wanted if framework in _instrumented]
-    missing = [framework for framework in wanted if framework not in _instrumented]
+    found = [framework for framework in wanted if framework in instrumented()]
+    missing = [framework for framework in wanted if framework not in found]
     if found:
         _logger.info("spanproof instruments %s", ", ".join(found))
     if named and missing:
@@ -181,6 +193,7 @@ def instrument_openai_agents(
     Raises:
         ImportError: openai-agents is not installed.
     """
+    import_module(_PACKAGES["openai-agents"])  # before the lock is held: see `_instrument_framework`
     with _lock:
         instrumentor = _instrument_framework("openai-agents", tracer_provider, content)
         if exclusive:
@@ -204,11 +217,13 @@ def uninstrument() -> None:
         for each in _instrumented.values():
             each.uninstrument()
         _instrumented.clear()
+        drop_actions()
 
 
 def instrumented() -> tuple[str, ...]:
-    """Return the names of the instrumented frameworks."""
-    return tuple(_instrumented)
+    """Return the names of the instrumented frameworks, and of those that are once they are imported."""
+    awaited = list_awaited()
+    return tuple(name for name in FRAMEWORKS if name in _instrumented or _PACKAGES[name] in awaited)
 
 
 def _validate(endpoint: str | None, instrument: Sequence[str]) -> None:
@@ -255,6 +270,8 @@ def _instrument_framework(
     own_provider: bool = True,
 ) -> Any:
     """Instrument a framework, again after a reload; returns its instrumentor. The last arguments hold."""
+    # An import in another thread may be about to call us, and waits for our lock while this one waits for it.
+    import_module(_PACKAGES[framework])
     with _lock:
         own_provider = own_provider and provider is not None
         known = _instrumented.get(framework)
@@ -280,18 +297,44 @@ def _instrument_framework(
 
 
 def instrument_if_installed(framework: str, provider: TracerProvider | None = None) -> None:
-    """Instrument a framework that is installed in a known release; report where that fails."""
+    """Instrument a framework that is installed in a known release, once it is imported; report what fails."""
+    package = _PACKAGES[framework]
     try:
+        is_imported = _is_imported(package)
+        if not is_imported and find_spec(package) is None:
+            return
         if framework not in _instrumented:
             with suppress(PackageNotFoundError):  # it may be on the path without being installed
                 _check_release(framework)
-        _instrument_framework(framework, provider, None, own_provider=False)
+        if is_imported:
+            _instrument_framework(framework, provider, None, own_provider=False)
+        else:
+            call_after_import(package, partial(_instrument_imported, framework, provider))
     except Exception as error:  # noqa: BLE001 - a release that does not fit must not stop the application
-        # Our own modules are always there: only the framework's absence is no error.
-        missing = (error.name or "spanproof") if isinstance(error, ModuleNotFoundError) else "spanproof"
-        if missing.startswith("spanproof"):
-            record_swallowed(f"instrument.{framework}", error)
-            _logger.warning("%s is not instrumented: %s: %s", framework, type(error).__name__, error)
+        _report_failure(framework, error)
+
+
+def _is_imported(package: str) -> bool:
+    """Return whether a package is there, and not about to be instrumented as its import ends."""
+    module = sys.modules.get(package)
+    is_underway = getattr(getattr(module, "__spec__", None), "_initializing", False)
+    return module is not None and not (is_underway and package in list_awaited())
+
+
+def _instrument_imported(framework: str, provider: TracerProvider | None) -> None:
+    """Instrument a framework whose import ends now; report what fails."""
+    try:
+        _instrument_framework(framework, provider, None, own_provider=False)
+    except Exception as error:  # noqa: BLE001 - the program's import must not fail for it
+        _report_failure(framework, error)
+
+
+def _report_failure(framework: str, error: Exception) -> None:
+    # Our own modules are always there: only the framework's absence is no error.
+    missing = (error.name or "spanproof") if isinstance(error, ModuleNotFoundError) else "spanproof"
+    if missing.startswith("spanproof"):
+        record_swallowed(f"instrument.{framework}", error)
+        _logger.warning("%s is not instrumented: %s: %s", framework, type(error).__name__, error)
 
 
 class VersionConflict(Exception):  # noqa: N818 - says what is the matter; it is reported

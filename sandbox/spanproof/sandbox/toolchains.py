@@ -1,4 +1,4 @@
-"""Languages that a toolchain of the machine or the image runs: C++, Go, Java, PHP, R, Ruby and Rust.
+"""Languages that a toolchain of the machine or the image runs, from C++ to Swift.
 
 A program in one of them is a shell script that checks or builds the source and then runs it. Which toolchains
 there are is looked up where programs run. A source that does not build is a `syntax_error`.
@@ -33,6 +33,7 @@ _BUILD: Final = (
 _SYSTEM: Final = ("/bin", "/etc/alternatives")
 _BUILT: Final = frozenset(("main", "main.test"))  # What a program is built as, in its own directory
 _MAIN_OF_GO: Final = re.compile(r"^func\s+main\s*\(\s*\)", re.MULTILINE)
+_OBJECT: Final = re.compile(r"^\s*object\s+(\w+)", re.MULTILINE)
 _PUBLIC_CLASS: Final = re.compile(
     r"^\s*public\s+(?:(?:final|abstract|strictfp)\s+)*class\s+(\w+)", re.MULTILINE
 )
@@ -68,9 +69,11 @@ class Toolchain:
     starts_evenly: bool = False
 
 
+# Caches and settings lie beside the work directory, which is the program's own: its files are looked at.
+_GO_FOLDER: Final = "/tmp/spanproof-go"  # noqa: S108 - in the sandbox, where each run has a /tmp of its own
 _GO_ENVIRONMENT: Final = (
-    'export GOCACHE="$PWD/.cache/go" GOPATH="$PWD/.go" GOFLAGS=-mod=mod GOPROXY=off GOTOOLCHAIN=local'
-    " GOTELEMETRY=off CGO_ENABLED=0; "
+    f"export GOCACHE={_GO_FOLDER}/cache GOPATH={_GO_FOLDER}/path XDG_CONFIG_HOME={_GO_FOLDER}/config"
+    " GOFLAGS=-mod=mod GOPROXY=off GOTOOLCHAIN=local GOTELEMETRY=off CGO_ENABLED=0; "
 )
 _GO_STARTS: Final = frozenset(("go", "compile", "asm", "link", "main", "main.test"))
 
@@ -128,6 +131,22 @@ TOOLCHAINS: Final[Mapping[str, Toolchain]] = {
         "./main",
         "rustc",
         frozenset(("rustc", "cc", "collect2", "ld", "main")),
+    ),
+    "scala": Toolchain(
+        "Main.scala",
+        ("scala", "scalac", "java"),
+        "mkdir -p .classes && scalac -d .classes Main.scala",
+        "scala -cp .classes Main",
+        "scala",
+        frozenset(("scala", "scalac", "java", "mkdir", "uname", "sh", "bash", "tput", "stty")),
+    ),
+    "swift": Toolchain(
+        "main.swift",
+        ("swiftc",),
+        "swiftc -o main main.swift",
+        "./main",
+        "swiftlang",
+        frozenset(("swiftc", "swift-frontend", "swift-autolink-extract", "clang", "ld", "ld.gold", "main")),
     ),
 }  # fmt: skip
 
@@ -210,6 +229,8 @@ def _select_toolchain(program: Program) -> Toolchain:
     how = TOOLCHAINS[program.language]
     if program.language == "go" and not _MAIN_OF_GO.search(program.source):
         return _GO_TESTS
+    if program.language == "scala" and (main := _OBJECT.search(program.source)) is not None:
+        return replace(how, run=f"scala -cp .classes {main[1]}")
     named = _PUBLIC_CLASS.search(program.source) if program.language == "java" else None
     if named is None:
         return how

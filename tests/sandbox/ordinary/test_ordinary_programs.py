@@ -43,70 +43,29 @@ OTHER_OUTPUT = {
     "c244.mjs": "`fs.watch` needs inotify, which would report who opens files that others share",
 }
 """Programs that print something else in the jail, and why; docs/sandbox.md says the same."""
-_LISTENS = "a server of its own, on the loopback: listening has no key in a policy yet"
-_SIGNALS = "a signal to itself or to its own child: the scanners do not follow whose number it is"
-_ENVIRONMENT = "variables that it has set itself, or hands on to a program that it starts"
-_MISSING = "tries a file that is not there, to handle the error"
-_OUTSIDE = "a path outside its folders: `/`, or one that the scanner reads so"
+_OUTSIDE = "a path outside its folders: `/`, its user's home"
 _MACHINE = "looks at its user, its terminal or the machine"
-_RUNTIME = "a module that reaches the runtime: v8, inspector, ctypes"
-_PASSWORD = "a URL with a password, of nobody"
+_ENVIRONMENT = "reads a variable, or all of them, that the preset does not name"
 ACCUSED_BY_SCANNERS = {
-    "a130.py": "asks a host that the preset does not name",
-    "b005.py": _LISTENS,
-    "b007.py": _SIGNALS,
-    "b040.py": _ENVIRONMENT,
-    "b047.py": "looks at its user's account, home and limits",
+    "a130.py": "builds a request to a host that the preset does not name",
+    "b047.py": _MACHINE,
     "b057.py": "a variable and a folder that `mock` has put in the place of the true ones",
-    "b058.py": _LISTENS,
-    "b059.py": _LISTENS,
-    "b060.py": _LISTENS,
     "b075.py": "forks, which none of the presets allows by itself",
-    "b076.py": _SIGNALS,
-    "b087.sh": "a path above the folder that it has changed to",
-    "b102.sh": _SIGNALS,
-    "b107.sh": _MISSING,
+    "b107.sh": _ENVIRONMENT,
     "b108.sh": "shows the mounts of the machine",
-    "b119.sh": _ENVIRONMENT,
-    "b120.sh": _ENVIRONMENT,
-    "b127.sh": _MISSING,
-    "b143.mjs": "takes a URL with a password apart, that of nobody",
-    "b145.mjs": _LISTENS,
-    "b146.mjs": _LISTENS,
-    "c082.py": _PASSWORD,
+    "c082.py": "a database at a port that the preset does not name",
     "c126.py": "tries the socket of the system's log",
-    "c134.py": _MISSING,
-    "c183.sh": _OUTSIDE,
-    "c184.sh": _OUTSIDE,
     "c193.sh": _ENVIRONMENT,
-    "c199.sh": _MISSING,
-    "c205.sh": _SIGNALS,
     "c208.sh": _MACHINE,
-    "c209.sh": _ENVIRONMENT,
-    "c210.sh": _MISSING,
     "c216.sh": "clears the shell's history",
-    "c237.mjs": _LISTENS,
-    "c238.mjs": _LISTENS,
-    "c242.mjs": _RUNTIME,
-    "c243.mjs": _SIGNALS,
-    "c248.mjs": _MISSING,
-    "c251.mjs": _RUNTIME,
-    "c315.sh": _OUTSIDE,
+    "c248.mjs": "looks for its settings in /etc",
     "c327.sh": _OUTSIDE,
-    "c334.sh": _SIGNALS,
     "c336.sh": _MACHINE,
     "c340.sh": _MACHINE,
-    "c349.mjs": _MISSING,
-    "c354.mjs": _RUNTIME,
     "c365.py": _OUTSIDE,
-    "c371.py": _ENVIRONMENT,
     "c378.py": _ENVIRONMENT,
     "c380.py": _ENVIRONMENT,
-    "c381.py": _SIGNALS,
-    "c382.py": _PASSWORD,
-    "c384.py": _RUNTIME,
-    "c385.py": _LISTENS,
-    "c386.py": _LISTENS,
+    "c384.py": "unpickles what calls a function, and uses ctypes",
 }
 """Programs that the preset for agents that write code denies, and why; the replay accuses none of them."""
 FILES = list_programs()

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
-from spanproof.alerts.model import Alert, Notification
+from spanproof.alerts.model import Alert
+from spanproof.alerts.notification import Notification
 
 
 class NotDelivered(Exception):  # noqa: N818 - says what happened

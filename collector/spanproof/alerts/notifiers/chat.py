@@ -1,4 +1,7 @@
-"""Chat: Slack, Microsoft Teams, Discord. A notification is one message, whatever alerts it has."""
+"""Chat: Slack, Microsoft Teams, Discord. A notification is one message, whatever alerts it has.
+
+Their webhooks give no way to answer in the thread of an earlier message, so that an update is a message, too.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,13 @@ from spanproof.alerts.messages import (
     format_utc,
     name_failures,
 )
-from spanproof.alerts.model import Alert, Notification, Status
+from spanproof.alerts.model import Alert, Status
+from spanproof.alerts.notification import Notification, format_members
 from spanproof.alerts.notifiers.http import HttpTarget
 from spanproof.config.targets import Discord, Slack, Teams
 
-# Of one message with details; the others are counted.
-_MOST_ALERTS = 5
+# Of one message with details; the others are in its list of members.
+_MOST_ALERTS = 3
 
 _MARKDOWN = re.compile(r"([\\`*_~|>\[\](){}#+\-.!<@])")
 
@@ -33,11 +37,9 @@ class SlackNotifier:
 
     def send(self, notification: Notification) -> None:
         """Post one message."""
-        blocks: list[dict[str, Any]] = []
-        for alert in notification.alerts[:_MOST_ALERTS]:
+        blocks = _build_slack_overview(notification) if len(notification.alerts) > 1 else []
+        for alert in _choose_detailed(notification):
             blocks += _build_slack_blocks(alert)
-        if rest := _format_rest(notification):
-            blocks.append(_build_slack_context(rest))
         body = {
             "text": _escape_slack(flatten_line(notification.summary, 500)),
             "attachments": [{"color": _choose_colour(notification.status), "blocks": blocks}],
@@ -57,7 +59,11 @@ class TeamsNotifier:
         """Post one card."""
         body: list[dict[str, Any]] = []
         actions = []
-        for alert in notification.alerts[:_MOST_ALERTS]:
+        if len(notification.alerts) > 1:
+            body.append(_build_teams_text(notification.title, size="medium", weight="bolder"))
+            body.append(_build_teams_text(notification.summary))
+            body += [_build_teams_list(heading, lines) for heading, lines in _list_members(notification)]
+        for alert in _choose_detailed(notification):
             colour = "attention" if alert.status is Status.FIRING else "good"
             heading = {"size": "medium", "weight": "bolder", "color": colour}
             body.append(_build_teams_text(format_title(alert), **heading))
@@ -70,8 +76,6 @@ class TeamsNotifier:
                 actions.append(
                     {"type": "Action.OpenUrl", "title": format_title(alert)[:80], "url": alert.url}
                 )
-        if rest := _format_rest(notification):
-            body.append(_build_teams_text(rest, isSubtle=True))
         card = {
             "type": "AdaptiveCard",
             "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
@@ -96,8 +100,15 @@ class DiscordNotifier:
         """Post one message."""
         embeds: list[dict[str, Any]] = []
         # All embeds of a message have 6,000 characters together.
-        room = 5000 // min(len(notification.alerts), _MOST_ALERTS)
-        for alert in notification.alerts[:_MOST_ALERTS]:
+        room = 5000 // (1 + _MOST_ALERTS)
+        if len(notification.alerts) > 1:
+            lines = [_escape_markdown(notification.summary)]
+            for heading, members in _list_members(notification):
+                lines += [f"**{heading}**", *(f"- {_escape_markdown(line)}" for line in members)]
+            colour = int(_choose_colour(notification.status)[1:], 16)
+            overview = {"title": notification.title, "description": "\n".join(lines)[:room], "color": colour}
+            embeds.append(overview)
+        for alert in _choose_detailed(notification):
             lines = [_escape_markdown(alert.summary)]
             lines += [
                 f"- {_escape_markdown(line)}" for line in (*format_failures(alert), *format_scores(alert))
@@ -111,11 +122,22 @@ class DiscordNotifier:
                 embed["url"] = alert.url
             embeds.append(embed)
         body = {
-            "content": flatten_line(_escape_markdown(_format_rest(notification)), 300),
             "embeds": embeds,
             "allowed_mentions": {"parse": []},
         }
         self._http.post_json(self._url, body)
+
+
+def _build_slack_overview(notification: Notification) -> list[dict[str, Any]]:
+    title = {"type": "plain_text", "text": notification.title, "emoji": False}
+    blocks = [
+        {"type": "header", "text": title},
+        _build_slack_section(_escape_slack(notification.summary)),
+    ]
+    for heading, lines in _list_members(notification):
+        listed = "\n".join(f"• {_escape_slack(line)}" for line in lines)
+        blocks.append(_build_slack_section(f"*{heading}*\n{listed}"))
+    return blocks
 
 
 def _build_slack_blocks(alert: Alert) -> list[dict[str, Any]]:
@@ -170,9 +192,21 @@ def _escape_markdown(text: str) -> str:
     return _MARKDOWN.sub(r"\\\1", text)
 
 
-def _format_rest(notification: Notification) -> str:
-    rest = len(notification.alerts) - _MOST_ALERTS
-    return f"and {rest} more of {notification.rule}" if rest > 0 else ""
+def _choose_detailed(notification: Notification) -> tuple[Alert, ...]:
+    """Return the alerts that a message shows in full: the worst that fire, or the one that ended."""
+    if len(notification.alerts) == 1:
+        return notification.alerts
+    return notification.firing[:_MOST_ALERTS]
+
+
+def _list_members(notification: Notification) -> list[tuple[str, tuple[str, ...]]]:
+    """Return what fires and what has ended, each with its heading."""
+    firing = notification.firing
+    found = [
+        ("Firing", format_members(firing)),
+        ("Ended", format_members(notification.alerts[len(firing) :])),
+    ]
+    return [(heading, lines) for heading, lines in found if lines]
 
 
 def _choose_colour(status: Status) -> str:

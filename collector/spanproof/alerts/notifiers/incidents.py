@@ -1,4 +1,8 @@
-"""Systems that keep incidents: PagerDuty, Opsgenie, Alertmanager. Each alert is one, known by its id."""
+"""Systems that keep incidents: PagerDuty and Opsgenie get an incident, Alertmanager its alerts.
+
+PagerDuty and Opsgenie know an incident by its id, and an update is an event with the same one. Alertmanager
+groups alerts itself, by their labels: all alerts of a rule have the same `alertname`.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,8 @@ from spanproof.alerts.messages import (
     format_scores,
     format_title,
 )
-from spanproof.alerts.model import Alert, Notification, Status
+from spanproof.alerts.model import Alert, Status
+from spanproof.alerts.notification import Notification, format_members, format_text
 from spanproof.alerts.notifiers.http import HttpTarget
 from spanproof.config.targets import Alertmanager, Opsgenie, PagerDuty
 
@@ -26,7 +31,7 @@ _REFRESHES_MISSED = 4
 
 
 class PagerDutyNotifier:
-    """Sends events to Events API v2: `trigger` and `resolve` with the alert's id as `dedup_key`."""
+    """Sends events to Events API v2: `trigger` and `resolve` with the incident's id as `dedup_key`."""
 
     def __init__(self, target: PagerDuty) -> None:
         self._key = target.routing_key.get_secret_value()
@@ -34,35 +39,37 @@ class PagerDutyNotifier:
         self._http = HttpTarget(target.kind, target.timeout_s)
 
     def send(self, notification: Notification) -> None:
-        """Send an event for each alert."""
-        for alert in notification.alerts:
-            event: dict[str, Any] = {
-                "routing_key": self._key,
-                "dedup_key": alert.id,
-                "event_action": "resolve" if alert.status is Status.RESOLVED else "trigger",
+        """Send one event: PagerDuty takes a further `trigger` of an open incident for an update."""
+        event: dict[str, Any] = {
+            "routing_key": self._key,
+            "dedup_key": notification.incident_id,
+            "event_action": "resolve" if notification.status is Status.RESOLVED else "trigger",
+        }
+        if notification.firing:
+            worst = notification.firing[0]
+            cohort = notification.cohort
+            event["client"] = "Spanproof"
+            event["payload"] = {
+                "summary": flatten_line(_build_headline(notification), 1024),
+                "source": cohort.get("service") or cohort.get("agent") or "spanproof",
+                "severity": worst.severity,
+                "timestamp": _format_iso(notification.since_ns),
+                "component": cohort.get("agent", ""),
+                "group": notification.rule,
+                "class": worst.metric,
+                "custom_details": {
+                    **notification.labels,
+                    "alerts": list(format_members(notification.firing)),
+                    "commonest failures": list(format_failures(worst)),
+                    "scores": list(format_scores(worst)),
+                },
             }
-            if alert.status is Status.FIRING:
-                event["client"] = "Spanproof"
-                event["payload"] = {
-                    "summary": flatten_line(f"{alert.rule}: {alert.summary}", 1024),
-                    "source": alert.cohort.get("service") or alert.cohort.get("agent") or "spanproof",
-                    "severity": alert.severity,
-                    "timestamp": _format_iso(alert.since_ns),
-                    "component": alert.cohort.get("agent", ""),
-                    "group": alert.rule,
-                    "class": alert.metric,
-                    "custom_details": {
-                        **alert.all_labels,
-                        "commonest failures": list(format_failures(alert)),
-                        "scores": list(format_scores(alert)),
-                    },
-                }
-                event["links"] = [{"href": alert.url, "text": "Spanproof"}] if alert.url else []
-            self._http.post_json(self._url, event)
+            event["links"] = [{"href": worst.url, "text": "Spanproof"}] if worst.url else []
+        self._http.post_json(self._url, event)
 
 
 class OpsgenieNotifier:
-    """Creates and closes alerts, with the alert's id as `alias`."""
+    """Creates and closes an alert, with the incident's id as `alias`."""
 
     def __init__(self, target: Opsgenie) -> None:
         self._url = f"{target.url.rstrip('/')}/v2/alerts"
@@ -70,23 +77,33 @@ class OpsgenieNotifier:
         self._http = HttpTarget(target.kind, target.timeout_s, {"Authorization": f"GenieKey {key}"})
 
     def send(self, notification: Notification) -> None:
-        """Create or close each alert."""
-        for alert in notification.alerts:
-            if alert.status is Status.RESOLVED:
-                url = f"{self._url}/{quote(alert.id, safe='')}/close?identifierType=alias"
-                self._http.post_json(url, {"source": "spanproof", "note": flatten_line(alert.summary, 1000)})
-                continue
-            body = {
-                "message": flatten_line(f"{alert.rule}: {alert.summary}", 130),
-                "alias": alert.id,
-                "description": format_plain_text(alert)[:15_000],
-                "priority": _PRIORITIES[alert.severity],
-                "source": "spanproof",
-                "entity": alert.cohort.get("agent", "")[:512],
-                "tags": ["spanproof", alert.metric],
-                "details": alert.all_labels,
-            }
-            self._http.post_json(self._url, body)
+        """Create the alert, note an update on it, or close it."""
+        alias = quote(notification.incident_id, safe="")
+        note = {"source": "spanproof", "note": flatten_line(notification.summary, 1000)}
+        if not notification.firing:
+            self._http.post_json(f"{self._url}/{alias}/close?identifierType=alias", note)
+            return
+        worst = notification.firing[0]
+        body = {
+            "message": flatten_line(_build_headline(notification), 130),
+            "alias": notification.incident_id,
+            "description": format_text(notification)[:15_000],
+            "priority": _PRIORITIES[worst.severity],
+            "source": "spanproof",
+            "entity": notification.cohort.get("agent", "")[:512],
+            "tags": ["spanproof", worst.metric],
+            "details": notification.labels,
+        }
+        # Of an open alert with this alias Opsgenie counts the request, and leaves its text as it was.
+        self._http.post_json(self._url, body)
+        if notification.is_update:
+            self._http.post_json(f"{self._url}/{alias}/notes?identifierType=alias", note)
+
+
+def _build_headline(notification: Notification) -> str:
+    if len(notification.alerts) > 1:
+        return notification.summary
+    return f"{notification.rule}: {notification.summary}"
 
 
 class AlertmanagerNotifier:

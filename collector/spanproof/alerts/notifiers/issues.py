@@ -1,6 +1,6 @@
-"""GitHub and GitLab: an alert opens an issue, its end closes it with a comment.
+"""GitHub and GitLab: an incident opens an issue, updates rewrite it, its end closes it with a comment.
 
-The alert's id is in the issue's text, so that an issue which exists already is found and not opened again.
+The incident's id is in the issue's text, so that an issue which exists already is found and not opened again.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from urllib.parse import quote, urlencode
 
 import orjson
 
-from spanproof.alerts.messages import flatten_line, format_plain_text, format_title
-from spanproof.alerts.model import Alert, Notification, Status
+from spanproof.alerts.messages import flatten_line
+from spanproof.alerts.notification import Notification, format_text
 from spanproof.alerts.notifiers.http import HttpTarget
 from spanproof.config.targets import GitHubIssue, GitLabIssue
 
@@ -36,22 +36,26 @@ class GitHubNotifier:
         self._http = HttpTarget(target.kind, target.timeout_s, headers)
 
     def send(self, notification: Notification) -> None:
-        """Open or close an issue for each alert."""
-        for alert in notification.alerts:
-            known = self._find_issue(alert)
-            if alert.status is Status.FIRING and known is None:
-                body = {"title": format_title(alert), "body": _format_body(alert), "labels": self._labels}
-                self._http.post_json(self._issues, body)
-            elif alert.status is Status.RESOLVED and known is not None and known.get("state") == "open":
-                issue = f"{self._issues}/{known['number']}"
-                # Closed first: a comment that is lost says less than an issue that stays open.
-                self._http.request("PATCH", issue, orjson.dumps({"state": "closed"}))
-                self._http.post_json(f"{issue}/comments", {"body": quote_line(alert.summary)})
+        """Open, update or close the issue of the incident."""
+        issue = self._find_issue(notification)
+        text = {"title": notification.title, "body": _format_body(notification)}
+        if issue is None:
+            if notification.firing:
+                self._http.post_json(self._issues, {**text, "labels": self._labels})
+            return
+        url = f"{self._issues}/{issue['number']}"
+        if notification.firing:
+            self._http.request("PATCH", url, orjson.dumps(text))
+        elif issue.get("state") == "open":
+            # Closed first: an issue that stays open misleads more than a comment that is missing.
+            self._http.request("PATCH", url, orjson.dumps({"state": "closed"}))
+            self._http.post_json(f"{url}/comments", {"body": quote_line(notification.summary)})
 
-    def _find_issue(self, alert: Alert) -> Mapping[str, Any] | None:
+    def _find_issue(self, notification: Notification) -> Mapping[str, Any] | None:
         query = {"labels": _LABEL, "state": "all", "sort": "created", "direction": "desc"}
         found = _fetch_issues(self._http, self._issues, query)
-        return next((issue for issue in found if _make_marker(alert) in (issue.get("body") or "")), None)
+        marker = _make_marker(notification)
+        return next((issue for issue in found if marker in (issue.get("body") or "")), None)
 
 
 class GitLabNotifier:
@@ -65,27 +69,25 @@ class GitLabNotifier:
         self._http = HttpTarget(target.kind, target.timeout_s, headers)
 
     def send(self, notification: Notification) -> None:
-        """Open or close an issue for each alert."""
-        for alert in notification.alerts:
-            known = self._find_issue(alert)
-            if alert.status is Status.FIRING and known is None:
-                body = {
-                    "title": format_title(alert),
-                    "description": _format_body(alert),
-                    "labels": self._labels,
-                }
-                self._http.post_json(self._issues, body)
-            elif alert.status is Status.RESOLVED and known is not None and known.get("state") == "opened":
-                issue = f"{self._issues}/{known['iid']}"
-                self._http.request("PUT", issue, orjson.dumps({"state_event": "close"}))
-                self._http.post_json(f"{issue}/notes", {"body": quote_line(alert.summary)})
+        """Open, update or close the issue of the incident."""
+        issue = self._find_issue(notification)
+        text = {"title": notification.title, "description": _format_body(notification)}
+        if issue is None:
+            if notification.firing:
+                self._http.post_json(self._issues, {**text, "labels": self._labels})
+            return
+        url = f"{self._issues}/{issue['iid']}"
+        if notification.firing:
+            self._http.request("PUT", url, orjson.dumps(text))
+        elif issue.get("state") == "opened":
+            self._http.request("PUT", url, orjson.dumps({"state_event": "close"}))
+            self._http.post_json(f"{url}/notes", {"body": quote_line(notification.summary)})
 
-    def _find_issue(self, alert: Alert) -> Mapping[str, Any] | None:
+    def _find_issue(self, notification: Notification) -> Mapping[str, Any] | None:
         query = {"labels": _LABEL, "order_by": "created_at", "sort": "desc"}
         found = _fetch_issues(self._http, self._issues, query)
-        return next(
-            (issue for issue in found if _make_marker(alert) in (issue.get("description") or "")), None
-        )
+        marker = _make_marker(notification)
+        return next((issue for issue in found if marker in (issue.get("description") or "")), None)
 
 
 def _fetch_issues(http: HttpTarget, url: str, query: Mapping[str, str]) -> Iterator[Mapping[str, Any]]:
@@ -99,18 +101,19 @@ def _fetch_issues(http: HttpTarget, url: str, query: Mapping[str, str]) -> Itera
             return
 
 
-def _make_marker(alert: Alert) -> str:
-    return f"<!-- spanproof:{alert.id} -->"
+def _make_marker(notification: Notification) -> str:
+    return f"<!-- spanproof:{notification.incident_id} -->"
 
 
-def _format_body(alert: Alert) -> str:
-    return f"{describe_alert(alert)}\n\n{_make_marker(alert)}"
+def _format_body(notification: Notification) -> str:
+    return f"{describe_incident(notification)}\n\n{_make_marker(notification)}"
 
 
-def describe_alert(alert: Alert) -> str:
-    """Return what an issue in Markdown says of an alert, with a link to the console."""
-    lines = (flatten_line(line, 500) for line in format_plain_text(alert).split("\n"))
-    return f"{_wrap_in_fence(chr(10).join(lines))}\n\n{alert.url}".rstrip()
+def describe_incident(notification: Notification) -> str:
+    """Return what an issue in Markdown says of an incident, with a link to the console."""
+    lines = (flatten_line(line, 500) for line in format_text(notification).split("\n"))
+    url = notification.alerts[0].url
+    return f"{_wrap_in_fence(chr(10).join(lines))}\n\n{url}".rstrip()
 
 
 def quote_line(text: str) -> str:

@@ -1,6 +1,6 @@
-"""Jira: an alert opens an issue of a project, its end moves it to a status that is done, with a comment.
+"""Jira: an incident opens an issue, updates rewrite it, its end moves it to a status that is done.
 
-The alert's id is a label of its issue, by which an issue that exists already is found.
+The incident's id is a label of its issue, by which an issue that exists already is found.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
-from spanproof.alerts.messages import flatten_line, format_plain_text, format_title
-from spanproof.alerts.model import Alert, Notification, Status
+import orjson
+
+from spanproof.alerts.messages import flatten_line
+from spanproof.alerts.notification import Notification, format_text
 from spanproof.alerts.notifiers.http import HttpTarget
 from spanproof.config.targets import JiraIssue
 
@@ -41,39 +43,43 @@ class JiraNotifier:
         self._http = HttpTarget(target.kind, target.timeout_s, {"Authorization": login})
 
     def send(self, notification: Notification) -> None:
-        """Open or end an issue for each alert."""
-        for alert in notification.alerts:
-            known = self._find_issue(alert)
-            if alert.status is Status.FIRING and known is None:
-                fields = {
-                    **self._fields,
-                    "summary": format_title(alert),
-                    "description": _quote_text(format_plain_text(alert)),
-                    "labels": [*self._labels, _make_label(alert)],
-                }
-                self._http.post_json(f"{self._api}/issue", {"fields": fields})
-            elif alert.status is Status.RESOLVED and known is not None and not _is_done(known["fields"]):
-                self._end_issue(str(known["key"]), alert)
+        """Open, update or end the issue of the incident."""
+        issue = self._find_issue(notification)
+        text = {
+            "summary": notification.title,
+            "description": _quote_text(format_text(notification)),
+        }
+        if issue is None:
+            if notification.firing:
+                labels = [*self._labels, _make_label(notification)]
+                self._http.post_json(
+                    f"{self._api}/issue", {"fields": {**self._fields, **text, "labels": labels}}
+                )
+            return
+        key = quote(str(issue["key"]), safe="")
+        if notification.firing:
+            self._http.request("PUT", f"{self._api}/issue/{key}", orjson.dumps({"fields": text}))
+        elif not _is_done(issue["fields"]):
+            self._end_issue(f"{self._api}/issue/{key}", notification)
 
-    def _end_issue(self, key: str, alert: Alert) -> None:
-        issue = f"{self._api}/issue/{quote(key, safe='')}"
+    def _end_issue(self, issue: str, notification: Notification) -> None:
         found = self._http.request("GET", f"{issue}/transitions") or {}
         ways = [way["id"] for way in found.get("transitions", ()) if _read_category(way.get("to")) == _DONE]
         # A workflow may have no way to the end from here: then the comment says that the alert has ended.
         if ways:
             self._http.post_json(f"{issue}/transitions", {"transition": {"id": ways[0]}})
-        self._http.post_json(f"{issue}/comment", {"body": _quote_text(alert.summary)})
+        self._http.post_json(f"{issue}/comment", {"body": _quote_text(notification.summary)})
 
-    def _find_issue(self, alert: Alert) -> Mapping[str, Any] | None:
-        query = f'project = "{self._project}" AND labels = "{_make_label(alert)}"'
+    def _find_issue(self, notification: Notification) -> Mapping[str, Any] | None:
+        query = f'project = "{self._project}" AND labels = "{_make_label(notification)}"'
         parameters = urlencode({"jql": query, "fields": "status", "maxResults": 1})
         found = self._http.request("GET", f"{self._search}?{parameters}")
         issues = found.get("issues") if isinstance(found, dict) else None
         return issues[0] if issues else None
 
 
-def _make_label(alert: Alert) -> str:
-    return f"{_LABEL}-{re.sub(r'[^0-9A-Za-z_-]', '_', alert.id)[:64]}"
+def _make_label(notification: Notification) -> str:
+    return f"{_LABEL}-{re.sub(r'[^0-9A-Za-z_-]', '_', notification.incident_id)[:64]}"
 
 
 def _is_done(fields: Mapping[str, Any]) -> bool:

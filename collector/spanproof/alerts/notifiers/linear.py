@@ -1,6 +1,6 @@
-"""Linear: an alert opens an issue of a team, its end completes it with a comment.
+"""Linear: an incident opens an issue of a team, updates rewrite it, its end completes it with a comment.
 
-The id of an issue is made from that of its alert, so that one which was sent twice is one issue.
+The id of an issue is made from that of its incident, so that one which was sent twice is one issue.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, Final
 
-from spanproof.alerts.messages import flatten_line, format_title
-from spanproof.alerts.model import Alert, Notification, Status
+from spanproof.alerts.messages import flatten_line
+from spanproof.alerts.notification import Notification
 from spanproof.alerts.notifiers.base import NotDelivered
 from spanproof.alerts.notifiers.http import HttpTarget
-from spanproof.alerts.notifiers.issues import describe_alert, quote_line
+from spanproof.alerts.notifiers.issues import describe_incident, quote_line
 from spanproof.config.targets import LinearIssue
 
 _FIND: Final = """query($id: ID!, $team: String!) {
@@ -24,7 +24,7 @@ _FIND: Final = """query($id: ID!, $team: String!) {
   }
 }"""
 _OPEN: Final = "mutation($input: IssueCreateInput!) { issueCreate(input: $input) { success } }"
-_CLOSE: Final = """mutation($id: String!, $input: IssueUpdateInput!) {
+_UPDATE: Final = """mutation($id: String!, $input: IssueUpdateInput!) {
   issueUpdate(id: $id, input: $input) { success }
 }"""
 _COMMENT: Final = "mutation($input: CommentCreateInput!) { commentCreate(input: $input) { success } }"
@@ -44,33 +44,33 @@ class LinearNotifier:
         self._http = HttpTarget(target.kind, target.timeout_s, headers)
 
     def send(self, notification: Notification) -> None:
-        """Open or complete an issue for each alert."""
-        for alert in notification.alerts:
-            issue_id = _derive_issue_id(alert)
-            found = self._send_query(_FIND, {"id": issue_id, "team": self._team})
-            known = next(iter(_read_nodes(found, "issues")), None)
-            team = next(iter(_read_nodes(found, "teams")), None)
-            if team is None:
-                raise NotDelivered(f"linear: there is no team with the key {self._team}", refused=True)
-            if alert.status is Status.FIRING and known is None:
-                issue = {
-                    "id": issue_id,
-                    "teamId": team["id"],
-                    "title": format_title(alert),
-                    "description": describe_alert(alert),
-                    "labelIds": self._labels,
-                }
-                self._send_query(_OPEN, {"input": issue})
-            elif alert.status is Status.RESOLVED and known is not None:
-                self._complete_issue(known, team, alert)
+        """Open, update or complete the issue of the incident."""
+        issue_id = _derive_issue_id(notification)
+        found = self._send_query(_FIND, {"id": issue_id, "team": self._team})
+        issue = next(iter(_read_nodes(found, "issues")), None)
+        team = next(iter(_read_nodes(found, "teams")), None)
+        if team is None:
+            raise NotDelivered(f"linear: there is no team with the key {self._team}", refused=True)
+        text = {"title": notification.title, "description": describe_incident(notification)}
+        if issue is None:
+            if notification.firing:
+                new = {"id": issue_id, "teamId": team["id"], **text, "labelIds": self._labels}
+                self._send_query(_OPEN, {"input": new})
+        elif notification.firing:
+            self._send_query(_UPDATE, {"id": issue["id"], "input": text})
+        else:
+            self._complete_issue(issue, team, notification)
 
-    def _complete_issue(self, known: Mapping[str, Any], team: Mapping[str, Any], alert: Alert) -> None:
+    def _complete_issue(
+        self, issue: Mapping[str, Any], team: Mapping[str, Any], notification: Notification
+    ) -> None:
         states = sorted(_read_nodes(team, "states"), key=lambda state: float(state["position"]))
-        if known["state"]["type"] in _ENDED or not states:
+        if issue["state"]["type"] in _ENDED or not states:
             return
-        # Completed first: a comment that is lost says less than an issue that stays open.
-        self._send_query(_CLOSE, {"id": known["id"], "input": {"stateId": states[0]["id"]}})
-        self._send_query(_COMMENT, {"input": {"issueId": known["id"], "body": quote_line(alert.summary)}})
+        # Completed first: an issue that stays open misleads more than a comment that is missing.
+        self._send_query(_UPDATE, {"id": issue["id"], "input": {"stateId": states[0]["id"]}})
+        comment = {"issueId": issue["id"], "body": quote_line(notification.summary)}
+        self._send_query(_COMMENT, {"input": comment})
 
     def _send_query(self, query: str, variables: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the data of an answer.
@@ -90,6 +90,6 @@ def _read_nodes(found: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
     return list((found.get(name) or {}).get("nodes") or ())
 
 
-def _derive_issue_id(alert: Alert) -> str:
-    """Return the alert's id in the form that Linear demands of ids, that of a UUID of version 4."""
-    return str(uuid.UUID(bytes=sha256(alert.id.encode()).digest()[:16], version=4))
+def _derive_issue_id(notification: Notification) -> str:
+    """Return the incident's id in the form that Linear demands of ids, that of a UUID of version 4."""
+    return str(uuid.UUID(bytes=sha256(notification.incident_id.encode()).digest()[:16], version=4))

@@ -8,8 +8,7 @@ from datetime import UTC, datetime
 from email.message import EmailMessage
 from email.utils import format_datetime
 
-from spanproof.alerts.messages import flatten_line, format_plain_text, format_title
-from spanproof.alerts.model import Notification
+from spanproof.alerts.notification import Notification, format_text
 from spanproof.alerts.notifiers.base import NotDelivered
 from spanproof.config.targets import Email
 
@@ -53,17 +52,13 @@ class EmailNotifier:
 
     def _build_message(self, notification: Notification) -> EmailMessage:
         message = EmailMessage()
-        one = len(notification.alerts) == 1
-        message["Subject"] = flatten_line(
-            format_title(notification.alerts[0]) if one else notification.summary, 200
-        )
+        message["Subject"] = notification.title
         message["From"] = self._target.sender
         message["To"] = ", ".join(self._target.to)
         message["Date"] = format_datetime(datetime.fromtimestamp(notification.at_ns / 1e9, UTC))
         message["Message-ID"] = f"<{notification.id}@spanproof>"
-        # Mails about one episode make one thread.
-        message["References"] = f"<{notification.alerts[0].id}@spanproof>"
+        # Mails about one incident make one thread.
+        message["References"] = f"<{notification.incident_id}@spanproof>"
         message["Auto-Submitted"] = "auto-generated"
-        texts = (f"{format_title(alert)}\n\n{format_plain_text(alert)}" for alert in notification.alerts)
-        message.set_content("\n\n\n".join(texts) + "\n")
+        message.set_content(f"{notification.title}\n\n{format_text(notification)}\n")
         return message

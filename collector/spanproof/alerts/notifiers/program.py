@@ -9,7 +9,7 @@ from contextlib import suppress
 
 import orjson
 
-from spanproof.alerts.model import Notification
+from spanproof.alerts.notification import Notification
 from spanproof.alerts.notifiers.base import NotDelivered
 from spanproof.config.targets import Exec
 

@@ -8,7 +8,7 @@ import time
 
 import orjson
 
-from spanproof.alerts.model import Notification
+from spanproof.alerts.notification import Notification
 from spanproof.alerts.notifiers.http import HttpTarget
 from spanproof.config.targets import Webhook
 

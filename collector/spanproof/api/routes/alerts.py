@@ -13,7 +13,7 @@ from fastapi import APIRouter, HTTPException, Query, Request
 from pydantic import Field
 
 from spanproof.alerts import Alert
-from spanproof.alerts.engine import FIRING, PENDING
+from spanproof.alerts.episodes import FIRING, PENDING
 from spanproof.alerts.messages import describe_bound, describe_span
 from spanproof.api import pages
 from spanproof.api.access import WRITER, Opened
@@ -52,6 +52,7 @@ class AlertRow(Answer):
     """An alert in one of its states."""
 
     id: str
+    incident: str = Field(description="The id of the incident that it is a member of.")
     rule: str
     status: str = Field(description="`pending`, `firing`, `resolved` or `inactive`.")
     severity: str
@@ -239,6 +240,7 @@ def _build_row(event: AlertEvent, acknowledged_by: str, undelivered: list[str]) 
     alert = decode(Alert, event.document)
     return AlertRow(
         id=alert.id,
+        incident=alert.incident_id,
         rule=pages.clean_text(alert.rule),
         status=event.status,
         severity=alert.severity,

@@ -12,7 +12,8 @@ import click
 from rich.table import Table
 
 from spanproof.alerts import Alert, AlertRule, Status
-from spanproof.alerts.engine import FIRING, PENDING
+from spanproof.alerts.episodes import FIRING, PENDING
+from spanproof.alerts.notification import sort_members, summarise_members
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.config import with_config_options
 from spanproof.cli.options.store import opened_store, parse_span, store_option, with_limit_option
@@ -119,33 +120,41 @@ def silence(
 @store_option
 @click.option("--json", "as_json", is_flag=True, help="The acknowledgement as one JSON line on stdout.")
 def acknowledge(alert: str, comment: str, author: str | None, location: str, as_json: bool) -> int:
-    """Acknowledge an alert that fires: it is not sent again until it has ended.
+    """Acknowledge an alert or an incident that fires: it is not sent again until it has ended.
 
-    ALERT is its id, as `spanproof alerts list` shows it; the start is enough.
+    ALERT is its id, as `spanproof alerts list` shows it; the start is enough. The id of an incident
+    means all of its alerts that fire now.
     """
     with opened_store(location, writing=True) as store:
-        rows = _read_rows(store, every=False, limit=10_000)
-        found = [row for row in rows if row.event.status == FIRING and row.alert.id.startswith(alert)]
-        if len(found) != 1:
-            many = f"{format_count(len(found), 'alert')} of this id {'fires' if len(found) == 1 else 'fire'}"
+        rows = [row for row in _read_rows(store, every=False, limit=10_000) if row.event.status == FIRING]
+        found = _find_rows(rows, alert)
+        if not found:
+            matching = sum(row.alert.id.startswith(alert) for row in rows)
+            many = f"{format_count(matching, 'alert')} of this id fire"
             raise UsageProblem(f"alert {alert!r}: {many}", "`spanproof alerts list` lists them.")
-        event = found[0].event
-        written = Acknowledgement(
-            event.rule,
-            event.fingerprint,
-            event.episode_ns,
-            author or _find_user_name(),
-            comment,
-            time.time_ns(),
-        )
-        store.alerts.acknowledge(written)
-    if as_json:
-        print_json({"id": found[0].alert.id, **pick(written, "rule author comment at_ns")})
-    else:
-        console.print(
-            clean_line(f"{event.rule} is acknowledged by {written.author}: {found[0].alert.summary}", 300)
-        )
+        named, now_ns = author or _find_user_name(), time.time_ns()
+        for row in found:
+            event = row.event
+            store.alerts.acknowledge(
+                Acknowledgement(event.rule, event.fingerprint, event.episode_ns, named, comment, now_ns)
+            )
+    for row in found if as_json else ():
+        written = {"rule": row.alert.rule, "author": named, "comment": comment, "at_ns": now_ns}
+        print_json({"id": row.alert.id, **written})
+    if not as_json:
+        first = found[0].alert
+        what = first.rule if len(found) == 1 else f"{first.rule} ({len(found)} alerts)"
+        console.print(clean_line(f"{what} is acknowledged by {named}: {first.summary}", 300))
     return EXIT_PASS
+
+
+def _find_rows(rows: Sequence[_Row], start: str) -> list[_Row]:
+    """Return the one alert, or the alerts of the one incident, whose id starts so; none where several do."""
+    of_incident = [row for row in rows if row.alert.incident_id.startswith(start)]
+    if of_incident and len({row.alert.incident_id for row in of_incident}) == 1:
+        return of_incident
+    of_alert = [row for row in rows if row.alert.id.startswith(start)]
+    return of_alert if len(of_alert) == 1 else []
 
 
 @command.command("test")
@@ -209,19 +218,34 @@ def try_rule(rule: str, since: str, config: Config, location: str, as_json: bool
 @click.option(
     "--steps", default=25, show_default=True, type=click.IntRange(0, 10_000), help="Doublings of the rate."
 )
+@click.option(
+    "--groups",
+    default=0,
+    type=click.IntRange(0, 1000),
+    help="In place of rates: one outage that reaches so many groups of the rule.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per rule and volume on stdout.")
 def simulate(
-    window: str, threshold: float, volumes: Sequence[int], weeks: int, steps: int, as_json: bool
+    window: str,
+    threshold: float,
+    volumes: Sequence[int],
+    weeks: int,
+    steps: int,
+    groups: int,
+    as_json: bool,
 ) -> int:
     """Simulate how often a rule pages.
 
-    At steady rates, and how soon it detects a doubling. Beside it are two rules as they are written for
-    Prometheus. The numbers are reproducible.
+    At steady rates, and how soon it detects a doubling. Two rules as they are written for Prometheus are
+    compared. With --groups: the notifications of one outage. The numbers are reproducible.
     """
     from spanproof.alerts.simulation import FACTORS, simulate_rule
 
     window_s = parse_span("--window", window) / 1e9
     settings = {"name": "simulated", "layer": "groundedness", "window_s": window_s, "threshold": threshold}
+    if groups:
+        _print_outage({**settings, "group_by": ["user"]}, groups, (*volumes, 120)[0], as_json=as_json)
+        return EXIT_PASS
     rule = AlertRule.model_validate(settings)
     found = [
         each
@@ -248,6 +272,24 @@ def simulate(
     )
     console.print(table)
     return EXIT_PASS
+
+
+def _print_outage(settings: dict[str, object], groups: int, volume: int, *, as_json: bool) -> None:
+    from spanproof.alerts.outage import describe_outage, simulate_outage
+
+    result = simulate_outage(AlertRule.model_validate(settings), groups, volume)
+    counts = pick(result, "groups incidents updates most_members has_ended pages_by_group")
+    if as_json:
+        print_json(counts)
+        return
+    for after, kind, summary in describe_outage(result):
+        console.print(clean_line(f"{after}  {kind}: {summary}", 300))
+    sent = format_count(len(result.notifications), "notification")
+    console.print(
+        f"{groups} groups: {format_count(result.incidents, 'incident')}, {sent}"
+        f" ({format_count(result.updates, 'update')}). A Prometheus rule that is not grouped pages"
+        f" {format_count(result.pages_by_group, 'time')}."
+    )
 
 
 def _read_rows(store: Store, *, every: bool, limit: int) -> list[_Row]:
@@ -279,6 +321,7 @@ def _print_lines(rows: Sequence[_Row], silences: Sequence[Silence]) -> None:
                 "kind": "alert",
                 "state": row.event.status,
                 **alert,
+                "incident": row.alert.incident_id,
                 "cohort": dict(row.alert.cohort),
                 "acknowledged": pick(taken, "author comment at_ns") if taken else None,
                 "undelivered": [pick(each, "target state attempts error") for each in row.undelivered],
@@ -295,18 +338,36 @@ def _to_silence_row(silence: Silence) -> dict[str, object]:
 
 def _print_table(rows: Sequence[_Row]) -> None:
     table = Table("alert", "state", "since (UTC)", "severity", "what", "note", box=None, pad_edge=False)
+    together: dict[tuple[str, str], list[_Row]] = {}
     for row in rows:
-        notes = [f"acknowledged by {row.acknowledged.author}"] if row.acknowledged else []
-        notes += [f"{each.target}: {each.state} {each.error}".strip() for each in row.undelivered]
+        # What fires in one incident is one line.
+        key = row.alert.incident_id if row.event.status == FIRING else row.alert.id
+        together.setdefault((row.event.status, key), []).append(row)
+    for (state, shown_id), members in together.items():
+        alerts = sort_members([row.alert for row in members])
+        first = alerts[0]
+        summary = f"{first.rule}: {first.summary}"
+        if len(alerts) > 1:
+            summary = summarise_members(first.rule, alerts)
+        else:
+            shown_id = first.id
         table.add_row(
-            row.alert.id[:_SHOWN_ID],
-            row.event.status,
-            format_time(row.alert.since_ns),
-            row.alert.severity,
-            clean_line(f"{row.alert.rule}: {row.alert.summary}", 200),
-            clean_line("; ".join(notes), 200),
+            shown_id[:_SHOWN_ID],
+            state,
+            format_time(min(alert.since_ns for alert in alerts)),
+            first.severity,
+            clean_line(summary, 300),
+            clean_line("; ".join(_list_notes(members)), 200),
         )
     console.print(table)
+
+
+def _list_notes(members: Sequence[_Row]) -> list[str]:
+    """Return who takes care of an incident, and which targets did not get its notification."""
+    authors = {row.acknowledged.author: None for row in members if row.acknowledged is not None}
+    deliveries = {delivery: None for row in members for delivery in row.undelivered}
+    notes = [f"acknowledged by {author}" for author in authors]
+    return notes + [f"{one.target}: {one.state} {one.error}".strip() for one in deliveries]
 
 
 def _read_matchers(given: Sequence[str]) -> dict[str, str]:

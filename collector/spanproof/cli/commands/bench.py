@@ -94,7 +94,14 @@ def command(
     if journal is not None and not resume:
         journal.begin()
     with open_backend(backend, settings, options.jobs) as sandbox, make_progress(as_json=as_json) as bar:
-        place = Place(sandbox, timeout_s, options.memory * 1024**2, packages, _make_image_opener(settings))
+        place = Place(
+            sandbox,
+            timeout_s,
+            options.memory * 1024**2,
+            packages,
+            _make_image_opener(settings),
+            require_apart=options.require_apart,
+        )
         task = bar.add_task("grading", total=None)
 
         def report(graded: GradedAnswer) -> None:

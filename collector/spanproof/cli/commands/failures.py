@@ -10,10 +10,11 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from spanproof.cli.exit_codes import EXIT_PASS
+from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.input.jsonl import BadRow, Row, answer_lines, jsonl_option, require_jsonl
 from spanproof.cli.options.cluster import find_cluster
 from spanproof.cli.options.cohort import with_by_option, with_where_option
+from spanproof.cli.options.config import with_config_options
 from spanproof.cli.options.store import (
     find_run,
     find_trace,
@@ -26,6 +27,7 @@ from spanproof.cli.output.console import console, inform, pick, print_json
 from spanproof.cli.output.hostile import clean_line
 from spanproof.cli.output.words import format_count, format_time
 from spanproof.cli.problems import UsageProblem
+from spanproof.config.model import Config
 from spanproof.evaluators.intervals import compute_wilson_interval
 from spanproof.failures import ClusterState, Rating, Signature, cluster, explain, rate_run, read_raised, sign
 from spanproof.store import CohortShare, FailingRun, FailureCluster, Store, TriageAction
@@ -124,6 +126,39 @@ def show(cluster: str, since: str, by: tuple[str, ...], limit: int, location: st
     else:
         _print_cluster(found, shares, runs, since)
     return EXIT_PASS
+
+
+@command.command("tickets")
+@with_config_options
+@store_option
+@_json_option
+def sync(config: Config, location: str, as_json: bool) -> int:
+    """Bring the tickets of clusters up to date at the trackers of `tickets.notify`.
+
+    A cluster is one ticket: opened, updated, and closed when a release is free of it or a person resolved it.
+    The server does the same every `tickets.every_s`. Exits with 1 where a tracker refused.
+    """
+    from spanproof.alerts.notifiers import notifier_for
+    from spanproof.alerts.tickets import sync_tickets
+
+    settings = config.tickets
+    if not settings.notify:
+        raise UsageProblem(
+            "failures tickets: no tracker is configured", "Add one to `tickets.notify` of the configuration."
+        )
+    notifiers = {target.label: notifier_for(target) for target in settings.notify}
+    now_ns, url = time.time_ns(), config.console.public_url
+    with opened_store(location) as store:
+        results = list(sync_tickets(store, settings, notifiers, now_ns, console_url=url))
+    for result in results:
+        if as_json:
+            print_json(pick(result, "cluster target status summary error"))
+            continue
+        became = f"not delivered: {result.error}" if result.error else result.status.value
+        console.print(clean_line(f"{result.cluster}  {result.target}  {became}  {result.summary}", 200))
+    if not results:
+        inform("no cluster has enough runs for a ticket")
+    return EXIT_PASS if not any(result.error for result in results) else EXIT_GATE_FAILED
 
 
 @command.command("rate")
@@ -350,6 +385,8 @@ def _print_cluster(
     if known.cause:
         grid.add_row("  suspected cause", known.cause)
         grid.add_row("  suggested fix", known.fix)
+    else:
+        grid.add_row("  suggested fix", "no advice yet: read the runs below")
     counted = f"{format_count(found.runs, 'run')} in the last {since}, {found.runs_before:,} before"
     grid.add_row("  seen", counted)
     grid.add_row("  first, last", f"{format_time(found.first_seen_ns)}, {format_time(found.last_seen_ns)}")

@@ -19,6 +19,8 @@ from pathlib import Path
 import click
 
 from spanproof.alerts.engine import AlertEngine
+from spanproof.alerts.notifiers import notifier_for
+from spanproof.alerts.tickets import TicketUpdater
 from spanproof.api import ConsoleServer, ConsoleSettings, TokenHolders
 from spanproof.api.server import bind_console
 from spanproof.cli.exit_codes import EXIT_MISUSE, EXIT_PASS
@@ -226,11 +228,22 @@ def make_collector(config: Config, role: Role = Role.ALL) -> Collector:
         collector.on_stop("alerts", alerts.close)
         return lambda: alerts.tick(time.time_ns())
 
+    def update_tickets(store: Store) -> Watcher:
+        notifiers = {target.label: notifier_for(target) for target in config.tickets.notify}
+        updater = TicketUpdater(store, config.tickets, notifiers, console_url=config.console.public_url)
+        collector.on_stop("tickets", updater.close)
+        return updater.start_due
+
     def measure_judges(store: Store) -> Watcher:
         return JudgeMeasuring(store, locate_judge_directory(config), config.judge.least_precision)
 
     has_judge = bool(config.judge.model) or config.evaluation.groundedness_model.path is not None
-    collector = NODES[role](config, watch=[watch, measure_judges] if has_judge else [watch])
+    watching = [watch]
+    if config.tickets.notify:
+        watching.append(update_tickets)
+    if has_judge:
+        watching.append(measure_judges)
+    collector = NODES[role](config, watch=watching)
     return collector
 
 

@@ -45,6 +45,7 @@ class BenchOptions:
     packages: Path | None
     timeout: float | None
     memory: int
+    require_apart: bool
     jobs: int
     model: str
     temperature: float | None
@@ -123,6 +124,11 @@ _OPTIONS = (
         default=512,
         show_default=True,
         help="Megabytes for one program.",
+    ),
+    click.option(
+        "--require-apart",
+        is_flag=True,
+        help="Leave answers unjudged whose tests must share their interpreter.",
     ),
     click.option(
         "--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Programs at once."

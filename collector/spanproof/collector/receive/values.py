@@ -1,8 +1,9 @@
 """All texts of a decoded request, laid end to end, so that one look by a pattern covers them all.
 
-Comes in: a message of any signal. Goes out: for patterns, the values in which one of them matches. Texts are
-separated by a line break: a pattern whose `^` and `$` hold at each line matches there what it matches in the
-text alone, and perhaps more.
+Comes in: a message of any signal. Goes out: its texts, or, for a pattern, the values in which it matches.
+Most requests hold nothing that a rule matches: their texts are joined without a note of whose they are.
+Texts are separated by a line break: a pattern whose `^` and `$` hold at each line matches there what it
+matches in the text alone, and perhaps more.
 """
 
 from __future__ import annotations
@@ -62,22 +63,20 @@ class Values:
                 for item in items:
                     self.add_message(item)
 
-    def find(self, patterns: Iterable[Any]) -> set[int]:
+    def find_matches(self, pattern: Any) -> set[int]:
         """Return the places of the values in which a pattern matches."""
         keys = list(self._places_of_key)
         self._texts += [key.encode() for key in keys]
         joined = b"\n".join(self._texts)
         starts = [0, *accumulate(len(text) + 1 for text in self._texts)]
         found: set[int] = set()
-        for pattern in patterns:
-            for match in pattern.finditer(joined):
-                first, last = match.span()
-                texts = range(bisect_right(starts, first) - 1, bisect_right(starts, max(first, last - 1)))
-                for text in texts:
-                    if text < len(self._owners):
-                        found.add(self._owners[text])
-                    elif text < len(self._texts):
-                        found.update(self._places_of_key[keys[text - len(self._owners)]])
+        for match in pattern.finditer(joined):
+            first, last = match.span()
+            for text in range(bisect_right(starts, first) - 1, bisect_right(starts, max(first, last - 1))):
+                if text < len(self._owners):
+                    found.add(self._owners[text])
+                elif text < len(self._texts):
+                    found.update(self._places_of_key[keys[text - len(self._owners)]])
         return found
 
     def _add_pairs(self, pairs: Iterable[KeyValue], span: Any) -> None:
@@ -101,6 +100,42 @@ class Values:
         for text in texts:
             self._texts.append(text.encode("utf-8", "replace"))
             self._owners.append(place)
+
+
+def join_texts(message: Message) -> bytes:
+    """Return every text of a message, as `Values` has them, with a line break between two."""
+    texts: list[str] = []
+    keys: set[str] = set()
+    _collect_texts(message, texts, keys)
+    return "\n".join([*texts, *keys]).encode("utf-8", "replace")
+
+
+def _collect_texts(message: Message, texts: list[str], keys: set[str]) -> None:
+    for field, value in message.ListFields():
+        kind = field.message_type
+        items = value if field.is_repeated else (value,)
+        if kind is None:
+            if field.type == FieldDescriptor.TYPE_STRING:
+                texts += items
+        elif kind.full_name == _PAIR:
+            _collect_pair_texts(items, texts, keys)
+        elif kind.full_name == _VALUE:
+            texts += _extract_value_texts(value)
+        else:
+            for item in items:
+                _collect_texts(item, texts, keys)
+
+
+def _collect_pair_texts(pairs: Iterable[KeyValue], texts: list[str], keys: set[str]) -> None:
+    for pair in pairs:
+        keys.add(pair.key)
+        value = pair.value
+        # A look at the kind of each value would take as long as all else here.
+        text = value.string_value
+        if text and "\\" not in text:
+            texts.append(text)
+        else:
+            texts += _extract_value_texts(value)
 
 
 def is_document(text: str) -> bool:

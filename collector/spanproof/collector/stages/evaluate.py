@@ -25,6 +25,7 @@ from pathlib import Path
 
 from spanproof.collector.stages.assemble import CompleteTrace
 from spanproof.collector.stages.jobs import Job, LogLine, Result, Start, Started
+from spanproof.collector.stages.work_clock import WorkClock
 from spanproof.collector.telemetry import Telemetry
 from spanproof.config.model import Config
 from spanproof.evaluators.model import NoReplay, NoReplayCause, TraceEvaluation
@@ -47,6 +48,12 @@ _RESUBMIT_PAUSE_S = 60.0
 # Longest time to write down that a trace could not be evaluated. For 100,000 spans that takes 26 s of
 # processor time, more than a deadline for judging; nothing is judged, so that no snippet can prolong it.
 _FAILURE_DEADLINE_S = 300.0
+
+# How often a process that evaluates is looked at: whether it works, or waits for a processor.
+_LOOK_EVERY_S = 0.5
+
+# After so many deadlines by the clock an attempt ends however busy the machine is.
+_LONGEST_DELAY = 6.0
 
 _STOP_S = 10.0
 _JUDGE_DIRECTORY = "judge"
@@ -442,7 +449,7 @@ class _Lane:
             deadline_s = self._rules.deadline_s
             if job.failure is not None:
                 deadline_s = max(deadline_s, _FAILURE_DEADLINE_S)
-            if not self._line.poll(deadline_s):
+            if not self._wait_for_result(self._line, deadline_s):
                 self._end_process()
                 raise WorkerSlow(f"evaluating the trace took longer than {deadline_s:g} s")
             result = self._line.recv()
@@ -452,6 +459,16 @@ class _Lane:
         assert isinstance(result, Result)
         _write_lines(result.lines)
         return result
+
+    def _wait_for_result(self, line: Connection, deadline_s: float) -> bool:
+        """Wait for the result of a job; False where it is late, also by what an idle machine would need."""
+        assert self._process is not None
+        clock, worked_s = WorkClock(self._process.pid), 0.0
+        while not line.poll(min(_LOOK_EVERY_S, max(0.0, deadline_s - worked_s))):
+            worked_s = clock.measure_work()
+            if worked_s >= deadline_s or clock.elapsed_s >= _LONGEST_DELAY * deadline_s:
+                return False
+        return True
 
     def _start_process(self) -> None:
         ours, theirs = socket.socketpair()

@@ -200,6 +200,7 @@ class Writer:
             self._telemetry.traces_evaluated.inc()
             if evaluated.complete.generation == 0:
                 self._telemetry.verdicts.count(evaluation)
+                self._telemetry.run_amounts.count(evaluation)
             for score in evaluation.scores:
                 outcome = score.outcome
                 kind = "errored" if isinstance(outcome, Errored) else "skipped"

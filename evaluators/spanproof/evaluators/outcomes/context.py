@@ -24,6 +24,7 @@ from spanproof.reading.answer_words import (
 from spanproof.reading.doings import changes_something
 from spanproof.reading.numerals import find_numbers
 from spanproof.trace import Language, RecordedCall, Run, Snippet, Span, SpanKind, Step
+from spanproof.trace.producers import Part, list_unrecorded
 
 _SIGNATURE = re.compile(r"(?m)^\s*def ([a-z]\w*)\(")
 _RUNS_CODE = re.compile(r"python|interpreter|jupyter|execute_code|run_code|bash|shell|terminal")
@@ -159,7 +160,9 @@ def build_context(
         answer_reports_failure=run.answer is not None and reports_failure(run.answer.text, task),
         is_own_matter=_OWN_MATTER.search(task) is not None,
         records_calls=records_calls(spans, run),
-        records_results=_records_results(programs, account, calls),
+        records_results=(
+            Part.RESULTS not in list_unrecorded(spans) and _records_results(programs, account, calls)
+        ),
         continues_talk=any(
             message.role == "assistant"
             for span in [span for span in spans if span.kind is SpanKind.LLM][:1]

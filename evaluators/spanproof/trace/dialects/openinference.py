@@ -134,4 +134,6 @@ def _has_hidden_messages(reading: Reading) -> bool:
     return any(message.text == _REDACTED for message in shown)
 
 
-DIALECT = Dialect("openinference", ("openinference.",), (oi.SPAN_KIND,), read)
+# The packages of PyPI, and those of npm.
+_SCOPES = ("openinference.", "@arizeai/openinference-")
+DIALECT = Dialect("openinference", _SCOPES, (oi.SPAN_KIND,), read)

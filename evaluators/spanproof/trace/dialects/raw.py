@@ -22,12 +22,14 @@ class RawSpan:
     """One OTLP span; ids are lower-case hex, `parent_id` is None on a root.
 
     Attributes:
+        scope_version: of the instrumentation scope, empty where it names none.
         failed: the status is ERROR.
         status_message: the description of the status, empty where there is none.
         dropped: how many attributes the producer's limits removed.
     """
 
     scope: str
+    scope_version: str
     name: str
     trace_id: str
     span_id: str
@@ -82,6 +84,7 @@ def restore_raw_span(span: Span) -> RawSpan:
         failed, message = span.error is not None, span.error.message if span.error else ""
     return RawSpan(
         scope=span.scope,
+        scope_version=span.scope_version,
         name=span.name,
         trace_id=span.trace_id,
         span_id=span.span_id,
@@ -103,6 +106,7 @@ def _build_raw_span(
     attributes = attributes_of(span.attributes)
     return RawSpan(
         scope=scope.name,
+        scope_version=scope.version,
         name=span.name,
         trace_id=span.trace_id.hex(),
         span_id=span.span_id.hex(),

@@ -83,6 +83,7 @@ def build_span(raw: RawSpan, reading: Reading, dialect: str) -> Span:
         end_ns=raw.end_ns,
         dialect=dialect,
         scope=raw.scope,
+        scope_version=raw.scope_version,
         input=reading.input,
         output=reading.output,
         input_messages=reading.input_messages,

@@ -51,8 +51,7 @@ def _iter_transcripts(document: object) -> Iterator[Transcript]:
 def _iter_object(value: Document) -> Iterator[Transcript]:
     samples = value.get("samples")
     if isinstance(samples, list) and isinstance(value.get("eval"), Mapping):
-        for sample in samples:
-            yield _read_sample(sample, value["eval"])
+        yield from (_read_sample(each, value["eval"]) for each in samples if isinstance(each, Mapping))
     elif isinstance(value.get("messages"), list) and {"id", "input"} <= value.keys() and "epoch" in value:
         yield _read_sample(value, {})
     elif isinstance(value.get("trajectory"), list):
@@ -85,7 +84,7 @@ def _is_chat(items: Sequence[Any]) -> bool:
     """Whether these are messages of a chat, or items of OpenAI's responses."""
     if not items or not all(isinstance(item, Mapping) for item in items):
         return False
-    known = [item.get("role") in _ROLES or _is_response_item(item) for item in items]
+    known = [str(item.get("role")) in _ROLES or _is_response_item(item) for item in items]
     return all(known) and any(item.get("role") == "assistant" or _is_response_item(item) for item in items)
 
 
@@ -109,7 +108,8 @@ def _is_openhands(items: Sequence[Any]) -> bool:
 
 def _read_sample(sample: Document, run: Document) -> Transcript:
     """Return a sample of inspect_ai: its messages, and what its tools failed with."""
-    messages = sample.get("messages") or []
+    held = sample.get("messages")
+    messages = held if isinstance(held, list) else []
     output = sample.get("output")
     completion = output.get("completion") if isinstance(output, Mapping) else None
     run_id = run.get("run_id") or run.get("task_id") or ""
@@ -187,15 +187,15 @@ def _read_openhands(items: Sequence[Any]) -> Transcript:
         args = given if isinstance(given, Mapping) else {}
         if "observation" in item:
             turns += _read_observation(item, errors)
-        elif item.get("action") in _OPENHANDS_RUNS:
-            name, argument = _OPENHANDS_RUNS[str(item["action"])]
+        elif (action := str(item.get("action"))) in _OPENHANDS_RUNS:
+            name, argument = _OPENHANDS_RUNS[action]
             wanted = {key: args[key] for key in ("path", "name", argument) if args.get(key) is not None}
             thought = str(args.get("thought") or "")
             turns.append(Message("assistant", thought, (ToolCall(name, wanted, str(item.get("id"))),)))
-        elif item.get("action") == "message":
+        elif action == "message":
             role = "assistant" if item.get("source") == "agent" else "user"
             turns.append(Message(role, str(args.get("content") or item.get("message") or "")))
-        elif item.get("action") in _OPENHANDS_ENDS:
+        elif action in _OPENHANDS_ENDS:
             answer = (
                 str(args.get("final_thought") or args.get("thought") or item.get("message") or "") or answer
             )

@@ -17,7 +17,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from spanproof.semconv import openinference as oi
 from spanproof.semconv import spanproof as ours
-from spanproof.trace.exports.rows import Fields, build_value_attributes, make_span
+from spanproof.trace.exports.rows import Fields, UnreadableRow, build_value_attributes, make_span
 from spanproof.trace.model import Message, ToolCall
 
 _STEP_NS: Final = 10**6
@@ -72,17 +72,22 @@ def build_spans(transcript: Transcript) -> Iterator[Span]:
     yield from below
 
 
+def _find_start(transcript: Transcript) -> int:
+    """Return when a run started; where the file has no time that can be read, a fixed one."""
+    place = (transcript.key, f"{transcript.key}/0", None, "")
+    try:
+        return make_span(Fields(*place, transcript.started or _NO_TIME, None)).start_time_unix_nano
+    except UnreadableRow:
+        return _NO_TIME
+
+
 class _Builder:
     """Makes the spans of one run, one after the other."""
 
     def __init__(self, transcript: Transcript) -> None:
         self._transcript = transcript
         self._number = 0
-        started = transcript.started
-        self._first = make_span(
-            Fields(transcript.key, f"{transcript.key}/0", None, "", started or _NO_TIME, None)
-        )
-        self.start_ns = self._first.start_time_unix_nano
+        self.start_ns = _find_start(transcript)
 
     def make(
         self,

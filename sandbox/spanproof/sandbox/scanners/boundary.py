@@ -21,6 +21,7 @@ Pieces = tuple[str | None, ...]
 
 PLACES: Final = read_sections("places")
 _ALWAYS_READABLE: Final = split_entry(PLACES["paths"], "devices")
+_ABSENT: Final = split_entry(PLACES["paths"], "absent")
 _METADATA_HOSTS: Final = split_entry(PLACES["hosts"], "metadata")
 _PRIVATE_ENDS: Final = split_entry(PLACES["hosts"], "private")
 _IMPLIED_PORTS: Final = {scheme: int(port) for scheme, port in PLACES["ports"].items()}
@@ -126,6 +127,22 @@ class Boundary:
             )
         return Crossing("network.dynamic", "reaches a host that is not known")
 
+    def listen(self, pieces: Pieces) -> Crossing | None:
+        """Judge the address that a server binds: inside is one of the loopback that `hosts` names."""
+        known = pieces[0] if len(pieces) == 1 else None
+        name = _normalise_host(known or "")
+        is_local = name == "localhost" or _is_loopback(name)
+        if is_local and self._allows_host(name):
+            self.note_use(UseKind.HOST, name)
+            return None
+        shown = "an address that is not known" if known is None else _make_printable(name) or "every address"
+        return Crossing(
+            "network.listen",
+            f"listens on {shown}, which `hosts` does not name"
+            if is_local
+            else f"listens on {shown}, which others reach",
+        )
+
     def url(self, pieces: Pieces) -> Crossing | None:
         """Judge a URL; one without a scheme is judged as a host."""
         head = pieces[0] if pieces else ""
@@ -136,7 +153,9 @@ class Boundary:
         if separator and scheme.lower() in {"zip", "tar", "gzip", "zip+file", "tar+file"}:
             return self.path(Action.READ, (rest.partition("!")[0], *pieces[1:]))
         if separator and scheme.lower() == "file":
-            return self.path(Action.READ, ("/" + rest.partition("/")[2], *pieces[1:]))
+            # `file://$PWD/x` begins at the work directory, which is written `.`.
+            root = "" if rest.startswith("./") else "/"
+            return self.path(Action.READ, (root + rest.partition("/")[2], *pieces[1:]))
         if text.startswith("data:"):
             return None
         if not separator:
@@ -178,6 +197,8 @@ class Boundary:
             )
         if path.startswith(("/dev/tcp/", "/dev/udp/")):
             return self.device_socket(path)
+        if action is Action.READ and _is_absent(path):
+            return None
         self.note_use(UseKind.READ if action is Action.READ else UseKind.WRITE, path)
         roots = self._roots[action]
         if action is Action.DELETE and path in {*roots, self.policy.work_directory}:
@@ -249,6 +270,13 @@ def is_metadata_host(name: str) -> bool:
     return name in _METADATA_HOSTS
 
 
+def _is_loopback(name: str) -> bool:
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
 def _is_public(name: str) -> bool:
     """Whether a normalised name or address is one of the public internet."""
     try:
@@ -276,6 +304,12 @@ def _select_host_pieces(pieces: Pieces) -> Pieces:
         if stop < len(piece):
             break
     return tuple(host)
+
+
+def _is_absent(path: str) -> bool:
+    """Whether a path says itself that nothing is there: `/nonexistent`, `/no/such/file.txt`."""
+    first, _, rest = path[1:].partition("/")
+    return first.partition(".")[0] in _ABSENT or (first == "no" and rest.startswith("such"))
 
 
 def _is_below(path: str, roots: tuple[str, ...]) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from spanproof.sandbox.scanners.boundary import Boundary, Crossing
@@ -46,6 +46,10 @@ class Context:
     fixed_place: Place | None = None
     origin: str = ""
     salt: bytes = b""
+    variables: set[str] = field(default_factory=set)
+    """Variables of the environment that the program has set itself, or a program that starts it."""
+    owns_environment: bool = False
+    """Whether a program that starts this one gives it all the variables that it has."""
 
     def add(self, rule: str, place: Place, message: str, verdict: Verdict | None = None) -> None:
         """Report one finding of the source at hand."""
@@ -70,9 +74,20 @@ class Context:
         self.add(f"{language}.{crossing.rule}", place, f"{who} {crossing.message}")
         return True
 
+    def judge_variable(self, name: str) -> Crossing | None:
+        """Judge the reading of a variable of the environment; an empty name means all of them."""
+        is_own = self.owns_environment or name in self.variables
+        return None if is_own else self.boundary.environment(name)
+
     def nested(self, place: Place, origin: str) -> Context:
         """Return the context of a source found inside this one at `place`."""
-        return replace(self, depth=self.depth + 1, fixed_place=self.fixed_place or place, origin=origin)
+        return replace(
+            self,
+            depth=self.depth + 1,
+            fixed_place=self.fixed_place or place,
+            origin=origin,
+            variables=set(self.variables),
+        )
 
     def check_time(self) -> None:
         """Stop a scan that takes too long.

@@ -249,5 +249,5 @@ def make_default_scanners() -> list[Scanner]:
         Scanner(
             "weaknesses", frozenset({"python", "bash", "javascript", "typescript"}), make_scan("weaknesses")
         ),
-        Scanner("prompts", frozenset({"text", "markdown"}), make_scan("prompts")),
+        Scanner("prompts", frozenset({"text", "markdown", "document"}), make_scan("prompts")),
     ]

@@ -1,40 +1,119 @@
-"""Text that goes to a model: markers of injected instructions and of jailbreaks.
+"""Text that goes to a model: signs of injected instructions and of jailbreaks.
 
-In: text or Markdown. Out: findings for review; a model may still be given the text as data.
-Markers are phrases with bounded gaps, so that the time is linear; a rewording passes them, so they are one
-sign among others and no boundary.
+In: text or Markdown, and documents: what a tool or a file brings. Out: findings; where the signs are sure, an
+instruction in a document is denied: who wrote it gives the model no instructions. What a user writes is
+reviewed at most. The signs and their points are in `data/prompts.txt`. A rewording passes them, so
+they are one wall among others and no boundary.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from typing import Final
+from collections.abc import Iterator
+from typing import Final, NamedTuple
 
 from spanproof.sandbox.scanners.catalogue import read_sections
 from spanproof.sandbox.scanners.context import Context
-from spanproof.sandbox.scanners.source import START, Source
+from spanproof.sandbox.scanners.model import Verdict
+from spanproof.sandbox.scanners.source import START, Source, lower_case
 
-_GAP = r"[\s\W]{1,6}"
-_PHRASES: Final = {
-    rule: re.compile(r"(?i)\b(?:" + "|".join(phrases.values()).replace(" ", _GAP) + ")")
-    for rule, phrases in read_sections("prompts").items()
-}
-_MARKS: Final = re.compile(
-    r"(?i)<\|(?:im_start|im_end|system|assistant|endoftext)\|>|\[/?INST\]|<</?SYS>>"
+# Within one sentence: a full stop before a blank ends it.
+_GAP: Final = r"(?:(?![.!?]\s)[\s\W]){1,6}"
+_NEAR: Final = 600
+"""Characters within which signs of different kinds add up: a long paragraph."""
+_REVIEWED: Final = 3
+"""Points of signs at which a text is reviewed."""
+_SURE: Final = 4
+"""Points at which an instruction in a document is denied; `[points]` says how many each kind has."""
+
+# A blank of a pattern, or a class of characters, in which a blank is itself.
+_BLANK: Final = re.compile(r"\[[^\]]*\]| ")
+_TOKENS: Final = re.compile(
+    r"(?i)<\|(?:im_start|im_end|system|assistant|endoftext|eot_id|start_header_id)\|>|\[/?INST\]|<</?SYS>>"
     r"|(?m:^#{1,4}\s{0,4}(?:system|assistant)\s{0,4}:)"
 )
+_NEGATION: Final = re.compile(r"(?i)(?:\bnot|\bnever|n't|\bwithout)\W{1,3}(?:\w{1,12}\W{1,3}){0,3}$")
+_QUOTES: Final = frozenset("\"'“”‘’«»`")
+
+
+class Sign(NamedTuple):
+    """One sign in a text: its kind, and where it is."""
+
+    kind: str
+    start: int
+    end: int
+
+
+def _compile_kinds() -> dict[str, re.Pattern[str]]:
+    sections = read_sections("prompts")
+    words = sections.pop("words")
+    del sections["points"]
+    compiled = {"tokens": _TOKENS}
+    for kind, patterns in sections.items():
+        joined = "|".join(patterns.values())
+        for name, pattern in words.items():
+            joined = joined.replace(f"{{{name}}}", pattern)
+        compiled[kind] = re.compile(
+            r"(?<!\w)(?:" + _BLANK.sub(lambda found: _GAP if found[0] == " " else found[0], joined) + ")"
+        )
+    return compiled
+
+
+_POINTS: Final = {kind: int(points) for kind, points in read_sections("prompts")["points"].items()}
+_KINDS: Final = _compile_kinds()
+_MENTION: Final = _KINDS.pop("mention")
 
 
 def scan(context: Context, source: Source) -> None:
-    """Report markers, also where they are written in full-width or otherwise compatible letters."""
+    """Report signs, also where they are written in full-width or otherwise compatible letters."""
     text = source.text
     normal = text if text.isascii() else unicodedata.normalize("NFKC", text)
     same = len(normal) == len(text)
-    for rule, pattern, what in (
-        ("prompt.injection", _PHRASES["injection"], "contains instructions to the model"),
-        ("prompt.injection", _MARKS, "contains control tokens of a chat template"),
-        ("prompt.jailbreak", _PHRASES["jailbreak"], "orders the model to ignore its restrictions"),
-    ):
-        for found in pattern.finditer(normal):
-            context.add(rule, source.place(*found.span()) if same else START, what)
+    signs = sorted(_iter_signs(lower_case(normal)), key=lambda sign: sign.start)
+    for group in _group_near(signs):
+        points = sum(_POINTS[kind] for kind in {sign.kind for sign in group})
+        if points < _REVIEWED:
+            continue
+        is_sure = points >= _SURE and source.language == "document"
+        kinds = sorted({sign.kind for sign in group}, key=lambda kind: -_POINTS[kind])
+        rule = "prompt.jailbreak" if kinds[0] == "jailbreak" and len(kinds) == 1 else "prompt.injection"
+        context.add(
+            rule,
+            source.place(group[0].start, group[-1].end) if same else START,
+            f"gives orders to the model ({', '.join(kinds)})",
+            Verdict.DENY if is_sure else None,
+        )
+
+
+def _iter_signs(text: str) -> Iterator[Sign]:
+    """Yield the signs in a text in lower case."""
+    for kind, pattern in _KINDS.items():
+        for found in pattern.finditer(text):
+            if not _is_negated(text, kind, found.start()) and not _is_quoted(text, found):
+                yield Sign(kind, *found.span())
+
+
+def _is_negated(text: str, kind: str, start: int) -> bool:
+    """Whether a text forbids what it names: `never share your password`."""
+    return kind in {"theft", "harm"} and _NEGATION.search(text[max(start - 60, 0) : start]) is not None
+
+
+def _is_quoted(text: str, found: re.Match[str]) -> bool:
+    """Whether a text speaks about such an order and quotes it."""
+    start, end = found.span()
+    before, after = text[max(start - 30, 0) : start], text[end : end + 60]
+    in_quotes = not _QUOTES.isdisjoint(before) and not _QUOTES.isdisjoint(after)
+    return in_quotes and _MENTION.search(text[max(start - _NEAR, 0) : end + _NEAR]) is not None
+
+
+def _group_near(signs: list[Sign]) -> Iterator[list[Sign]]:
+    """Yield signs that are near each other; each group is reported once."""
+    group: list[Sign] = []
+    for sign in signs:
+        if group and sign.start - group[0].start > _NEAR:
+            yield group
+            group = []
+        group.append(sign)
+    if group:
+        yield group

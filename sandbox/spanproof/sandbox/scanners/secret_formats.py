@@ -164,6 +164,9 @@ _KEYWORDS: Final = tuple({word: None for form in FORMATS for word in form.keywor
 _KEYWORDS_OF_SHORT: Final = tuple(
     {word: None for form in FORMATS if form.name in _SHORT for word in form.keywords}
 )
+MASKED_KEYWORDS: Final = tuple({word: None for form in FORMATS if not form.named for word in form.keywords})
+"""In lower case: `mask_secrets` changes no text that holds none of them, in any case."""
+
 _BY_KEYWORD: Final = {word: [form for form in FORMATS if word in form.keywords] for word in _KEYWORDS}
 
 

@@ -20,6 +20,9 @@ _SCRIPT_URL = re.compile(r"(?i)[\"'=(\s](javascript|vbscript):\s{0,3}[a-z(]")
 _METADATA = re.compile(
     r"169\.254\.169\.254|169\.254\.170\.2|metadata\.google\.internal|100\.100\.100\.200|fd00:ec2::254"
 )
+_DOCUMENTATION = split_entry(PLACES["hosts"], "documentation")
+# Characters of a password: shorter ones are placeholders (`u:p`, `user:pw`).
+_LEAST_PASSWORD = 4
 _ODD_SCHEMES = split_entry(PLACES["schemes"], "odd")
 
 
@@ -42,13 +45,20 @@ def _judge(context: Context, source: Source, found: re.Match[str]) -> None:
         context.add("url.scheme", place, f"a URL with the scheme {found[1].lower()}")
     authority = re.split(r"[/?#]", found[2], maxsplit=1)[0]
     userinfo, at, host = authority.rpartition("@")
-    if at and ":" in userinfo and not userinfo.endswith(":") and not _is_template(userinfo):
+    name = host.partition(":")[0] if not host.startswith("[") else host.partition("]")[0] + "]"
+    is_given = at and ":" in userinfo and not userinfo.endswith(":") and not _is_template(userinfo)
+    if is_given and name.lower() not in _DOCUMENTATION and not _is_no_secret(userinfo):
         context.add("url.userinfo", place, "a URL holds a user name and a password")
-    name = host.partition(":")[0] if not host.startswith("[") else host
     if "xn--" in name.lower() or not name.isascii():
         context.add("url.punycode", place, "a host name that can look like another")
     elif _is_address(name.strip("[]")):
         context.add("url.raw-ip", place, f"a URL by address: {name}")
+
+
+def _is_no_secret(userinfo: str) -> bool:
+    """Whether a password is too short for one, or the name of its user."""
+    user, _, password = userinfo.partition(":")
+    return len(password) < _LEAST_PASSWORD or password == user
 
 
 def _is_template(userinfo: str) -> bool:

@@ -26,6 +26,7 @@ from spanproof.sandbox.scanners.reader.effects import (
     NETWORK,
     Call,
     Check,
+    Effect,
     apply_effects,
     build_command_line,
     check_effects,
@@ -36,6 +37,7 @@ from spanproof.sandbox.scanners.reader.state import Arguments, Kind
 from spanproof.sandbox.scanners.reader.values import (
     UNKNOWN,
     Const,
+    Function,
     Items,
     Mapping,
     Ref,
@@ -60,10 +62,11 @@ from spanproof.sandbox.words import split_words
 def apply(script: Script, name: str, arguments: Sequence[Value], node: Node) -> Value | None:
     """Judge a call by its resolved name; gives the result where an effect decides it."""
     top = name.partition(".")[0].partition("(")[0]
-    if top in DENIED_MODULES:
+    if top in DENIED_MODULES and name not in SINKS:
         script.add("module.denied", node, f"calls {name}, in a module that reaches the host")
     effects = SINKS.get(name, ())
     is_sent = _sends_statement(script, name, arguments, node)
+    script.makes_server = script.makes_server or f"{name}().listen" in SINKS
     if all(effect.kind == "none" for effect in effects):
         judge_unknown_call(script, name, arguments, node, is_sent=is_sent)
     return apply_effects(script, Ref(name), effects, Arguments(list(arguments)), node, CHECKS)
@@ -82,6 +85,10 @@ def judge_unknown_call(
         is_sent: whether it is a driver's, and a statement was judged by its connection.
     """
     top, method = name.partition(".")[0].partition("(")[0], name.rpartition(".")[2]
+    if method == "listen" and script.makes_server and name not in SINKS:
+        _judge_listen(
+            Call(script, Ref(name), _LISTEN, Arguments(list(arguments)), node), _get_first(arguments)
+        )
     if top in INERT or (method in INERT_METHODS and method not in SENDING):
         return
     for option in (option for value in arguments for option in list_options(value)) if not is_sent else ():
@@ -92,6 +99,13 @@ def judge_unknown_call(
         kind = Kind(paths=method not in ROUTED, hosts=not name.startswith("?"))
         for value in arguments:
             script.judge_literal(value, name, node, kind)
+
+
+_LISTEN: Final = Effect("listen", 0)
+
+
+def _get_first(arguments: Sequence[Value]) -> Value:
+    return arguments[0] if arguments else Const("")
 
 
 # Entries of an argument that may be a statement.
@@ -149,6 +163,24 @@ def _judge_address(call: Call[Script], value: Value) -> Value | None:
     if not isinstance(value, Object):
         value = host if host is not None and is_text(host) else _LOCAL
     return _judge_host(call, value)
+
+
+def _judge_listen(call: Call[Script], value: Value) -> Value | None:
+    """Judge a server's address: a port with a host behind it, both in an object, or the path of a socket."""
+    local = _LOCAL if call.effect.kind == "listenlocal" else Const("")
+    if isinstance(value, Object):
+        path = value.entries.get("path")
+        if path is not None:
+            call.judge_path(Action.WRITE, path)
+            return None
+        host = value.entries.get("host") or value.entries.get("hostname") or value.entries.get("address")
+    elif is_text(value) and not (read_constant_text(value) or "0").isdigit():
+        call.judge_path(Action.WRITE, value)
+        return None
+    else:
+        host = call.arguments.get(1)
+    is_given = host is not None and not isinstance(host, Function)
+    return COMMON["listen"](call, host if is_given and host is not None else local)
 
 
 def _judge_host_behind(call: Call[Script], value: Value) -> Value | None:
@@ -238,7 +270,8 @@ def require(script: Script, value: Value, node: Node) -> Value:
 
 CHECKS: Final[dict[str, Check]] = {
     **COMMON, "openflags": _judge_open, "tempdir": _judge_temporary_directory, "url": _judge_url,
-    "host": _judge_host, "hostat": _judge_host_behind, "address": _judge_address, "argv": _judge_argv,
+    "host": _judge_host, "hostat": _judge_host_behind, "listen": _judge_listen, "listenlocal": _judge_listen,
+    "address": _judge_address, "argv": _judge_argv,
     "spawnlist": _judge_argv,
     **dict.fromkeys(("code", "codelast", "codetext"), _judge_code), "dbserver": _judge_database_server,
     "require": _require,

@@ -245,7 +245,7 @@ def _call_over_items(script: Script, owner: Items, name: str, arguments: list[Va
 def _call_reference(script: Script, function: Ref, arguments: list[Value], node: Node) -> Value:
     name = function.name
     inner, _, how = name.rpartition(".")
-    if how in _PASS_ON and inner and name != "Reflect.apply":
+    if how in _PASS_ON and inner and name != "Reflect.apply" and name not in SINKS:
         return _pass_on(script, Ref(inner), how, arguments, node)
     if name.endswith(".then") and name != ".then":
         return _apply_callbacks(script, Ref(name.removesuffix(".then")), arguments, node)
@@ -533,12 +533,27 @@ def _evaluate_object(script: Script, node: Node) -> Value:
             made.entries[script.text(child)] = _evaluate_identifier(script, child)
         elif child.type == "spread_element" and child.named_children:
             inner = script.evaluate(child.named_children[0])
-            script.read_environment(inner, child)
+            if not _is_handed_on(script, node):
+                script.read_environment(inner, child)
             _spread_into(made, inner)
         elif child.type == "method_definition":
             name = child.child_by_field_name("name")
             made.entries[script.text(name) if name is not None else ""] = _evaluate_function(script, child)
     return made
+
+
+def _is_handed_on(script: Script, made: Node) -> bool:
+    """Whether an object is the environment of a program that is started: `spawn(file, {env: {…}})`."""
+    pair = made.parent
+    key = pair.child_by_field_name("key") if pair is not None and pair.type == "pair" else None
+    options = pair.parent if pair is not None else None
+    arguments = options.parent if options is not None else None
+    call = arguments.parent if arguments is not None else None
+    if key is None or script.text(key) != "env" or call is None or call.type != "call_expression":
+        return False
+    function = call.child_by_field_name("function")
+    called = script.evaluate(function) if function is not None else UNKNOWN
+    return isinstance(called, Ref) and called.name.startswith("child_process.")
 
 
 def _spread_into(made: Object, inner: Value) -> None:

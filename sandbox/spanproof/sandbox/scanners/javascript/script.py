@@ -8,7 +8,7 @@ resolved name, is in `data/javascript.txt`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from typing import ClassVar, Final
 
 from tree_sitter import Node
 
@@ -66,6 +66,8 @@ TARGETS: Final = split_entry(_KNOWLEDGE["inert"], "targets")
 
 DENIED_MODULES: Final = split_entry(_KNOWLEDGE["modules"], "denied")
 
+_OWN_PROCESSES: Final = split_entry(_KNOWLEDGE["modules"], "processes")
+
 DATABASES: Final = index_words(_KNOWLEDGE["databases"])
 """Modules of databases, and methods that send statements, to `files`, `servers` or `methods`."""
 
@@ -86,6 +88,8 @@ class Script(Reader):
     unknown_call = "{}, which is not in the catalogue: {}"
     downloaded = "a command that is not known"
     called_too_often = "calls a function more often, or deeper, than is followed"
+    own_processes = _OWN_PROCESSES
+    defaults: ClassVar = {"listen": Const(""), "listenlocal": Const("")}
     targets = TARGETS
     sinks = SINKS
     sensitive = SENSITIVE
@@ -93,6 +97,7 @@ class Script(Reader):
 
     def __init__(self, context: Context, handlers: Mapping[str, NodeHandler]) -> None:
         super().__init__(context)
+        self.makes_server = False
         self._handlers = handlers
         self.data = b""
         self._lines: list[bytes] = []
@@ -143,6 +148,13 @@ class Script(Reader):
         """Judge a value that may be the environment as a whole, where all of it is read."""
         if isinstance(value, Ref) and value.name == "process.env":
             self.member(value, "", node)
+
+    def _set_variable(self, name: str | None, node: Node) -> None:
+        """Note a variable of the environment that the script sets itself."""
+        if name is not None and name.startswith(("LD_", "NODE_OPTIONS")):
+            self.add("environment.write", node, f"sets {name}, which changes how programs load")
+        if name is not None and not self.uncertain and not self.frames:
+            self.context.variables.add(name)
 
     def text(self, node: Node) -> str:
         """Return the source text of a node."""
@@ -286,12 +298,8 @@ class Script(Reader):
                 self.store_entry(option, key, value)
             elif isinstance(option, Items):
                 self._store_item(option, key, value)
-            elif (
-                isinstance(option, Ref)
-                and option.name == "process.env"
-                and (key or "").startswith(("LD_", "NODE_OPTIONS"))
-            ):
-                self.add("environment.write", target, f"sets {key}, which changes how programs load")
+            elif isinstance(option, Ref) and option.name == "process.env":
+                self._set_variable(key, target)
             elif isinstance(option, Ref) and key is not None:
                 self.judge_attribute(option, key, value, target)
 
@@ -367,7 +375,7 @@ class Script(Reader):
         if owner.name in GLOBALS:
             return self.free(name)
         if owner.name == "process.env":
-            crossing = self.context.boundary.environment(name)
+            crossing = self.context.judge_variable(name)
             self.context.crossed("javascript", crossing, self.place(node), "process.env:")
             return Unknown(ENVIRONMENT)
         if name == "constructor" and owner.name in {"module", "process"}:

@@ -12,6 +12,7 @@ from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.python.calls import call, read_uncalled
 from spanproof.sandbox.scanners.python.effects import check_attribute
 from spanproof.sandbox.scanners.python.expressions import EXPRESSIONS
+from spanproof.sandbox.scanners.python.handed_environment import find_handed_on
 from spanproof.sandbox.scanners.python.machine import Machine, Tables
 from spanproof.sandbox.scanners.python.parse import Parsed, parse_strictly
 from spanproof.sandbox.scanners.python.statements import STATEMENTS
@@ -29,6 +30,8 @@ def scan(context: Context, source: Source) -> None:
     if parsed.module is None:
         return
     machine = Machine(context, _TABLES, source.text, parse_strictly)
+    if "environ" in source.text:
+        machine.handed_on = find_handed_on(parsed.module)
     try:
         machine.execute(parsed.module.body)
         read_uncalled(machine)

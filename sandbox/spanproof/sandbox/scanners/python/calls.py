@@ -88,13 +88,20 @@ def read_uncalled(m: Machine) -> None:
         for name, member in list(klass.attributes.items()):
             if isinstance(member, Function) and id(member.node) not in m.called:
                 receiver = None if name == "__new__" else Instance(klass)
-                _read_through(m, replace(member, receiver=receiver or UNKNOWN), Arguments([], more=True))
+                _read_alone(m, replace(member, receiver=receiver or UNKNOWN), Arguments([], more=True))
     index = 0
     while index < len(m.functions):
         function = m.functions[index]
         index += 1
         if id(function.node) not in m.called:
-            _read_through(m, function, Arguments([], {}, more=True))
+            _read_alone(m, function, Arguments([], {}, more=True))
+
+
+def _read_alone(m: Machine, function: Function, arguments: Arguments) -> None:
+    """Read a function that may be called before all others: what it sets in the environment ends with it."""
+    before = set(m.context.variables)
+    _read_through(m, function, arguments)
+    m.context.variables.intersection_update(before)
 
 
 def _read_through(m: Machine, function: Function, arguments: Arguments) -> Value:

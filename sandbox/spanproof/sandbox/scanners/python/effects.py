@@ -195,7 +195,14 @@ def check_module(m: Machine, name: str, node: ast.expr) -> None:
 
 def check_environment_escape(m: Machine, arguments: Arguments, node: ast.expr) -> None:
     """Judge the environment as a whole, handed to any call, as read."""
-    for value in arguments.all():
+    handed = (
+        {one.arg for one in node.keywords if one.value in m.handed_on} if isinstance(node, ast.Call) else ()
+    )
+    given = [
+        *arguments.positional,
+        *(arguments.named[name] for name in arguments.named if name not in handed),
+    ]
+    for value in given:
         if isinstance(value, Ref) and value.name == "os.environ":
             m.read_all_variables("os.environ", node)
 
@@ -421,8 +428,24 @@ def _judge_connect(call: Call[Machine], value: Value) -> Value | None:
     return _judge_address(call, value) if is_address else None
 
 
+def _judge_bind(call: Call[Machine], value: Value) -> Value | None:
+    """Judge the address that a socket is bound to: a pair, or the path of a socket of this machine."""
+    call.m.binds_socket = True
+    if isinstance(value, Const | Text | Path) and to_whole_text(value) != "":
+        call.judge_path(Action.WRITE, value)
+        return None
+    return COMMON["listen"](call, value)
+
+
+def _judge_unbound_listen(call: Call[Machine], value: Value) -> Value | None:
+    """Judge a socket that listens without an address: every one of the machine's."""
+    return None if call.m.binds_socket else COMMON["listen"](call, Const(""))
+
+
 def _judge_environment_write(call: Call[Machine], value: Value) -> Value | None:
     name = to_pieces(value)[0]
+    if name is not None and not call.m.uncertain and not call.name.endswith("setdefault"):
+        call.m.context.variables.add(name)
     if name is not None and name.upper().startswith(("LD_", "DYLD_", "PYTHON", "PATH", "BASH_ENV", "IFS")):
         call.add("environment.write", f"sets {name}, which changes how programs load")
     if name is not None and name.upper().endswith("_PROXY") and not name.upper().startswith("NO_"):
@@ -598,7 +621,9 @@ CHECKS: Final[dict[str, Check]] = {
     "implicit": _judge_implicit_host, "logconfig": _judge_log_config, "pathself": _judge_own_path,
     "url": _judge_url, "host": _judge_host, "address": _judge_address, "addresslast": _judge_last_address,
     "connect": _judge_connect, "envset": _judge_environment_write, "callback": _call_callback,
-    "thread": COMMON["none"], "dbserver": _judge_db_server, "dburl": _judge_db_url,
+    "bind": _judge_bind,
+    "unbound": _judge_unbound_listen, "thread": COMMON["none"], "dbserver": _judge_db_server,
+    "dburl": _judge_db_url,
     "dbconn": _judge_db_connection, "sql": _judge_sql, "sqltext": _pass_sql_text, "table": _judge_table,
 }  # fmt: skip
 """What judges each kind of effect."""

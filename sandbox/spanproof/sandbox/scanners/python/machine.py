@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final, TypeAlias
 
 from spanproof.sandbox.scanners.context import Context
-from spanproof.sandbox.scanners.python.names import SENSITIVE, SINKS, TARGETS
+from spanproof.sandbox.scanners.python.names import OWN_PROCESSES, SENSITIVE, SINKS, TARGETS
 from spanproof.sandbox.scanners.python.parse import compute_column
 from spanproof.sandbox.scanners.reader.state import Arguments, Reader
 from spanproof.sandbox.scanners.reader.values import UNKNOWN, Const, Klass, Ref, Value
@@ -68,10 +68,11 @@ class Machine(Reader):
     targets = TARGETS
     sinks = SINKS
     sensitive = SENSITIVE
+    own_processes = OWN_PROCESSES
     max_call_depth = 12
     defaults: ClassVar = {
         "dbserver": Const("localhost"), "dbfile": Const(":memory:"), "netrc": Const("~/.netrc"),
-        "model": Const(""),
+        "model": Const(""), "listen": Const(""), "listenlocal": Const("127.0.0.1"), "bind": Const(""),
     }  # fmt: skip
 
     def __init__(
@@ -81,6 +82,9 @@ class Machine(Reader):
         self.tables = tables
         self.parse = parse
         self.text = text
+        self.binds_socket = False
+        self.handed_on: frozenset[ast.expr] = frozenset()
+        """Expressions that copy the environment only for programs that are started."""
         self.raised: list[Value] = []  # What the program raises, which a handler may get
         self.classes: list[Klass] = []
         self.overrides: dict[str, Value] = {}
@@ -110,6 +114,10 @@ class Machine(Reader):
             if flow is not None:
                 return flow
         return None
+
+    def read_all_variables(self, who: str, node: Any) -> bool:
+        """Report that the environment as a whole is read, unless it is only handed on."""
+        return node not in self.handed_on and super().read_all_variables(who, node)
 
     def call(self, function: Value, arguments: Arguments, node: ast.expr) -> Value:
         """Return what calling a value gives."""

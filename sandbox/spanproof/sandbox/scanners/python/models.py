@@ -20,6 +20,7 @@ from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.python import attributes, effects, fold
 from spanproof.sandbox.scanners.python.machine import Machine, Model, make_constant_model, make_pass_through
 from spanproof.sandbox.scanners.python.names import KNOWLEDGE, SINKS, normalise_name
+from spanproof.sandbox.scanners.reader.effects import ENVIRONMENT
 from spanproof.sandbox.scanners.reader.state import Arguments
 from spanproof.sandbox.scanners.reader.values import (
     CALLABLE,
@@ -252,6 +253,9 @@ def _model_dict(m: Machine, function: Ref, arguments: Arguments, node: ast.expr)
     value = arguments.get(0)
     if isinstance(value, Mapping):
         return Mapping({**value.entries, **arguments.named}, list(value.rest), list(value.keys))
+    if isinstance(value, Ref) and value.name == "os.environ":
+        read = m.read_all_variables(value.name, node)
+        return Mapping(dict(arguments.named), [Unknown(ENVIRONMENT if read else CLEAN)])
     return Mapping(dict(arguments.named)) if value is None else None
 
 

@@ -44,6 +44,9 @@ KNOWN_MODULES: Final = split_entry(KNOWLEDGE["known"], "free")
 SENSITIVE: Final = split_entry(KNOWLEDGE["known"], "sensitive")
 """Modules whose functions reach outside: what is taken out of them by an unknown name may be one."""
 
+OWN_PROCESSES: Final = split_entry(KNOWLEDGE["known"], "processes")
+"""Numbers of processes that the program is, or has started itself: it may signal them."""
+
 LEAKED_MODULES: Final = split_entry(KNOWLEDGE["known"], "leaked")
 """Modules that other modules hold as an attribute (`glob.os`), which is a way around an import list."""
 

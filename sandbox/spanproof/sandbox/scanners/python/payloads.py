@@ -13,6 +13,7 @@ import ast
 import io
 import pickletools
 import re
+from dataclasses import replace
 from typing import Final
 
 from spanproof.sandbox.scanners.boundary import Pieces
@@ -225,6 +226,19 @@ def _list_pickled_names(data: bytes) -> tuple[list[str], bool]:
 
 def _judge_argv(call: Call[Machine], value: Value) -> Value | None:
     """Judge a program with its arguments, as a list or as a line."""
+    m, outer = call.m, call.m.context
+    environment = call.arguments.named.get("env")
+    if isinstance(environment, Mapping):
+        given = {name for name in environment.entries if isinstance(name, str)}
+        m.context = replace(outer, variables=outer.variables | given, owns_environment=not environment.rest)
+    try:
+        _judge_program(call, value)
+    finally:
+        m.context = outer
+    return None
+
+
+def _judge_program(call: Call[Machine], value: Value) -> None:
     shell = call.arguments.named.get("shell")
     if isinstance(value, Items) and isinstance(shell, Const) and shell.value and value.items:
         _run(call, to_pieces(value.items[0]), value)
@@ -232,10 +246,6 @@ def _judge_argv(call: Call[Machine], value: Value) -> Value | None:
         _run_words(call, value)
     else:
         _run(call, to_pieces(value), value)
-    environment = call.arguments.named.get("env")
-    if isinstance(environment, Ref) and environment.name == "os.environ":
-        call.m.read_all_variables("os.environ", call.node)
-    return None
 
 
 def _judge_spawn_arguments(call: Call[Machine], value: Value) -> Value | None:

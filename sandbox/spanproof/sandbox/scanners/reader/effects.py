@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import difflib
 import shlex
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import abc
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from spanproof.sandbox.scanners.boundary import Action, Boundary, Crossing, Pieces
@@ -20,6 +21,8 @@ from spanproof.sandbox.scanners.pieces import merge_pieces
 from spanproof.sandbox.scanners.reader.state import Arguments, Reader
 from spanproof.sandbox.scanners.reader.values import (
     Const,
+    Items,
+    Mapping,
     Ref,
     Unknown,
     Value,
@@ -94,7 +97,7 @@ def _parse_effect(words: list[str]) -> Effect:
 
 
 def check_effects(
-    effects: Mapping[str, tuple[Effect, ...]], checks: Mapping[str, Check], *files: str
+    effects: abc.Mapping[str, tuple[Effect, ...]], checks: abc.Mapping[str, Check], *files: str
 ) -> None:
     """Refuse effects that nothing judges, when the data files are loaded.
 
@@ -176,7 +179,7 @@ def apply_effects(
     effects: Sequence[Effect],
     arguments: Arguments,
     node: Any,
-    checks: Mapping[str, Check],
+    checks: abc.Mapping[str, Check],
 ) -> Value | None:
     """Judge every effect of a call; gives the call's result where an effect decides it."""
     result: Value | None = None
@@ -244,9 +247,13 @@ def _judge_shell(call: Call[Reader], value: Value) -> Value | None:
 
 
 def _judge_environment(call: Call[Reader], value: Value) -> Value | None:
-    return Unknown(
-        ENVIRONMENT if call.crossed(call.boundary.environment(to_whole_text(value))) else frozenset()
-    )
+    name = to_whole_text(value)
+    return Unknown(ENVIRONMENT if call.crossed(call.m.context.judge_variable(name)) else frozenset())
+
+
+def _judge_whole_environment(call: Call[Reader], value: Value) -> Value | None:
+    variables = Unknown(ENVIRONMENT if call.m.read_all_variables(call.name, call.node) else frozenset())
+    return Mapping({}, [variables]) if call.name == "os.environ.copy" else variables
 
 
 def _judge_database_file(call: Call[Reader], value: Value) -> Value | None:
@@ -263,6 +270,22 @@ def _judge_database_file(call: Call[Reader], value: Value) -> Value | None:
     return Ref(f"{call.name}()")
 
 
+def _judge_listen(call: Call[Reader], value: Value) -> Value | None:
+    """Judge the address of a server: a host, or a pair of host and port."""
+    host = value.items[0] if isinstance(value, Items) and value.items else value
+    if isinstance(host, Const) and host.value is None:
+        host = Const("")
+    call.crossed(call.boundary.listen(to_pieces(host)))
+    return None
+
+
+def _judge_signal(call: Call[Reader], value: Value) -> Value | None:
+    """Judge the process that a signal goes to: the program itself and those that it starts are its own."""
+    if not (isinstance(value, Ref) and value.name in call.m.own_processes):
+        call.add("process.signal", explain_call(call.who, "process.signal"))
+    return None
+
+
 def _judge_nothing(call: Call[Reader], value: Value) -> Value | None:
     return None
 
@@ -271,8 +294,11 @@ CHECKS: Final[dict[str, Check]] = {
     **{str(action): _make_path_check(action) for action in Action},
     "shell": _judge_shell,
     "env": _judge_environment,
-    "envall": _judge_environment,
+    "envall": _judge_whole_environment,
     "dbfile": _judge_database_file,
+    "listen": _judge_listen,
+    "listenlocal": _judge_listen,
+    "signal": _judge_signal,
     "none": _judge_nothing,
 }
 """What judges the kinds of effects that are the same in each language."""

@@ -124,9 +124,9 @@ class Reporter:
         """Report a crossing of the boundary, if it is one; `who` is the name of a call or a program."""
         return self.context.crossed(self.language, crossing, self.place(node), f"{self.plain_name(who)}:")
 
-    def read_all_variables(self, who: str, node: Any) -> None:
-        """Report that the environment as a whole is read."""
-        self.crossed(self.context.boundary.environment(""), who, node)
+    def read_all_variables(self, who: str, node: Any) -> bool:
+        """Report that the environment as a whole is read; returns whether it may not be."""
+        return self.crossed(self.context.judge_variable(""), who, node)
 
     def run_sql(self, pieces: Pieces, who: str, node: Any, connection: Connection) -> None:
         """Scan a statement that is sent to a database, unless it is unknown and held to nothing."""
@@ -154,6 +154,9 @@ class Reader(Reporter):
 
     defaults: ClassVar[dict[str, Value]] = {}
     """What kinds of effects are judged by where nothing is given."""
+
+    own_processes: frozenset[str] = frozenset()
+    """Names of the numbers of processes that the program is, or has started itself."""
 
     max_call_depth = 0
 

@@ -39,7 +39,17 @@ TEXT_OPTIONS: Final = {
 COMMAND_VARIABLES: Final = split_entry(_KNOWLEDGE["variables"], "commands")
 LOADING_VARIABLES: Final = split_entry(_KNOWLEDGE["variables"], "loading")
 SET_BY_SHELL: Final = split_entry(_KNOWLEDGE["variables"], "set")
-PREDEFINED: Final = {**_KNOWLEDGE["predefined"], "IFS": " ", "#": "1", "!": OWN_JOB, "_": ENTRY, "-": ""}
+PREDEFINED: Final = {
+    **_KNOWLEDGE["predefined"],
+    "IFS": " ",
+    "#": "1",
+    "!": OWN_JOB,
+    "$": OWN_JOB,
+    "COPROC_PID": OWN_JOB,
+    "BASHPID": OWN_JOB,
+    "_": ENTRY,
+    "-": "",
+}
 PLAIN: Final = split_entry(_GROUPS, "plain")
 HARMLESS: Final = split_entry(_GROUPS, "harmless")
 PROJECT_TOOLS: Final = split_entry(_GROUPS, "projecttools")

@@ -63,6 +63,18 @@ def _follow_command(shell: Shell, node: Node, stdin: Stream) -> Stream:
     if not fields:
         return NOTHING
     given = Stream(stdin.words, stdin.origin | origins)
+    outer = shell.given
+    shell.given = outer | {shell.words.text(one).partition("=")[0] for one in assignments}
+    try:
+        return _run_with_separators(shell, fields, assignments, given, node)
+    finally:
+        shell.given = outer
+
+
+def _run_with_separators(
+    shell: Shell, fields: list[Words], assignments: list[Node], given: Stream, node: Node
+) -> Stream:
+    """Run a command by the `IFS` that it is given, if any."""
     separators = [one for one in assignments if shell.words.text(one).startswith("IFS=")]
     if not separators:
         return programs.run(shell, fields, given, node)
@@ -294,22 +306,45 @@ def _follow_bare_redirect(shell: Shell, node: Node, stdin: Stream) -> Stream:
 
 def _follow_pipeline(shell: Shell, node: Node, stdin: Stream) -> Stream:
     stream = stdin
+    before = list(shell.state.directories)
     for child in node.named_children:
         stream = shell.run(child, stream)
+    shell.state.directories[:] = before
     return stream
 
 
 def _follow_list(shell: Shell, node: Node, stdin: Stream) -> Stream:
     # `a && b && c` nests to the left; walked with a list, a long one cannot exhaust the stack.
     parts: list[Node] = []
+    operators: list[str] = []
     pending = [node]
     while pending:
         one = pending.pop()
         if one.type == "list":
             pending.extend(reversed(one.named_children))
+            operators.extend(child.type for child in one.children if not child.is_named)
         else:
             parts.append(one)
-    return join_streams([shell.run(part, stdin) for part in parts])
+    directories, began = shell.state.directories, list(shell.state.directories)
+    written: list[Stream] = []
+    for part in parts:
+        before = list(directories)
+        written.append(shell.run(part, stdin))
+        if set(operators) == {"&&"}:
+            # What comes next runs only where a `cd` in this part succeeded.
+            directories[:] = [one for one in directories if one not in before] or before
+    if operators == ["||"] and _ends_script(shell, parts[-1]):
+        directories[:] = [one for one in directories if one not in began] or began
+    else:
+        directories[:] = dict.fromkeys([*directories, *began])
+    return join_streams(written)
+
+
+def _ends_script(shell: Shell, node: Node) -> bool:
+    """Whether a command, or the last of a group, is `exit` or `return`."""
+    if node.type == "compound_statement" and node.named_children:
+        node = node.named_children[-1]
+    return node.type == "command" and shell.words.text(node).split(maxsplit=1)[0] in {"exit", "return"}
 
 
 def _follow_branches(shell: Shell, node: Node, stdin: Stream) -> Stream:
@@ -317,15 +352,21 @@ def _follow_branches(shell: Shell, node: Node, stdin: Stream) -> Stream:
         return shell.sequence(node, stdin)  # an assignment joins with the value before it instead
     before = dict(shell.state.variables)
     merged: dict[str, Words] = dict(before)
+    directories, began = shell.state.directories, list(shell.state.directories)
+    reached: list[str] = []
     written: list[Stream] = []
     for child in node.named_children:
         if child.type in {"elif_clause", "else_clause", "case_item"}:
             shell.state.replace_variables(before)
+            reached, directories[:] = [*directories, *reached], began
             written.append(shell.sequence(child, stdin))
         else:
             written.append(shell.run(child, stdin))
         merge_variables(merged, shell.state.variables)
     shell.state.replace_variables(merged)
+    directories[:] = dict.fromkeys(
+        [*directories, *reached, *began] if directories != began else [*began, *reached]
+    )
     return join_streams(written)
 
 
@@ -406,6 +447,7 @@ HANDLERS: Final[dict[str, NodeHandler]] = {
     "declaration_command": _follow_declaration,
     "unset_command": _follow_unset,
     "pipeline": _follow_pipeline,
+    "subshell": Shell.run_apart,
     "list": _follow_list,
     "if_statement": _follow_branches,
     "case_statement": _follow_branches,

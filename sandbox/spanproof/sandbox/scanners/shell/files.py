@@ -194,7 +194,9 @@ def judge_operands(
             if program == "sed" and any(option[:2] in {"-i", "--in"} for option in options)
             else "read"
         )
-    _judge_role(shell, program, role, operands[:1] if program == "csplit" else operands, node)
+    _judge_role(
+        shell, program, role, _drop_patterns(operands, arguments) if program == "csplit" else operands, node
+    )
     if role != "none":
         for argument in arguments:
             if argument not in operands and argument not in texts:
@@ -205,6 +207,11 @@ def judge_operands(
         return written
     reads_files = role == "read" and bool(operands)
     return Stream(HOLE, stdin.origin | _FILE if reads_files else stdin.origin)
+
+
+def _drop_patterns(operands: list[Words], arguments: list[Words]) -> list[Words]:
+    """Return the file that `csplit` reads, without the patterns behind it; `-` is no file."""
+    return [] if (("-",),) in arguments else operands[:1]
 
 
 def _judge_role(shell: Shell, program: str, role: str, operands: list[Words], node: Node) -> None:

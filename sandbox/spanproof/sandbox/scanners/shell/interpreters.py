@@ -133,11 +133,11 @@ def run_text(
     if shell.context.depth >= MAX_NESTING:
         shell.add("exec.payload", node, "hides commands in too many layers")
         return
-    context = shell.context.nested(shell.place(node), shell.context.origin + origin)
+    context = shell.nest(node, shell.context.origin + origin)
     if state is not None:
         shell.read_nested(context, text, state, whole=False)
         return
-    state = State(dict(shell.state.variables))
+    state = State(dict(shell.state.variables), directories=list(shell.state.directories))
     if given:
         state.variables["0"] = given[0]
         state.positional = tuple(given[1:])
@@ -190,7 +190,7 @@ def _scan_inline_code(shell: Shell, program: str, word: Words, taint: frozenset[
             _report_unknown_code(shell, taint, node)
             continue
         text = "".join("__unknown" if piece is None else piece for piece in pieces)
-        context = shell.context.nested(shell.place(node), f"{program} runs code: ")
+        context = shell.nest(node, f"{program} runs code: ")
         if program.startswith(("python", "pypy", "ipython")):
             nested.scan("python", context, text)
         elif program in {"node", "nodejs", "deno", "bun"}:

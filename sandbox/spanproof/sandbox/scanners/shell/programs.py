@@ -18,7 +18,7 @@ from tree_sitter import Node
 from spanproof.sandbox.scanners.boundary import Action, Pieces, UseKind
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pieces import ENTRY, limit_texts, merge_pieces
-from spanproof.sandbox.scanners.shell import files, interpreters, network
+from spanproof.sandbox.scanners.shell import directories, files, interpreters, network
 from spanproof.sandbox.scanners.shell.catalogue import (
     COMMAND_OPTIONS,
     DENIED,
@@ -179,9 +179,8 @@ _LOOKS_UP: Final = re.compile(r"-p?[vV]")
 def _judge_wrapper(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     if program in {"sudo", "doas"}:
         shell.add("privilege.change", node, f"{program} runs a command as another user")
-    if program == "env" and not arguments:
-        shell.read_all_variables("env", node)
-        return Stream(HOLE, frozenset({"environment"}))
+    if program == "env":
+        return _judge_env(shell, arguments, stdin, node)
     if program == "command" and arguments and _LOOKS_UP.fullmatch(read_known_text(arguments[0]) or ""):
         return UNKNOWN_STREAM
     rest = skip_options(arguments, WRAPPER_VALUED.get(program, ""))
@@ -191,9 +190,7 @@ def _judge_wrapper(shell: Shell, program: str, arguments: list[Words], stdin: St
     if program in {"xargs", "parallel"}:
         for file in find_option_values(arguments, {"-a", "--arg-file", "--joblog"}):
             shell.judge_path(Action.READ, file, program, node)
-    while (
-        rest and (text := read_known_text(rest[0])) is not None and "=" in text and program in {"env", "sudo"}
-    ):
+    while rest and program == "sudo" and "=" in (read_known_text(rest[0]) or ""):
         rest = rest[1:]
     if not rest:
         return stdin
@@ -212,6 +209,42 @@ def _judge_wrapper(shell: Shell, program: str, arguments: list[Words], stdin: St
         if not any(read_known_text(one) in marks for one in arguments):
             rest = [*rest, tuple(added) or HOLE]
     return run(shell, rest, stdin, node)
+
+
+def _judge_env(shell: Shell, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+    """Run a command with the variables that `env` sets for it; without a command `env` writes all."""
+    rest = skip_options(arguments, WRAPPER_VALUED.get("env", ""))
+    options = arguments[: len(arguments) - len(rest)]
+    for one in options:
+        shell.judge_literals(one, "env", node)
+    given: set[str] = set()
+    while rest and "=" in (text := read_known_text(rest[0]) or ""):
+        given.add(text.partition("=")[0])
+        rest = rest[1:]
+    outer = shell.given, shell.clears_environment
+    shell.given = shell.given | given
+    shell.clears_environment |= any(
+        read_known_text(one) in {"-", "-i", "--ignore-environment"} for one in options
+    )
+    try:
+        if rest:
+            return run(shell, rest, stdin, node)
+        if not shell.clears_environment and shell.read_all_variables("env", node):
+            return Stream(HOLE, frozenset({"environment"}))
+        return UNKNOWN_STREAM
+    finally:
+        shell.given, shell.clears_environment = outer
+
+
+def _judge_printenv(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+    """Judge `printenv`, which writes the variables that it names, or all."""
+    names = [read_known_text(one) for one in arguments if (read_known_text(one) or "")[:1] != "-"]
+    read = [
+        shell.crossed(shell.context.judge_variable(name or ""), "printenv", node)
+        for name in names or [""]
+        if name is None or name not in shell.given
+    ]
+    return Stream(HOLE, frozenset({"environment"}) if any(read) else frozenset())
 
 
 def _split_into_words(pieces: Pieces) -> Sequence[Pieces]:
@@ -314,10 +347,19 @@ def _judge_printf(shell: Shell, program: str, arguments: list[Words], stdin: Str
     return NOTHING
 
 
+# `set -e`, also among other options.
+_ERREXIT: Final = re.compile(r"[-+][a-zA-Z]*e[a-zA-Z]*")
+
+
 def _judge_set(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     if not arguments:
         shell.read_all_variables("set", node)
     texts = [read_known_text(argument) for argument in arguments]
+    for text in texts:
+        if text is not None and _ERREXIT.fullmatch(text):
+            shell.state.ends_at_failure = text[0] == "-"
+    if "errexit" in texts:
+        shell.state.ends_at_failure = "-o" in texts
     if "--" in texts:
         shell.state.positional = tuple(arguments[texts.index("--") + 1 :])
     return NOTHING
@@ -563,8 +605,10 @@ def _judge_operands_of_unknown(shell: Shell, who: str, arguments: list[Words], n
 # Programs whose operands need more than a role.
 _HANDLERS: Final[dict[str, Handler]] = {
     **interpreters.HANDLERS,
+    **directories.HANDLERS,
     **files.HANDLERS,
-    "find": _judge_find, "kill": _judge_kill, "read": _judge_read, "printf": _judge_printf, "set": _judge_set,
+    "find": _judge_find, "printenv": _judge_printenv,
+    "kill": _judge_kill, "read": _judge_read, "printf": _judge_printf, "set": _judge_set,
     "shift": _judge_shift, "history": _judge_history,
     **dict.fromkeys(["vi", "vim", "nvim", "view", "ex", "vimdiff", "nano"], _judge_editor),
     **dict.fromkeys(["less", "more", "man"], _judge_editor),

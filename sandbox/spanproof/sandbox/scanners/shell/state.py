@@ -27,7 +27,7 @@ HOLE: Final[Words] = ((None,),)
 EMPTY: Final[Words] = (("",),)
 
 OWN_JOB: Final = "%own-job"
-"""The value of `$!`: a process the script itself started."""
+"""The value of `$$` and `$!`: a process that the script is, or has started."""
 
 
 class Stream(NamedTuple):
@@ -82,12 +82,16 @@ class State:
     """Every function that was defined, those that another definition replaced included."""
     called: set[int] = field(default_factory=set)
     """The bodies of functions that were read."""
+    directories: list[str] = field(default_factory=lambda: [""])
+    """Where relative paths may begin, below the work directory: see `directories.py`."""
+    ends_at_failure: bool = False
+    """Whether a command that fails ends the script: `set -e`."""
 
     def of_call(self, call: Call) -> State:
         """Return the state in which a function is read when it is called."""
         return State(
             self.variables, self.functions, call.given, self.origins, (*self.calls, call), self.aliases,
-            self.bodies, self.called,
+            self.bodies, self.called, self.directories, self.ends_at_failure,
         )  # fmt: skip
 
     def replace_variables(self, variables: dict[str, Words]) -> None:

@@ -7,6 +7,7 @@ wrongly or crashes on is put in other words of the same length first, so that pl
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -15,7 +16,7 @@ from itertools import zip_longest
 from tree_sitter import Node
 
 from spanproof.sandbox.scanners import grammar
-from spanproof.sandbox.scanners.boundary import Action
+from spanproof.sandbox.scanners.boundary import Action, Pieces
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pieces import find_place, merge_pieces
@@ -144,6 +145,10 @@ class Shell(Reporter):
         # The sources of the last command substitution's text.
         self.substituted_from: frozenset[str] = frozenset()
 
+        self.given: set[str] = set()
+        """Variables that are set for the command at hand alone."""
+        self.clears_environment = False
+        """Whether the command at hand has no other variables: `env -i`."""
         self._commands = 0
 
     def read(self, *, whole: bool = True) -> None:
@@ -158,6 +163,12 @@ class Shell(Reporter):
     def read_nested(self, context: Context, text: str, state: State, *, whole: bool = True) -> None:
         """Read a script found inside this one, beginning with a state."""
         Shell(context, text, self._handlers, state).read(whole=whole)
+
+    def nest(self, node: Node, origin: str) -> Context:
+        """Return the context of a program that the script runs: it has the variables that the script sets."""
+        context = self.context.nested(self.place(node), origin)
+        context.variables.update(self.state.variables, self.given)
+        return replace(context, owns_environment=context.owns_environment or self.clears_environment)
 
     def run(self, node: Node, stdin: Stream) -> Stream:
         """Follow one node; gives what it writes."""
@@ -191,17 +202,30 @@ class Shell(Reporter):
                 continue
             named = _IN_OPTION.match(head)
             text = head[named.end() :] if named is not None else head
-            place = find_place(self.context.boundary, (text, *pieces[1:]), hosts=False)
-            if place is not None:
-                self.add("call.unknown", node, f"{who} gets a target outside: {place.message}")
+            for begun in _begin_at(self.state.directories, (text, *pieces[1:])):
+                place = find_place(self.context.boundary, begun, hosts=False)
+                if place is not None:
+                    self.add("call.unknown", node, f"{who} gets a target outside: {place.message}")
+                    break
 
     def judge_path(self, action: Action, word: Words, who: str, node: Node) -> None:
         """Hold a path, in each of its alternatives, against the boundary."""
         for pieces in word:
-            head = pieces[0]
-            if head == "" and len(pieces) == 1:
-                continue
-            self.crossed(self.context.boundary.path(action, pieces), who, node)
+            if pieces != ("",):
+                self._judge_in_directories(action, pieces, who, node)
+
+    def _judge_in_directories(self, action: Action, pieces: Pieces, who: str, node: Node) -> None:
+        """Judge a path from where the script is, and from where it would be if a `cd` before had failed."""
+        likely, *others = [
+            self.context.boundary.path(action, one) for one in _begin_at(self.state.directories, pieces)
+        ]
+        if self.crossed(likely, who, node):
+            return
+        for crossing in others:
+            if crossing is not None:
+                message = f"{who}: {crossing.message} where a `cd` before it fails"
+                self.add("file.dynamic", node, message)
+                return
 
     def run_substitutions(self, word: Words, who: str, node: Node) -> None:
         """Read the command substitutions in a text that the shell expands once more."""
@@ -213,10 +237,13 @@ class Shell(Reporter):
             lines = {"$(": f": <<_end_of_text\n{text}\n_end_of_text\n", "`": f': "{quoted}"'}
             for mark, line in lines.items():
                 if mark in text:
-                    context = self.context.nested(
-                        self.place(node), f"{self.context.origin}{who} runs a command: "
+                    context = self.nest(node, f"{self.context.origin}{who} runs a command: ")
+                    self.read_nested(
+                        context,
+                        line,
+                        replace(self.state, directories=list(self.state.directories)),
+                        whole=False,
                     )
-                    self.read_nested(context, line, replace(self.state), whole=False)
 
     def run_subscripts(self, word: Words, node: Node) -> None:
         """Read the commands in a subscript, which arithmetic runs: `a[$(id)]`."""
@@ -306,8 +333,15 @@ class Shell(Reporter):
                 self.state.called.add(function.body.id)
                 function.shell.run_in(replace(self.state, positional=None), function.body, UNKNOWN_STREAM)
 
+    def run_apart(self, node: Node, stdin: Stream) -> Stream:
+        """Follow a node that a shell of its own runs: what it changes of the directory ends with it."""
+        before = list(self.state.directories)
+        written = self.sequence(node, stdin)
+        self.state.directories[:] = before
+        return written
+
     def _substitute(self, node: Node) -> Words:
-        stream = self.sequence(node, UNKNOWN_STREAM)
+        stream = self.run_apart(node, UNKNOWN_STREAM)
         self.substituted_from = stream.origin
         return tuple(_strip_newline(pieces) for pieces in stream.words)
 
@@ -323,11 +357,29 @@ class Shell(Reporter):
             or name in SET_BY_SHELL
         ):
             return
-        crossing = self.context.boundary.environment(name)
+        crossing = self.context.judge_variable(name)
         if crossing is not None and _SECRET_NAME.search(name):
             self.crossed(crossing, f"${name}", node)
         elif crossing is not None:
             self.add(crossing.rule, node, f"${name}: {crossing.message}", Verdict.REVIEW)
+
+
+# The beginning of a path that climbs: where it leads depends on the directory that it begins at.
+_CLIMBING = re.compile(r"(?:[\w.-]{1,60}/)*\.\.(?:/|$)")
+
+
+def _begin_at(directories: list[str], pieces: Pieces) -> list[Pieces]:
+    """Return a path as it is from each directory that it may begin at; what does not climb stays inside."""
+    head = pieces[0]
+    if (
+        head is None
+        or directories == [""]
+        or (directories[0][:1] not in {"/", "~"} and not _CLIMBING.match(head))
+    ):
+        return [pieces]
+    if head.startswith(("/", "~")) or "://" in head:
+        return [pieces]
+    return [(posixpath.join(directory, head), *pieces[1:]) for directory in directories]
 
 
 def _covers_call(wide: Call, given: list[Words], state: State) -> bool:

@@ -1,0 +1,24 @@
+"""The section of the configuration that sends clusters of failures to trackers."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from spanproof.config.section import Seconds, Section
+from spanproof.config.targets import Target
+
+
+class Tickets(Section):
+    """Clusters of failures as tickets of a tracker; see docs/failures.md."""
+
+    notify: tuple[Target, ...] = Field(
+        default=(), description="The trackers: `github`, `gitlab`, `linear`, `jira`, `pagerduty`."
+    )
+    window_s: Seconds = Field(default=30 * 86400.0, description="How far back runs count.")
+    min_runs: int = Field(default=3, ge=1, description="Runs that a cluster needs to be a ticket.")
+    min_release_runs: int = Field(
+        default=20,
+        ge=1,
+        description="Runs that a release needs to close the tickets of clusters that none of them is in.",
+    )
+    every_s: Seconds = Field(default=900.0, description="How often the server brings tickets up to date.")

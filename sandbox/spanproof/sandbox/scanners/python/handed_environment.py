@@ -1,0 +1,119 @@
+"""Copies of the environment that a program only hands on to the programs that it starts.
+
+In: the tree of a program. Out: the nodes that copy the environment for `env=` of a call of `subprocess` or
+`asyncio`. A program that is started has the environment anyway, and what it reads of it is judged by itself.
+
+    env = {**os.environ, "LANG": "C"}
+    env["TZ"] = "UTC"
+    subprocess.run(command, env=env)
+
+A copy under a name counts where the name is used for nothing else in the whole program.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from spanproof.sandbox.words import split_words
+
+_MODULES: Final = frozenset({"subprocess", "asyncio"})
+_STARTING: Final = split_words(
+    "run Popen call check_call check_output create_subprocess_exec create_subprocess_shell"
+)
+# What may read a name that does not stand in the code.
+_READS_NAMES: Final = split_words("exec eval compile globals locals vars dir _getframe currentframe __dict__")
+# Methods that change a copy and give nothing of it.
+_CHANGING: Final = split_words("update setdefault")
+
+
+def find_handed_on(tree: ast.Module) -> frozenset[ast.expr]:
+    """Return the expressions that only make an environment for a program that is started."""
+    nodes = list(ast.walk(tree))
+    if any(_reads_names(node) for node in nodes):
+        return frozenset()
+    starting = _find_starting_names(nodes)
+    values = [
+        keyword.value
+        for node in nodes
+        if isinstance(node, ast.Call) and _get_dotted_name(node.func) in starting
+        for keyword in node.keywords
+        if keyword.arg == "env"
+    ]
+    names = {value.id for value in values if isinstance(value, ast.Name)}
+    used_otherwise = _find_other_uses(nodes, names, values)
+    for node in nodes:
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            name = node.targets[0].id
+            if name in names - used_otherwise:
+                values.append(node.value)
+    return frozenset(part for value in values for part in _iter_copies(value))
+
+
+def _reads_names(node: ast.AST) -> bool:
+    return (isinstance(node, ast.Name) and node.id in _READS_NAMES) or (
+        isinstance(node, ast.Attribute) and node.attr in _READS_NAMES
+    )
+
+
+def _find_starting_names(nodes: list[ast.AST]) -> set[str]:
+    """Return the dotted names that start programs, as the imports spell them and nothing else binds them."""
+    starting: set[str] = set()
+    bound: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name in _MODULES:
+                    starting |= {f"{alias.asname or alias.name}.{function}" for function in _STARTING}
+        elif isinstance(node, ast.ImportFrom) and node.module in _MODULES:
+            starting |= {alias.asname or alias.name for alias in node.names if alias.name in _STARTING}
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            bound.add(node.name)
+        elif isinstance(node, ast.arg):
+            bound.add(node.arg)
+        elif isinstance(node, ast.Name | ast.Attribute) and not isinstance(node.ctx, ast.Load):
+            bound.add(_get_dotted_name(node))
+    heads = {name.partition(".")[0] for name in bound if "." not in name}
+    return {name for name in starting if name not in bound and name.partition(".")[0] not in heads}
+
+
+def _find_other_uses(nodes: list[ast.AST], names: set[str], values: list[ast.expr]) -> set[str]:
+    """Return the names that are read in another way than for a program that is started."""
+    harmless = {id(value) for value in values}
+    for node in nodes:
+        if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
+            harmless.add(id(node.value))
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            function = node.value.func
+            if isinstance(function, ast.Attribute) and function.attr in _CHANGING:
+                harmless.add(id(function.value))
+    return {
+        node.id
+        for node in nodes
+        if isinstance(node, ast.Name)
+        and node.id in names
+        and isinstance(node.ctx, ast.Load)
+        and id(node) not in harmless
+    } | {node.arg for node in nodes if isinstance(node, ast.arg)}
+
+
+def _iter_copies(value: ast.expr) -> Iterator[ast.expr]:
+    """Yield the expressions in a value that may copy the environment into it."""
+    yield value
+    if isinstance(value, ast.Call) and _get_dotted_name(value.func) == "dict":
+        yield from value.args
+        yield from (keyword.value for keyword in value.keywords if keyword.arg is None)
+    elif isinstance(value, ast.Dict):
+        yield from (item for key, item in zip(value.keys, value.values, strict=True) if key is None)
+    elif isinstance(value, ast.BinOp):
+        yield from _iter_copies(value.left)
+        yield from _iter_copies(value.right)
+
+
+def _get_dotted_name(node: ast.expr) -> str:
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""

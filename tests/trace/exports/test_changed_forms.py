@@ -1,0 +1,160 @@
+"""Small changes of the forms that people paste: none raises, and what is unreadable is one clear sentence."""
+
+from __future__ import annotations
+
+import copy
+import json
+import zipfile
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from spanproof.evaluators.detect import detect
+from spanproof.evaluators.runs import runs_of
+from spanproof.trace.dialects import read_traces
+from spanproof.trace.exports import read_file
+
+from .test_pasted_forms import (
+    AGENT,
+    CHAT,
+    EVENTS,
+    LOG,
+    MEMORY,
+    PYTHON,
+    RESPONSE,
+    SAMPLE,
+    TAU,
+    TOOL,
+    TRAJECTORY,
+    console_span,
+    plain_span,
+    readable_span,
+)
+
+Path = tuple[str | int, ...]
+FORMS: dict[str, Any] = {
+    "python": PYTHON,
+    "readable": [readable_span("1a" * 8, "", AGENT, 0), readable_span("1b" * 8, "1a" * 8, TOOL, 1)],
+    "console": [console_span("1a" * 8, "", AGENT, 0), console_span("1b" * 8, "1a" * 8, TOOL, 1)],
+    "plain": [plain_span("1", "", AGENT, 0), plain_span("2", "1", TOOL, 1)],
+    "pairs": [
+        {
+            "traceId": "0f" * 16,
+            "spanId": "1a" * 8,
+            "name": "x",
+            "attributes": [
+                {"key": "openinference.span.kind", "value": {"stringValue": "LLM"}},
+                {"key": "llm.token_count.prompt", "value": {"intValue": "12"}},
+            ],
+        }
+    ],
+    "chat": CHAT,
+    "inspect": {**LOG, "samples": [SAMPLE]},
+    "swe-agent": TRAJECTORY,
+    "openhands": EVENTS,
+    "smolagents": MEMORY,
+    "response": RESPONSE,
+    "tau": TAU,
+}
+# What another version or another program writes in a value's place.
+REPLACEMENTS: tuple[Any, ...] = (
+    None,
+    "",
+    "12",
+    12,
+    1.5,
+    True,
+    [],
+    {},
+    [None],
+    {"a": 1},
+    ["x"],
+    "0x12",
+    "€" * 3,
+)
+_GONE = object()
+
+
+def iter_paths(value: Any, path: Path = ()) -> Iterator[Path]:
+    """Yield the place of each value in a document, but for the document itself."""
+    held = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in held:
+        yield (*path, key)
+        yield from iter_paths(inner, (*path, key))
+
+
+def change_at(document: Any, path: Path, replacement: Any) -> Any:
+    """Return a document with another value in a place, or with none."""
+    changed = copy.deepcopy(document)
+    holder = changed
+    for key in path[:-1]:
+        holder = holder[key]
+    if replacement is _GONE:
+        del holder[path[-1]]
+    else:
+        holder[path[-1]] = replacement
+    return changed
+
+
+def iter_changes(document: Any) -> Iterator[tuple[Path, Any, Any]]:
+    """Yield each place of a document, what it is replaced by, and the changed document."""
+    for path in iter_paths(document):
+        for replacement in (_GONE, *REPLACEMENTS):
+            yield path, replacement, change_at(document, path, replacement)
+
+
+def check_reading(path, what: object) -> None:
+    """Check that a file is read to runs, or reported in one line each; nothing raises."""
+    requests, malformed = read_file(path)
+    assert requests or malformed, what
+    for problem in malformed:
+        assert "\n" not in str(problem), what
+        assert len(str(problem)) < 1000, what
+    for trace in read_traces(requests):
+        runs_of(trace, detect(trace))
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_form_with_one_value_changed_is_read_or_reported(name, tmp_path):
+    path = tmp_path / "pasted.json"
+    for place, replacement, document in iter_changes(FORMS[name]):
+        path.write_text(json.dumps(document))
+        check_reading(path, (place, replacement))
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_keys_that_are_not_known_change_nothing(name, tmp_path):
+    path, document = tmp_path / "pasted.json", FORMS[name]
+    path.write_text(json.dumps(document))
+    whole = read_traces(read_file(path)[0])
+    added = copy.deepcopy(document)
+    for place in [(), *iter_paths(document)]:
+        holder = added
+        for key in place:
+            holder = holder[key]
+        if (
+            isinstance(holder, dict)
+            and "arguments" not in place
+            and not {"attributes", "resource"} & {*place}
+        ):
+            holder["x_vendor"] = {"cost": 1}
+    path.write_text(json.dumps(added))
+    found = read_traces(read_file(path)[0])
+    assert [len(trace.spans) for trace in found] == [len(trace.spans) for trace in whole]
+    answers = [[run.answer for run in runs_of(trace, detect(trace))] for trace in (*found, *whole)]
+    assert answers[: len(found)] == answers[len(found) :]
+
+
+@pytest.mark.parametrize(
+    "member", ["{}", "[]", "null", "{", "12", '{"messages": 1}', '{"messages": [1, null]}']
+)
+def test_an_archive_of_inspect_with_a_strange_sample_is_read_or_reported(member, tmp_path):
+    path = tmp_path / "log.eval"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("header.json", json.dumps(LOG))
+        archive.writestr("samples/1_epoch_1.json", member)
+    try:
+        check_reading(path, member)
+    except ValueError as problem:
+        assert "inspect_ai" in str(problem)
