@@ -90,9 +90,30 @@ def test_windows_and_releases_are_compared(app):
     assert app.get("/api/v1/compare?dimension=release").status_code == 400
 
 
+def test_latency_tokens_and_cost_are_counted_over_time_and_by_agent(app):
+    found = app.get(f"/api/v1/usage?hours={YEARS}").json()
+    (point,) = found["points"]
+    assert (point["traces"], point["p50_s"], point["tokens"], point["cost_usd"]) == (1, 0.09, 0, None)
+    (share,) = found["shares"]
+    assert (share["agent"], share["runs"], share["tokens"]) == ("pricing agent", 1, 0)
+    assert app.get(f"/api/v1/usage?hours={YEARS}&agent=nobody").json()["shares"] == []
+
+
+def test_a_rule_is_tried_over_the_past(app):
+    rule = "{name: quotes, layer: groundedness, threshold: 0.5, min_count: 1, window_s: 86400}"
+    found = app.post("/api/v1/alerts/trials", json={"rule": rule, "hours": 24}, headers=OURS).json()
+    assert (found["name"], found["fired"]) == ("quotes", 0)
+    assert found["words"] == "would have fired 0 times in the last 24 h"
+    wrong = app.post("/api/v1/alerts/trials", json={"rule": "{name: x, layer: colour}"}, headers=OURS)
+    assert (wrong.status_code, wrong.json()["detail"].startswith("layer: ")) == (422, True)
+
+
 def test_a_label_is_written_read_and_compared_with_ours(app):
     waiting = app.get(f"/api/v1/review?layer=groundedness&hours={YEARS}").json()["waiting"]
     assert [each["trace_id"] for each in waiting] == [TRACE]
+    assert "$54.00" in waiting[0]["answer"]
+    first, whole = (app.get(f"/api/v1/review?hours={YEARS}&limit={limit}").json() for limit in (1, 200))
+    assert first["total"] == len(whole["waiting"])
     label = {"trace_id": TRACE, "run_span_id": RUN, "layer": "groundedness", "verdict": "pass",
             "author": "ann",
              "note": "cents", "correction": "$45.00"}  # fmt: skip
@@ -101,7 +122,9 @@ def test_a_label_is_written_read_and_compared_with_ours(app):
     assert app.get(f"/api/v1/review?layer=groundedness&hours={YEARS}").json()["waiting"] == []
     (row,) = app.get("/api/v1/labels?wrong=true").json()["labels"]
     assert (row["author"], row["verdict"], row["ours"], row["note"]) == ("ann", "pass", "fail", "cents")
-    (layer,) = app.get("/api/v1/agreement").json()["layers"]
+    agreement = app.get("/api/v1/agreement").json()
+    (layer,), (week,) = agreement["layers"], agreement["weeks"]
+    assert (week["layer"], week["agreed"]["part"], week["agreed"]["whole"]) == ("groundedness", 0, 1)
     assert (layer["compared"], layer["only_we_fail"], layer["precision"]["share"]) == (1, 1, 0.0)
     assert app.post("/api/v1/labels", json={**label, "run_span_id": "b"}, headers=OURS).status_code == 404
 

@@ -69,6 +69,7 @@ UNDONE = {
         *(f"ALTER TABLE {{db}}.traces DROP COLUMN IF EXISTS `{name}`" for name in SUMMARY_COLUMNS),
     ),
     16: ("DROP TABLE IF EXISTS {db}.saved_views SYNC",),
+    17: ("DROP TABLE IF EXISTS {db}.audit_events SYNC",),
 }
 """What takes a store back to before each step."""
 

@@ -82,3 +82,4 @@ def test_facets_count_traces_within_the_filter(embedded, evaluation):
     within = embedded.browse.facets(TraceTerms(texts=["other words"]), ["agent", "model"], 10)
     assert within.values["agent"] == ((agent, 1),)
     assert within.states == {State.FAIL: 1}
+    assert embedded.browse.facets(ALL, [], 10).states == {State.FAIL: 3}

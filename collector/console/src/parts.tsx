@@ -39,7 +39,7 @@ export interface Loaded<T> {
 
 const RETRY_MS = 2000;
 // What the API can answer for one project alone; a trace of a project is found by both.
-const BY_PROJECT = /^(overview|cohorts\/|traces|failures|compare$|boundary|review|gate$)/;
+const BY_PROJECT = /^(overview|usage|cohorts\/|traces|failures|compare$|boundary|review|gate$)/;
 
 /** Load an answer whenever what is wanted changes; ask again while the server is away. An empty path asks nothing. */
 export function useAnswer<T>(path: string, given: Parameters = {}): Loaded<T> {

@@ -24,6 +24,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Usage
+         * @description Return latency, tokens and cost over time, and tokens and cost by agent and model.
+         */
+        get: operations["usage_api_v1_usage_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/cohorts/{dimension}": {
         parameters: {
             query?: never;
@@ -488,6 +508,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/alerts/trials": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try Rule
+         * @description Try a rule over the last days; nothing is sent, and nothing is written.
+         */
+        post: operations["try_rule_api_v1_alerts_trials_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/compare/runs": {
         parameters: {
             query?: never;
@@ -832,6 +872,68 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/traces/{trace_id}/editable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Editable
+         * @description Return the code and the results of tools of a run, as they can be changed.
+         */
+        get: operations["editable_api_v1_traces__trace_id__editable_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/traces/{trace_id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replay
+         * @description Run a stored run again with other code or other results of tools, in the sandbox, and judge it.
+         *
+         *     The limits and the policy are those of evaluation. The trace stays as it is; the request is audited.
+         */
+        post: operations["replay_api_v1_traces__trace_id__replay_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Audit
+         * @description Return who had code run by hand, the newest first.
+         */
+        get: operations["audit_api_v1_audit_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/review": {
         parameters: {
             query?: never;
@@ -982,11 +1084,16 @@ export interface components {
     schemas: {
         /**
          * AgreementPage
-         * @description How far each layer agrees with people.
+         * @description How far each layer agrees with people, and week by week.
          */
         AgreementPage: {
             /** Layers */
             layers: components["schemas"]["LayerAgreement"][];
+            /**
+             * Weeks
+             * @description In order of time.
+             */
+            weeks: components["schemas"]["WeekAgreement"][];
         };
         /**
          * AlertFailure
@@ -1020,6 +1127,11 @@ export interface components {
         AlertRow: {
             /** Id */
             id: string;
+            /**
+             * Incident
+             * @description The id of the incident that it is a member of.
+             */
+            incident: string;
             /** Rule */
             rule: string;
             /**
@@ -1192,6 +1304,38 @@ export interface components {
             steps: components["schemas"]["Step"][];
         };
         /**
+         * AlteredRun
+         * @description A run to be run again, and what is changed in it.
+         */
+        AlteredRun: {
+            /**
+             * Sources
+             * @description Code, by the id of its snippet.
+             */
+            sources?: {
+                [key: string]: string;
+            };
+            /**
+             * Results
+             * @description Results of tool calls, by their number.
+             */
+            results?: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+            /**
+             * Run Span Id
+             * @description The first where not given.
+             */
+            run_span_id?: string | null;
+            /** Project */
+            project?: string | null;
+            /**
+             * Suite
+             * @description Keep it as a case of this suite, as a writer of all projects.
+             */
+            suite?: string | null;
+        };
+        /**
          * Attempt
          * @description Something the code tried that concerns its boundary, as the kernel saw it.
          */
@@ -1239,6 +1383,41 @@ export interface components {
              * @description The latest trace with it.
              */
             trace_id: string;
+        };
+        /**
+         * AuditList
+         * @description Who had code run by hand, the newest first.
+         */
+        AuditList: {
+            /** Events */
+            events: components["schemas"]["AuditRow"][];
+        };
+        /**
+         * AuditRow
+         * @description Somebody had code run.
+         */
+        AuditRow: {
+            /**
+             * At Ns
+             * @description Unix time in nanoseconds.
+             */
+            at_ns: number;
+            /** Project */
+            project: string;
+            /**
+             * Actor
+             * @description The name of the token.
+             */
+            actor: string;
+            /** Action */
+            action: string;
+            /**
+             * Subject
+             * @description The id of the trace.
+             */
+            subject: string;
+            /** Detail */
+            detail: string;
         };
         /**
          * Backend
@@ -1769,6 +1948,23 @@ export interface components {
             source: string | null;
         };
         /**
+         * EditableRun
+         * @description What of a run can be changed before it is run again.
+         */
+        EditableRun: {
+            /** Run Span Id */
+            run_span_id: string;
+            /** Code */
+            code: components["schemas"]["EditableCode"][];
+            /** Calls */
+            calls: components["schemas"]["EditableCall"][];
+            /**
+             * Can Replay
+             * @description Whether this console has a sandbox, and the run has code that ran.
+             */
+            can_replay: boolean;
+        };
+        /**
          * Facet
          * @description The commonest values of a dimension within a list of traces.
          */
@@ -2213,6 +2409,15 @@ export interface components {
         };
         JsonValue: unknown;
         /**
+         * JudgedReplay
+         * @description What came out, judged by every layer.
+         */
+        JudgedReplay: {
+            run: components["schemas"]["Run"];
+            /** @description The case that was kept, where a suite was named. */
+            case: components["schemas"]["Promoted"] | null;
+        };
+        /**
          * JudgesPage
          * @description What is open, and the judges of it.
          */
@@ -2461,6 +2666,23 @@ export interface components {
             comment: string;
         };
         /**
+         * NewTrial
+         * @description A rule to be tried.
+         */
+        NewTrial: {
+            /**
+             * Rule
+             * @description As in `alerts` of a configuration, in YAML.
+             */
+            rule: string;
+            /**
+             * Hours
+             * @description How far back.
+             * @default 168
+             */
+            hours: number;
+        };
+        /**
          * NewView
          * @description A view to be kept; one of the same project and name is replaced.
          */
@@ -2685,6 +2907,11 @@ export interface components {
         Queue: {
             /** @description Whose verdicts they are; null where they are of every layer. */
             layer: components["schemas"]["Layer"] | null;
+            /**
+             * Total
+             * @description How many wait, without a limit.
+             */
+            total: number;
             /** Waiting */
             waiting: components["schemas"]["Waiting"][];
         };
@@ -2992,6 +3219,39 @@ export interface components {
             name: string;
             /** Path */
             path: string;
+        };
+        /**
+         * RuleTrial
+         * @description What the rule would have done.
+         */
+        RuleTrial: {
+            /** Name */
+            name: string;
+            /**
+             * Bound
+             * @description The bound in the unit of the rule.
+             */
+            bound: string;
+            /**
+             * Fired
+             * @description How often it would have fired; reminders are not counted.
+             */
+            fired: number;
+            /**
+             * Step S
+             * @description Seconds between two readings.
+             */
+            step_s: number;
+            /**
+             * Words
+             * @description The result in words: `would have fired 3 times in 7 days`.
+             */
+            words: string;
+            /**
+             * Notifications
+             * @description The first of them, in order of time.
+             */
+            notifications: components["schemas"]["TrialNotification"][];
         };
         /**
          * Ruling
@@ -3643,6 +3903,21 @@ export interface components {
             runs: components["schemas"]["RunRow"][];
         };
         /**
+         * TrialNotification
+         * @description A notification that the rule would have made.
+         */
+        TrialNotification: {
+            /**
+             * At Ns
+             * @description Unix time in nanoseconds.
+             */
+            at_ns: number;
+            /** Status */
+            status: string;
+            /** Summary */
+            summary: string;
+        };
+        /**
          * TrialRow
          * @description One trial of a case.
          */
@@ -3704,6 +3979,80 @@ export interface components {
              * @description Whether the user had requested the same before.
              */
             is_retry: boolean;
+        };
+        /**
+         * Usage
+         * @description Latency, tokens and cost over time, and by agent and model.
+         */
+        Usage: {
+            /**
+             * Start Ns
+             * @description Unix time in nanoseconds.
+             */
+            start_ns: number;
+            /**
+             * End Ns
+             * @description Unix time in nanoseconds.
+             */
+            end_ns: number;
+            /** Bucket Ns */
+            bucket_ns: number;
+            /**
+             * Points
+             * @description In order of time; stretches without a trace are left out.
+             */
+            points: components["schemas"]["UsagePoint"][];
+            /**
+             * Shares
+             * @description The most tokens first.
+             */
+            shares: components["schemas"]["UsageShare"][];
+        };
+        /**
+         * UsagePoint
+         * @description The traces that began in a stretch of time.
+         */
+        UsagePoint: {
+            /**
+             * Start Ns
+             * @description Unix time in nanoseconds.
+             */
+            start_ns: number;
+            /** Traces */
+            traces: number;
+            /**
+             * P50 S
+             * @description Of their latency.
+             */
+            p50_s: number;
+            /** P95 S */
+            p95_s: number;
+            /** Tokens */
+            tokens: number;
+            /**
+             * Cost Usd
+             * @description Of those whose price is known; null where none is.
+             */
+            cost_usd: number | null;
+        };
+        /**
+         * UsageShare
+         * @description The runs of an agent with a model.
+         */
+        UsageShare: {
+            /** Agent */
+            agent: string;
+            /** Model */
+            model: string;
+            /** Runs */
+            runs: number;
+            /** Tokens */
+            tokens: number;
+            /**
+             * Cost Usd
+             * @description Null where no price is known.
+             */
+            cost_usd: number | null;
         };
         /**
          * ValuePair
@@ -3863,6 +4212,19 @@ export interface components {
              */
             bindings: string[];
         };
+        /**
+         * WeekAgreement
+         * @description How far one layer agreed with the labels of a week.
+         */
+        WeekAgreement: {
+            layer: components["schemas"]["Layer"];
+            /**
+             * Start Ns
+             * @description Monday, 00:00 UTC.
+             */
+            start_ns: number;
+            agreed: components["schemas"]["Share"];
+        };
     };
     responses: never;
     parameters: never;
@@ -3902,6 +4264,80 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Overview"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not valid, or parameters do not fit together */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    usage_api_v1_usage_get: {
+        parameters: {
+            query?: {
+                /** @description How far back, in hours. */
+                hours?: number;
+                project?: string | null;
+                service?: string | null;
+                agent?: string | null;
+                model?: string | null;
+                prompt_version?: string | null;
+                task?: string | null;
+                language?: string | null;
+                executor?: string | null;
+                release?: string | null;
+                /** @description DIMENSION=VALUE; any dimension, as `attribute:tenant.id=acme`. */
+                where?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Usage"];
                 };
             };
             /** @description a parameter is unknown or cannot be read */
@@ -5939,6 +6375,90 @@ export interface operations {
             };
         };
     };
+    try_rule_api_v1_alerts_trials_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTrial"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleTrial"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description this request may not write */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not valid, or parameters do not fit together */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     compare_runs_api_v1_compare_runs_get: {
         parameters: {
             query: {
@@ -7223,6 +7743,251 @@ export interface operations {
             };
             /** @description there is none */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not valid, or parameters do not fit together */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    editable_api_v1_traces__trace_id__editable_get: {
+        parameters: {
+            query?: {
+                /** @description Which run; the first where not given. */
+                run?: string | null;
+                /** @description Of the trace, where several projects have one with this id. */
+                project?: string | null;
+            };
+            header?: never;
+            path: {
+                trace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EditableRun"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is none */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not valid, or parameters do not fit together */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    replay_api_v1_traces__trace_id__replay_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                trace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AlteredRun"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JudgedReplay"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description this request may not write */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is none */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description nothing can be run here, another replay is running, or no case can be written */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not valid, or parameters do not fit together */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    audit_api_v1_audit_get: {
+        parameters: {
+            query?: {
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditList"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no valid token */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -91,6 +91,37 @@ class Overview(Answer):
     not_judged: list[Reason]
 
 
+class UsagePoint(Answer):
+    """The traces that began in a stretch of time."""
+
+    start_ns: Nanoseconds
+    traces: int
+    p50_s: float = Field(description="Of their latency.")
+    p95_s: float
+    tokens: int
+    cost_usd: float | None = Field(description="Of those whose price is known; null where none is.")
+
+
+class UsageShare(Answer):
+    """The runs of an agent with a model."""
+
+    agent: str
+    model: str
+    runs: int
+    tokens: int
+    cost_usd: float | None = Field(description="Null where no price is known.")
+
+
+class Usage(Answer):
+    """Latency, tokens and cost over time, and by agent and model."""
+
+    start_ns: Nanoseconds
+    end_ns: Nanoseconds
+    bucket_ns: int
+    points: list[UsagePoint] = Field(description="In order of time; stretches without a trace are left out.")
+    shares: list[UsageShare] = Field(description="The most tokens first.")
+
+
 class Values(Answer):
     """The commonest values of a dimension."""
 

@@ -6,11 +6,16 @@ import hmac
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from spanproof.collector.receive.auth import Grant
 from spanproof.config.alerts import AlertRule
 from spanproof.config.model import JudgeChoice, Role
 from spanproof.sandbox import Sandbox
+from spanproof.sandbox.scanners.pipeline import Pipeline
+
+if TYPE_CHECKING:
+    from spanproof.evaluators.engine import Engine
 
 
 def _supply_no_readings() -> Sequence[tuple[str, str, float]]:
@@ -19,6 +24,13 @@ def _supply_no_readings() -> Sequence[tuple[str, str, float]]:
 
 def _supply_no_grants() -> Sequence[Grant]:
     return ()
+
+
+def _make_default_engine(sandbox: Sandbox) -> Engine:
+    # Here and not above: it loads every evaluator, which most requests do without.
+    from spanproof.evaluators.engine import Engine
+
+    return Engine(pipeline=Pipeline(), sandbox=sandbox)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +51,8 @@ class ConsoleSettings:
         policy: text of the policy file.
         judge: the model that judges what rules leave open.
         otlp_http, otlp_grpc: where this process receives spans; empty where it receives none.
-        open_sandbox: opens the sandbox in which a case is replayed with edited code; None: nothing is run.
+        open_sandbox: opens the sandbox in which edited code is run; None: nothing is run.
+        make_engine: returns the engine that judges a run with edited code, over a sandbox.
         read_health: returns name, meaning and value of each number of the collector.
     """
 
@@ -56,6 +69,7 @@ class ConsoleSettings:
     otlp_http: str = ""
     otlp_grpc: str = ""
     open_sandbox: Callable[[], Sandbox] | None = None
+    make_engine: Callable[[Sandbox], Engine] = _make_default_engine
     read_health: Callable[[], Sequence[tuple[str, str, float]]] = _supply_no_readings
 
     @property
@@ -78,6 +92,13 @@ class ConsoleSettings:
             return True
         grant = self._find_grant(token, Role.WRITE)
         return grant is not None and grant.project in (None, project)
+
+    def get_token_name(self, token: str) -> str:
+        """Return what the audit calls the holder of a token that may write."""
+        if self.open_to_all:
+            return "(no token is required)"
+        grant = self._find_grant(token, Role.WRITE)
+        return (grant.name if grant else None) or "(a token without a name)"
 
     def _is_one_of(self, token: str, known: Sequence[str]) -> bool:
         # Each is compared, so that the time says nothing about which one was near.

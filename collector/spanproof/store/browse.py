@@ -23,10 +23,12 @@ from spanproof.store.trace_list import (
     TraceOrder,
     TraceTerms,
     count_facets,
+    fetch_run_summaries,
     fetch_traces,
     fetch_traces_by_id,
 )
-from spanproof.store.values import TraceRow
+from spanproof.store.usage import UsagePoint, UsageShare, fetch_usage_points, fetch_usage_shares
+from spanproof.store.values import RunSummary, TraceRow
 from spanproof.trace import Label, Layer, Score
 from spanproof.trace.dimensions import Subject
 from spanproof.trace.project import TraceKey
@@ -488,29 +490,41 @@ class Browse:
             cohort: only runs of these values, by dimension.
             limit: at most so many.
         """
-        chosen = Filter(layer, layer.value if layer else None, cohort, None, start_ns)
-        condition, bound = chosen.where()
-        source, keys = chosen.source("{db}")
+        waiting, bound = _build_waiting_query(layer, start_ns, cohort)
         rows = self._select(
-            f"SELECT {', '.join(list_score_columns())} FROM {source} WHERE {condition}"
-            f" AND name = layer AND ({IS_OPEN} OR label = 'fail' OR label = 'pass' AND {_IS_IN_SAMPLE})"
-            " AND (project, trace_id, run_span_id, layer) NOT IN ("
-            # A step begins after its run, and so within the window as well.
-            "SELECT project, trace_id, run_span_id, layer FROM {db}.scores FINAL"
-            f" WHERE current = 1 AND span_time >= {_FROM}"
-            " AND name = {label_name:String} AND startsWith(evaluator, {external:String}))"
+            f"SELECT {', '.join(list_score_columns())} {waiting}"
             " ORDER BY indexOf(['', 'fail', 'pass'], label), scores.span_time DESC, layer, id"
             " LIMIT {limit:UInt32}",
-            {
-                **bound,
-                **keys,
-                "label_name": PERSON_VERDICT,
-                "external": EXTERNAL_PREFIX,
-                "sampled": int(PASS_SAMPLE_SHARE * _HASH_PARTS),
-                "limit": limit,
-            },
+            {**bound, "limit": limit},
         )
         return [parse_score(row) for row in rows]
+
+    def count_unlabelled(
+        self, layer: Layer | None = None, *, start_ns: int, cohort: Mapping[str, str] = _NO_COHORT
+    ) -> int:
+        """Return how many verdicts `unlabelled` has without a limit."""
+        waiting, bound = _build_waiting_query(layer, start_ns, cohort)
+        return int(self._select(f"SELECT count() AS waiting {waiting}", bound)[0]["waiting"])
+
+    def run_summaries(self, keys: Sequence[TraceKey]) -> dict[tuple[TraceKey, str], RunSummary]:
+        """Return task, answer, tokens and cost of the runs of these traces, by trace and run."""
+        with self._connections.lease() as client:
+            return fetch_run_summaries(client, self._connections.database, keys)
+
+    def usage(
+        self, chosen: TraceTerms, *, start_ns: int, bucket_ns: int
+    ) -> tuple[list[UsagePoint], list[UsageShare]]:
+        """Return latency, tokens and cost over time, and by agent and model; the most tokens first.
+
+        Raises:
+            StoreError: `chosen.cohort` names an unknown dimension.
+        """
+        with self._connections.lease() as client:
+            database = self._connections.database
+            return (
+                fetch_usage_points(client, database, chosen, start_ns, bucket_ns),
+                fetch_usage_shares(client, database, chosen),
+            )
 
     def judged(
         self, *, start_ns: int, cohort: Mapping[str, str] = _NO_COHORT
@@ -555,6 +569,31 @@ class Browse:
 
 
 _FROM: Final = "fromUnixTimestamp64Nano({from_ns:Int64}, 'UTC')"
+
+
+def _build_waiting_query(
+    layer: Layer | None, start_ns: int, cohort: Mapping[str, str]
+) -> tuple[str, dict[str, Any]]:
+    """Return what selects the verdicts that no person has judged, and its parameters."""
+    chosen = Filter(layer, layer.value if layer else None, cohort, None, start_ns)
+    condition, bound = chosen.where()
+    source, keys = chosen.source("{db}")
+    query = (
+        f"FROM {source} WHERE {condition}"
+        f" AND name = layer AND ({IS_OPEN} OR label = 'fail' OR label = 'pass' AND {_IS_IN_SAMPLE})"
+        " AND (project, trace_id, run_span_id, layer) NOT IN ("
+        # A step begins after its run, and so within the window as well.
+        "SELECT project, trace_id, run_span_id, layer FROM {db}.scores FINAL"
+        f" WHERE current = 1 AND span_time >= {_FROM}"
+        " AND name = {label_name:String} AND startsWith(evaluator, {external:String}))"
+    )
+    return query, {
+        **bound,
+        **keys,
+        "label_name": PERSON_VERDICT,
+        "external": EXTERNAL_PREFIX,
+        "sampled": int(PASS_SAMPLE_SHARE * _HASH_PARTS),
+    }
 
 
 def _build_page_terms(start_ns: int, after: Page) -> tuple[list[str], dict[str, Any]]:

@@ -21,6 +21,7 @@ from spanproof.store.layout import Layout
 from spanproof.store.queries import settle_traces
 from spanproof.store.schema import (
     ALERT_TABLES,
+    AUDIT_EVENTS,
     DEAD_LETTERS,
     EXTERNAL_SCORES,
     FAILURE_TRIAGE,
@@ -349,6 +350,7 @@ MIGRATIONS = (
     Migration(14, _add_project_to_keys),
     Migration(15, _add_summaries),
     Migration(16, _create(SAVED_VIEWS)),
+    Migration(17, _create(AUDIT_EVENTS)),
 )
 """In order. A released step never changes: a later one alters what it made."""
 

@@ -472,6 +472,24 @@ SAVED_VIEWS = Table(
     shard="name",
 )
 
+AUDIT_EVENTS = Table(
+    # Who had code run by hand, and of which trace.
+    "audit_events",
+    (
+        ("id", "String"),
+        ("at_ns", "UInt64"),
+        ("project", _WORD),
+        ("actor", "String"),
+        ("action", _WORD),
+        ("subject", "String"),
+        ("detail", _TEXT),
+        *_VERSIONED,
+    ),
+    key=("at_ns", "id"),
+    partition="",
+    shard="id",
+)
+
 ROLLUP_SUMS = (
     "passed",
     "failed",
@@ -568,6 +586,7 @@ TABLES = (
     FAILURES,
     FAILURE_TRIAGE,
     SAVED_VIEWS,
+    AUDIT_EVENTS,
     VERDICT_HOURS,
     VERDICT_DAYS,
     ROLLUP_MARKS,

@@ -23,6 +23,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.store import queries, rollups
 from spanproof.store.alerts import AlertLog
+from spanproof.store.audit import AuditLog
 from spanproof.store.breakdown import Breakdown, Fact, break_down
 from spanproof.store.browse import Browse
 from spanproof.store.cells import Row
@@ -621,6 +622,11 @@ class Store:
     def measures(self) -> Measures:
         """Scores measured by cohort over a window, for alert rules."""
         return Measures(self._connections)
+
+    @property
+    def audit(self) -> AuditLog:
+        """Who had code run by hand."""
+        return AuditLog(self._connections)
 
     @property
     def views(self) -> SavedViews:

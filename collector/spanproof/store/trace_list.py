@@ -274,6 +274,24 @@ def _read_summaries(row: Mapping[str, Any]) -> dict[str, RunSummary]:
     }
 
 
+def fetch_run_summaries(
+    client: Client, database: str, keys: Sequence[TraceKey]
+) -> dict[tuple[TraceKey, str], RunSummary]:
+    """Return task, answer, tokens and cost of the runs of these traces, by trace and run."""
+    if not keys:
+        return {}
+    condition, bound = build_key_condition(keys)
+    found = client.query(
+        f"SELECT project, trace_id, {_SUMMARY_COLUMNS} FROM {database}.traces FINAL WHERE {condition}",
+        parameters=bound,
+    )
+    return {
+        (get_row_key(row), span_id): summary
+        for row in found.named_results()
+        for span_id, summary in _read_summaries(row).items()
+    }
+
+
 def count_feedback(client: Client, database: str, keys: Sequence[TraceKey]) -> dict[TraceKey, dict[str, int]]:
     """Return how many ratings of each kind users gave these traces; none of those without one."""
     if not keys:
@@ -331,6 +349,8 @@ def count_facets(
     bound = {**bound, **likes}
     rows = client.query(f"SELECT state, count() {traces} GROUP BY state", parameters=bound).result_rows
     states = {State(state): int(count) for state, count in rows if state}
+    if not dimensions:
+        return Facets(states, {})
     columns = [resolve_column(name) for name in dimensions]
     # Each run has one own outcome of its trajectory, which has the run's whole cohort.
     of_runs = "name = 'trajectory' AND layer = 'trajectory' AND current = 1"

@@ -144,17 +144,7 @@ class Engine:
         judged = trace if len(others) == len(trace.spans) else trace_of(others)
         snippets = detect(judged)
         found = runs_of(judged, snippets)
-        gates = {
-            snippet.id: self._pipeline.for_subject(describe_subject(judged, run, snippet))
-            for run in found
-            for snippet in run.snippets
-        }
-        scans = {
-            snippet.id: gates[snippet.id].scan(snippet.language.value, snippet.source)
-            for run in found
-            for snippet in run.snippets
-        }
-        policies = {snippet_id: gate.policy for snippet_id, gate in gates.items()}
+        scans, policies = self._scan_runs(judged, found)
         of_cases, book = tests or {}, replace(fixtures or self._fixtures, seed=seed)
         budgets = LayerBudgets(self._layer_budget_s)
         runs = tuple(
@@ -175,6 +165,42 @@ class Engine:
         return TraceEvaluation(
             judged, runs, tuple(span.span_id for span in judged.spans if span.span_id in bearing)
         )
+
+    def evaluate_altered(self, trace: Trace, altered: Run) -> RunEvaluation:
+        """Return everything found about a run of a trace that is not as its spans have it.
+
+        Args:
+            trace: a whole one.
+            altered: the run that takes the place of the one with its span.
+        """
+        runs = runs_of(trace, detect(trace))
+        found = tuple(altered if run.span_id == altered.span_id else run for run in runs)
+        scans, policies = self._scan_runs(trace, found)
+        return self._evaluate_run(
+            trace,
+            altered,
+            _list_earlier_runs(altered, found),
+            _list_called_runs(altered, found),
+            scans,
+            policies,
+            None,
+            self._fixtures,
+            LayerBudgets(self._layer_budget_s),
+        )
+
+    def _scan_runs(self, trace: Trace, runs: Sequence[Run]) -> tuple[dict[str, Scan], dict[str, Policy]]:
+        """Return what the scanners say of each snippet, and the policy that holds for it, by its id."""
+        gates = {
+            snippet.id: self._pipeline.for_subject(describe_subject(trace, run, snippet))
+            for run in runs
+            for snippet in run.snippets
+        }
+        scans = {
+            snippet.id: gates[snippet.id].scan(snippet.language.value, snippet.source)
+            for run in runs
+            for snippet in run.snippets
+        }
+        return scans, {snippet_id: gate.policy for snippet_id, gate in gates.items()}
 
     def _evaluate_run(
         self,

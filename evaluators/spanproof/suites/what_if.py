@@ -1,4 +1,8 @@
-"""What would have come out: a case's frozen run, replayed with other code or with other tool results."""
+"""What would have come out: a run, replayed with other code or with other tool results.
+
+In: a run and what is changed in it. Out: the replay of a case's frozen run, which is not judged; or a stored
+run judged by every layer, with what the replay gave in place of the record.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from spanproof.evaluators.detect import detect
-from spanproof.evaluators.engine import describe_subject
-from spanproof.evaluators.model import NoReplay, RunEvaluation
+from spanproof.evaluators.engine import Engine, describe_subject
+from spanproof.evaluators.model import NoReplay, Replay, RunEvaluation
 from spanproof.evaluators.replay import FixtureBook
 from spanproof.evaluators.runner import Runner
 from spanproof.evaluators.runs import runs_of
@@ -16,7 +20,18 @@ from spanproof.sandbox import Sandbox
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.suites.case import Case
 from spanproof.suites.errors import SuiteError
-from spanproof.trace import JsonValue, Payload, RecordedCall, Run, Snippet, Step, Trace
+from spanproof.trace import (
+    JsonValue,
+    Payload,
+    RecordedCall,
+    Run,
+    Snippet,
+    SpanError,
+    Step,
+    Trace,
+    digest,
+    trace_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +72,7 @@ def replay_altered(case: Case, change: Alteration, pipeline: Pipeline, sandbox: 
         SuiteError: the case holds no run, or the alteration names what the run does not have.
     """
     trace, run = find_frozen_run(case)
-    altered = _alter(run, change, case.id)
+    altered = alter_run(run, change, f"case {case.id}")
     gates = {
         each.id: pipeline.for_subject(describe_subject(trace, altered, each)) for each in altered.snippets
     }
@@ -71,13 +86,92 @@ def replay_altered(case: Case, change: Alteration, pipeline: Pipeline, sandbox: 
     return RunEvaluation(altered, scans, replay, ())
 
 
-def _alter(run: Run, change: Alteration, case: str) -> Run:
+def judge_altered(engine: Engine, trace: Trace, run: Run, change: Alteration) -> RunEvaluation:
+    """Run a stored run again as it is altered, and judge what it would have been.
+
+    The recorded tools answer. The run that is judged has what its replay gave in place of the record: what
+    its code printed and returned, and the answer where its last code gives that.
+
+    Raises:
+        SuiteError: the alteration names what the run does not have.
+    """
+    replayed = engine.evaluate_altered(trace, alter_run(run, change, f"run {run.span_id}"))
+    if isinstance(replayed.replay, NoReplay):
+        return replayed
+    return engine.evaluate_altered(trace, _record_replay(replayed.run, replayed.replay))
+
+
+def _record_replay(run: Run, replay: Replay) -> Run:
+    """Return the run with what its replay gave in place of the record; code that was not replayed stays."""
+    steps = []
+    answer = run.answer
+    for step in run.steps:
+        snippets = []
+        for snippet in step.snippets:
+            again = replay.step(snippet.id)
+            if again is None:
+                snippets.append(snippet)
+                continue
+            ran = again.execution
+            output = Payload(ran.result_text, ran.result) if ran.result_text is not None else None
+            error = SpanError(ran.raised.type, ran.raised.message, ran.raised.chain) if ran.raised else None
+            observation = "".join((ran.stdout, ran.result_text or ""))
+            snippets.append(
+                replace(snippet, logs=ran.stdout, output=output, error=error, observation=observation)
+            )
+            if snippet.is_final and output is not None:
+                answer = output
+        shown = next((each.observation for each in snippets if each.observation is not None), None)
+        observation_of_step = step.observation if shown is None else shown
+        steps.append(replace(step, snippets=tuple(snippets), observation=observation_of_step))
+    return replace(run, steps=tuple(steps), answer=answer)
+
+
+def build_altered_trace(trace: Trace, altered: Run, change: Alteration) -> Trace:
+    """Return the trace with an altered run in place of its own, under an id that follows from the change.
+
+    Raises:
+        SuiteError: changed code is in a message of a model alone, where it cannot be replaced.
+    """
+    snippets = {snippet.span_id: snippet for snippet in altered.snippets if snippet.executed}
+    calls = {call.span_id: call for call in list_calls(altered) if call.span_id is not None}
+    changed = sorted(
+        (*change.sources.items(), *((str(at), repr(value)) for at, value in change.results.items()))
+    )
+    trace_id = digest(
+        "altered", trace.trace_id, altered.span_id, *(part for pair in changed for part in pair)
+    )[:32]
+    spans = []
+    for span in trace.spans:
+        span = replace(span, trace_id=trace_id)
+        snippet, call = snippets.get(span.span_id), calls.get(span.span_id)
+        if snippet is not None and span.code is not None:
+            code = replace(span.code, source=snippet.source, logs=snippet.logs, output=snippet.output)
+            span = replace(span, code=code, observation=snippet.observation, error=snippet.error)
+        elif snippet is not None and snippet.id in change.sources:
+            raise SuiteError(
+                f"the code of span {span.span_id} is in a message: a case cannot hold it changed"
+            )
+        if call is not None:
+            span = replace(span, output=call.result, error=call.error)
+        if span.span_id == altered.span_id:
+            span = replace(span, output=altered.answer)
+        spans.append(span)
+    return trace_of(spans)
+
+
+def alter_run(run: Run, change: Alteration, name: str) -> Run:
+    """Return the run with the code and the results of tools that a change names.
+
+    Raises:
+        SuiteError: the change names what the run does not have; `name` is what the message calls the run.
+    """
     known = {snippet.id for snippet in run.snippets}
     if unknown := sorted(change.sources.keys() - known):
-        raise SuiteError(f"case {case} has no snippet {unknown[0]!r}")
+        raise SuiteError(f"{name} has no snippet {unknown[0]!r}")
     calls = list_calls(run)
     if unknown_calls := sorted(number for number in change.results if not 0 <= number < len(calls)):
-        raise SuiteError(f"case {case} has {len(calls)} tool calls, none of number {unknown_calls[0]}")
+        raise SuiteError(f"{name} has {len(calls)} tool calls, none of number {unknown_calls[0]}")
     results = [(calls[number], _build_payload(value)) for number, value in change.results.items()]
 
     def answer(call: RecordedCall) -> RecordedCall:

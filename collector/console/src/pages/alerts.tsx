@@ -1,10 +1,40 @@
 // What fires, what fired when with the scores behind it, what is silenced, and the rules as they are configured.
-import { Button, Table, TextInput } from "@mantine/core";
+import { Button, Table, Textarea, TextInput } from "@mantine/core";
 import { Fragment, useState, type FormEvent } from "react";
 import type { Schema } from "../api";
 import { author, AuthorField, Cli, Empty, Grid, Head, Plain, RunLink, Sent, Shown, Time, useAnswer, useSend } from "../parts";
 
 type Alert = Schema["AlertRow"];
+
+const EXAMPLE = "name: answers that contradict their sources\nlayer: groundedness\nthreshold: 0.1\nwindow_s: 3600\nmin_count: 20\n";
+
+/** A rule as the configuration has it, tried over the last week. */
+function RuleTrial() {
+  const sending = useSend();
+  const [result, setResult] = useState<Schema["RuleTrial"] | null>(null);
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const rule = String(new FormData(event.currentTarget).get("rule"));
+    setResult(null);
+    sending.run<Schema["RuleTrial"]>("POST", "alerts/trials", { rule, hours: 168 }, (answer) => {
+      setResult(answer);
+      return `${answer.name}, ${answer.bound}: ${answer.words}`;
+    });
+  };
+  return (
+    <form onSubmit={submit}>
+      <Textarea name="rule" aria-label="Rule" autosize minRows={5} maxRows={16} classNames={{ input: "code" }} spellCheck={false} defaultValue={EXAMPLE} />
+      <Button type="submit" disabled={sending.busy}>Try on the last week</Button>
+      <Sent sending={sending} />
+      {result?.notifications.length ? (
+        <ul className="behind">
+          {result.notifications.map((each, index) => <li key={index}><Time ns={each.at_ns} /> {each.status}: <Plain text={each.summary} /></li>)}
+        </ul>
+      ) : null}
+      {result ? <p className="dim">To keep the rule, put it under <code>alerts:</code> of the configuration.</p> : null}
+    </form>
+  );
+}
 
 export function Alerts() {
   const now = useAnswer<Schema["AlertList"]>("alerts");
@@ -31,7 +61,12 @@ export function Alerts() {
               </Empty>
             )}
             <div className="columns">
-              <section><h2>Rules</h2><Rules rules={list.rules} /></section>
+              <section>
+                <h2>Rules</h2>
+                <Rules rules={list.rules} />
+                <h2 className="below">Try a rule</h2>
+                <RuleTrial />
+              </section>
               <section><h2>Silences</h2><Silences silences={list.silences} reload={reload} /></section>
             </div>
           </>

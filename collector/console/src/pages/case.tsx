@@ -1,9 +1,10 @@
 // One case: what a run must do, what became of it in each experiment, and its frozen run replayed with edits.
-import { Button, Table } from "@mantine/core";
-import { Fragment, useState, type FormEvent } from "react";
+import { Table } from "@mantine/core";
+import { useState } from "react";
 import type { Schema } from "../api";
 import { quoted } from "../query";
-import { Cli, Grid, pathOf, Plain, request, RunLink, Sent, Shown, Time, useAnswer, useSend, useTitle } from "../parts";
+import { Cli, Grid, pathOf, Plain, request, RunLink, Shown, Time, useAnswer, useSend, useTitle } from "../parts";
+import { describeEdits, EditForm, type Edits } from "../editform";
 import { Step } from "../steps";
 import { LayerMarks, StateMark } from "../state";
 import { nameStatus, OneCell } from "./suites";
@@ -151,67 +152,16 @@ function CannotReplay({ page }: { page: Page }) {
 function WhatIf({ page }: { page: Page }) {
   const sending = useSend();
   const [result, setResult] = useState<Schema["AlteredReplay"] | null>(null);
-  const [fault, setFault] = useState<string | null>(null);
   const path = `suites/${pathOf(page.suite)}/cases/${encodeURIComponent(page.case.id)}/replay`;
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    const sources: Record<string, string> = {};
-    for (const each of page.code) {
-      const text = form.get(`code ${each.id}`);
-      if (text !== null && String(text).replaceAll("\r\n", "\n") !== each.source) sources[each.id] = String(text).replaceAll("\r\n", "\n");
-    }
-    const results: Record<string, unknown> = {};
-    for (const each of page.calls) {
-      const text = form.get(`call ${each.number}`);
-      if (text === null || String(text) === each.result) continue;
-      try {
-        results[each.number] = JSON.parse(String(text));
-      } catch {
-        setFault(`The result of call ${each.number + 1} of ${each.tool} is not JSON; write text in quotes, "like this".`);
-        return;
-      }
-    }
-    setFault(null);
-    sending.run<Schema["AlteredReplay"]>("POST", path, { sources, results }, (answer) => {
+  const run = (edits: Edits) =>
+    sending.run<Schema["AlteredReplay"]>("POST", path, edits, (answer) => {
       setResult(answer);
-      const edits = Object.keys(sources).length + Object.keys(results).length;
-      return `${edits === 0 ? "As it was" : edits === 1 ? "With 1 edit" : `With ${edits} edits`}: ${answer.replay}`;
+      return `${describeEdits(edits)}: ${answer.replay}`;
     });
-  };
   return (
     <>
       <p className="dim">Edit the code or a tool's result; the whole run is replayed in the sandbox, beside its record. Nothing is judged or written.</p>
-      <form onSubmit={submit} className="whatif">
-        {page.code.map((each, index) => (
-          <Fragment key={index}>
-            <label>
-              step {each.step}, {each.language}
-              {each.source === null ? <span className="dim"> cannot be edited here: it is long, or holds a secret</span> : (
-                <textarea className="code" name={`code ${each.id}`} rows={Math.min(16, each.source.split("\n").length + 1)} spellCheck={false} defaultValue={each.source} />
-              )}
-            </label>
-            {page.calls
-              .filter((call) => call.step === each.step)
-              .map((call, index) => (
-                <label key={index} className="within">
-                  <code>
-                    <Plain text={`${call.tool}(${call.arguments})`} />
-                  </code>{" "}
-                  returns
-                  {call.result === null ? <span className="dim"> what is too long to edit here</span> : (
-                    <textarea className="code" name={`call ${call.number}`} rows={Math.min(8, 1 + Math.ceil(call.result.length / 100))} spellCheck={false} defaultValue={call.result} />
-                  )}
-                </label>
-              ))}
-          </Fragment>
-        ))}
-        <div className="stack">
-          <Button type="submit" variant="filled" disabled={sending.busy}>Replay</Button>
-          <Button type="reset">Undo edits</Button>
-          {fault ? <div className="problem" role="alert">{fault}</div> : <Sent sending={sending} />}
-        </div>
-      </form>
+      <EditForm code={page.code} calls={page.calls} sending={sending} run={run} />
       {result ? result.steps.map((step) => <Step key={step.number} step={step} claim={null} chosen={false} />) : null}
       <Cli line={`${request(path)} -H 'content-type: application/json' -d '{"sources": {}, "results": {}}'`} />
     </>

@@ -3,8 +3,9 @@ import { Table } from "@mantine/core";
 import { Fragment, useMemo, useState } from "react";
 import { LAYERS, type Layer, type Schema } from "../api";
 import { RateChart, readTimes, type Times } from "../chart";
-import { Cli, DimensionSelect, formatDuration, Grid, Head, Interval, LayerCells, nameOfWindow, percent, Plain, Shown, Time, Trend, useAnswer, useHours } from "../parts";
+import { Cli, DimensionSelect, formatDollars, formatDuration, Grid, Head, Interval, LayerCells, nameOfWindow, percent, Plain, Shown, Time, Trend, useAnswer, useHours } from "../parts";
 import { addressWith, go, here } from "../location";
+import { pair } from "../query";
 import { describeRate, isState, RateBar, StateMark } from "../state";
 import { WaitForFirst } from "./settings";
 
@@ -18,6 +19,7 @@ export function Overview() {
   const failures = useAnswer<Schema["FailureList"]>("failures", { hours, limit: "6" });
   const alerts = useAnswer<Schema["AlertList"]>("alerts");
   const newest = useAnswer<Schema["TraceList"]>("traces", { limit: "1" });
+  const usage = useAnswer<Schema["Usage"]>("usage", { hours });
   const health = useAnswer<Schema["Health"]>("health");
   // To look for sandboxes takes the server longer than all else.
   const doctor = useAnswer<Schema["Doctor"]>(overview.value ? "doctor" : "");
@@ -42,6 +44,8 @@ export function Overview() {
             <DimensionSelect label="Dimension" names={DIMENSIONS} value={by} choose={(name) => go(addressWith({ by: name }), true)} />
           </h2>
           <Shown loaded={cohorts}>{(found) => <Heat cohorts={found} hours={hours} />}</Shown>
+          <h2 className="below">Latency, tokens and cost</h2>
+          <Shown loaded={usage}>{(found) => <Usage usage={found} hours={hours} />}</Shown>
         </section>
         <section>
           <h2>Volume</h2>
@@ -87,6 +91,46 @@ function Volume({ overview }: { overview: Schema["Overview"] }) {
       <Trend counts={counts} label={`runs over time, at most ${busiest} in a stretch`} /> {runs.toLocaleString("en")} runs
       {busiest ? <span className="dim">, at most {busiest.toLocaleString("en")} in {formatDuration(overview.bucket_ns)}</span> : null}
     </p>
+  );
+}
+
+/** What traces took over time, and which agents and models took it. */
+function Usage({ usage, hours }: { usage: Schema["Usage"]; hours: string }) {
+  const { points, shares } = usage;
+  if (!points.length) return <p className="dim">No trace began in this window.</p>;
+  const latest = points.at(-1)!;
+  const sum = (read: (point: Schema["UsagePoint"]) => number | null) => points.reduce((all, point) => all + (read(point) ?? 0), 0);
+  const tokens = sum((point) => point.tokens);
+  const isPriced = points.some((point) => point.cost_usd !== null);
+  const rows: [string, number[], string][] = [
+    ["p50", points.map((point) => point.p50_s), `${formatDuration(latest.p50_s * 1e9)} lately`],
+    ["p95", points.map((point) => point.p95_s), `${formatDuration(latest.p95_s * 1e9)} lately`],
+    ["tokens", points.map((point) => point.tokens), tokens ? tokens.toLocaleString("en") : "not on the traces"],
+    ["cost", points.map((point) => point.cost_usd ?? 0), isPriced ? formatDollars(sum((point) => point.cost_usd)) : "no price is known"],
+  ];
+  return (
+    <>
+      <dl className="facts">
+        {rows.map(([name, counts, words]) => (
+          <Fragment key={name}>
+            <dt>{name}</dt>
+            <dd><Trend counts={counts} label={`${name} over time`} /> {words}</dd>
+          </Fragment>
+        ))}
+      </dl>
+      <Grid label="Tokens and cost" heads={["agent", "model", ["runs", "heat"], ["tokens", "heat"], ["cost", "heat"], ["a run", "heat"]]}>
+        {shares.map((each) => (
+          <Table.Tr key={`${each.agent} ${each.model}`}>
+            <Table.Th scope="row"><a href={`/traces?${new URLSearchParams({ q: `${pair("agent", each.agent)} since:${hours}h`, order: "cost" })}`}><Plain text={each.agent || "–"} /></a></Table.Th>
+            <Table.Td><Plain text={each.model || "–"} /></Table.Td>
+            <Table.Td className="heat">{each.runs.toLocaleString("en")}</Table.Td>
+            <Table.Td className="heat">{each.tokens ? each.tokens.toLocaleString("en") : "–"}</Table.Td>
+            <Table.Td className="heat">{formatDollars(each.cost_usd)}</Table.Td>
+            <Table.Td className="heat">{formatDollars(each.cost_usd === null ? null : each.cost_usd / each.runs)}</Table.Td>
+          </Table.Tr>
+        ))}
+      </Grid>
+    </>
   );
 }
 

@@ -46,7 +46,7 @@ export function Review() {
       </Head>
       <div className="columns">
         <section>
-          <h2>Waiting for a person: open first</h2>
+          <h2>Waiting for a person{queue.value ? `: ${queue.value.total.toLocaleString("en")}, open first` : ""}</h2>
           <div role="status" tabIndex={-1} ref={status} className={said ? "notice" : undefined}><Plain text={said} /></div>
           <Shown loaded={queue}>
             {(found) => <Cards queue={found} settled={settled} settle={settle} skip={(key) => setSettled(new Set([...settled, key]))} />}
@@ -54,7 +54,7 @@ export function Review() {
         </section>
         <section>
           <h2>How far we agree with people</h2>
-          <Shown loaded={agreement}>{(found) => <Agreement layers={found.layers} />}</Shown>
+          <Shown loaded={agreement}>{(found) => <><Agreement layers={found.layers} /><Weeks weeks={found.weeks} /></>}</Shown>
           <h2 className="below">Where we are wrong</h2>
           <Shown loaded={wrong}>
             {(found) =>
@@ -76,6 +76,22 @@ export function Review() {
       </div>
       <Cli line={request(`review?${layer ? `layer=${layer}&` : ""}hours=${hours}`)} />
     </>
+  );
+}
+
+/** The share of labels of each week that our verdicts agreed with. */
+function Weeks({ weeks }: { weeks: Schema["WeekAgreement"][] }) {
+  if (!weeks.length) return null;
+  return (
+    <Grid label="Agreement by week" heads={["week of", "layer", ["agreed", "heat"]]}>
+      {weeks.slice(-12).reverse().map((each) => (
+        <Table.Tr key={`${each.start_ns} ${each.layer}`}>
+          <Table.Td>{new Date(each.start_ns / 1e6).toISOString().slice(0, 10)}</Table.Td>
+          <Table.Td>{each.layer}</Table.Td>
+          <Table.Td className="heat">{each.agreed.part} of {each.agreed.whole}</Table.Td>
+        </Table.Tr>
+      ))}
+    </Grid>
   );
 }
 

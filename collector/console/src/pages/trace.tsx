@@ -1,8 +1,8 @@
 // What happened, and is the verdict right? Steps, what was recorded beside what was replayed, and the answer with its
 // claims: choosing one lights up the output it was held against.
 import { Button, Table } from "@mantine/core";
-import { ArrowLeftRight, Link2 } from "lucide-react";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { ArrowLeftRight, Link2, Pencil } from "lucide-react";
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
 import { LAYERS, type Layer, type Schema } from "../api";
 import { Cli, formatDuration, Plain, Promote, request, Shown, Time, useAnswer, useTitle } from "../parts";
 import { pair } from "../query";
@@ -12,6 +12,8 @@ import type { PageParts } from "../root";
 import { Outcome, StateMark } from "../state";
 import { rests, spansOf, Step } from "../steps";
 import { Judge } from "./review";
+
+const EditRun = lazy(() => import("./edit"));
 
 type Run = Schema["Run"];
 type Claim = Schema["Claim"];
@@ -147,6 +149,8 @@ function Columns({ page, path, run, reload }: { page: Page; path: string; run: R
     addEventListener("keydown", press);
     return () => removeEventListener("keydown", press);
   });
+  const canEdit = !report && isStored(path);
+  const isEditing = canEdit && given.has("edit");
   const tab = (name: string, text: string) => (
     <button type="button" role="tab" aria-selected={panel === name} onClick={() => setPanel(name)}>{text}</button>
   );
@@ -180,10 +184,12 @@ function Columns({ page, path, run, reload }: { page: Page; path: string; run: R
             <StateMark state="skipped" text={`skipped ${nameLayers(layers)}`} />
           </button>
         ))}
+        {canEdit ? <Button leftSection={<Pencil size={14} />} aria-pressed={isEditing} onClick={() => go(addressWith({ edit: isEditing ? null : "1" }))}>edit and run</Button> : null}
         {isStored(path) ? <Promote runs={[{ trace_id: page.trace_id, run_span_id: run.span_id }]} /> : null}
         {report || !isStored(path) ? null : <Button component="a" leftSection={<ArrowLeftRight size={14} />} href={`/compare/runs?${new URLSearchParams({ after: `traces/${page.trace_id}/${run.span_id}` })}`}>compare</Button>}
       </div>
       <p className="dim"><Plain text={run.replay} /></p>
+      {isEditing ? <Suspense><EditRun trace={page.trace_id} project={page.project} recorded={run} /></Suspense> : null}
       <div className="tabs" role="tablist" aria-label="Parts">
         {tab("answer", "Answer and evidence")}
         {tab("steps", "Steps")}

@@ -15,7 +15,9 @@ from spanproof.api.routes import (
     judges,
     live,
     overview,
+    replay,
     review,
+    rule_trials,
     runs,
     sessions,
     settings,
@@ -34,10 +36,10 @@ router = APIRouter(
         503: describe_problem("the store cannot be read"),
     },
 )
-_OF_NO_PROJECT = (alerts, runs, cases, suites, experiments, settings)
+_OF_NO_PROJECT = (alerts, rule_trials, runs, cases, suites, experiments, settings)
 for area in (
-    overview, live, traces, views, failures, alerts, runs, compare, sessions, boundary, cases, suites,
-    experiments, review, judges, settings,
+    overview, live, traces, views, failures, alerts, rule_trials, runs, compare, sessions, boundary, cases,
+    suites, experiments, replay, review, judges, settings,
 ):  # fmt: skip
     limits = [Depends(refuse_limited)] if area in _OF_NO_PROJECT else []
     router.include_router(area.router, dependencies=limits)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import threading
 from http import HTTPStatus
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
-import orjson
 import yaml
 from fastapi import APIRouter, HTTPException, Request
-from pydantic import Field, JsonValue
+from pydantic import Field
 
 from spanproof.api import models, pages
 from spanproof.api.access import WRITER
+from spanproof.api.editing import AlteredCase, EditableCall, EditableCode, list_editable, open_replay_sandbox
 from spanproof.api.models import Answer, Nanoseconds
 from spanproof.api.problems import describe_problem
 from spanproof.api.recorded_runs import build_case_evaluation
@@ -33,7 +32,7 @@ from spanproof.experiments import Trial
 from spanproof.sandbox.policy_file import parse_policy
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.suites import Case, SuiteError
-from spanproof.suites.what_if import Alteration, find_frozen_run, list_calls, replay_altered
+from spanproof.suites.what_if import Alteration, find_frozen_run, replay_altered
 from spanproof.trace import State
 
 router = APIRouter()
@@ -45,8 +44,6 @@ _REFUSED: dict[int | str, dict[str, Any]] = {
     415: describe_problem("the body is not JSON"),
 }
 _MOST_TRIALS: Final = 100
-# One replay at a time: people wait for one, and the sandbox is the collector's too.
-_REPLAYING = threading.Lock()
 
 
 class Requirement(Answer):
@@ -84,25 +81,6 @@ class CaseHistory(Answer):
     trials: list[TrialRow]
 
 
-class EditableCode(Answer):
-    """A snippet of the frozen run that can be altered."""
-
-    id: str
-    step: int
-    language: str
-    source: str | None = Field(description="Null where it is too long, or holds a secret that is not shown.")
-
-
-class EditableCall(Answer):
-    """A recorded tool call whose result can be altered."""
-
-    number: int
-    step: int
-    tool: str
-    arguments: str
-    result: str | None = Field(description="As JSON; null where it is too long, or holds a secret.")
-
-
 class CasePage(Answer):
     """One case."""
 
@@ -113,19 +91,6 @@ class CasePage(Answer):
     code: list[EditableCode]
     calls: list[EditableCall]
     can_replay: bool = Field(description="Whether this console has a sandbox.")
-
-
-class AlteredCase(Answer):
-    """What is to be other than on record."""
-
-    sources: Annotated[
-        dict[str, Annotated[str, Field(max_length=200_000)]],
-        Field(default_factory=dict, max_length=200, description="Code, by the id of its snippet."),
-    ]
-    results: Annotated[
-        dict[Annotated[int, Field(ge=0)], JsonValue],
-        Field(default_factory=dict, max_length=500, description="Results of tool calls, by their number."),
-    ]
 
 
 class AlteredReplay(Answer):
@@ -142,7 +107,7 @@ def case_page(name: str, case: str, request: Request) -> CasePage:
     found = _find_case(load_cases(folder), case, name)
     settings: ConsoleSettings = request.app.state.settings
     evaluation = build_case_evaluation(found)
-    code, calls = _list_editable(found)
+    code, calls = _list_editable_of(found)
     return CasePage(
         suite=name,
         case=build_case_row(found),
@@ -167,20 +132,12 @@ def replay_case(name: str, case: str, given: AlteredCase, request: Request) -> A
     _, folder = find_suite(request, name)
     found = _find_case(load_cases(folder), case, name)
     settings: ConsoleSettings = request.app.state.settings
-    if settings.open_sandbox is None:
-        raise HTTPException(
-            HTTPStatus.CONFLICT, "this console has no sandbox: start it with `spanproof serve`"
-        )
-    if not _REPLAYING.acquire(blocking=False):
-        raise HTTPException(HTTPStatus.CONFLICT, "another replay is running; try again when it is done")
     try:
-        with settings.open_sandbox() as sandbox:
+        with open_replay_sandbox(settings) as sandbox:
             change = Alteration(given.sources, given.results)
             evaluation = replay_altered(found, change, _build_pipeline(settings), sandbox)
     except SuiteError as problem:
         raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, pages.clean_text(str(problem))) from problem
-    finally:
-        _REPLAYING.release()
     return _build_altered_replay(evaluation)
 
 
@@ -242,38 +199,9 @@ def _build_trial(trial: Trial) -> TrialRow:
     )
 
 
-def _list_editable(case: Case) -> tuple[list[EditableCode], list[EditableCall]]:
+def _list_editable_of(case: Case) -> tuple[list[EditableCode], list[EditableCall]]:
     try:
         _, run = find_frozen_run(case)
     except SuiteError:
         return [], []
-    numbers = {snippet.id: step.number for step in run.steps for snippet in step.snippets}
-    code = [
-        EditableCode(
-            id=snippet.id,
-            step=numbers[snippet.id],
-            language=snippet.language.value,
-            source=_omit_if_masked(snippet.source),
-        )
-        for snippet in run.snippets
-        if snippet.executed
-    ]
-    steps = [step.number for step in run.steps for _ in step.calls]
-    calls = [
-        EditableCall(
-            number=number,
-            step=steps[number],
-            tool=pages.clean_text(call.tool),
-            arguments=pages.format_arguments(call),
-            result=_omit_if_masked(
-                orjson.dumps(call.result.value if call.result else None, default=str).decode()
-            ),
-        )
-        for number, call in enumerate(list_calls(run))
-    ]
-    return code, calls
-
-
-def _omit_if_masked(source: str) -> str | None:
-    """Return text that is shown as it is; None of one that is shown cut or masked."""
-    return source if pages.clean_text(source) == source else None
+    return list_editable(run)

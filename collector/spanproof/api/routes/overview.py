@@ -11,6 +11,7 @@ from spanproof.api import models, pages
 from spanproof.api.access import Opened
 from spanproof.api.parameters import Cohort, Dimension, Hours, compute_window
 from spanproof.store import FailRate, Store
+from spanproof.store.trace_list import TraceTerms
 from spanproof.trace import Layer
 
 router = APIRouter()
@@ -41,6 +42,41 @@ def overview(store: Opened, cohort: Cohort, hours: Hours = 24.0) -> models.Overv
         timeline=rows,
         releases=_find_new_releases(store, cohort, start, end, bucket) if rows else [],
         not_judged=[pages.build_reason(cause) for cause in causes],
+    )
+
+
+@router.get("/usage")
+def usage(store: Opened, cohort: Cohort, hours: Hours = 24.0) -> models.Usage:
+    """Return latency, tokens and cost over time, and tokens and cost by agent and model."""
+    start, end = compute_window(hours)
+    bucket = max(1, (end - start) // _POINTS)
+    chosen = TraceTerms(since_ns=start, cohort=cohort)
+    points, shares = store.browse.usage(chosen, start_ns=start, bucket_ns=bucket)
+    return models.Usage(
+        start_ns=start,
+        end_ns=end,
+        bucket_ns=bucket,
+        points=[
+            models.UsagePoint(
+                start_ns=point.start_ns,
+                traces=point.traces,
+                p50_s=point.p50_s,
+                p95_s=point.p95_s,
+                tokens=point.tokens,
+                cost_usd=point.cost_usd,
+            )
+            for point in points
+        ],
+        shares=[
+            models.UsageShare(
+                agent=pages.clean_text(share.agent),
+                model=pages.clean_text(share.model),
+                runs=share.runs,
+                tokens=share.tokens,
+                cost_usd=share.cost_usd,
+            )
+            for share in shares
+        ],
     )
 
 

@@ -16,6 +16,7 @@ from spanproof.api import models, pages
 from spanproof.api.access import PROJECT_WRITER, Opened
 from spanproof.api.models import Answer, Nanoseconds
 from spanproof.api.parameters import (
+    HOUR_NS,
     Cohort,
     Cursor,
     Hours,
@@ -31,10 +32,11 @@ from spanproof.evaluators.intervals import Interval, compute_wilson_interval
 from spanproof.evaluators.judge.agreement import measure_agreement
 from spanproof.evaluators.judge.sentences import list_open_sentences
 from spanproof.evaluators.run_state import PERSON_VERDICT
-from spanproof.store import ExternalScore
+from spanproof.store import ExternalScore, Store
 from spanproof.store.browse import CORRECTION_NAME, SENTENCE_NAME, LabelRow
-from spanproof.trace import CAUSE_WORDS, Cause, Label, Layer, Ruling, Run, Score, Scored, State, get_state
-from spanproof.trace.project import get_score_key
+from spanproof.store.summary import SHOWN_CHARACTERS
+from spanproof.trace import CAUSE_WORDS, Cause, Label, Layer, Ruling, Score, Scored, State, get_state
+from spanproof.trace.project import TraceKey, get_score_key
 
 router = APIRouter()
 _REFUSED: dict[int | str, dict[str, Any]] = {
@@ -44,6 +46,9 @@ _REFUSED: dict[int | str, dict[str, Any]] = {
     415: describe_problem("the body is not JSON"),
 }
 _MOST_LABELS = 20_000
+_WEEK_NS = 7 * 24 * HOUR_NS
+# 1970-01-05.
+_FIRST_MONDAY_NS = 4 * 24 * HOUR_NS
 _RULING_VALUES = {Ruling.TRUE: 1.0, Ruling.UNKNOWN: 0.5, Ruling.FALSE: 0.0}
 
 
@@ -92,6 +97,7 @@ class Queue(Answer):
     """
 
     layer: Layer | None = Field(description="Whose verdicts they are; null where they are of every layer.")
+    total: int = Field(description="How many wait, without a limit.")
     waiting: list[Waiting]
 
 
@@ -165,10 +171,19 @@ class LayerAgreement(Answer):
     kappa_high: float | None
 
 
+class WeekAgreement(Answer):
+    """How far one layer agreed with the labels of a week."""
+
+    layer: Layer
+    start_ns: Nanoseconds = Field(description="Monday, 00:00 UTC.")
+    agreed: Share
+
+
 class AgreementPage(Answer):
-    """How far each layer agrees with people."""
+    """How far each layer agrees with people, and week by week."""
 
     layers: list[LayerAgreement]
+    weeks: list[WeekAgreement] = Field(description="In order of time.")
 
 
 @router.get("/review")
@@ -180,15 +195,42 @@ def queue(
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> Queue:
     """Return verdicts that wait for a person: open ones first, then fails, then a tenth of the passes."""
-    found = store.browse.unlabelled(layer, start_ns=compute_window(hours)[0], cohort=cohort, limit=limit)
-    evaluations = store.evaluations(list(dict.fromkeys(score.trace_id for score in found)))
-    runs = {(one.key, each.run.span_id): each.run for one in evaluations for each in one.runs}
+    start = compute_window(hours)[0]
+    found = store.browse.unlabelled(layer, start_ns=start, cohort=cohort, limit=limit)
+    texts = _read_texts(store, found)
     return Queue(
         layer=layer,
+        total=store.browse.count_unlabelled(layer, start_ns=start, cohort=cohort),
         waiting=[
-            _build_waiting(score, runs.get((get_score_key(score), score.run_span_id))) for score in found
+            _build_waiting(score, *texts.get((get_score_key(score), score.run_span_id), (None, None)))
+            for score in found
         ],
     )
+
+
+def _read_texts(
+    store: Store, found: Sequence[Score]
+) -> dict[tuple[TraceKey, str], tuple[str | None, str | None]]:
+    """Return task and answer of the runs of scores, by trace and run, where they are still stored.
+
+    Documents, which take long to read, are read of the runs alone whose summary is cut.
+    """
+    keys = list(dict.fromkeys(get_score_key(score) for score in found))
+    summaries = store.browse.run_summaries(keys)
+    texts: dict[tuple[TraceKey, str], tuple[str | None, str | None]] = {
+        run: (summary.task or None, summary.answer or None) for run, summary in summaries.items()
+    }
+    wanted = {(get_score_key(score), score.run_span_id) for score in found}
+    cut = {
+        key.trace_id
+        for (key, span_id), summary in summaries.items()
+        if (key, span_id) in wanted and SHOWN_CHARACTERS in (len(summary.task), len(summary.answer))
+    }
+    for evaluation in store.evaluations(sorted(cut)) if cut else ():
+        for each in evaluation.runs:
+            answer = each.run.answer.text if each.run.answer is not None else None
+            texts[evaluation.key, each.run.span_id] = (each.run.task, answer)
+    return texts
 
 
 @router.get("/labels")
@@ -276,7 +318,27 @@ def agree(store: Opened) -> AgreementPage:
     """Return how far each layer agrees with people: precision and recall of fails, and kappa."""
     rows = store.browse.labels(limit=_MOST_LABELS)
     found = [(layer, [row for row in rows if row.layer is layer]) for layer in Layer]
-    return AgreementPage(layers=[_compute_agreement(layer, some) for layer, some in found if some])
+    return AgreementPage(
+        layers=[_compute_agreement(layer, some) for layer, some in found if some],
+        weeks=_compute_weeks(rows),
+    )
+
+
+def _compute_weeks(rows: Sequence[LabelRow]) -> list[WeekAgreement]:
+    """Return the share of labels that our verdicts agreed with, by week and layer."""
+    by_week: dict[tuple[int, Layer], list[bool]] = {}
+    for row in rows:
+        if row.label and row.ours:
+            week = (row.given_ns - _FIRST_MONDAY_NS) // _WEEK_NS
+            by_week.setdefault((week, row.layer), []).append(row.label is row.ours)
+    return [
+        WeekAgreement(
+            layer=layer,
+            start_ns=max(0, _FIRST_MONDAY_NS + week * _WEEK_NS),
+            agreed=_compute_share(sum(agreed), len(agreed)),
+        )
+        for (week, layer), agreed in sorted(by_week.items(), key=lambda pair: (pair[0][0], pair[0][1].value))
+    ]
 
 
 def _compute_agreement(layer: Layer, rows: Sequence[LabelRow]) -> LayerAgreement:
@@ -312,8 +374,8 @@ def _compute_share(part: int, whole: int) -> Share:
     )
 
 
-def _build_waiting(score: Score, run: Run | None) -> Waiting:
-    """Return a verdict with the run it is about; None where its trace is no longer stored."""
+def _build_waiting(score: Score, task: str | None, answer: str | None) -> Waiting:
+    """Return a verdict with task and answer of the run it is about, where they are known."""
     scored = score.outcome if isinstance(score.outcome, Scored) else None
     cause = scored.cause if scored else None
     return Waiting(
@@ -327,15 +389,15 @@ def _build_waiting(score: Score, run: Run | None) -> Waiting:
         state=get_state(score.outcome),
         cause=cause,
         cause_words=_describe_cause(cause, scored.detail) if cause and scored else "",
-        task=pages.clean_text(run.task) if run and run.task is not None else None,
-        answer=pages.clean_text(run.answer.text) if run and run.answer is not None else None,
+        task=None if task is None else pages.clean_text(task),
+        answer=None if answer is None else pages.clean_text(answer),
         evidence=pages.build_facts(score),
-        sentences=_list_sentences(scored, run) if score.layer is Layer.GROUNDEDNESS else [],
+        sentences=_list_sentences(scored, answer) if score.layer is Layer.GROUNDEDNESS else [],
     )
 
 
-def _list_sentences(outcome: Scored | None, run: Run | None) -> list[WaitingSentence]:
-    if outcome is None or run is None or run.answer is None or get_state(outcome) is not State.OPEN:
+def _list_sentences(outcome: Scored | None, answer: str | None) -> list[WaitingSentence]:
+    if outcome is None or answer is None or get_state(outcome) is not State.OPEN:
         return []
     return [
         WaitingSentence(
@@ -344,7 +406,7 @@ def _list_sentences(outcome: Scored | None, run: Run | None) -> list[WaitingSent
             text=pages.clean_text(each.text),
             bindings=[pages.clean_text(binding) for binding in each.bindings],
         )
-        for each in list_open_sentences(run.answer.text, outcome)
+        for each in list_open_sentences(answer, outcome)
     ]
 
 

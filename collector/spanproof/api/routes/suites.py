@@ -304,17 +304,7 @@ def try_assertion(
 @router.post("/promotions", status_code=201, responses=_REFUSED, dependencies=[WRITER])
 def promote(given: NewCases, request: Request, store: Opened) -> Promotions:
     """Add stored runs to a suite as hermetic cases; a run that is there already stays as it is."""
-    workspace = find_workspace(request)
-    if workspace is None:
-        raise HTTPException(
-            HTTPStatus.CONFLICT,
-            "this console has no folder for suites: set `console.workspace` (--workspace)",
-        )
-    if given.suite not in workspace.suites() and not _is_plain(given.suite):
-        raise HTTPException(
-            HTTPStatus.UNPROCESSABLE_ENTITY,
-            "suite: name one of the workspace, or a new one in letters, digits, - and _",
-        )
+    suite = choose_new_suite(request, given.suite)
     runs = []
     for each in given.runs:
         evaluation = store.evaluation(find_trace_id(store, each.trace_id))
@@ -328,7 +318,7 @@ def promote(given: NewCases, request: Request, store: Opened) -> Promotions:
             )
         runs.append((evaluation, wanted))
     try:
-        found = list(promote_runs(runs, workspace.new_suite(given.suite), Promoting()))
+        found = list(promote_runs(runs, suite, Promoting()))
     except (SuiteError, OSError) as problem:
         raise HTTPException(HTTPStatus.CONFLICT, pages.clean_text(str(problem))) from problem
     return Promotions(
@@ -343,6 +333,26 @@ def promote(given: NewCases, request: Request, store: Opened) -> Promotions:
             for each in found
         ],
     )
+
+
+def choose_new_suite(request: Request, name: str) -> Path:
+    """Return the folder of a suite that cases may be added to, which need not be there yet.
+
+    Raises:
+        HTTPException: 409: the console has no workspace. 422: this is no name of a suite.
+    """
+    workspace = find_workspace(request)
+    if workspace is None:
+        raise HTTPException(
+            HTTPStatus.CONFLICT,
+            "this console has no folder for suites: set `console.workspace` (--workspace)",
+        )
+    if name not in workspace.suites() and not _is_plain(name):
+        raise HTTPException(
+            HTTPStatus.UNPROCESSABLE_ENTITY,
+            "suite: name one of the workspace, or a new one in letters, digits, - and _",
+        )
+    return workspace.new_suite(name)
 
 
 def find_workspace(request: Request) -> Workspace | None:

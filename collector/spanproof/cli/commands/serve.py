@@ -34,9 +34,13 @@ from spanproof.collector.service import Collector
 from spanproof.collector.stages.evaluate import locate_judge_directory
 from spanproof.collector.telemetry import JsonLines
 from spanproof.collector.ticker import Watcher
+from spanproof.config.engine import build_engine
 from spanproof.config.model import Config
+from spanproof.sandbox.policy import Policy
+from spanproof.sandbox.policy_file import load_policy
 from spanproof.sandbox.presets import PRESET_NAMES
 from spanproof.sandbox.registry import open_sandbox
+from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.store import Store
 
 _LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
@@ -162,6 +166,7 @@ def _make_console_server(
         open_sandbox=lambda: open_sandbox(
             config.sandbox.backend, workers=1, settings=config.sandbox.settings
         ),
+        make_engine=lambda sandbox: build_engine(config, _load_pipeline(config), sandbox),
         read_health=lambda: _read_health(collector),
     )
     return ConsoleServer(
@@ -179,6 +184,11 @@ def _freeze_loaded() -> None:
     """Exempt what is loaded from garbage collections: each would hold up every request for 0.1 s."""
     gc.collect()
     gc.freeze()
+
+
+def _load_pipeline(config: Config) -> Pipeline:
+    """Return the scanners of the policy by which traces are evaluated."""
+    return Pipeline(load_policy(config.policy) if config.policy else Policy())
 
 
 def _read_policy(file: Path) -> str:

@@ -1,0 +1,74 @@
+// Edit and run: a stored run with other code or other results of tools, run in the sandbox and judged beside the record.
+import { TextInput } from "@mantine/core";
+import { useState } from "react";
+import { LAYERS, type Schema } from "../api";
+import { describeEdits, EditForm, type Edits } from "../editform";
+import { Cli, Grid, Plain, request, Shown, useAnswer, useSend } from "../parts";
+import { Step } from "../steps";
+import { Outcome, StateMark } from "../state";
+
+type Run = Schema["Run"];
+type Result = Schema["JudgedReplay"];
+
+export default function EditRun({ trace, project, recorded }: { trace: string; project: string; recorded: Run }) {
+  const loaded = useAnswer<Schema["EditableRun"]>(`traces/${trace}/editable`, { run: recorded.span_id, project });
+  const sending = useSend();
+  const [result, setResult] = useState<Result | null>(null);
+  const path = `traces/${trace}/replay`;
+  const run = (edits: Edits, form: FormData) => {
+    const suite = String(form.get("suite") ?? "").trim() || null;
+    const body = { ...edits, run_span_id: recorded.span_id, project, suite };
+    sending.run<Result>("POST", path, body, (answer) => {
+      setResult(answer);
+      const kept = answer.case ? `; case ${answer.case.case} of ${suite}: ${answer.case.change}` : "";
+      return `${describeEdits(edits)}: ${answer.run.state}${kept}`;
+    });
+  };
+  return (
+    <section className="card" aria-label="Edit and run">
+      <h2>Edit and run</h2>
+      <Shown loaded={loaded}>
+        {(found) =>
+          found.can_replay ? (
+            <>
+              <p className="dim">The recorded tools answer, and the limits and the policy are those of evaluation. The trace stays as it is; who runs this is audited.</p>
+              <EditForm code={found.code} calls={found.calls} sending={sending} run={run}>
+                <TextInput name="suite" aria-label="Keep as a case of suite" placeholder="keep as a case of suite …" autoComplete="off" />
+              </EditForm>
+              {result ? <Beside before={recorded} after={result.run} /> : null}
+              <Cli line={`${request(path)} -H 'content-type: application/json' -d '{"sources": {}, "results": {}}'`} />
+            </>
+          ) : <p className="dim">{found.code.length ? "This console has no sandbox: `spanproof serve` has one." : "No code of this run ran."}</p>
+        }
+      </Shown>
+    </section>
+  );
+}
+
+function Beside({ before, after }: { before: Run; after: Run }) {
+  const rows: [string, (run: Run) => React.ReactNode][] = [
+    ["verdict", (run) => <><StateMark state={run.state} /> <Plain text={run.sentence} /></>],
+    ["answer", (run) => <Plain text={run.answer ?? "none"} />],
+    ...LAYERS.map((layer): [string, (run: Run) => React.ReactNode] => [
+      layer,
+      (run) => {
+        const outcome = run.layers.find((score) => score.layer === layer)?.outcome;
+        return <><Outcome outcome={outcome} /> <span className="dim"><Plain text={outcome?.explanation ?? ""} /></span></>;
+      },
+    ]),
+  ];
+  return (
+    <>
+      <Grid label="Recorded and edited" heads={["", "recorded", "edited"]}>
+        {rows.map(([name, show]) => (
+          <tr key={name}>
+            <th scope="row">{name}</th>
+            <td>{show(before)}</td>
+            <td>{show(after)}</td>
+          </tr>
+        ))}
+      </Grid>
+      {after.steps.map((step) => <Step key={step.number} step={step} claim={null} chosen={false} />)}
+    </>
+  );
+}
