@@ -18,6 +18,11 @@ TASK = "What do fees cost in euros?"
         (["[2150, 1900]", "4050 40.5\n"], TASK, "Fees cost 40.50.", Verdict.GROUNDED),
         # The answer names the unit of a number that was printed without one.
         (["52.8", "190.07999\n"], "How much is it in megajoules?", "It is 190.08 MJ.", Verdict.UNCERTAIN),
+        # The task names the unit of the only number.
+        (["412\n"], "How many kilometres did it drive?", "It drove 412 km.", Verdict.GROUNDED),
+        (["412\n"], "How many kilometres did it drive?", "It drove 412 miles.", Verdict.UNCERTAIN),
+        (["4500\n"], "How many cents is it?", "It is 4500 cents.", Verdict.GROUNDED),
+        (["4500\n"], "How much is it?", "It is 4500 cents.", Verdict.UNCERTAIN),
         # Two amounts that have nothing to do with each other: which one is meant is not certain.
         (["4050 41.2\n"], TASK, "Fees cost 45.00.", Verdict.UNCERTAIN),
         # A number that the task gives as a name is no amount.

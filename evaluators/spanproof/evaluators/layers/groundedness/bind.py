@@ -32,6 +32,8 @@ _PRECISE_DIGITS = 3
 # What a field loses for words of its name that are not said: `price` is meant by "price", not
 # `old_price`.
 _UNSAID = 0.25
+# Units by the base forms of their names, as the words of a task are.
+_UNITS_BY_FORM = {base_form(name): unit for name, unit in UNITS.items()} | UNITS
 # Cents of a dollar, as most currencies have them.
 _MINOR_UNITS = 100
 _KINDS = {
@@ -96,7 +98,7 @@ class ValueBinder:
                 if is_agreeing(value, stated.hedge, fact, stated.text)
             ]
         kinds = (*NUMERIC, Kind.ID, Kind.DATE) if value.kind in NUMERIC else (value.kind, Kind.NUMBER)
-        if value.kind is Kind.QUANTITY and self._names_unit(stated):
+        if self._names_unit(stated):
             # The unit is apart from its numbers: in a header, a title or the question.
             bare = replace(
                 value,
@@ -124,9 +126,23 @@ class ValueBinder:
         ]
 
     def _names_unit(self, stated: Stated) -> bool:
-        """Return whether the unit of a quantity is a word of the task or of the outputs."""
-        unit = base_form(stated.text.split()[-1].strip("0123456789.,-"))
-        return unit in self.task_words or unit in self.world.word_forms
+        """Return whether the task or the outputs name the unit that an amount is stated in.
+
+        As it is written; `kilometres` for `km`, and a part of a currency, where the outputs hold one number
+        alone: of several, which one has the unit is not certain.
+        """
+        kind = stated.mention.value.kind
+        if kind not in (Kind.QUANTITY, Kind.MONEY):
+            return False
+        written = stated.text.split()[-1].strip("0123456789.,-")
+        unit = base_form(written)
+        is_written = unit in self.task_words or unit in self.world.word_forms
+        if kind is Kind.QUANTITY and is_written:
+            return True
+        if len(self.world.base.by_kind[Kind.NUMBER]) != 1:
+            return False
+        named = _list_units(frozenset({unit, written.lower()}))
+        return is_written or not named.isdisjoint(_list_units(self.task_words))
 
     def bind(self, reading: Reading) -> Iterator[tuple[Stated, Fact | None, list[Fact]]]:
         """Yield each stated value with the fact that it is bound to, and all facts of its value."""
@@ -432,7 +448,7 @@ def _is_of_one_shape(one: Fact, other: Fact) -> bool:
 
 def _list_units(words: frozenset[str]) -> frozenset[Unit]:
     """Return the units that words are, such as those of `ft` and `feet`."""
-    return frozenset(UNITS[word] for word in words if word in UNITS and len(word) > 1)
+    return frozenset(_UNITS_BY_FORM[word] for word in words if word in _UNITS_BY_FORM and len(word) > 1)
 
 
 def merge_rows(names: Sequence[Named]) -> frozenset[int]:

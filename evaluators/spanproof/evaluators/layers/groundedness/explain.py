@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from spanproof.evaluators.layers.groundedness.model import UNSOURCED, Cause, Claim, ClaimEvidence, Verdict
+import re
+from typing import Final
+
+from spanproof.evaluators.layers.groundedness.model import (
+    UNSOURCED,
+    Cause,
+    Claim,
+    ClaimEvidence,
+    ClaimKind,
+    Verdict,
+)
+
+_WITH_UNITS: Final = frozenset({ClaimKind.QUANTITY, ClaimKind.CURRENCY})
+_WORD: Final = re.compile(r"[^\W\d_]{2}")
 
 
 def explain(claim: Claim, step: str = "", *, printed: bool = False) -> str:
@@ -18,8 +31,10 @@ def explain(claim: Claim, step: str = "", *, printed: bool = False) -> str:
     where = f" ({step})" if step else ""
     said = f"The answer says {claim.text}"
     if bound is None:
+        # A source may have the bare number.
+        in_unit = " in that unit" if claim.kind in _WITH_UNITS and _WORD.search(claim.text) else ""
         nothing = {
-            Cause.NOT_FOUND: "no source has it or gives it",
+            Cause.NOT_FOUND: f"no source has it{in_unit} or gives it",
             Cause.UNKNOWN_IDENTIFIER: "no source has this identifier",
         }
         return f"{said}; {nothing.get(claim.cause, 'what was found settles nothing')}"
