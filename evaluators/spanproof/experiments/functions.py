@@ -266,7 +266,7 @@ def _find_expected_answer(case: Case) -> Any:
 def _check_arguments(
     name: str, function: Callable[..., Any], rows: Sequence[Row], more: Mapping[str, Any]
 ) -> None:
-    """Refuse a function that no row can be given to: that is a mistake in the call, not the task's failure."""
+    """Refuse a function that no row can be given to: a mistake in the call is no failure of the task."""
     missing = [find_missing_argument(function, row, more) for row in rows]
     if all(missing):
         keys = ", ".join((*rows[0], *more))

@@ -108,10 +108,10 @@ def _mine_commit(
         )
     after = _read_tree(repository, commit) or {}
     ran_before, ran_after = _run_tests(sandbox, before, unit), _run_tests(sandbox, after, unit)
-    if not _have_passed(ran_after):
+    if not _is_passing(ran_after):
         why = _describe_unpassed(ran_after)
         return Mined(commit, subject, reason=f"its tests do not pass in the sandbox after it: {why}")
-    if _have_passed(ran_before):
+    if _is_passing(ran_before):
         return Mined(commit, subject, reason="its tests pass before it, too")
     if ran_before.failure_class in _STOPPED:
         return Mined(
@@ -174,7 +174,7 @@ def _run_tests(sandbox: Sandbox, files: Mapping[str, str], unit: str) -> Executi
     )
 
 
-def _have_passed(ran: Execution) -> bool:
+def _is_passing(ran: Execution) -> bool:
     """Whether there were tests, and each passed."""
     is_ok = ran.failure_class is FailureClass.OK
     return is_ok and bool(ran.tests_total) and ran.tests_passed == ran.tests_total
