@@ -114,6 +114,7 @@ def test_some_trials_of_a_wavering_agent_fail_and_each_seed_gives_the_same_again
     beside_flaky = replace(first, baseline=read_baseline(tmp_path / "2"), quarantine=True)
     beside_steady = replace(first, baseline=read_baseline(tmp_path / "steady"), quarantine=True)
     assert beside_flaky.cases[0].quarantined
+    assert beside_flaky.conclusion.endswith("every case is quarantined: flaky here and in the baseline")
     assert not beside_steady.cases[0].quarantined
     assert steady.passed
 
@@ -152,7 +153,7 @@ def test_an_agent_that_does_nothing_has_not_passed(write_suite, engine, tmp_path
     suite = write_suite(a=about)
     found = run_experiment(plain("idle"), suite, tmp_path / "out", engine)
     assert (found.verdict, found.passed) == ("inconclusive", False)
-    assert "not judged: no required layer has a verdict" in found.trials[0].reason
+    assert "; 1 trial: not judged: no required layer has a verdict" in found.conclusion
 
 
 def test_an_agent_that_cannot_be_made_ends_the_experiment_at_once(write_suite, engine, tmp_path):

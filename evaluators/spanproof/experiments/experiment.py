@@ -32,6 +32,7 @@ from spanproof.gate import LEAST_JUDGED_SHARE, OpenPolicy, describe_gravest_caus
 from spanproof.gate.outputs import ResultRow, ResultTable, Verdict, count, mark_code
 from spanproof.gate.pass_rates import pass_at_k, pass_hat_k
 from spanproof.suites import Case
+from spanproof.suites.conditions import shorten
 from spanproof.trace import Cause, Cohort, Label, Layer, State
 from spanproof.trace.html_tables import format_html_table
 
@@ -315,8 +316,21 @@ class Experiment:
         unsettled = sum(each.open > 0 for each in self.cases)
         parts = [text + (f", {unsettled} open" if unsettled else "")]
         if self.verdict is Verdict.INCONCLUSIVE:
-            parts += filter(None, [self.stopped, *self.shortfalls])
+            parts += filter(None, [self.stopped, *(self.shortfalls or [self._describe_undecided()])])
         return "; ".join(parts)
+
+    def _describe_undecided(self) -> str:
+        """Return why no case decides, or the most frequent reason of trials that could not be judged."""
+        if self.cases and all(each.quarantined for each in self.cases):
+            return "every case is quarantined: flaky here and in the baseline"
+        reasons = Counter(
+            trial.reason
+            for each in self.cases
+            for trial in each.trials
+            if not each.quarantined and trial.verdict in (TrialVerdict.UNJUDGED, TrialVerdict.ERRORED)
+        )
+        reason, trials = reasons.most_common(1)[0] if reasons else ("", 0)
+        return f"{count(trials, 'trial')}: {shorten(reason)}" if reason else ""
 
     @cached_property
     def shortfalls(self) -> tuple[str, ...]:
