@@ -78,6 +78,7 @@ def test_what_is_collected_or_no_test_at_all_is_not_named(text: str) -> None:
 @pytest.mark.parametrize("text", ["", "# nothing", "print(f(7) == 9)", "def helper():\n    assert f(7) == 9"])
 def test_no_test_at_all_is_an_error_with_the_remedy(text: str) -> None:
     assert "no test that this runner collects: write functions test_" in (explain_unrun_tests(text, 0) or "")
+    assert "2 skipped by their author" in (explain_unrun_tests(text, 0, skipped=2) or "")
 
 
 def test_many_of_them_are_counted() -> None:

@@ -218,7 +218,7 @@ def build_execution(
     failure_class, reason = classify(facts, limits), None
     if tests is not None and failure_class is FailureClass.OK:
         total = (facts.tests_total or 0) - facts.tests_skipped
-        reason = explain_unrun_tests(tests, total, _read_collector(header))
+        reason = explain_unrun_tests(tests, total, _read_collector(header), facts.tests_skipped)
         failure_class = FailureClass.TESTS_NOT_RUN if reason else FailureClass.OK
     return Execution(
         failure_class=failure_class,

@@ -123,17 +123,20 @@ def find_collector(text: str, *, has_pytest: bool) -> str | None:
     return "pytest" if has_pytest and all(each.by_pytest for each in left_out) else None
 
 
-def explain_unrun_tests(text: str, total: int | None, collector: str = "") -> str | None:
+def explain_unrun_tests(text: str, total: int | None, collector: str = "", skipped: int = 0) -> str | None:
     """Return why tests that ended well prove nothing; None where each of them was carried out.
 
     Args:
         text: the tests.
-        total: how many were collected; None where none was reported.
+        total: how many were collected, less those that are skipped; None where none was reported.
         collector: what collected them, beside the runner's own plan; empty where nothing did.
+        skipped: how many their author skips.
     """
     left_out = () if collector else list_uncollected(text)
     if left_out:
         return f"the tests have {format_uncollected(left_out)}"
+    if not total and skipped:
+        return f"the tests have none that is run: {skipped} skipped by their author"
     if not total:
         return f"the tests have no test that this runner collects: {HOW_TO_WRITE_TESTS}"
     return None
