@@ -20,6 +20,10 @@ def plain(task: str) -> str:
     return "The refund of order A-17 is $45.00."
 
 
+def idle(task: str) -> str:
+    return ""
+
+
 def reads_file(task: str, path: str) -> str:
     return Path(path).read_text(encoding="utf-8")
 

@@ -105,6 +105,19 @@ def test_more_trials_are_added_to_those_that_are_there(project):
     assert count_runs(project) == 3
 
 
+def test_fewer_trials_count_those_alone(project, capfd):
+    run_suite("--trials", "3")
+    count_runs(project)
+    capfd.readouterr()
+    run_suite("--trials", "2")
+    shown = capfd.readouterr()
+    assert count_runs(project) == 0
+    assert "3 trials beyond --trials 2 are kept and do not count" in shown.err
+    assert "0 of 2" in shown.out
+    run_suite("--trials", "3")
+    assert count_runs(project) == 0
+
+
 def test_another_configuration_and_other_tools_run_again(project, capfd):
     run_suite()
     (project / "config.yaml").write_text("evaluation: {replay: false, structure: true}\n")

@@ -6,6 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -134,3 +135,20 @@ def test_tables_are_shown_in_a_notebook() -> None:
 def test_a_wrong_argument_is_named(arguments: Any, message: str) -> None:
     with pytest.raises(ExperimentError, match=message):
         evaluate(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("task", "scorer", "sentence"),
+    [
+        (lambda x, y: x, is_right, "task cannot be called with input, expected: missing a required argument"),
+        (double, lambda output, weather: 1, "scorer <lambda> cannot be called with input, expected, output"),
+    ],
+)
+def test_a_function_that_wants_what_no_row_has_is_refused(task: Any, scorer: Any, sentence: str) -> None:
+    with pytest.raises(ExperimentError, match=sentence):
+        evaluate(ROWS, task, [scorer])
+
+
+def test_scalars_of_numpy_are_scores_and_types_are_tasks() -> None:
+    found = evaluate(["1", "2"], int, [evaluator(lambda output: np.isclose(output, 1), name="one")])
+    assert found.compute_row_means("one") == {0: 1.0, 1: 0.0}

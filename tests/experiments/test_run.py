@@ -147,6 +147,14 @@ def test_a_function_is_an_agent_and_gets_inputs_and_files(write_suite, engine, t
     assert found.passed
 
 
+@pytest.mark.parametrize("about", [{}, {"requires": ["boundary"]}, {"requires": []}])
+def test_an_agent_that_does_nothing_has_not_passed(write_suite, engine, tmp_path, about):
+    suite = write_suite(a=about)
+    found = run_experiment(plain("idle"), suite, tmp_path / "out", engine)
+    assert (found.verdict, found.passed) == ("inconclusive", False)
+    assert "not judged: no required layer has a verdict" in found.trials[0].reason
+
+
 def test_an_agent_that_cannot_be_made_ends_the_experiment_at_once(write_suite, engine, tmp_path):
     suite = write_suite(refund={})
     with pytest.raises(ExperimentError, match="cannot be made: KeyError: 'MODEL_NAME'"):

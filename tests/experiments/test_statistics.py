@@ -41,6 +41,18 @@ def test_the_p_value_is_that_of_the_sign_test_where_all_differences_are_alike():
     assert compare_pairs([0.0] * 9 + [1.0], [1.0] * 9 + [0.0]).p_value == pytest.approx(0.021484375)
 
 
+@pytest.mark.parametrize("count", [6, 8, 13, 40])
+@pytest.mark.parametrize(("before", "now"), [(0.0, 1.0), (1.0, 0.0), (0.4, 0.6), (0.5, 0.5)])
+def test_cases_that_all_turned_alike_leave_room_for_others(count, before, now):
+    found = compare_pairs([before] * count, [now] * count)
+    assert -1 <= found.low < found.high <= 1
+    assert found.low <= found.mean <= found.high
+    assert (found.low > 0) is (found.change is Change.BETTER)
+    assert (found.high < 0) is (found.change is Change.WORSE)
+    more = compare_pairs([before] * 2 * count, [now] * 2 * count)
+    assert more.high - more.low < found.high - found.low
+
+
 def test_the_interval_of_many_cases_is_near_that_of_student():
     draw = random.Random(5)
     before = [draw.random() for _ in range(60)]

@@ -572,6 +572,8 @@ def live_run(trace: int, *found: tuple[Layer, str, Outcome], has_code: bool = Tr
 
 AGREES = (Layer.EXECUTION, "reproduced", Scored(1.0, Label.PASS, "ended as on record"))
 DIFFERS = (Layer.EXECUTION, "reproduced", Scored(0.0, Label.FAIL, "ended otherwise"))
+PRINTS_OTHERS = (Layer.CORRECTNESS, "replay_agrees", Scored(0.0, Label.FAIL, "recorded '9', replayed '5'"))
+NOT_COMPARABLE = (Layer.CORRECTNESS, "replay_agrees", Skipped("prints the time", Cause.NOT_COMPARABLE))
 UNTRIED = (Layer.EXECUTION, "reproduced", Skipped("no tape", Cause.NOT_REPLAYED))
 ENDED_WELL = (Layer.EXECUTION, "execution", Scored(1.0, Label.PASS, "all steps ended well"))
 ENDED_BADLY = (Layer.EXECUTION, "execution", Scored(0.0, Label.FAIL, "step 1 raised KeyError"))
@@ -589,6 +591,9 @@ SECONDS = (Layer.EXECUTION, "execution_seconds", Scored(0.9, None, "", raw=2.5, 
         ([AGREES, ENDED_BADLY], CaseState.VIOLATED),
         ([AGREES, DIFFERS, ENDED_WELL], CaseState.VIOLATED),
         ([AGREES, UNTRIED, ENDED_WELL], CaseState.SATISFIED),
+        ([AGREES, PRINTS_OTHERS, ENDED_WELL], CaseState.VIOLATED),
+        ([AGREES, NOT_COMPARABLE, ENDED_WELL], CaseState.SATISFIED),
+        ([TESTED_WELL, PRINTS_OTHERS], CaseState.SATISFIED),
         ([UNTRIED, ENDED_WELL], None),
         ([ENDED_WELL], None),
         ([TESTED_WELL], CaseState.SATISFIED),

@@ -99,7 +99,10 @@ def test_what_is_open_does_not_pass_and_is_shown(unsettled, tmp_path, capfd):
     options = [word for name, path in files.items() for word in (f"--{name}", str(path))]
     assert run(["gate", "--scores", str(unsettled), "--assert", PASSES, *options]) == 1
     out = " ".join(capfd.readouterr().out.split())
-    assert f"OPEN {PASSES} 1 open: 1 answer holds a value that no source has; 3 of 4 cases satisfy it" in out
+    assert (
+        f"inconclusive {PASSES} 1 open: 1 answer holds a value that no source has; 3 of 4 cases satisfy it"
+        in out
+    )
     assert "open 0.50 pricer trace-3 no source has 12.34" in out
     assert check_junit(files["junit"].read_text()).find("testsuite").get("errors") == "1"
     page = files["html"].read_text()

@@ -38,7 +38,7 @@ def _git(folder: Path, *words: str) -> None:
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """Three commits: a start, a bug fix with a test, and a fix whose test passed before."""
+    """A start, a bug fix with a test, a fix whose test passed before, and one whose test fails after it."""
     folder = tmp_path / "shop"
     (folder / "tests").mkdir(parents=True)
     (folder / "shop.py").write_text("def total(xs):\n    return sum(xs[1:])\n")
@@ -56,6 +56,10 @@ def repository(tmp_path: Path) -> Path:
     with (folder / "tests" / "test_shop.py").open("a") as file:
         file.write("\n\ndef test_more():\n    assert total([4]) == 4\n")
     _git(folder, "commit", "-qam", "Fix style")
+    (folder / "shop.py").write_text("def total(xs):\n    return sum(xs, 0)\n")
+    with (folder / "tests" / "test_shop.py").open("a") as file:
+        file.write("\n\ndef test_absent():\n    import nowhere\n")
+    _git(folder, "commit", "-qam", "Fix start")
     return folder
 
 
@@ -65,7 +69,10 @@ def test_a_bug_fix_with_a_test_becomes_a_case(repository: Path, tmp_path: Path) 
     ran = subprocess.run([*command, "--suite", str(suite), "--json"], capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
     found = json.loads(ran.stdout)
-    assert [each["reason"] for each in found["left_out"]] == ["its tests pass before it, too"]
+    assert [each["reason"] for each in found["left_out"]] == [
+        "its tests do not pass in the sandbox after it: 0 of 1 passed",
+        "its tests pass before it, too",
+    ]
     (case,) = load_suite(suite)
     assert case.task == "Fix total: the first item was left out"
     assert case.files == {"shop.py": "def total(xs):\n    return sum(xs[1:])\n"}

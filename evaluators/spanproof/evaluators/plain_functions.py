@@ -70,11 +70,44 @@ def call_with_row(function: Callable[..., Any], row: Mapping[str, Any], more: Ma
         row: keys and values.
         more: further ones; without any, a first parameter that is no key gets the row's input, or the row.
     """
+    positional, filled = _fill_arguments(function, row, more)
+    result = function(*positional, **filled)
+    return asyncio.run(_finish(result)) if inspect.isawaitable(result) else result
+
+
+def find_missing_argument(
+    function: Callable[..., Any], row: Mapping[str, Any], more: Mapping[str, Any]
+) -> str:
+    """Return what `call_with_row` cannot give to a function, as a clause; empty where nothing is missing."""
+    positional, filled = _fill_arguments(function, row, more)
+    signature = _read_signature(function)
+    try:
+        if signature is not None:
+            signature.bind(*positional, **filled)
+    except TypeError as problem:
+        return str(problem)
+    return ""
+
+
+def _read_signature(function: Callable[..., Any]) -> inspect.Signature | None:
+    """Return a function's signature; None of a type like `int`, which has none."""
+    try:
+        return inspect.signature(function)
+    except ValueError:
+        return None
+
+
+def _fill_arguments(
+    function: Callable[..., Any], row: Mapping[str, Any], more: Mapping[str, Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    """Return the arguments for a function, by position and by name."""
+    signature = _read_signature(function)
+    if signature is None:
+        return [more["output"] if "output" in more else row.get("input", row)], {}
     known = {**row, **more}
-    parameters = inspect.signature(function).parameters.values()
     filled: dict[str, Any] = {}
     positional: list[Any] = []
-    for each in parameters:
+    for each in signature.parameters.values():
         if each.kind is each.VAR_KEYWORD:
             filled.update({key: value for key, value in known.items() if key not in filled})
         elif each.kind is each.VAR_POSITIONAL:
@@ -85,8 +118,7 @@ def call_with_row(function: Callable[..., Any], row: Mapping[str, Any], more: Ma
             positional.append(row.get("input", row))
         elif each.default is each.empty and each.name == "expected":
             filled["expected"] = None
-    result = function(*positional, **filled)
-    return asyncio.run(_finish(result)) if inspect.isawaitable(result) else result
+    return positional, filled
 
 
 def run_scorer(scorer: Callable[..., Any], row: Mapping[str, Any], more: Mapping[str, Any]) -> FunctionScore:
@@ -109,6 +141,8 @@ def _read_score(returned: Any) -> FunctionScore:
         explanation, returned = returned.explanation, returned.value
     if returned is None:
         return FunctionScore(None, explanation)
+    if hasattr(returned, "item") and getattr(returned, "ndim", None) == 0:
+        returned = returned.item()  # a scalar of numpy, such as its bool, is no number of Python's
     if not isinstance(returned, int | float) or not isfinite(returned):
         raise TypeError(
             f"a scorer returns a bool, a number, a dict with score, or None; got {returned!r:.60}"

@@ -154,8 +154,11 @@ def take_up(
         )
     others = [trial for trial in there if trial.case not in basis.cases]
     results.keep([*valid, *others], whole_head)
-    note(_describe_take_up(results, basis, wanted, valid, stale, what))
-    return valid
+    counted = [trial for trial in valid if trial.number <= wanted]
+    beyond = len(valid) - len(counted)
+    text = _describe_take_up(results, basis, wanted, counted, stale, what)
+    note(f"{text}; {beyond} trials beyond --trials {wanted} are kept and do not count" if beyond else text)
+    return counted
 
 
 def _describe_take_up(

@@ -22,7 +22,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from spanproof.evaluators.intervals import Interval, compute_clustered_interval
-from spanproof.evaluators.plain_functions import FunctionScore, call_with_row, get_scorer_name, run_scorer
+from spanproof.evaluators.plain_functions import (
+    FunctionScore,
+    call_with_row,
+    find_missing_argument,
+    get_scorer_name,
+    run_scorer,
+)
 from spanproof.experiments.errors import ExperimentError, check_count
 from spanproof.experiments.statistics import PairedDifference, compare_pairs
 from spanproof.suites import Case, SuiteError, load_suite, read_dataset
@@ -188,6 +194,9 @@ def evaluate(
         raise ExperimentError(f"task must be a function of a row, got {type(task).__name__}")
     check_count("trials", trials)
     check_count("jobs", jobs)
+    _check_arguments("task", task, rows, {})
+    for name, each in named.items():
+        _check_arguments(f"scorer {name}", each, rows, {"output": None, "row": None})
 
     def try_row(row: int, number: int) -> RowTrial:
         try:
@@ -252,6 +261,16 @@ def _find_expected_answer(case: Case) -> Any:
         if isinstance(condition, dict) and (key := next((k for k in _EXPECTED_KEYS if k in condition), None)):
             return condition[key]
     return None
+
+
+def _check_arguments(
+    name: str, function: Callable[..., Any], rows: Sequence[Row], more: Mapping[str, Any]
+) -> None:
+    """Refuse a function that no row can be given to: a mistake in the call is no failure of the task."""
+    missing = [find_missing_argument(function, row, more) for row in rows]
+    if all(missing):
+        keys = ", ".join((*rows[0], *more))
+        raise ExperimentError(f"{name} cannot be called with {keys}: {missing[0]}")
 
 
 def _name_scorers(scorers: Any) -> dict[str, Callable[..., Any]]:

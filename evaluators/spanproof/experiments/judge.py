@@ -23,6 +23,9 @@ from spanproof.trace.dialects import read_traces
 from spanproof.trace.otlp import MalformedOtlp, read_file
 
 _HOW_TO_TRACE = "a program or service sends its spans to OTEL_EXPORTER_OTLP_ENDPOINT or --listen-port"
+_NOTHING_SHOWN = (
+    "no required layer has a verdict; say in `must` what the agent has to do, or give the case tests"
+)
 
 
 def judge_trial(case: Case, number: int, ended: Ended, trace_file: Path, engine: Engine, seed: int) -> Trial:
@@ -144,6 +147,9 @@ def _conclude(findings: Sequence[Finding], ended: Ended) -> tuple[TrialVerdict, 
     if undecided:
         gravest = min(undecided, key=_rank_cause)
         return TrialVerdict.OPEN, _format_finding(gravest), gravest.layer
+    # An agent that does nothing fails no layer, either.
+    if not any(each.is_evidence for each in findings):
+        return TrialVerdict.UNJUDGED, f"not judged: {_NOTHING_SHOWN}", None
     return TrialVerdict.PASSED, "", None
 
 

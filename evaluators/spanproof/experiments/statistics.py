@@ -101,9 +101,26 @@ def compare_pairs(before: Sequence[float], now: Sequence[float]) -> PairedDiffer
     # So many of the equally likely gaps between the means lie outside the interval, on either side.
     outside = int((len(means) + 1) * LEVEL / 2)
     low, high = (means[outside - 1], means[-outside]) if outside else (-1.0, 1.0)
+    if high - low <= _ZERO:
+        low, high = _widen(mean, len(differences))
     if p_value > LEVEL:
         low, high = min(low, 0.0), max(high, 0.0)
     return PairedDifference(mean, low, high, p_value, len(differences))
+
+
+def _widen(difference: float, pairs: int) -> tuple[float, float]:
+    """Return the interval where all pairs differ alike, so that no subset of them has another mean.
+
+    Pairs that differ otherwise may be as frequent as the upper limit of Clopper and Pearson (Biometrika 26,
+    1934) for none in so many. Toward 0 they are at most the opposite of those that were seen, as the test has
+    it, so that both exclude 0 from the same number of pairs on.
+    """
+    unseen = 1 - (LEVEL / 2) ** (1 / pairs)
+    beyond = unseen * (1 - abs(difference))
+    if abs(difference) <= _ZERO:
+        return -beyond, beyond
+    inner, outer = abs(difference) * (1 - 2 * unseen), abs(difference) + beyond
+    return (inner, outer) if difference > 0 else (-outer, -inner)
 
 
 def _compute_p_value(differences: Sequence[float]) -> float:

@@ -106,6 +106,7 @@ def read_trial(given: Mapping[str, Any]) -> Trial:
             # Trials that an earlier version wrote do not have it.
             errored=each.get("errored", False),
             is_judged=each.get("is_judged", True),
+            is_evidence=each.get("is_evidence", True),
         )
         for each in given["findings"]
     )

@@ -1,8 +1,8 @@
 """What shows whether the code of a run works in a sandbox.
 
 In: the scores of one run. Out: those that decide `sandbox_pass_rate`, from the strongest evidence there is:
-the tests of its case; results of one's own harness, which came by `/v1/scores`; a replay that ended as the
-record says. And the facts that a report lists of a run that does not pass.
+the tests of its case; results of one's own harness, which came by `/v1/scores`; a replay that agrees with the
+record. And the facts that a report lists of a run that does not pass.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ _HARNESS: Final[Mapping[str, _Name]] = {
     "execution_seconds": (Layer.EXECUTION, "execution_seconds"),
 }
 _REPRODUCED: Final = (Layer.EXECUTION, "reproduced")
+_AGREES: Final = (Layer.CORRECTNESS, "replay_agrees")
 _EXECUTION: Final = (Layer.EXECUTION, Layer.EXECUTION.value)
 _WALL: Final = (Layer.EXECUTION, "wall_s")
 
-SANDBOX_SCORES: Final = frozenset((_TESTS, *_HARNESS.values(), _REPRODUCED, _EXECUTION, _WALL))
+SANDBOX_SCORES: Final = frozenset((_TESTS, *_HARNESS.values(), _REPRODUCED, _AGREES, _EXECUTION, _WALL))
 """All scores that are read for it."""
 
 
@@ -57,9 +58,10 @@ def select_sandbox_scores(scores: Mapping[_Name, Sequence[Score]]) -> Sequence[S
     replayed = [each for each in scores.get(_REPRODUCED, ()) if not isinstance(each.outcome, Skipped)]
     if not replayed:
         return ()
-    # A replay that agrees with a record of failure shows that the code fails.
-    ended = [each for each in scores.get(_EXECUTION, ()) if not isinstance(each.outcome, Skipped)]
-    return [*replayed, *ended]
+    # What ended as on record may have given another output, and a replay that agrees with a record of failure
+    # shows that the code fails.
+    others = [*scores.get(_AGREES, ()), *scores.get(_EXECUTION, ())]
+    return [*replayed, *(each for each in others if not isinstance(each.outcome, Skipped))]
 
 
 def _give_label(score: Score) -> Score:

@@ -20,7 +20,7 @@ from typing import Final
 from pydantic import ValidationError
 
 from spanproof.evaluators.casetests import FIND_MODULES, CaseTests
-from spanproof.sandbox import FailureClass, Limits, Program, Sandbox
+from spanproof.sandbox import Execution, FailureClass, Limits, Program, Sandbox
 from spanproof.suites.case import Case
 from spanproof.suites.environment import KEY as ENVIRONMENT_KEY
 from spanproof.suites.environment import compute_environment_digest
@@ -31,6 +31,8 @@ _FIX = re.compile(
 )
 _MAX_FILES: Final = 400
 _MAX_BYTES: Final = 2 * 1024 * 1024
+_MAX_MESSAGE: Final = 200  # characters: a line of a terminal
+_STOPPED: Final = frozenset((FailureClass.TIMEOUT, FailureClass.OUT_OF_MEMORY, FailureClass.KILLED))
 _TEST_NAME = re.compile(r"(^|/)(test_[^/]*|[^/]*_test)\.py$")
 
 
@@ -105,11 +107,16 @@ def _mine_commit(
             commit, subject, reason=f"the repository has more than {_MAX_FILES} files or 2 MiB of text"
         )
     after = _read_tree(repository, commit) or {}
-    fails, passes = _passes(sandbox, before, unit), _passes(sandbox, after, unit)
-    if passes is not True:
-        return Mined(commit, subject, reason="its tests do not pass in the sandbox after it")
-    if fails is not False:
+    ran_before, ran_after = _run_tests(sandbox, before, unit), _run_tests(sandbox, after, unit)
+    if not _is_passing(ran_after):
+        why = _describe_unpassed(ran_after)
+        return Mined(commit, subject, reason=f"its tests do not pass in the sandbox after it: {why}")
+    if _is_passing(ran_before):
         return Mined(commit, subject, reason="its tests pass before it, too")
+    if ran_before.failure_class in _STOPPED:
+        return Mined(
+            commit, subject, reason=f"its tests do not end before it: {ran_before.failure_class.value}"
+        )
     files = {name: text for name, text in before.items() if not _TEST_NAME.search(name)}
     slug = re.sub(r"[^a-z0-9]+", "-", subject.lower())[:40].strip("-")
     try:
@@ -155,9 +162,8 @@ def select_tests(now: str, before: str) -> str:
     return "\n".join(ast.unparse(node) for node in kept) if found else ""
 
 
-def _passes(sandbox: Sandbox, files: Mapping[str, str], unit: str) -> bool | None:
-    """Return whether all tests pass; None where they could not be run to their end."""
-    ran = sandbox.run(
+def _run_tests(sandbox: Sandbox, files: Mapping[str, str], unit: str) -> Execution:
+    return sandbox.run(
         Program(
             "python",
             FIND_MODULES,
@@ -166,11 +172,21 @@ def _passes(sandbox: Sandbox, files: Mapping[str, str], unit: str) -> bool | Non
             limits=Limits(wall_s=30.0, cpu_s=30.0),
         )
     )
-    if ran.failure_class in (FailureClass.TIMEOUT, FailureClass.OUT_OF_MEMORY, FailureClass.KILLED):
-        return None
-    return (
-        ran.failure_class is FailureClass.OK and bool(ran.tests_total) and ran.tests_passed == ran.tests_total
-    )
+
+
+def _is_passing(ran: Execution) -> bool:
+    """Whether there were tests, and each passed."""
+    is_ok = ran.failure_class is FailureClass.OK
+    return is_ok and bool(ran.tests_total) and ran.tests_passed == ran.tests_total
+
+
+def _describe_unpassed(ran: Execution) -> str:
+    """Return how many tests passed, or what kept them from running."""
+    if ran.tests_total:
+        return f"{ran.tests_passed or 0} of {ran.tests_total} passed"
+    if ran.raised is not None:
+        return f"{ran.raised.type}: {ran.raised.message:.{_MAX_MESSAGE}}"
+    return ran.reason or ran.failure_class.value
 
 
 def _read_tree(repository: Path, commit: str) -> dict[str, str] | None:

@@ -62,6 +62,8 @@ class Finding:
         errored: it does not hold, and by no fault of the agent; `holds` is None then.
         is_judged: whether there was nothing to judge, or a verdict; False of a layer that was left unjudged,
             although the requirement may hold.
+        is_evidence: whether something was looked at; False of a layer without a verdict, which fails nothing
+            and shows nothing.
     """
 
     requirement: str
@@ -72,6 +74,7 @@ class Finding:
     cause: Cause | None = None
     errored: bool = False
     is_judged: bool = True
+    is_evidence: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,7 +313,11 @@ class NoFailure(Requirement):
         finding = Requirement.check(self, attempt)
         outcome = attempt.run.layers.get(self.about) if attempt.run is not None else None
         is_left = isinstance(outcome, Skipped) and outcome.cause in LEFT_UNJUDGED
-        return replace(finding, is_judged=outcome is not None and not is_left)
+        return replace(
+            finding,
+            is_judged=outcome is not None and not is_left,
+            is_evidence=get_state(outcome).is_judged,
+        )
 
     @property
     def layer(self) -> Layer | None:

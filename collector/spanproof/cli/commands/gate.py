@@ -50,7 +50,7 @@ _Runs = MutableMapping[tuple[str, str], RunRow]
 _STYLES = {
     Verdict.PASSED: ("pass", "green"),
     Verdict.FAILED: ("FAIL", "bold red"),
-    Verdict.INCONCLUSIVE: ("OPEN", "bold yellow"),
+    Verdict.INCONCLUSIVE: ("inconclusive", "bold yellow"),
 }
 
 
