@@ -162,6 +162,38 @@ def sync(config: Config, location: str, as_json: bool) -> int:
     return EXIT_PASS if not any(result.error for result in results) else EXIT_GATE_FAILED
 
 
+@command.command("advise")
+@with_config_options
+@_since_option
+@store_option
+@_json_option
+def advise(config: Config, since: str, location: str, as_json: bool) -> int:
+    """Query the judge about clusters that no rule explains, once each.
+
+    The server does the same every 15 min. Exits with 1 where the judge gave no usable reply.
+    """
+    from spanproof.collector.cluster_advice import MIN_RUNS, ClusterAdvising
+    from spanproof.config.added_evaluators import build_judge
+
+    judge = build_judge(config.judge)
+    if judge is None:
+        raise UsageProblem("no judge is configured", "--set judge.model=gpt-4.1-mini-2025-04-14")
+    start_ns, end_ns = _parse_window(since)
+    results = []
+    with opened_store(choose_location(location, config), writing=True) as store:
+        clusters = store.failure_clusters(start_ns=start_ns, end_ns=end_ns)
+        for result in ClusterAdvising(store, judge).advise(clusters):
+            results.append(result)
+            if as_json:
+                print_json(pick(result, "cluster name fix error") | {"judge_model": judge.model})
+                continue
+            outcome = result.error or result.fix or "the judge has no fix"
+            console.print(clean_line(f"{result.cluster}  {result.name}: {outcome}", 600), soft_wrap=True)
+    if not results:
+        inform(f"no cluster of {MIN_RUNS} runs or more in the last {since} waits for advice of the judge")
+    return EXIT_PASS if not any(result.error for result in results) else EXIT_GATE_FAILED
+
+
 @command.command("rate")
 @click.argument("trace")
 @click.option("--run", help="Which run: the start of its span id, or its name.")
@@ -386,6 +418,9 @@ def _print_cluster(
     if known.cause:
         grid.add_row("  suspected cause", known.cause)
         grid.add_row("  suggested fix", known.fix)
+    elif found.judge_fix:
+        fix = f"by the judge {found.judge_model}, not by a rule: {found.judge_fix}"
+        grid.add_row("  suggested fix", clean_line(fix, 500))
     else:
         grid.add_row("  suggested fix", "no advice yet: read the runs below")
     counted = f"{format_count(found.runs, 'run')} in the last {since}, {found.runs_before:,} before"
@@ -418,7 +453,7 @@ def _format_share(share: CohortShare) -> Text:
 def _to_cluster_row(found: FailureCluster) -> dict[str, Any]:
     return {
         **_to_explanation_row(found.signature),
-        **pick(found, "id name state note link runs runs_before"),
+        **pick(found, "id name state note link judge_fix judge_model runs runs_before"),
         "first_seen_unix_ns": found.first_seen_ns,
         "last_seen_unix_ns": found.last_seen_ns,
         "new_since": found.new_since or None,
