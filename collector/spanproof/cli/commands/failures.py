@@ -134,7 +134,7 @@ def show(cluster: str, since: str, by: tuple[str, ...], limit: int, location: st
 @store_option
 @_json_option
 def sync(config: Config, location: str, as_json: bool) -> int:
-    """Bring the tickets of clusters up to date at the trackers of `tickets.notify`.
+    """Bring tickets of clusters up to date at the trackers of `tickets.notify`.
 
     A cluster is one ticket: opened, updated, and closed when a release is free of it or a person resolved it.
     The server does the same every `tickets.every_s`. Exits with 1 where a tracker refused.
