@@ -18,7 +18,6 @@ from spanproof.trace import Errored, Layer
 
 from .collectors import AGENT, LLM, agent_request, metrics, post, running, settings_of
 
-
 USAGE = {
     "llm.model_name": "gpt-4.1-mini-2025-04-14",
     "llm.token_count.prompt": 1000,
@@ -31,7 +30,9 @@ def run_agent(exporter: HttpExporter | GrpcExporter) -> None:
     provider = TracerProvider()
     provider.add_span_processor(BatchSpanProcessor(exporter))
     tracer = provider.get_tracer("openinference.instrumentation.smolagents")
-    agent = tracer.start_as_current_span("CodeAgent.run", attributes=AGENT | {"spanproof.cohort.task": "sums"})
+    agent = tracer.start_as_current_span(
+        "CodeAgent.run", attributes=AGENT | {"spanproof.cohort.task": "sums"}
+    )
     model = tracer.start_as_current_span("LiteLLMModel.generate", attributes=LLM | USAGE)
     with agent, model:
         pass
