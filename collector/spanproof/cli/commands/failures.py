@@ -138,10 +138,11 @@ def show(cluster: str, since: str, by: tuple[str, ...], limit: int, location: st
 @store_option
 @_json_option
 def sync(config: Config, location: str, as_json: bool) -> int:
-    """Bring tickets of clusters up to date at the trackers of `tickets.notify`.
+    """Bring the tickets of clusters up to date.
 
-    A cluster is one ticket: opened, updated, and closed when a release is free of it or a person resolved it.
-    The server does the same every `tickets.every_s`. Exits with 1 where a tracker refused.
+    A cluster is one ticket at the trackers of `tickets.notify`: opened, updated, and closed when a release
+    is free of it or a person resolved it. The server does the same every `tickets.every_s`. Exits with 1
+    where a tracker refused.
     """
     from spanproof.alerts.notifiers import notifier_for
     from spanproof.alerts.tickets import sync_tickets
