@@ -53,6 +53,16 @@ def test_what_fires_is_listed_and_what_has_ended_on_request(location, capfd):
     assert sorted(states) == [("firing", True), ("resolved", True)]  # both are in the update
 
 
+def test_doctor_names_a_target_that_did_not_get_a_notification(location, capfd):
+    assert run(["doctor", "--store", location]) == 0
+    out = " ".join(capfd.readouterr().out.split())
+    assert "did not get 1 notification, the newest of misquotes: undelivered" in out
+    assert "HTTP 503" in out
+    assert run(["doctor", "--store", location, "--json"]) == 0
+    (missing,) = json.loads(capfd.readouterr().out)["undelivered"]
+    assert (missing["rule"], missing["state"], missing["attempts"]) == ("misquotes", "undelivered", 1)
+
+
 def test_a_rule_is_tried_on_the_store_of_its_configuration(location, tmp_path, capfd):
     config = tmp_path / "spanproof.yaml"
     rules = "[{name: misquotes, layer: groundedness}]"

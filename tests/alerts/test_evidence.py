@@ -8,6 +8,7 @@ import pytest
 
 from spanproof.alerts import AlertRule
 from spanproof.alerts.evidence import Standing, compute_quantile
+from spanproof.alerts.messages import format_utc
 from spanproof.alerts.rules import read
 from spanproof.alerts.simulation import simulate_rule
 from spanproof.store import Store
@@ -150,6 +151,40 @@ def test_a_firing_alert_says_what_is_now_and_keeps_what_it_said_first(store, jud
     assert len(alert.scores) == 10
     assert alert.first_summary in event.document
     assert receiver.said == ["firing"]
+
+
+def test_an_alert_within_its_bound_says_until_when_it_waits(judged, receiver, engines):
+    judged("fail fail fail fail")
+    watched = plain_rule(receiver, lower_bound=False, for_s=0, min_count=4, resolve_after_s=300)
+    engine = engines.open(watched)
+    engines.tick(engine)
+    assert "Within its bound" not in engine.firing[0].summary
+    judged("pass " * 60, at_ns=NOW + 100 * 10**9)
+    engines.tick(engine, 120)
+    waits = f" Within its bound now: ends at {format_utc(NOW + 420 * 10**9)} if it stays so."
+    assert engine.firing[0].summary.endswith(waits)
+    assert "Within its bound" not in engine.firing[0].first_summary
+    engines.tick(engine, 400)
+    assert engine.firing[0].summary.endswith(waits)
+    engines.tick(engine, 420)
+    assert receiver.said == ["firing", "resolved"]
+
+
+def test_an_update_of_its_incident_does_not_prolong_an_alert(judged, receiver, engines):
+    judged("fail fail fail fail", agent="buyer")
+    watched = plain_rule(
+        receiver, lower_bound=False, for_s=0, min_count=4, resolve_after_s=600, group_by=["agent"], cohort={}
+    )
+    engine = engines.open(watched)
+    engines.tick(engine)
+    judged("pass " * 60, agent="buyer", at_ns=NOW + 100 * 10**9)
+    judged("fail fail fail fail", agent="clerk", at_ns=NOW + 100 * 10**9)
+    engines.tick(engine, 120)
+    (update,) = engines.tick(engine, 310)
+    waits = f"ends at {format_utc(NOW + 720 * 10**9)} if it stays so."
+    assert [alert.summary.endswith(waits) for alert in update.alerts] == [False, True]
+    engines.tick(engine, 720)
+    assert [alert.group for alert in engine.firing] == [{"agent": "clerk"}]
 
 
 def test_a_short_window_needs_more_evidence():

@@ -281,7 +281,9 @@ def test_the_longer_pair_finds_a_slow_burn(store, judged):
     found = only(rule(burn_rate=BURN), store)
     assert found.firing
     assert found.end_ns - found.start_ns == 21_600 * SECOND + 1
-    assert "budget 5 %" in summarise(found, Status.FIRING, NOW, NOW)
+    assert summarise(found, Status.FIRING, NOW, NOW).endswith(
+        " over the last 6 h; threshold 20 % over 6 h and 30 min (4 × the budget of 5 %)."
+    )
 
 
 def test_a_rate_is_compared_with_the_same_hour_last_week(store, judged):

@@ -18,13 +18,22 @@ from spanproof.trace import Errored, Layer
 
 from .collectors import AGENT, LLM, agent_request, metrics, post, running, settings_of
 
+USAGE = {
+    "llm.model_name": "gpt-4.1-mini-2025-04-14",
+    "llm.token_count.prompt": 1000,
+    "llm.token_count.completion": 100,
+    "llm.token_count.prompt_details.cache_read": 800,
+}
+
 
 def run_agent(exporter: HttpExporter | GrpcExporter) -> None:
     provider = TracerProvider()
     provider.add_span_processor(BatchSpanProcessor(exporter))
     tracer = provider.get_tracer("openinference.instrumentation.smolagents")
-    agent = tracer.start_as_current_span("CodeAgent.run", attributes=AGENT)
-    model = tracer.start_as_current_span("LiteLLMModel.generate", attributes=LLM)
+    agent = tracer.start_as_current_span(
+        "CodeAgent.run", attributes=AGENT | {"spanproof.cohort.task": "sums"}
+    )
+    model = tracer.start_as_current_span("LiteLLMModel.generate", attributes=LLM | USAGE)
     with agent, model:
         pass
     provider.shutdown()
@@ -42,6 +51,15 @@ def test_traces_of_both_exporters_are_evaluated_and_stored(tmp_path) -> None:
             assert stored is not None
             assert [score.id for score in stored.scores] == [score.id for score in evaluation.scores]
         wait_until(lambda: "spanproof_wal_pending_records 0.0" in metrics(collector))
+        run = '{agent="CodeAgent",model="gpt-4.1-mini-2025-04-14",project="default",task="sums"}'
+        amounts = {
+            f"spanproof_run_cost_usd_sum{run} 0.00112",
+            f"spanproof_run_tokens_sum{run} 2200.0",
+            f"spanproof_run_cached_tokens_sum{run} 1600.0",
+            f"spanproof_run_steps_sum{run} 2.0",
+            f"spanproof_run_steps_count{run} 2.0",
+        }
+        wait_until(lambda: amounts <= set(metrics(collector).splitlines()))
     assert list((tmp_path / "wal").glob("*.wal")) == []
 
 

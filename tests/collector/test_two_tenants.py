@@ -190,13 +190,27 @@ def test_a_header_opens_no_other_project(service: Service, path: str) -> None:
     assert answer.status_code == 403
 
 
+OF_PROJECTS = {"labels", "views", "views/x", "traces/x/replay"}
+"""Paths to which the writers of one project may write."""
+
+
+def test_a_view_is_kept_for_ones_own_project_alone(service: Service) -> None:
+    view = {"name": "failing", "query": "label:fail"}
+    assert service.api("POST", "views", "globex", json=view | {"project": "acme"}).status_code == 403
+    assert service.api("POST", "views", "globex", json=view).json()["project"] == "globex"
+    assert service.api("GET", "views", "acme").json()["views"] == []
+    assert service.api("DELETE", "views/failing", "acme").status_code == 404
+    assert service.api("DELETE", "views/failing?project=globex", "acme").status_code == 403
+    assert [view["name"] for view in service.api("GET", "views", "globex").json()["views"]] == ["failing"]
+
+
 def test_what_is_of_no_project_takes_no_write_of_a_tenant(service: Service) -> None:
     schema = service.api("GET", "openapi.json", "all").json()
     refused = {}
     for path, methods in schema["paths"].items():
         for method in {"post", "put", "patch", "delete"} & set(methods):
             filled = re.sub(r"\{.*?\}", "x", path.removeprefix("/api/v1/").lstrip("/"))
-            if filled != "labels":
+            if filled not in OF_PROJECTS:
                 refused[filled] = service.api(method.upper(), filled, "globex", json={}).status_code
     assert refused
     assert set(refused.values()) == {403}, refused

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from spanproof.alerts import notifier_for
-from spanproof.alerts.tickets import Occurrence, Release, find_occurrence, sync_tickets
+from spanproof.alerts.tickets import Occurrence, Release, TicketUpdater, find_occurrence, sync_tickets
 from spanproof.config.tickets import Tickets
 from spanproof.failures import ClusterState, sign
-from spanproof.store import CohortShare, FailingRun, FailRate, FailureCluster
+from spanproof.store import CohortShare, FailingRun, FailRate, FailureCluster, StoreError
 from spanproof.store.filters import Filter
 from spanproof.trace import Layer
 
@@ -69,6 +69,19 @@ class Clusters:
             FailingRun(f"{number:032x}", "a" * 16, "b" * 16, "f", sample, "clerk", "m", "1.1", NOW)
             for number in range(1, 4)
         ]
+
+
+@dataclass
+class UnreadableOnce(Clusters):
+    """A store that cannot be read the first time."""
+
+    reads: int = 0
+
+    def failure_clusters(self, **window: int) -> list[FailureCluster]:
+        self.reads += 1
+        if self.reads == 1:
+            raise StoreError("the server does not answer")
+        return super().failure_clusters(**window)
 
 
 def make_clusters(signature=RATE_LIMIT, **changes: object) -> Clusters:
@@ -144,6 +157,48 @@ def test_a_cluster_without_a_rule_has_no_advice_and_three_runs_to_read(http):
     (text,) = tracker.texts()
     assert "No advice yet: read the runs below." in text
     assert all(f"{number:032x}"[:12] in text for number in (1, 2, 3))
+
+
+def test_a_fix_of_a_judge_is_marked_as_such(http):
+    tracker = IssueTracker("github").serve(http)
+    notifiers = {"tracker": notifier_for(target_of(settings_of("github", http.url)))}
+    clusters = make_clusters(UNKNOWN, judge_fix="Have the tool check the order.", judge_model="m-2026-01-01")
+    list(sync_tickets(clusters, SETTINGS, notifiers, NOW))
+    (text,) = tracker.texts()
+    marked = "Fix suggested by the judge m-2026-01-01, not by a rule: Have the tool check the order."
+    assert marked in text
+    assert "No advice yet" not in text
+
+
+def test_the_server_brings_tickets_up_to_date_every_so_often(http):
+    tracker = IssueTracker("github").serve(http)
+    notifiers = {"tracker": notifier_for(target_of(settings_of("github", http.url)))}
+    clusters, clock = make_clusters(), iter([0.0, 899.0, 900.0])
+    updater = TicketUpdater(clusters, Tickets(min_runs=3), notifiers, clock=lambda: next(clock))
+
+    def update() -> int:
+        updater.start_due()
+        assert updater.close(60.0)  # the thread has ended
+        return len(http.requests)
+
+    first = update()
+    assert tracker.states() == ["open"]
+    clusters.cluster = replace(clusters.cluster, runs=20)
+    assert update() == first  # 15 min are not over
+    assert update() > first
+    (text,) = tracker.texts()
+    assert "20 runs in the last 30 d" in text
+
+
+def test_a_store_that_cannot_be_read_ends_no_updates(http):
+    tracker = IssueTracker("github").serve(http)
+    notifiers = {"tracker": notifier_for(target_of(settings_of("github", http.url)))}
+    clusters, clock = UnreadableOnce(make_clusters().cluster), iter([0.0, 900.0])
+    updater = TicketUpdater(clusters, Tickets(min_runs=3), notifiers, clock=lambda: next(clock))
+    for expected in ([], ["open"]):
+        updater.start_due()
+        assert updater.close(60.0)
+        assert tracker.states() == expected
 
 
 def test_a_cluster_of_few_runs_is_no_ticket(http):

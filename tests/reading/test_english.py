@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shutil
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -22,19 +24,33 @@ def test_the_parser_is_loaded_once() -> None:
     assert load_english() is load_english()
 
 
+def test_threads_that_need_the_parser_at_once_share_one() -> None:
+    english._load_parser.cache_clear()
+    english._build_tag_rules.cache_clear()
+    start = threading.Barrier(3)
+
+    def parse(number: int) -> list[str]:
+        start.wait()
+        return [token.lemma_ for doc in parse_english([f"Order {number} was refused."] * 5) for token in doc]
+
+    with ThreadPoolExecutor(3) as pool:
+        found = list(pool.map(parse, (1, 2, 3)))
+    assert [len(lemmas) for lemmas in found] == [25, 25, 25]
+
+
 def test_a_model_that_is_not_the_published_one_is_refused(tmp_path, monkeypatch) -> None:
     changed = tmp_path / "english_model"
     shutil.copytree(english.MODEL, changed)
     (changed / "parser" / "moves").write_bytes(b"other moves")
     monkeypatch.setattr(english, "MODEL", changed)
     with pytest.raises(ParserUnavailableError, match=r"parser/moves is not the file that was published"):
-        load_english.__wrapped__()
+        english._load_parser.__wrapped__()
 
 
 def test_without_spacy_the_extra_is_named(monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "spacy", None)
     with pytest.raises(ParserUnavailableError, match=r"pip install 'spanproof\[language\]'"):
-        load_english.__wrapped__()
+        english._load_parser.__wrapped__()
 
 
 def test_looking_rules_up_gives_the_same_grammar_as_matching_them():

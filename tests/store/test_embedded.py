@@ -147,7 +147,7 @@ def test_spans_of_the_second_schema_are_kept_when_their_table_gets_another_key(t
 def test_a_store_of_a_newer_schema_is_refused(tmp_path):
     with open_store(tmp_path) as store, store._connections.lease() as client:
         client.insert("spanproof.migrations", [[999]], column_names=["version"])
-    with pytest.raises(StoreError, match="has schema version 999, this Spanproof knows 14: upgrade"):
+    with pytest.raises(StoreError, match=r"has schema version 999, this Spanproof knows \d+: upgrade"):
         open_store(tmp_path)
     with open_store(tmp_path.parent / f"{tmp_path.name}-fresh"):
         pass

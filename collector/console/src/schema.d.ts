@@ -2065,6 +2065,16 @@ export interface components {
              */
             fix: string;
             /**
+             * Judge Fix
+             * @description Fix that a judge suggests where no rule does; empty without one.
+             */
+            judge_fix: string;
+            /**
+             * Judge Model
+             * @description Model of the judge that was queried; empty where none was.
+             */
+            judge_model: string;
+            /**
              * Kind
              * @description Kind of the taxonomy; empty where no rule explains the failure.
              */

@@ -38,6 +38,7 @@ def build_alert(
     now_ns: int,
     *,
     before: Alert | None,
+    end_ns: int | None = None,
     console_url: str | None,
 ) -> Alert:
     """Return an alert as it is now.
@@ -49,6 +50,7 @@ def build_alert(
         details: of the reading.
         now_ns: Unix time in nanoseconds.
         before: the alert as it was earlier in this episode, once it fired.
+        end_ns: when it ends where its rate, which is below the bound, stays so.
         console_url: where links begin; None: there are none.
     """
     rule, counted = reading.rule, reading.verdicts
@@ -56,7 +58,7 @@ def build_alert(
     not_counted = {}
     if counted is not None:
         not_counted = {"skipped": counted.skipped, "errored": counted.errored, "open": counted.open}
-    summary = summarise(reading, shown, event.episode_ns, now_ns, details.causes)
+    summary = summarise(reading, shown, event.episode_ns, now_ns, details.causes, end_ns)
     causes = ((cause.name, cause.count) for cause in details.causes)
     return Alert(
         id=derive_episode_id(event),
@@ -72,7 +74,7 @@ def build_alert(
         first_summary=before.first_summary if before is not None else summary,
         since_ns=event.episode_ns,
         at_ns=now_ns,
-        window_s=rule.longest_s,
+        window_s=reading.window_s,
         threshold=describe_bound(rule, reading),
         value=reading.value,
         low=reading.low,

@@ -402,10 +402,8 @@ class AlertEngine:
             state.clear_since_ns = now_ns
         if state.low_since_ns is None:
             state.low_since_ns = now_ns
-        rule, clear_since_ns = reading.rule, state.clear_since_ns
-        is_clear = clear_since_ns is not None and now_ns - clear_since_ns >= rule.ends_after_s * 1e9
-        has_settled = now_ns - state.low_since_ns >= rule.settles_after_s * 1e9
-        if is_clear or has_settled:
+        end_ns = state.find_end_ns(reading.rule)
+        if end_ns is not None and now_ns >= end_ns:
             # An end is sent even while it is muted, to those who know of the beginning.
             return Step(state.event, RESOLVED, reading)
         # It fires on, and starts nothing: its bound is not reached now.
@@ -432,6 +430,7 @@ class AlertEngine:
                 details,
                 now_ns,
                 before=state.alert,
+                end_ns=state.find_end_ns(rule),
                 console_url=self._console_url,
             )
             state.event = replace(state.event, document=encode(state.alert))
@@ -448,13 +447,16 @@ class AlertEngine:
         for step in steps:
             before = step.before
             details = next(details_of_firing) if step.status == FIRING else Details()
+            former = self._find_fired_state(before)
+            firing_on = former if step.status == FIRING else None
             alert = build_alert(
                 before,
                 step.status,
                 step.reading,
                 details,
                 now_ns,
-                before=self._find_fired_alert(before),
+                before=former.alert if former is not None else None,
+                end_ns=firing_on.find_end_ns(step.reading.rule) if firing_on is not None else None,
                 console_url=self._console_url,
             )
             is_reported = before.fingerprint in reported
@@ -463,14 +465,19 @@ class AlertEngine:
             event = make_next_event(before, step.status, now_ns, alert)
             if is_reported and step.status == FIRING:
                 event = replace(event, notified_ns=now_ns, repeated=before.notified_ns > 0)
-            states.append(AlertState(event, alert))
+            # A member that an update repeats waits for its end since as long as before.
+            states.append(
+                replace(firing_on, event=event, alert=alert)
+                if firing_on is not None
+                else AlertState(event, alert)
+            )
         return states
 
-    def _find_fired_alert(self, event: AlertEvent) -> Alert | None:
-        """Return the alert as it was after this event, where it fired."""
+    def _find_fired_state(self, event: AlertEvent) -> AlertState | None:
+        """Return the alert's state after this event, where it fired."""
         state = self._states.get((event.rule, event.fingerprint))
         is_of_episode = state is not None and state.event.episode_ns == event.episode_ns
-        return state.alert if state is not None and is_of_episode and event.fired_ns else None
+        return state if is_of_episode and event.fired_ns else None
 
     def _is_muted(self, reading: Reading, muting: _Muting) -> bool:
         """Return whether a silence or an alert of another rule keeps it from starting a notification."""

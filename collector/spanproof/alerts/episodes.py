@@ -39,6 +39,15 @@ class AlertState:
     clear_since_ns: int | None = None
     low_since_ns: int | None = None
 
+    def find_end_ns(self, rule: AlertRule) -> int | None:
+        """Return when it ends where its rate stays as it is; None while the rate is not below the bound."""
+        if self.low_since_ns is None:
+            return None
+        settled_ns = self.low_since_ns + int(rule.settles_after_s * 1e9)
+        if self.clear_since_ns is None:
+            return settled_ns
+        return min(settled_ns, self.clear_since_ns + int(rule.ends_after_s * 1e9))
+
     @property
     def is_active(self) -> bool:
         """Whether it is pending or fires."""

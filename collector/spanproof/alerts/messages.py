@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from spanproof.alerts.model import Alert, Status
 from spanproof.alerts.rules import Reading
-from spanproof.config.alerts import AlertRule, Measure
+from spanproof.config.alerts import AlertRule, BurnWindow, Measure
 from spanproof.store import CauseCount
 from spanproof.trace import Layer
 from spanproof.trace.dimensions import DIMENSIONS
@@ -35,16 +35,25 @@ def flatten_line(text: str, limit: int = 200) -> str:
 
 
 def summarise(
-    reading: Reading, status: Status, since_ns: int, at_ns: int, causes: Sequence[CauseCount] = ()
+    reading: Reading,
+    status: Status,
+    since_ns: int,
+    at_ns: int,
+    causes: Sequence[CauseCount] = (),
+    end_ns: int | None = None,
 ) -> str:
-    """Return one sentence: what got worse for whom and for which causes, or that it is over."""
+    """Return one sentence: what got worse for whom and for which causes, or that it is over.
+
+    A second one says when the alert ends, where its rate is below the bound already.
+    """
     rule = reading.rule
     who = describe_cohort(reading.cohort)
-    window = describe_span(rule.longest_s)
+    window = describe_span(reading.window_s)
     why = f": {', '.join(cause.words for cause in causes)}" if causes else ""
     now = f"{_describe_measure(reading)} over the last {window}{why}; {describe_bound(rule, reading)}."
     if status is Status.FIRING:
-        return f"{rule.metric} of {who}: {now}"
+        waits = f" Within its bound now: ends at {format_utc(end_ns)} if it stays so." if end_ns else ""
+        return f"{rule.metric} of {who}: {now}{waits}"
     lasted = describe_span((at_ns - since_ns) / 1e9)
     return f"{rule.metric} of {who} is within its bound again after {lasted}: {now}"
 
@@ -63,12 +72,22 @@ def describe_bound(rule: AlertRule, reading: Reading | None = None) -> str:
         return f"bound {rule.min_count} in a row"
     lower = " for the lower end of its interval" if rule.needs_evidence else ""
     if rule.burn_rate is not None:
-        return f"budget {format_percent(rule.burn_rate.budget)}{lower}"
+        fired = reading.burn if reading is not None else None
+        pairs = (fired,) if fired is not None else rule.burn_rate.windows
+        bounds = " or ".join(_describe_burn(pair, rule.burn_rate.budget) for pair in pairs)
+        return f"threshold {bounds}{lower}"
     if rule.baseline is not None:
         earlier = "the release before" if rule.baseline.previous_release else "the same window before"
         before = "nothing" if reading is None or reading.before is None else format_percent(reading.before)
         return f"{earlier} had {before}, bound a rise by {format_percent(rule.threshold)}{lower}"
     return f"threshold {format_percent(rule.threshold)}{lower}"
+
+
+def _describe_burn(pair: BurnWindow, budget: float) -> str:
+    """Return the rate at which a pair of windows fires, with the windows and the budget."""
+    windows = f"{describe_span(pair.long_s)} and {describe_span(pair.short_s)}"
+    multiple = f"{pair.factor:g} × the budget of {format_percent(budget)}"
+    return f"{format_percent(pair.factor * budget)} over {windows} ({multiple})"
 
 
 def format_title(alert: Alert) -> str:

@@ -57,6 +57,7 @@ class Reading:
         before: the rate of the baseline; None where the rule has none, or there was nothing.
         release: the release that is compared with the one before, empty for none.
         verdicts: counted, for measures of verdicts.
+        burn: of a burn rate, the windows that are highest beside their bound.
     """
 
     rule: AlertRule
@@ -72,6 +73,12 @@ class Reading:
     before: float | None = None
     release: str = ""
     verdicts: FailRate | None = None
+    burn: BurnWindow | None = None
+
+    @property
+    def window_s(self) -> float:
+        """Length of the window that it measured."""
+        return self.burn.long_s if self.burn is not None else self.rule.longest_s
 
     @property
     def firing(self) -> bool:
@@ -245,7 +252,7 @@ def _read_burn_rate(rule: AlertRule, burn: BurnRate, store: AlertStore, now_ns: 
             if earlier is None or _RANKS[standing] > _RANKS[earlier.standing]:
                 group = dict(zip(rule.group_by, values, strict=True))
                 window = _compute_start_ns(pair.long_s, now_ns), now_ns + 1
-                found[values] = _make_share_reading(rule, group, window, share, counted, standing)
+                found[values] = _make_share_reading(rule, group, window, share, counted, standing, burn=pair)
     return found
 
 
@@ -304,6 +311,7 @@ def _make_share_reading(
     *,
     before: Share | None = None,
     release: str = "",
+    burn: BurnWindow | None = None,
 ) -> Reading:
     quantile = compute_quantile(rule.shortest_s)
     interval = compute_wilson_interval(share.part, share.whole, quantile) if rule.measure.is_rate else None
@@ -320,6 +328,7 @@ def _make_share_reading(
         before=before.part / before.whole if before and before.whole else None,
         release=release,
         verdicts=counted if isinstance(counted, FailRate) else None,
+        burn=burn,
     )
 
 

@@ -9,9 +9,8 @@ which comes back after its end is a new ticket.
 from __future__ import annotations
 
 import logging
-import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -20,6 +19,7 @@ from spanproof.alerts.model import Alert, FailureLine, Incident, ScoreLine, Stat
 from spanproof.alerts.notification import Notification
 from spanproof.alerts.notifiers import Notifier
 from spanproof.alerts.notifiers.base import NotDelivered
+from spanproof.collector.periodic import PeriodicTask
 from spanproof.config.tickets import Tickets
 from spanproof.failures import ClusterState
 from spanproof.store import CohortShare, FailingRun, FailureCluster, StoreError
@@ -234,8 +234,18 @@ def _summarise_cluster(cluster: FailureCluster, occurrence: Occurrence, settings
     window = describe_span(settings.window_s)
     since = f" New in {flatten_line(cluster.new_since, 80)}." if cluster.new_since else ""
     cause = f" Suspected cause: {explanation.cause}" if explanation.cause else ""
-    fix = f" Suggested fix: {explanation.fix}" if explanation.fix else f" {NO_ADVICE}"
-    return f"{cluster.runs} runs in the last {window}, {cluster.runs_before} before.{since}{cause}{fix}"
+    counts = f"{cluster.runs} runs in the last {window}, {cluster.runs_before} before."
+    return f"{counts}{since}{cause} {_describe_fix(cluster)}"
+
+
+def _describe_fix(cluster: FailureCluster) -> str:
+    """Return the fix of a rule, else that of a judge, marked as such."""
+    if cluster.explanation.fix:
+        return f"Suggested fix: {cluster.explanation.fix}"
+    if cluster.judge_fix:
+        model = flatten_line(cluster.judge_model, 80)
+        return f"Fix suggested by the judge {model}, not by a rule: {flatten_line(cluster.judge_fix, 400)}"
+    return NO_ADVICE
 
 
 def _list_samples(runs: Sequence[FailingRun]) -> tuple[FailureLine, ...]:
@@ -261,8 +271,8 @@ def _build_run_line(run: FailingRun, base: str) -> ScoreLine:
     )
 
 
-class TicketUpdater:
-    """Brings tickets up to date from time to time, in a thread of its own: trackers may take long to answer.
+class TicketUpdater(PeriodicTask):
+    """Brings tickets up to date from time to time: trackers may take long to answer.
 
     Args:
         store: with the clusters.
@@ -278,28 +288,13 @@ class TicketUpdater:
         notifiers: Mapping[str, Notifier],
         *,
         console_url: str | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        super().__init__("spanproof-tickets", settings.every_s, self._sync, clock)
         self._store = store
         self._settings = settings
         self._notifiers = notifiers
         self._console_url = console_url
-        self._due_s = 0.0
-        self._thread: threading.Thread | None = None
-
-    def start_due(self) -> None:
-        """Start to bring tickets up to date where it is time, and nothing is under way."""
-        is_under_way = self._thread is not None and self._thread.is_alive()
-        if is_under_way or not self._notifiers or time.monotonic() < self._due_s:
-            return
-        self._due_s = time.monotonic() + self._settings.every_s
-        self._thread = threading.Thread(target=self._sync, name="spanproof-tickets", daemon=True)
-        self._thread.start()
-
-    def close(self, timeout_s: float) -> bool:
-        """Wait for what is under way; False when that takes longer."""
-        if self._thread is not None:
-            self._thread.join(timeout_s)
-        return self._thread is None or not self._thread.is_alive()
 
     def _sync(self) -> None:
         try:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from pydantic import Field
-
 from spanproof.api import pages
-from spanproof.api.models import Answer
+from spanproof.api.models.gates import GateAssertion, GateCase, GateMark, GatePage
 from spanproof.api.states import combine_with_result, parse_state
 from spanproof.gate import OpenPolicy
 from spanproof.gate.outputs import CodeMark
@@ -18,58 +16,6 @@ _MOST_ASSERTIONS: Final = 200
 _MOST_CASES: Final = 50
 # Lines shown around a mark.
 _CONTEXT: Final = 3
-
-
-class GateCase(Answer):
-    """A case that speaks against an assertion."""
-
-    trace_id: str
-    run_span_id: str
-    agent: str
-    state: str
-    value: float | None
-    explanation: str
-
-
-class GateMark(Answer):
-    """Lines of a snippet that are to blame, with those around them."""
-
-    uri: str
-    rule: str
-    message: str
-    line: int
-    end_line: int
-    first: int = Field(description="Number of the first line shown.")
-    lines: list[str] = Field(description="HTML, escaped, as of a snippet.")
-
-
-class GateAssertion(Answer):
-    """An assertion with its verdict."""
-
-    assertion: str
-    layer: str
-    state: State
-    verdict: str
-    reason: str
-    judged: int
-    satisfied: int
-    open: int = Field(description="Cases, scores or trials that are open.")
-    share: float | None
-    low: float | None
-    high: float | None
-    failing: list[GateCase]
-    marks: list[GateMark] = Field(description="Code to blame; empty where the report holds none.")
-
-
-class GatePage(Answer):
-    """A report of the gate, or of an assertion that was tried."""
-
-    name: str
-    state: State = Field(description="The gravest of its assertions; never `pass` where it did not pass.")
-    passed: bool
-    open_counts_as: str = Field(description="`not-passed`, `pass`, `fail` or `ignore`.")
-    cut: bool = Field(description="Whether there were more scores than are read.")
-    assertions: list[GateAssertion]
 
 
 def build_gate_page(

@@ -80,6 +80,8 @@ def build_failure_cluster(
         link=found.link,
         cause=known.cause,
         fix=known.fix,
+        judge_fix=found.judge_fix,
+        judge_model=found.judge_model,
         kind=known.kind.id if known.kind is not None else "",
         category=known.kind.category if known.kind is not None else "",
         runs=found.runs,

@@ -10,8 +10,9 @@ from urllib.parse import quote
 from pydantic import Field
 
 from spanproof.api import pages
-from spanproof.api.gate_pages import GateMark, build_mark
+from spanproof.api.gate_pages import build_mark
 from spanproof.api.models import Answer
+from spanproof.api.models.gates import GateMark
 from spanproof.api.states import count_states, get_table_state, parse_state
 from spanproof.experiments import Experiment, Trial
 from spanproof.gate.outputs import ResultRow, ResultTable

@@ -1,26 +1,33 @@
-"""What is open in a store, what judges settled of it, and what a judge of the rest costs for 1,000 runs."""
+"""What is open in a store, what judges settled of it, and what a judge of the rest costs for 1,000 runs.
+
+Beside it: notifications of alerts that a target did not get.
+"""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from typing import Any, Final
 
 from rich.table import Table
 from rich.text import Text
 
 from spanproof.cli.options.store import opened_store
-from spanproof.cli.output.console import console, print_json
+from spanproof.cli.output.console import console, pick, print_json
+from spanproof.cli.output.hostile import clean_line
+from spanproof.cli.output.words import format_count
 from spanproof.config.model import JudgeChoice
 from spanproof.evaluators.judge.estimate import EXAMPLE_MODEL
 from spanproof.evaluators.judge.measure import Share
 from spanproof.evaluators.prices import find_price
+from spanproof.store import Delivery, Store
 from spanproof.store.judging import OpenVerdicts, survey_open_verdicts
 
 _WINDOW_NS: Final = 7 * 86_400 * 10**9
 
 
 def show_open_verdicts(location: str, choice: JudgeChoice, *, as_json: bool) -> None:
-    """Write what is open in a store in the last seven days, by layer.
+    """Write what is open in a store in the last seven days, by layer, and what is undelivered.
 
     Args:
         location: of the store.
@@ -32,9 +39,13 @@ def show_open_verdicts(location: str, choice: JudgeChoice, *, as_json: bool) -> 
     with opened_store(location) as store:
         price = find_price(model, choice.load_prices())
         found = survey_open_verdicts(store, price, start_ns=end - _WINDOW_NS, end_ns=end)
+        undelivered = _list_undelivered(store, end - _WINDOW_NS)
     if as_json:
         layers = [_to_row(each) for each in found]
-        print_json({"judge": choice.model or None, "priced_as": model, "layers": layers})
+        missing = [pick(each, "rule target state attempts error") for each in undelivered]
+        print_json(
+            {"judge": choice.model or None, "priced_as": model, "layers": layers, "undelivered": missing}
+        )
         return
     table = Table(
         title="open verdicts of the last 7 days", title_justify="left", box=None, padding=(0, 2, 0, 0)
@@ -47,6 +58,30 @@ def show_open_verdicts(location: str, choice: JudgeChoice, *, as_json: bool) -> 
         )
     console.print(table)
     console.print(Text(_describe_judge(choice, model)), soft_wrap=True)
+    _print_undelivered(undelivered)
+
+
+def _list_undelivered(store: Store, since_ns: int) -> list[Delivery]:
+    """Return deliveries that go on to be tried, and those given up since then, the newest first."""
+    return [
+        delivery
+        for delivery in store.alerts.deliveries()
+        if not delivery.is_settled or (delivery.state == "given_up" and delivery.at_ns >= since_ns)
+    ]
+
+
+def _print_undelivered(deliveries: Iterable[Delivery]) -> None:
+    """Print how many notifications each target did not get, with the newest error."""
+    by_target: dict[str, list[Delivery]] = {}
+    for delivery in deliveries:
+        by_target.setdefault(delivery.target, []).append(delivery)
+    for target, missing in by_target.items():
+        newest = missing[0]
+        count = format_count(len(missing), "notification")
+        text = f"{target} did not get {count}, the newest of {newest.rule}: {newest.state} {newest.error}"
+        console.print(clean_line(text.strip(), 300), soft_wrap=True)
+    if by_target:
+        console.print("`spanproof alerts list` shows the alerts and every error.")
 
 
 def _describe_judge(choice: JudgeChoice, model: str) -> str:

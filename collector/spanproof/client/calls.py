@@ -11,13 +11,13 @@ import httpx
 from pydantic import BaseModel
 
 from spanproof.api import models
-from spanproof.api.gate_pages import GatePage
-from spanproof.api.routes.alerts import AlertList
-from spanproof.api.routes.boundary import Boundary
-from spanproof.api.routes.compare import Comparison
-from spanproof.api.routes.review import AgreementPage, LabelList, PersonsLabel
-from spanproof.api.routes.sessions import SessionList, SessionPage
-from spanproof.api.routes.suites import Promotions
+from spanproof.api.models.alerts import AlertList
+from spanproof.api.models.boundary import Boundary
+from spanproof.api.models.compare import Comparison
+from spanproof.api.models.gates import GatePage
+from spanproof.api.models.review import AgreementPage, LabelList, PersonsLabel
+from spanproof.api.models.sessions import SessionList, SessionPage
+from spanproof.api.models.suites import Promotions
 from spanproof.client.errors import ClientError
 from spanproof.trace import Layer, State
 from spanproof.trace.dimensions import check_dimensions, is_carried

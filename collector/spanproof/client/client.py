@@ -10,13 +10,13 @@ import httpx
 from pydantic import BaseModel
 
 from spanproof.api import models
-from spanproof.api.gate_pages import GatePage
-from spanproof.api.routes.alerts import AlertList
-from spanproof.api.routes.boundary import Boundary
-from spanproof.api.routes.compare import Comparison
-from spanproof.api.routes.review import AgreementPage, PersonsLabel
-from spanproof.api.routes.sessions import Session, SessionPage
-from spanproof.api.routes.suites import Promotions
+from spanproof.api.models.alerts import AlertList
+from spanproof.api.models.boundary import Boundary
+from spanproof.api.models.compare import Comparison
+from spanproof.api.models.gates import GatePage
+from spanproof.api.models.review import AgreementPage, PersonsLabel
+from spanproof.api.models.sessions import Session, SessionPage
+from spanproof.api.models.suites import Promotions
 from spanproof.client import calls
 from spanproof.client.calls import Call
 from spanproof.client.errors import ClientError

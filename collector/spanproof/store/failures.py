@@ -39,12 +39,16 @@ _SIGNATURE = (
 
 
 class TriageAction(StrEnum):
-    """What a person decided: the state of a cluster, its name, its issue, or where a fingerprint belongs."""
+    """What was decided about a cluster: by a person, or by a judge, which suggests a fix.
+
+    A person sets its state, its name, its issue, and where a fingerprint belongs.
+    """
 
     STATE = "state"
     NAME = "name"
     LINK = "link"
     MOVE = "move"
+    ADVICE = "advice"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,8 @@ class FailureCluster:
         state: `regressed` where it occurred after it was resolved.
         note: what the person wrote who set the state.
         given_name, link: that a person gave; empty where none was given.
+        judge_fix: what a judge suggests where no rule explains the failure; empty where it has no fix.
+        judge_model: of the judge that was queried; empty where none was.
     """
 
     id: str
@@ -76,6 +82,8 @@ class FailureCluster:
     note: str = ""
     given_name: str = ""
     link: str = ""
+    judge_fix: str = ""
+    judge_model: str = ""
 
     @property
     def explanation(self) -> Explanation:
@@ -145,6 +153,7 @@ def fetch_failure_clusters(
         first_ns = min(seen[each].first_ns for each in fingerprints)
         last_ns = max(seen[each].last_ns for each in fingerprints)
         state, note = _derive_state(decided, cluster_id, last_ns)
+        judge_fix, judge_model, _ = decided.get((cluster_id, TriageAction.ADVICE), ("", "", 0))
         clusters.append(
             FailureCluster(
                 cluster_id,
@@ -159,6 +168,8 @@ def fetch_failure_clusters(
                 note,
                 _get_decision(decided, cluster_id, TriageAction.NAME),
                 _get_decision(decided, cluster_id, TriageAction.LINK),
+                judge_fix,
+                judge_model,
             )
         )
     return sorted(clusters, key=lambda each: (-each.runs, -each.last_seen_ns, each.id))

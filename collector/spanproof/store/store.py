@@ -559,13 +559,13 @@ class Store:
             return fetch_failing_runs(client, self._database, found.fingerprints, start_ns, end_ns, limit)
 
     def triage(self, subject: str, action: TriageAction, value: str, note: str = "") -> None:
-        """Write what a person decided about a cluster, also through a process that shares its store.
+        """Write what was decided about a cluster, also through a process that shares its store.
 
         Args:
             subject: id of the cluster; of a move also a fingerprint.
             action: what is decided.
-            value: the state, the name, the link, or the id of the cluster it is moved to.
-            note: why, in the person's words.
+            value: the state, the name, the link, the id of the cluster it is moved to, or a judge's fix.
+            note: why, in the person's words; of a judge's fix its model.
 
         Raises:
             StoreUnavailable: the server does not answer.

@@ -79,9 +79,15 @@ def _is_missing_calls(step: Step) -> bool:
 def _is_missing_execution(run: Run) -> bool:
     """Whether a model wrote programs, none is known to have run, and the run went on after one of them.
 
-    It went on where another turn follows, or where the answer is not in the model's own words.
+    It went on where another turn follows, or where the answer is not in the model's own words. A program that
+    was refused did not run.
     """
-    writing = [step for step in run.steps if any(each.language in PROGRAMS for each in step.snippets)]
+    writing = [
+        step
+        for step in run.steps
+        if step.refusal is None
+        and any(program.language in PROGRAMS and program.refusal is None for program in step.snippets)
+    ]
     if not writing or any(snippet.executed for snippet in run.snippets):
         return False
     if writing[0] is not run.steps[-1]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import hashlib
+import threading
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -24,19 +25,26 @@ _BY_WORD: Final = ("attribute_ruler", "lemmatizer")
 # Words that begin a rule of two words: "ai n't", "gon na", "got ta", "let 's", "c'm on", "y' all".
 _BEGINNING: Final = frozenset(("ai", "gon", "got", "let", "c'm", "y", "y'"))
 _EXPLETIVE: Final = "expl"
+_LOADING: Final = threading.RLock()
 
 
 class ParserUnavailableError(RuntimeError):
     """The parser cannot be loaded; the message says why and what to do."""
 
 
-@cache
 def load_english() -> Language:
     """Load the parser of English, once per process.
 
     Raises:
         ParserUnavailableError: spaCy is not installed, or a file of the model is not as it was published.
     """
+    # Words of one parser do not fit the vocabulary of another: of two threads one waits.
+    with _LOADING:
+        return _load_parser()
+
+
+@cache
+def _load_parser() -> Language:
     try:
         import spacy
     except ImportError as missing:
@@ -109,5 +117,10 @@ def _iter_named_words(patterns: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 
 @cache
+def _build_tag_rules() -> _TagRules:
+    return _TagRules(_load_parser())
+
+
 def _load_tag_rules() -> _TagRules:
-    return _TagRules(load_english())
+    with _LOADING:
+        return _build_tag_rules()

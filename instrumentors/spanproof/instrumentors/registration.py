@@ -39,13 +39,13 @@ from spanproof.semconv import openinference
 
 FRAMEWORKS: Final = ("smolagents", "langchain", "openai-agents", "mcp")
 """Names of all frameworks, each also the name of the extra that installs it."""
+# The package of each framework that any import of it imports.
 _PACKAGES: Final = {
     "smolagents": "smolagents",
     "langchain": "langchain_core",
     "openai-agents": "agents",
     "mcp": "mcp",
 }
-"""The package of each framework that any import of it imports."""
 AUTO: Final = "auto"
 """Means every framework that is installed."""
 

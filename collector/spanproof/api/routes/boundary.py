@@ -12,7 +12,8 @@ from pydantic import Field
 
 from spanproof.api import pages
 from spanproof.api.access import WRITER, Opened
-from spanproof.api.models import Answer, Nanoseconds, ScanVerdict
+from spanproof.api.models import Answer, ScanVerdict
+from spanproof.api.models.boundary import AttemptRow, Boundary, FindingRow
 from spanproof.api.parameters import Cohort, Hours, Limit, compute_window
 from spanproof.api.problems import describe_problem
 from spanproof.sandbox import AttemptKind, PolicyError
@@ -28,41 +29,6 @@ _REFUSED: dict[int | str, dict[str, Any]] = {
 _DRY_RUN_S: Final = 20.0
 # Keys of a policy that name programs on the server.
 _FILE_KEYS: Final = ("scanner_files", "bandit", "toxicity")
-
-
-class AttemptRow(Answer):
-    """A target that programs tried to reach."""
-
-    kind: AttemptKind
-    target: str
-    allowed: bool
-    agent: str
-    release: str
-    times: int
-    runs: int
-    last_ns: Nanoseconds
-    trace_id: str = Field(description="The latest trace with it.")
-
-
-class FindingRow(Answer):
-    """A rule of a scanner that fired."""
-
-    rule: str
-    verdict: str
-    message: str
-    agent: str
-    release: str
-    snippets: int
-    runs: int
-    last_ns: Nanoseconds
-    trace_id: str
-
-
-class Boundary(Answer):
-    """What programs tried, as the kernel saw it, and what scanners found in their code."""
-
-    attempts: list[AttemptRow]
-    findings: list[FindingRow]
 
 
 class DryRun(Answer):

@@ -7,11 +7,10 @@ from http import HTTPStatus
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, HTTPException, Query
-from pydantic import Field
 
-from spanproof.api import models, pages
+from spanproof.api import pages
 from spanproof.api.access import Opened
-from spanproof.api.models import Answer
+from spanproof.api.models.compare import Change, Comparison, Pair, ValuePair
 from spanproof.api.parameters import Cohort, Dimension, Hours, compute_window
 from spanproof.evaluators.intervals import Interval, compute_difference_interval
 from spanproof.store import FailRate
@@ -19,46 +18,6 @@ from spanproof.trace import Layer
 
 router = APIRouter()
 _NONE = FailRate(0, 0, 0, 0, 0)
-
-Change = Literal["worse", "better", "unclear"]
-
-
-class Pair(Answer):
-    """A fail rate and an open share before and after, and how they changed."""
-
-    before: models.Rate
-    after: models.Rate
-    difference: float | None = Field(description="After less before; null where one side was not judged.")
-    low: float | None = Field(description="Lower end of its 95 % interval (Newcombe).")
-    high: float | None
-    change: Change = Field(description="`unclear` where the interval holds 0, or there is none.")
-    open_difference: float | None = Field(
-        description="Of the shares that are open, of judged and open; null where one side has none."
-    )
-    open_low: float | None = Field(description="Lower end of its 95 % interval (Newcombe).")
-    open_high: float | None
-    open_change: Change = Field(description="`worse` where more is open: what was judged before is not now.")
-
-
-class ValuePair(Answer):
-    """One value of a dimension before and after."""
-
-    value: str
-    layers: dict[Layer, Pair]
-    flipped: bool = Field(
-        description="Whether a layer fails more or less, or has more or less open, beyond the interval."
-    )
-
-
-class Comparison(Answer):
-    """Two sides, layer by layer, then by the values of a dimension."""
-
-    dimension: str = Field(description="What the sides differ in; `window`: the time.")
-    before: str
-    after: str
-    layers: dict[Layer, Pair]
-    by: str
-    values: list[ValuePair] = Field(description="Flipped ones first.")
 
 
 @router.get("/compare")

@@ -43,7 +43,7 @@ def failures(
     start, end = compute_window(hours)
     found = store.failure_clusters(start_ns=start, end_ns=end, cohort=cohort)
     trends = store.browse.failure_trends(start_ns=start, end_ns=end, buckets=pages.TREND_PARTS, cohort=cohort)
-    shown = [pages.build_failure_cluster(each, trends) for each in found[:limit]]
+    shown = [pages.build_failure_cluster(cluster, trends) for cluster in found[:limit]]
     return models.FailureList(start_ns=start, end_ns=end, failures=shown)
 
 
@@ -62,9 +62,9 @@ def failure(
     trends = store.browse.failure_trends(start_ns=start, end_ns=end, buckets=pages.TREND_PARTS, cohort=cohort)
     shares = {
         name: [
-            pages.build_failure_share(each)
-            for each in store.failure_shares(chosen, name, start_ns=start, end_ns=end)
-            if each.value
+            pages.build_failure_share(share)
+            for share in store.failure_shares(chosen, name, start_ns=start, end_ns=end)
+            if share.value
         ]
         for name in DIMENSIONS
     }
@@ -77,20 +77,20 @@ def failure(
 
 
 @router.post("/failures/{cluster_id}/state", responses=_REFUSED, dependencies=[WRITER])
-def settle(cluster_id: str, given: Decision, store: Opened) -> models.FailureCluster:
+def settle(cluster_id: str, decision: Decision, store: Opened) -> models.FailureCluster:
     """Write where the work on a cluster is."""
     start, end = compute_window(24.0 * 366)
     found = store.failure_clusters(start_ns=start, end_ns=end)
     chosen = _choose(found, cluster_id)
-    store.triage(chosen.id, TriageAction.STATE, given.state, given.note)
+    store.triage(chosen.id, TriageAction.STATE, decision.state, decision.note)
     again = store.failure_clusters(start_ns=start, end_ns=end)
     return pages.build_failure_cluster(_choose(again, chosen.id), {})
 
 
 def _choose(found: Sequence[FailureCluster], cluster_id: str) -> FailureCluster:
-    for each in found:
-        if cluster_id in (each.id, *each.fingerprints):
-            return each
+    for cluster in found:
+        if cluster_id in (cluster.id, *cluster.fingerprints):
+            return cluster
     raise HTTPException(
         HTTPStatus.NOT_FOUND, f"there is no cluster {cluster_id[:64]!r} with a run in the window"
     )

@@ -8,8 +8,8 @@ from pydantic import Field
 from spanproof.api import pages
 from spanproof.api.access import Opened
 from spanproof.api.models import Answer
+from spanproof.api.models.review import Share
 from spanproof.api.parameters import Cohort, Hours, compute_window
-from spanproof.api.routes.review import Share
 from spanproof.api.settings import ConsoleSettings
 from spanproof.evaluators.judge.estimate import EXAMPLE_MODEL
 from spanproof.evaluators.judge.measure import JudgeMeasurement, measure_judges

@@ -14,9 +14,10 @@ from spanproof.api import models, pages
 from spanproof.api.access import PROJECT_WRITER, Opened, read_token
 from spanproof.api.editing import AlteredCase, EditableCall, EditableCode, list_editable, open_replay_sandbox
 from spanproof.api.models import Answer, Nanoseconds
+from spanproof.api.models.suites import Promoted
 from spanproof.api.parameters import Project, find_trace_id, make_not_found_error
 from spanproof.api.problems import describe_problem
-from spanproof.api.routes.suites import Promoted, choose_new_suite
+from spanproof.api.routes.suites import choose_new_suite
 from spanproof.api.settings import ConsoleSettings
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation

@@ -6,16 +6,22 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from fastapi import APIRouter, HTTPException
-from pydantic import Field
 
-from spanproof.api import list_rows, models, pages
+from spanproof.api import list_rows, pages
 from spanproof.api.access import Opened
-from spanproof.api.models import Answer, Nanoseconds
+from spanproof.api.models.sessions import (
+    FirstMistake,
+    HandOver,
+    Replaced,
+    Session,
+    SessionList,
+    SessionPage,
+    Turn,
+)
 from spanproof.api.parameters import Cursor, Hours, Limit, compute_window, decode_cursor, encode_cursor
 from spanproof.api.problems import describe_problem
 from spanproof.evaluators import sessions as sessions_model
 from spanproof.evaluators.sessions import judge_session
-from spanproof.trace import State
 
 router = APIRouter()
 _MISSING: dict[int | str, dict[str, Any]] = {404: describe_problem("there is none")}
@@ -24,81 +30,6 @@ _MOST_HAND_OVERS: Final = 500
 _MOST_FACTS: Final = 20
 # Characters of a request or an answer.
 _LONGEST: Final = 2_000
-
-
-class Session(Answer):
-    """All traces with one session id."""
-
-    id: str
-    start_ns: Nanoseconds
-    end_ns: Nanoseconds
-    traces: int
-    spans: int
-    errors: int
-    services: list[str]
-
-
-class SessionList(Answer):
-    """Conversations, the latest first."""
-
-    sessions: list[Session]
-    next: str | None
-
-
-class Turn(Answer):
-    """A request of the user, and the run that answered it."""
-
-    number: int
-    trace_id: str
-    run_span_id: str
-    agent: str
-    request: str | None
-    answer: str | None
-    verdict: State
-    why: str = Field(description="Of a turn that did not pass; else empty.")
-    is_retry: bool = Field(description="Whether the user had requested the same before.")
-
-
-class Replaced(Answer):
-    """What the giver named, and what the receiver worked on instead."""
-
-    given: str
-    used: str
-
-
-class HandOver(Answer):
-    """Work passed from one agent to another."""
-
-    turn: int
-    trace_id: str
-    giver: str
-    receiver: str
-    receiver_span_id: str
-    lost: list[str] = Field(description="What the giver's task names and the receiver never read.")
-    replaced: list[Replaced]
-
-
-class FirstMistake(Answer):
-    """The earliest thing that went wrong."""
-
-    turn: int
-    trace_id: str
-    agent: str
-    why: str
-
-
-class SessionPage(Answer):
-    """One conversation, judged as a whole: its turns, the hand-overs in them, and who erred first."""
-
-    id: str
-    verdict: State
-    value: float | None = Field(description="Share of requests whose last attempt passed.")
-    explanation: str
-    turns: list[Turn]
-    hand_overs: list[HandOver]
-    first_mistake: FirstMistake | None
-    traces: list[models.TraceRow] = Field(description="In order of time.")
-    cut: bool = Field(description="Whether there are more traces than were read.")
 
 
 @router.get("/sessions")

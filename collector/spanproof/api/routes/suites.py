@@ -15,8 +15,10 @@ from pydantic import Field
 
 from spanproof.api import pages
 from spanproof.api.access import WRITER, Opened
-from spanproof.api.gate_pages import GatePage, build_gate_page, get_report_state
+from spanproof.api.gate_pages import build_gate_page, get_report_state
 from spanproof.api.models import Answer, Nanoseconds
+from spanproof.api.models.gates import GatePage
+from spanproof.api.models.suites import Promoted, Promotions
 from spanproof.api.parameters import Cohort, Hours, Limit, compute_window, find_trace_id, make_not_found_error
 from spanproof.api.problems import describe_problem
 from spanproof.api.states import count_states, get_case_state, get_frozen_state, parse_layer_states
@@ -161,22 +163,6 @@ class NewCases(Answer):
 
     suite: Annotated[str, Field(min_length=1, max_length=300, description="Of the workspace, or a new name.")]
     runs: Annotated[list[RunRef], Field(min_length=1, max_length=200)]
-
-
-class Promoted(Answer):
-    """What became of a run."""
-
-    case: str
-    change: str = Field(description="`added`, `known`, `duplicate` or `replaced`.")
-    trace_id: str
-    same_as: str
-
-
-class Promotions(Answer):
-    """What became of the runs."""
-
-    suite: str
-    cases: list[Promoted]
 
 
 @router.get("/suites")

@@ -127,10 +127,10 @@ def silence(
 @store_option
 @click.option("--json", "as_json", is_flag=True, help="The acknowledgement as one JSON line on stdout.")
 def acknowledge(alert: str, comment: str, author: str | None, location: str, as_json: bool) -> int:
-    """Acknowledge an alert or an incident that fires: it is not sent again until it has ended.
+    """Acknowledge an alert or an incident that fires.
 
-    ALERT is its id, as `spanproof alerts list` shows it; the start is enough. The id of an incident
-    means all of its alerts that fire now.
+    It is not sent again until it has ended. ALERT is its id, as `spanproof alerts list` shows it; the start
+    is enough. The id of an incident means all of its alerts that fire now.
     """
     with opened_store(location, writing=True) as store:
         rows = [row for row in _read_rows(store, every=False, limit=10_000) if row.event.status == FIRING]

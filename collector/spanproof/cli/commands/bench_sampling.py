@@ -13,7 +13,7 @@ from spanproof.benchmarks.sampling import ModelRequest, sample_completions
 from spanproof.cli.options.benchmark import BenchOptions
 from spanproof.cli.output.console import inform, make_progress, warn
 from spanproof.cli.output.words import format_count
-from spanproof.cli.problems import UsageProblem
+from spanproof.cli.problems import UsageProblem, build_page_url
 from spanproof.evaluators.prices import Price, PriceError, find_price, load_prices
 
 
@@ -109,4 +109,4 @@ def _find_listed_price(model: str, options: BenchOptions) -> Price | None:
     try:
         return find_price(model, load_prices(options.prices) if options.prices else {})
     except PriceError as problem:
-        raise UsageProblem(f"--prices: {problem}", "Write the file as docs/bench.md shows it.") from problem
+        raise UsageProblem(f"--prices: {problem}", f"{build_page_url('bench')} shows its form.") from problem

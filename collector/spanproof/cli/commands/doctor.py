@@ -2,7 +2,7 @@
 
 Out: one sentence, a table of the chosen backend, a line for each other one; or one JSON line per backend.
 Exit code 0 when the chosen backend can run, 1 when it lacks a required feature; the default is the jail.
-With --store: what is open, and what a judge of it costs.
+With --store: what is open, what a judge of it costs, and which notifications of alerts are undelivered.
 With --clean: what killed sandboxes left and was removed.
 """
 
@@ -30,7 +30,7 @@ from spanproof.sandbox.registry import list_backends
 @click.option("--backend", help="Probe one backend only.")
 @click.option("--all", "show_all", is_flag=True, help="Show the features of the other backends too.")
 @click.option("--clean", is_flag=True, help="Remove what sandboxes left whose processes were killed.")
-@click.option("--store", "location", help="Show what is open in this store, and what a judge of it costs.")
+@click.option("--store", "location", help="Show what is open or undelivered in this store.")
 @click.option(
     "--config",
     "config_file",
@@ -56,7 +56,7 @@ def command(
     killed together with what cleans up after them, and show what was removed.
 
     With --store, show instead what share of the verdicts of the last seven days is open, what a judge settled
-    of it, and what a judge of the rest costs for 1,000 runs.
+    of it, what a judge of the rest costs for 1,000 runs, and which targets of alerts lack notifications.
     """
     chosen = backend or DEFAULT_BACKEND
     if clean:

@@ -30,7 +30,8 @@ from spanproof.cli.output.words import format_count, format_time
 from spanproof.cli.problems import UsageProblem
 from spanproof.config.model import Config
 from spanproof.evaluators.intervals import compute_wilson_interval
-from spanproof.failures import ClusterState, Rating, Signature, cluster, explain, rate_run, read_raised, sign
+from spanproof.failures import ClusterState, Rating, Signature, explain, rate_run, read_raised, sign
+from spanproof.failures import cluster as assign_clusters
 from spanproof.store import CohortShare, FailingRun, FailureCluster, Store, TriageAction
 from spanproof.trace import Layer
 
@@ -59,7 +60,10 @@ def command() -> None:
 @_since_option
 @with_where_option
 @click.option(
-    "--state", multiple=True, type=click.Choice([each.value for each in ClusterState]), help="In this state."
+    "--state",
+    multiple=True,
+    type=click.Choice([state.value for state in ClusterState]),
+    help="In this state.",
 )
 @click.option("--all", "every", is_flag=True, help="Resolved ones too.")
 @click.option("--new", is_flag=True, help="Only what never failed before the newest release.")
@@ -79,14 +83,14 @@ def list_(
     """List clusters of failures, those with most runs first."""
     if state and every:
         raise UsageProblem("--state is given with --all", "Name the states, or list all.")
-    states = {ClusterState(each) for each in state} if state else set(ClusterState) if every else set(_ACTIVE)
+    states = {ClusterState(name) for name in state} if state else set(ClusterState) if every else set(_ACTIVE)
     start_ns, end_ns = _parse_window(since)
     with opened_store(location) as store:
         found = store.failure_clusters(start_ns=start_ns, end_ns=end_ns, cohort=cohort)
-    chosen = [each for each in found if each.state in states and (each.new_since or not new)]
+    chosen = [cluster for cluster in found if cluster.state in states and (cluster.new_since or not new)]
     if as_json:
-        for each in chosen[:limit]:
-            print_json(_to_cluster_row(each))
+        for cluster in chosen[:limit]:
+            print_json(_to_cluster_row(cluster))
     elif chosen:
         console.print(_build_table(chosen[:limit]))
         if len(chosen) > limit:
@@ -118,10 +122,10 @@ def show(cluster: str, since: str, by: tuple[str, ...], limit: int, location: st
         }
         runs = store.failing_runs(found, limit=limit)
     if not by:
-        shares = {name: values for name, values in shares.items() if any(each.value for each in values)}
+        shares = {name: values for name, values in shares.items() if any(share.value for share in values)}
     if as_json:
         row = _to_cluster_row(found)
-        row["shares"] = {name: [_to_share_row(each) for each in values] for name, values in shares.items()}
+        row["shares"] = {name: [_to_share_row(share) for share in values] for name, values in shares.items()}
         row["runs_shown"] = [_to_run_row(run) for run in runs]
         print_json(row)
     else:
@@ -134,10 +138,11 @@ def show(cluster: str, since: str, by: tuple[str, ...], limit: int, location: st
 @store_option
 @_json_option
 def sync(config: Config, location: str, as_json: bool) -> int:
-    """Bring the tickets of clusters up to date at the trackers of `tickets.notify`.
+    """Bring the tickets of clusters up to date.
 
-    A cluster is one ticket: opened, updated, and closed when a release is free of it or a person resolved it.
-    The server does the same every `tickets.every_s`. Exits with 1 where a tracker refused.
+    A cluster is one ticket at the trackers of `tickets.notify`: opened, updated, and closed when a release
+    is free of it or a person resolved it. The server does the same every `tickets.every_s`. Exits with 1
+    where a tracker refused.
     """
     from spanproof.alerts.notifiers import notifier_for
     from spanproof.alerts.tickets import sync_tickets
@@ -159,6 +164,38 @@ def sync(config: Config, location: str, as_json: bool) -> int:
         console.print(clean_line(f"{result.cluster}  {result.target}  {became}  {result.summary}", 200))
     if not results:
         inform("no cluster has enough runs for a ticket")
+    return EXIT_PASS if not any(result.error for result in results) else EXIT_GATE_FAILED
+
+
+@command.command("advise")
+@with_config_options
+@_since_option
+@store_option
+@_json_option
+def advise(config: Config, since: str, location: str, as_json: bool) -> int:
+    """Query the judge about clusters that no rule explains, once each.
+
+    The server does the same every 15 min. Exits with 1 where the judge gave no usable reply.
+    """
+    from spanproof.collector.cluster_advice import MIN_RUNS, ClusterAdvising
+    from spanproof.config.added_evaluators import build_judge
+
+    judge = build_judge(config.judge)
+    if judge is None:
+        raise UsageProblem("no judge is configured", "--set judge.model=gpt-4.1-mini-2025-04-14")
+    start_ns, end_ns = _parse_window(since)
+    results = []
+    with opened_store(choose_location(location, config), writing=True) as store:
+        clusters = store.failure_clusters(start_ns=start_ns, end_ns=end_ns)
+        for result in ClusterAdvising(store, judge).advise(clusters):
+            results.append(result)
+            if as_json:
+                print_json(pick(result, "cluster name fix error") | {"judge_model": judge.model})
+                continue
+            outcome = result.error or result.fix or "the judge has no fix"
+            console.print(clean_line(f"{result.cluster}  {result.name}: {outcome}", 600), soft_wrap=True)
+    if not results:
+        inform(f"no cluster of {MIN_RUNS} runs or more in the last {since} waits for advice of the judge")
     return EXIT_PASS if not any(result.error for result in results) else EXIT_GATE_FAILED
 
 
@@ -203,7 +240,7 @@ def cluster_lines(jsonl: bool) -> int:
     def handle(row: Row) -> Row:
         signature = _sign_row(row)
         seen.setdefault(signature.fingerprint, signature)
-        cluster_id = cluster(seen)[signature.fingerprint]
+        cluster_id = assign_clusters(seen)[signature.fingerprint]
         return {
             "cluster": cluster_id,
             "fingerprint": signature.fingerprint,
@@ -242,10 +279,10 @@ def _add_decision_command(name: str, meaning: str, state: ClusterState) -> None:
     @_json_option
     def decide(clusters: tuple[str, ...], note: str, location: str, as_json: bool) -> int:
         with opened_store(location, writing=True) as store:
-            found = [find_cluster(store, each) for each in clusters]
-            for each in found:
-                store.triage(each.id, TriageAction.STATE, state.value, note)
-            _print_clusters(store, [each.id for each in found], as_json=as_json)
+            found = [find_cluster(store, name) for name in clusters]
+            for cluster in found:
+                store.triage(cluster.id, TriageAction.STATE, state.value, note)
+            _print_clusters(store, [cluster.id for cluster in found], as_json=as_json)
         return EXIT_PASS
 
 
@@ -268,11 +305,11 @@ def merge(clusters: tuple[str, ...], into: str, location: str, as_json: bool) ->
     """
     with opened_store(location, writing=True) as store:
         target = find_cluster(store, into)
-        found = [find_cluster(store, each) for each in clusters]
-        if any(each.id == target.id for each in found):
+        found = [find_cluster(store, name) for name in clusters]
+        if any(cluster.id == target.id for cluster in found):
             raise UsageProblem(f"{target.id} is the cluster of --into", "Name two different clusters.")
-        for each in found:
-            store.triage(each.id, TriageAction.MOVE, target.id)
+        for cluster in found:
+            store.triage(cluster.id, TriageAction.MOVE, target.id)
         _print_clusters(store, [target.id], as_json=as_json)
     return EXIT_PASS
 
@@ -321,9 +358,9 @@ def link(cluster: str, url: str, location: str, as_json: bool) -> int:
     return _triage_cluster(cluster, TriageAction.LINK, url, location, as_json=as_json)
 
 
-def _triage_cluster(given: str, action: TriageAction, value: str, location: str, *, as_json: bool) -> int:
+def _triage_cluster(cluster: str, action: TriageAction, value: str, location: str, *, as_json: bool) -> int:
     with opened_store(location, writing=True) as store:
-        found = find_cluster(store, given)
+        found = find_cluster(store, cluster)
         store.triage(found.id, action, value)
         _print_clusters(store, [found.id], as_json=as_json)
     return EXIT_PASS
@@ -357,16 +394,16 @@ def _build_table(clusters: Sequence[FailureCluster]) -> Table:
     table.add_column("last seen", no_wrap=True)
     table.add_column("state", no_wrap=True)
     table.add_column("failure")
-    for each in clusters:
-        name = clean_line(each.name)
-        if each.new_since:
-            name.append("  ").append_text(clean_line(f"new in {each.new_since}", style="bold yellow"))
+    for cluster in clusters:
+        name = clean_line(cluster.name)
+        if cluster.new_since:
+            name.append("  ").append_text(clean_line(f"new in {cluster.new_since}", style="bold yellow"))
         table.add_row(
-            each.id,
-            f"{each.runs:,}",
-            f"{each.runs_before:,}",
-            format_time(each.last_seen_ns, "%m-%d %H:%M"),
-            Text(each.state.value, style=_STYLES[each.state]),
+            cluster.id,
+            f"{cluster.runs:,}",
+            f"{cluster.runs_before:,}",
+            format_time(cluster.last_seen_ns, "%m-%d %H:%M"),
+            Text(cluster.state.value, style=_STYLES[cluster.state]),
             name,
         )
     return table
@@ -378,14 +415,17 @@ def _print_cluster(
     runs: Sequence[FailingRun],
     since: str,
 ) -> None:
-    known = found.explanation
+    explanation = found.explanation
     console.print(_format_headline(found), soft_wrap=True)
     grid = Table.grid(padding=(0, 2, 0, 0))
-    if known.kind is not None:
-        grid.add_row("  kind", f"{known.kind.category}: {known.kind.name}")
-    if known.cause:
-        grid.add_row("  suspected cause", known.cause)
-        grid.add_row("  suggested fix", known.fix)
+    if explanation.kind is not None:
+        grid.add_row("  kind", f"{explanation.kind.category}: {explanation.kind.name}")
+    if explanation.cause:
+        grid.add_row("  suspected cause", explanation.cause)
+        grid.add_row("  suggested fix", explanation.fix)
+    elif found.judge_fix:
+        fix = f"by the judge {found.judge_model}, not by a rule: {found.judge_fix}"
+        grid.add_row("  suggested fix", clean_line(fix, 500))
     else:
         grid.add_row("  suggested fix", "no advice yet: read the runs below")
     counted = f"{format_count(found.runs, 'run')} in the last {since}, {found.runs_before:,} before"
@@ -418,7 +458,7 @@ def _format_share(share: CohortShare) -> Text:
 def _to_cluster_row(found: FailureCluster) -> dict[str, Any]:
     return {
         **_to_explanation_row(found.signature),
-        **pick(found, "id name state note link runs runs_before"),
+        **pick(found, "id name state note link judge_fix judge_model runs runs_before"),
         "first_seen_unix_ns": found.first_seen_ns,
         "last_seen_unix_ns": found.last_seen_ns,
         "new_since": found.new_since or None,
@@ -428,13 +468,13 @@ def _to_cluster_row(found: FailureCluster) -> dict[str, Any]:
 
 
 def _to_explanation_row(signature: Signature) -> dict[str, Any]:
-    known = explain(signature)
+    explanation = explain(signature)
     return {
-        "name": known.name,
-        "cause": known.cause or None,
-        "fix": known.fix or None,
-        "kind": known.kind.id if known.kind is not None else None,
-        "category": known.kind.category if known.kind is not None else None,
+        "name": explanation.name,
+        "cause": explanation.cause or None,
+        "fix": explanation.fix or None,
+        "kind": explanation.kind.id if explanation.kind is not None else None,
+        "category": explanation.kind.category if explanation.kind is not None else None,
     }
 
 

@@ -26,7 +26,7 @@ from spanproof.cli.options.store import (
 from spanproof.cli.output.console import console, inform, print_json
 from spanproof.cli.output.hostile import clean_line, escape_controls
 from spanproof.cli.output.words import format_count, format_time
-from spanproof.cli.problems import UsageProblem
+from spanproof.cli.problems import UsageProblem, build_page_url
 from spanproof.gate import ScoreQuery
 from spanproof.gate.assertion import Condition, Match
 from spanproof.store import Store
@@ -193,7 +193,7 @@ def _get_text(version: PromptVersion) -> str:
     if version.text is None:
         raise UsageProblem(
             f"no stored run of {version.version!r} records its system prompt",
-            "Record the messages of model calls: see `content` in docs/instrument.md.",
+            f"Record the messages of model calls: {build_page_url('instrument')}",
         )
     return version.text
 

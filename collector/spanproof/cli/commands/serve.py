@@ -27,13 +27,16 @@ from spanproof.cli.exit_codes import EXIT_MISUSE, EXIT_PASS
 from spanproof.cli.options.config import with_config_options
 from spanproof.cli.output.console import console, inform, pick, print_json
 from spanproof.cli.problems import UsageProblem, describe
+from spanproof.collector.cluster_advice import ADVICE_EVERY_S, ClusterAdvising
 from spanproof.collector.judge_measuring import JudgeMeasuring
+from spanproof.collector.periodic import PeriodicTask
 from spanproof.collector.receive.server import Endpoints
 from spanproof.collector.roles import NODES, Role, check_role
 from spanproof.collector.service import Collector
-from spanproof.collector.stages.evaluate import locate_judge_directory
+from spanproof.collector.stages.evaluate import locate_judge_directory, share_judge
 from spanproof.collector.telemetry import JsonLines
 from spanproof.collector.ticker import Watcher
+from spanproof.config.added_evaluators import build_judge
 from spanproof.config.engine import build_engine
 from spanproof.config.model import Config
 from spanproof.sandbox.policy import Policy
@@ -234,6 +237,13 @@ def make_collector(config: Config, role: Role = Role.ALL) -> Collector:
         collector.on_stop("tickets", updater.close)
         return updater.start_due
 
+    def advise_on_clusters(store: Store) -> Watcher:
+        judge = build_judge(share_judge(config))
+        assert judge is not None, "a model is configured"
+        advising = PeriodicTask("spanproof-advice", ADVICE_EVERY_S, ClusterAdvising(store, judge).run)
+        collector.on_stop("advice", advising.close)
+        return advising.start_due
+
     def measure_judges(store: Store) -> Watcher:
         return JudgeMeasuring(store, locate_judge_directory(config), config.judge.least_precision)
 
@@ -241,6 +251,8 @@ def make_collector(config: Config, role: Role = Role.ALL) -> Collector:
     watching = [watch]
     if config.tickets.notify:
         watching.append(update_tickets)
+    if config.judge.model:
+        watching.append(advise_on_clusters)
     if has_judge:
         watching.append(measure_judges)
     collector = NODES[role](config, watch=watching)

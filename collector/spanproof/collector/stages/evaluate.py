@@ -27,7 +27,7 @@ from spanproof.collector.stages.assemble import CompleteTrace
 from spanproof.collector.stages.jobs import Job, LogLine, Result, Start, Started
 from spanproof.collector.stages.work_clock import WorkClock
 from spanproof.collector.telemetry import Telemetry
-from spanproof.config.model import Config
+from spanproof.config.model import Config, JudgeChoice
 from spanproof.evaluators.model import NoReplay, NoReplayCause, TraceEvaluation
 from spanproof.store import DeadLetter, StoreUnavailable
 from spanproof.trace.project import TraceKey
@@ -534,16 +534,20 @@ def share_limits(start: Start) -> list[Start]:
     if config.evaluation.replay and programs < processes:
         log.warning("%d processes evaluate, one for each program of sandbox.workers", programs)
         processes = programs
-    shared = locate_judge_directory(config)
-    judge = config.judge.model_copy(
-        update={"shared": shared, "recordings": config.judge.recordings or shared / _REPLIES_DIRECTORY}
-    )
+    judge = share_judge(config)
     starts = []
     for number in range(processes):
         share = max(1, programs // processes + (number < programs % processes))
         sandbox = config.sandbox.model_copy(update={"workers": share})
         starts.append(replace(start, config=config.model_copy(update={"sandbox": sandbox, "judge": judge})))
     return starts
+
+
+def share_judge(config: Config) -> JudgeChoice:
+    """Return the judge with the directories in which its processes share limits and replies."""
+    shared = locate_judge_directory(config)
+    recordings = config.judge.recordings or shared / _REPLIES_DIRECTORY
+    return config.judge.model_copy(update={"shared": shared, "recordings": recordings})
 
 
 def locate_judge_directory(config: Config) -> Path:

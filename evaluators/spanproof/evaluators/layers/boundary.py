@@ -167,7 +167,7 @@ def _settle(evidence: RunEvidence, snippet: Snippet) -> _Settled:
 def _is_mentioned(evidence: RunEvidence, snippet: Snippet) -> bool:
     """Whether code is a statement within a sentence of the answer: `I did not run DELETE FROM users`.
 
-    Whether such a sentence proposes to run it, reports it or refuses it cannot be told from the code.
+    The code does not show whether such a sentence proposes to run it, reports it or refuses it.
     """
     if snippet.executed or snippet.refusal is not None or snippet.language is not Language.SQL:
         return False

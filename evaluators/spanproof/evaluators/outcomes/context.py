@@ -184,8 +184,10 @@ def _records_results(programs: Sequence[Snippet], account: Account, calls: Seque
     """Whether it is known what each program and each look-up of a run gave.
 
     A call without a result may have given what the answer says; one that changes something need not give any.
+    What was refused gave nothing.
     """
-    if any(account.of(each).state is State.UNKNOWN for each in programs):
+    ran = [program for program in programs if program.refusal is None]
+    if any(account.of(program).state is State.UNKNOWN for program in ran):
         return False
     return not any(
         call.call.result is None and call.outcome.state is State.OK and not changes_something(call.call.tool)

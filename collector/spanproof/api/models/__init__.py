@@ -178,6 +178,8 @@ class FailureCluster(Answer):
     link: str
     cause: str = Field(description="Suspected cause; empty where no rule explains the failure.")
     fix: str = Field(description="Suggested fix; empty where no rule explains the failure.")
+    judge_fix: str = Field(description="Fix that a judge suggests where no rule does; empty without one.")
+    judge_model: str = Field(description="Model of the judge that was queried; empty where none was.")
     kind: str = Field(description="Kind of the taxonomy; empty where no rule explains the failure.")
     category: str
     runs: int
