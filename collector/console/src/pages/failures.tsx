@@ -116,7 +116,15 @@ function One({ page, hours, reload }: { page: Schema["FailurePage"]; hours: stri
               <h2>Suggested fix</h2>
               <p><Plain text={cluster.fix} /></p>
             </>
-          ) : null}
+          ) : cluster.judge_fix ? (
+            <>
+              <h2>Fix by the judge</h2>
+              <p><Plain text={cluster.judge_fix} /></p>
+              <p className="dim">by <Plain text={cluster.judge_model} />, not by a rule</p>
+            </>
+          ) : (
+            <p className="dim">No advice yet: read the runs beside.</p>
+          )}
           <h2>Who is concerned</h2>
           {Object.entries(page.shares).map(([dimension, shares], index) => (
             <Shares key={index} dimension={dimension} shares={shares} layer={cluster.layer} hours={hours} />
