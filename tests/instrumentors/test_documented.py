@@ -28,6 +28,13 @@ def python_repl(code: str) -> str:
     "Runs code."
     return code
 """,
+    "search, None": """
+from langchain_core.tools import tool
+@tool
+def search(text: str) -> str:
+    "Searches the web."
+    return text
+""",
     "run_sql": """
 from agents import function_tool
 @function_tool

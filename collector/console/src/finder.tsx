@@ -30,7 +30,11 @@ export default function Finder({ onClose }: { onClose: () => void }) {
   ];
   const words = text.trim().toLowerCase();
   const fits = (each: Found) => `${each.label} ${each.about}`.toLowerCase().includes(words);
-  const found = [...listAddresses(text.trim()), ...[...pages, ...named].filter(fits)].slice(0, SHOWN);
+  const inTraces = listQueries(text.trim());
+  // A word is the name of something first; `label:fail` is a query of traces.
+  const [first, last] = text.includes(":") ? [inTraces, []] : [[], inTraces];
+  const byName = [...pages, ...named].filter(fits).slice(0, SHOWN);
+  const found = [...listAddresses(text.trim()), ...first, ...byName, ...last];
   return (
     <Spotlight.Root query={text} onQueryChange={setText} forceOpened onSpotlightClose={onClose} shortcut={null} transitionProps={{ duration: 0 }}>
       <Spotlight.Search aria-label="Find" placeholder="A page, the id of a trace, a query, a suite, a rule, a cause" leftSection={<Search size={16} />} />
@@ -55,17 +59,20 @@ export default function Finder({ onClose }: { onClose: () => void }) {
 
 const SHORTEST_ID = 4;
 
-/** Return where the text itself leads: a trace by the start of its id, an experiment, a query of traces. */
+/** Return where the text itself leads: a trace by the start of its id, or an experiment. */
 function listAddresses(text: string): Found[] {
   const found: Found[] = [];
   if (text.length >= SHORTEST_ID && /^[0-9a-f]+$/.test(text)) {
     found.push({ label: text, about: "open the trace whose id begins so", to: `/traces/${text}`, icon: <ListTree size={16} /> });
   }
-  if (text && readQuery(text).fault === null) {
-    found.push({ label: text, about: "list the traces with this", to: `/traces?q=${encodeURIComponent(text)}`, icon: <Search size={16} /> });
-  }
   if (text.startsWith("experiments/")) {
     found.push({ label: text, about: "open the experiment", to: `/${pathOf(text)}`, icon: <FlaskConical size={16} /> });
   }
   return found;
+}
+
+/** Return the list of traces that have the text, as a query or as words. */
+function listQueries(text: string): Found[] {
+  if (!text || readQuery(text).fault !== null) return [];
+  return [{ label: text, about: "list the traces with this", to: `/traces?q=${encodeURIComponent(text)}`, icon: <Search size={16} /> }];
 }
