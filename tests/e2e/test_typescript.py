@@ -67,7 +67,9 @@ def test_agents_of_openai_and_langgraph_are_judged_by_their_own_spans(tmp_path: 
         run_node(PACKAGE, "test/frameworks.mjs", where["http"])
         wait_evaluated(where, 2)
         wait_until(lambda: len(stored(tmp_path)) == 2)
-        clerks = [run for row in stored(tmp_path).values() for run in row["runs"] if run["agent"] == "clerk"]
+        # The Agents SDK wraps its runs in a span of their own, which has nothing to judge.
+        runs = [run for row in stored(tmp_path).values() for run in row["runs"]]
+        clerks = [run for run in runs if run["state"] != "skipped"]
         assert len(clerks) == 2
         for judged in clerks:
             for layer in ("correctness", "boundary", "execution", "trajectory"):
