@@ -18,12 +18,12 @@ from spanproof.evaluators.layers.groundedness.doings import Doing
 from spanproof.evaluators.layers.groundedness.sources.model import Context
 from spanproof.evaluators.model import NoReplay, Replay, RunEvidence
 from spanproof.evaluators.recorded import shows_outcome
+from spanproof.evaluators.runs.prompts import find_system_prompt
 from spanproof.evaluators.runs.scope import spans_of
 from spanproof.reading.printed_literals import remove_echoes
 from spanproof.trace import Payload, RecordedCall, Snippet, SpanKind, Step
 
 _MAX_ARGUMENTS = 60
-_INSTRUCTING = frozenset(("system", "developer"))
 _TOKEN = re.compile(r"\S+")
 _EDGES = ".,;:!?\"'()[]{}$€£%*"
 _LAST_OUTPUT = re.compile(r"\n?Last output from code snippet:\s*\n.*\Z", re.DOTALL)
@@ -199,6 +199,8 @@ def _list_differences(evidence: RunEvidence) -> Iterator[tuple[str, str]]:
 
 def build_context(evidence: RunEvidence) -> Context:
     """Return what the run was given; the code it ran is apart, for what code writes down proves nothing."""
+    spans = spans_of(evidence.trace, evidence.run)
+    prompt = find_system_prompt(span for span in spans if span.kind is SpanKind.LLM)
     tasks = [turn.task for turn in evidence.earlier if turn.task] + [evidence.run.task or ""]
     arguments: list[str] = []
     errors: list[str] = []
@@ -210,7 +212,7 @@ def build_context(evidence: RunEvidence) -> Context:
             errors.append(step.error.message)
     return Context(
         "\n".join(tasks),
-        _find_system_prompt(evidence),
+        prompt or "",
         tuple(arguments[:_MAX_ARGUMENTS]),
         tuple(errors[:_MAX_ARGUMENTS]),
         tuple(each.source for each in evidence.run.snippets if each.executed and not each.is_final),
@@ -232,15 +234,6 @@ def list_doings(evidence: RunEvidence, returned: Returned) -> list[Doing]:
         for position, call in enumerate(step.calls)
         if not is_answer(call)
     ]
-
-
-def _find_system_prompt(evidence: RunEvidence) -> str:
-    """Return what the run's first model call that has any was instructed by."""
-    for span in spans_of(evidence.trace, evidence.run):
-        found = [each.text for each in span.input_messages if each.role in _INSTRUCTING and each.text.strip()]
-        if span.kind is SpanKind.LLM and found:
-            return "\n".join(found)
-    return ""
 
 
 def _format_arguments(call: RecordedCall) -> str:
