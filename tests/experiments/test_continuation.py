@@ -7,13 +7,14 @@ import signal
 import subprocess
 import sys
 import time
+from importlib.util import cache_from_source
 from pathlib import Path
 
 import pytest
 import yaml
 
 from spanproof.cli.app import run as run_command
-from spanproof.experiments.code_digest import compute_module_digest
+from spanproof.experiments.code_digest import compute_code_digest, find_module_code
 
 
 @pytest.fixture
@@ -84,6 +85,21 @@ def test_the_same_command_runs_again_what_changed_and_says_so(project, capfd):
     assert run_suite() == 1
     assert "case b changed: 1 of 3 cases run again" in capfd.readouterr().err
     assert count_runs(project) == 1
+
+
+def test_a_change_within_a_second_of_the_last_run_is_run(project, monkeypatch):
+    """Python itself takes bytecode for that of a source with the same size and the same second of change."""
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+    agent = project / "shop" / "agent.py"
+    second = 1_700_000_000 * 10**9
+    os.utime(agent, ns=(second, second))
+    assert run_suite() == 1
+
+    bytecode = cache_from_source(agent)
+    os.utime(bytecode, ns=(second + 1, second + 1))
+    write_agent(project, "45.00")
+    os.utime(agent, ns=(second + 2, second + 2))
+    assert run_suite() == 0
 
 
 @pytest.mark.parametrize(
@@ -198,8 +214,8 @@ def test_the_code_of_an_agent_is_that_of_the_project_alone(project, monkeypatch)
     monkeypatch.syspath_prepend(str(packages))
     agent = project / "shop" / "agent.py"
     agent.write_text(f"import big_framework, json, spanproof.trace\n{agent.read_text()}")
-    before = compute_module_digest("shop.agent:answer", project)
+    before = compute_code_digest(find_module_code("shop.agent:answer", project))
     (packages / "big_framework.py").write_text("X = 2\n")
-    assert compute_module_digest("shop.agent:answer", project) == before
+    assert compute_code_digest(find_module_code("shop.agent:answer", project)) == before
     (project / "shop" / "helper.py").write_text("FORMAT = 'USD {}'\n")
-    assert compute_module_digest("shop.agent:answer", project) != before
+    assert compute_code_digest(find_module_code("shop.agent:answer", project)) != before

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from spanproof.experiments.agents import AgentKind, AgentUnderTest
-from spanproof.experiments.code_digest import compute_module_digest, compute_program_digest
+from spanproof.experiments.code_digest import compute_code_digest, find_module_code, find_program_code
 from spanproof.experiments.errors import ExperimentError
 from spanproof.experiments.folder import ExperimentFolder, describe_environment
 from spanproof.experiments.settings import Settings
@@ -77,32 +77,43 @@ def parse_basis(given: object) -> Basis:
     return Basis(dict(given.get("parts") or {}), dict(given.get("cases") or {}))
 
 
+def find_agent_code(agent: AgentUnderTest) -> set[Path]:
+    """Return the files of an agent's code; none of a service, whose code cannot be read."""
+    project = Path.cwd()
+    match agent.kind:
+        case AgentKind.MODULE:
+            return find_module_code(agent.target, project)
+        case AgentKind.COMMAND:
+            return find_program_code(agent.target, project)
+        case AgentKind.URL:
+            return set()
+
+
 def compute_basis(
-    agent: AgentUnderTest, suite: Path, cases: Iterable[str], settings: Settings, configuration: str
+    agent: AgentUnderTest,
+    code: Iterable[Path],
+    suite: Path,
+    cases: Iterable[str],
+    settings: Settings,
+    configuration: str,
 ) -> Basis:
     """Return what an experiment rests on now.
 
     Args:
-        agent: whose code is read.
+        agent: which one is run.
+        code: the files of its code.
         suite: its folder.
         cases: ids of the cases that are run.
         settings: how they are run.
         configuration: a digest of what judges the trials.
     """
-    project = Path.cwd()
-    match agent.kind:
-        case AgentKind.MODULE:
-            code = compute_module_digest(agent.target, project)
-        case AgentKind.COMMAND:
-            code = compute_program_digest(agent.target, project)
-        case AgentKind.URL:
-            code = UNKNOWN_AGENT
+    version = UNKNOWN_AGENT if agent.kind is AgentKind.URL else compute_code_digest(code)
     if agent.environment:
-        code = digest(code, *(f"{key}={value}" for key, value in agent.environment))
+        version = digest(version, *(f"{key}={value}" for key, value in agent.environment))
     limits = f"{settings.timeout_s} {settings.refuse_unknown}"
     return Basis(
         {
-            "agent": code,
+            "agent": version,
             "configuration": digest(configuration, limits, _read_text(suite / "suite.yaml")),
             "tools": settings.tools.value,
             "image": agent.image,

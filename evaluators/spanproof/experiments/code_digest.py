@@ -12,9 +12,11 @@ import shlex
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import lru_cache
 from hashlib import blake2b
 from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Final
 
@@ -32,24 +34,49 @@ _MAX_FILE_BYTES: Final = 16 * 1024 * 1024
 _MAX_NAME_CHARACTERS: Final = 200
 
 
-def compute_module_digest(target: str, project: Path) -> str:
-    """Return the digest of the code of an agent `package.module:name`; of an installed one it is of no file.
+def find_module_code(target: str, project: Path) -> set[Path]:
+    """Return the files of the code of an agent `package.module:name`; none of an installed one.
 
     Args:
         target: the agent.
         project: the working directory, from which the module is imported.
     """
     module = target.partition(":")[0]
-    return _compute_digest(_find_files(_list_module_files(module, _list_roots(project)), project))
+    return _find_files(_list_module_files(module, _list_roots(project)), project)
 
 
-def compute_program_digest(command: str, project: Path) -> str:
-    """Return the digest of the files that a command line names, and of what Python ones of them import."""
+def find_program_code(command: str, project: Path) -> set[Path]:
+    """Return the files that a command line names, and what Python ones of them import."""
     words = shlex.split(command)
     files = [path for word in words if (path := project / word).is_file() and not _is_installed(path)]
     if "-m" in words[:-1]:
         files += _list_module_files(words[words.index("-m") + 1], _list_roots(project))
-    return _compute_digest(_find_files(files, project))
+    return _find_files(files, project)
+
+
+def compute_code_digest(files: Iterable[Path]) -> str:
+    """Return the digest of these files' names and contents."""
+    state = blake2b(digest_size=16)
+    for path in sorted(files):
+        content = path.read_bytes()
+        state.update(f"{path} {len(content)}\n".encode())
+        state.update(content)
+    return state.hexdigest()
+
+
+def remove_stale_bytecode(files: Iterable[Path]) -> None:
+    """Remove compiled modules that are older than their source, so that an agent runs what was digested.
+
+    Python compares the source's size and whole seconds alone: of a module that was changed within a second of
+    its last run, by as many characters, it runs the old bytecode.
+    """
+    for path in files:
+        if path.suffix != ".py":
+            continue
+        bytecode = Path(cache_from_source(path))
+        with suppress(OSError):
+            if bytecode.stat().st_mtime_ns < path.stat().st_mtime_ns:
+                bytecode.unlink()
 
 
 def _list_roots(project: Path) -> list[str]:
@@ -64,15 +91,6 @@ def list_module_folders() -> list[str]:
     """
     scripts = sysconfig.get_path("scripts")
     return [str(Path.cwd()), *(each for each in sys.path if each and each != scripts)]
-
-
-def _compute_digest(files: Iterable[Path]) -> str:
-    state = blake2b(digest_size=16)
-    for path in sorted(files):
-        content = path.read_bytes()
-        state.update(f"{path} {len(content)}\n".encode())
-        state.update(content)
-    return state.hexdigest()
 
 
 def _find_files(start: Iterable[Path], project: Path) -> set[Path]:

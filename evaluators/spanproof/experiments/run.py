@@ -16,7 +16,8 @@ from queue import SimpleQueue
 
 from spanproof.evaluators.engine import Engine
 from spanproof.experiments.agents import AgentKind, AgentUnderTest
-from spanproof.experiments.basis import Basis, Continuation, compute_basis, take_up
+from spanproof.experiments.basis import Basis, Continuation, compute_basis, find_agent_code, take_up
+from spanproof.experiments.code_digest import remove_stale_bytecode
 from spanproof.experiments.errors import ExperimentError
 from spanproof.experiments.experiment import Experiment
 from spanproof.experiments.folder import ExperimentFolder
@@ -82,7 +83,9 @@ def run_experiment(
     }
     if changed := describe_changed_environment(cases, engine.sandbox):
         note(changed)
-    basis = compute_basis(agent, suite, [case.id for case in cases], settings, configuration)
+    code = find_agent_code(agent)
+    remove_stale_bytecode(code)
+    basis = compute_basis(agent, code, suite, [case.id for case in cases], settings, configuration)
     done = take_up(results, head, basis, settings.trials, continuation, note)
     for trial in done:
         report(trial)
