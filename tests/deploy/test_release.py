@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import subprocess
-import tomllib
 import sys
+import tomllib
 from pathlib import Path
 from types import ModuleType
 

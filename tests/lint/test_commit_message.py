@@ -1,4 +1,4 @@
-"""The hook of `make hooks` takes messages as CONTRIBUTING.md describes them, and says what is wrong with others."""
+"""The hook of `make hooks` takes messages as CONTRIBUTING.md describes them, and names what is wrong."""
 
 from __future__ import annotations
 
