@@ -100,7 +100,7 @@ def _check(result: int, what: str) -> int:
     return result
 
 
-def syscall(what: str, number: int, *arguments: Any, libc: ctypes.CDLL = _libc) -> int:
+def call_kernel(what: str, number: int, *arguments: Any, libc: ctypes.CDLL = _libc) -> int:
     """Make a system call by its number; integers are passed as longs.
 
     Args:
@@ -134,12 +134,12 @@ def fork_unwaited() -> int:
     A child whose parent ends becomes an ordinary one of whatever process adopts it. As for `fork`, the caller
     has a single thread.
     """
-    return syscall("clone", _number_here(_SYS_CLONE), 0, 0, 0, 0, 0, libc=_locked_libc)
+    return call_kernel("clone", _number_here(_SYS_CLONE), 0, 0, 0, 0, 0, libc=_locked_libc)
 
 
 def send_thread_signal(pid: int, thread: int, number: int) -> None:
     """Send a signal by way of one thread of a process."""
-    syscall("tgkill", _number_here(_SYS_TGKILL), pid, thread, number)
+    call_kernel("tgkill", _number_here(_SYS_TGKILL), pid, thread, number)
 
 
 def setns(fd: int, kind: int) -> None:
@@ -168,7 +168,7 @@ def umount(target: str, flags: int = MNT_DETACH) -> None:
 
 def move_root_here() -> None:
     """Make the working directory the root and detach the old one."""
-    syscall("pivot_root", _number_here(_SYS_PIVOT_ROOT), b".", b".")
+    call_kernel("pivot_root", _number_here(_SYS_PIVOT_ROOT), b".", b".")
     umount(".")
     os.chdir("/")
 
@@ -176,13 +176,13 @@ def move_root_here() -> None:
 def open_tree(path: str) -> int:
     """Return a detached, recursive copy of the mounts under a path, as a descriptor."""
     flags = _OPEN_TREE_CLONE | _OPEN_TREE_CLOEXEC | AT_RECURSIVE
-    return syscall(f"open_tree {path}", _SYS_OPEN_TREE, _AT_FDCWD, os.fsencode(path), flags)
+    return call_kernel(f"open_tree {path}", _SYS_OPEN_TREE, _AT_FDCWD, os.fsencode(path), flags)
 
 
 def move_mount(tree: int, target: str) -> None:
     """Attach what `open_tree` gave."""
     place = (_AT_FDCWD, os.fsencode(target), _MOVE_MOUNT_F_EMPTY_PATH)
-    syscall(f"move_mount on {target}", _SYS_MOVE_MOUNT, tree, b"", *place)
+    call_kernel(f"move_mount on {target}", _SYS_MOVE_MOUNT, tree, b"", *place)
 
 
 def set_mount_attributes(path: str, attributes: int, *, recursive: bool = True) -> None:
@@ -190,18 +190,18 @@ def set_mount_attributes(path: str, attributes: int, *, recursive: bool = True) 
     changes = _MOUNT_ATTRIBUTES.pack(attributes, 0, 0, 0)
     below = AT_RECURSIVE if recursive else 0
     what, target = f"mount_setattr {path}", os.fsencode(path)
-    syscall(what, _SYS_MOUNT_SETATTR, _AT_FDCWD, target, below, changes, len(changes))
+    call_kernel(what, _SYS_MOUNT_SETATTR, _AT_FDCWD, target, below, changes, len(changes))
 
 
 def openat2(directory: int, path: str, flags: int, mode: int = 0, resolve: int = 0) -> int:
     """Open a path, with bounds to where it may lead (`RESOLVE_…`); a descriptor, closed on exec."""
     how = struct.pack("=QQQ", flags | os.O_CLOEXEC, mode, resolve)
-    return syscall(path, _SYS_OPENAT2, directory, os.fsencode(path), how, len(how))
+    return call_kernel(path, _SYS_OPENAT2, directory, os.fsencode(path), how, len(how))
 
 
 def prctl(option: int, value: int = 0) -> int:
     """Set or query a property of this process; one argument."""
-    return syscall(f"prctl {option}", _number_here(_SYS_PRCTL), option, value, 0, 0, 0)
+    return call_kernel(f"prctl {option}", _number_here(_SYS_PRCTL), option, value, 0, 0, 0)
 
 
 def set_keep_capabilities() -> None:
@@ -243,7 +243,7 @@ def install_filter(program: bytes, flags: int) -> int:
     """Install a seccomp program; with NEW_LISTENER returns the listener's descriptor."""
     buffer = ctypes.create_string_buffer(program, len(program))
     fprog = _SockFprog(len(program) // 8, ctypes.addressof(buffer))
-    return syscall(
+    return call_kernel(
         "seccomp", _number_here(_SYS_SECCOMP), _SECCOMP_SET_MODE_FILTER, flags, ctypes.byref(fprog)
     )
 
@@ -253,13 +253,13 @@ def has_user_notification() -> bool:
     action = struct.pack("=I", SECCOMP_RET_USER_NOTIF)
     number = _number_here(_SYS_SECCOMP)
     with contextlib.suppress(OSError):
-        return syscall("seccomp", number, _SECCOMP_GET_ACTION_AVAIL, 0, action) == 0
+        return call_kernel("seccomp", number, _SECCOMP_GET_ACTION_AVAIL, 0, action) == 0
     return False
 
 
 def fetch_descriptor(pidfd: int, fd: int) -> int:
     """Fetch a copy of another process's descriptor: pidfd_getfd(2)."""
-    return syscall("pidfd_getfd", _SYS_PIDFD_GETFD, pidfd, fd, 0)
+    return call_kernel("pidfd_getfd", _SYS_PIDFD_GETFD, pidfd, fd, 0)
 
 
 class ProcessUnreadable(PermissionError):  # noqa: N818 - what a process is
@@ -312,7 +312,7 @@ def _move_memory(direction: str, pid: int, buffer: ctypes.Array[ctypes.c_char], 
     remote = (_Iovec * len(pieces))(*pieces)
     what = f"process_vm_{direction}"
     number = _number_here(_SYS_PROCESS_VM[direction])
-    return syscall(what, number, pid, ctypes.byref(local), 1, remote, len(pieces), 0)
+    return call_kernel(what, number, pid, ctypes.byref(local), 1, remote, len(pieces), 0)
 
 
 def write_memory(pid: int, address: int, data: bytes) -> int:

@@ -66,7 +66,7 @@ class Counter:
         resource.setrlimit(resource.RLIMIT_NPROC, (limit, self._hard))
         number: int | None = 0
         try:
-            kernel.syscall("clone", self._clone, _SHARING | _CLONE_PIDFD, None, _NOWHERE, None, None)
+            kernel.call_kernel("clone", self._clone, _SHARING | _CLONE_PIDFD, None, _NOWHERE, None, None)
         except OSError as refusal:
             number = refusal.errno
         if number not in (errno.EAGAIN, errno.EFAULT):

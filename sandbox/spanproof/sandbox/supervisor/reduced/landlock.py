@@ -32,7 +32,7 @@ _LATER = ((2, "moves between directories"), (3, "truncation"), (_TCP_ABI, "TCP")
 def query_abi() -> int:
     """Return the kernel's version of it, 0 where there is none."""
     try:
-        return kernel.syscall("landlock", _CREATE_RULESET, None, 0, _VERSION)
+        return kernel.call_kernel("landlock", _CREATE_RULESET, None, 0, _VERSION)
     except OSError:
         return 0
 
@@ -65,7 +65,7 @@ def restrict_self(walls: Walls) -> None:
     """
     rules = _build_ruleset(walls, query_abi())
     try:
-        kernel.syscall("landlock", _RESTRICT_SELF, rules, 0)
+        kernel.call_kernel("landlock", _RESTRICT_SELF, rules, 0)
     finally:
         os.close(rules)
 
@@ -78,7 +78,7 @@ def _build_ruleset(walls: Walls, version: int) -> int:
     if version >= _SCOPE_ABI:
         words.append(_SCOPES)
     attributes = struct.pack(f"={len(words)}Q", *words)
-    rules = kernel.syscall("landlock", _CREATE_RULESET, attributes, len(attributes), 0)
+    rules = kernel.call_kernel("landlock", _CREATE_RULESET, attributes, len(attributes), 0)
     for path in walls.readable:
         rights = _EXECUTE | _READ_FILE | (_READ_DIR if Path(path).is_dir() else 0)
         _allow(rules, path, rights & handled)
@@ -93,6 +93,6 @@ def _allow(rules: int, path: str, rights: int) -> None:
     fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
     try:
         rule = struct.pack("=Qi", rights, fd)
-        kernel.syscall("landlock", _ADD_RULE, rules, _PATH_BENEATH, rule, 0)
+        kernel.call_kernel("landlock", _ADD_RULE, rules, _PATH_BENEATH, rule, 0)
     finally:
         os.close(fd)
