@@ -78,7 +78,9 @@ def test_a_trace_the_engine_cannot_take_is_errored_and_the_next_one_goes_through
     with Collector(config, open_engine=open_faulty_engine) as collector:
         post(collector, make_request((1, 1, None), service="raise").SerializeToString())
         post(collector, agent_request(make_request, (2, 1, None)))
-        post(collector, agent_request(make_request, (3, 1, None), *((3, number, 1) for number in range(2, 6))))
+        post(
+            collector, agent_request(make_request, (3, 1, None), *((3, number, 1) for number in range(2, 6)))
+        )
         assert collector.evaluated.wait_for(3, timeout_s=120)
         wait_until(lambda: 'spanproof_traces_failed_total{stage="evaluate"} 1.0' in metrics(collector))
         wait_until(lambda: 'spanproof_traces_failed_total{stage="size"} 1.0' in metrics(collector))

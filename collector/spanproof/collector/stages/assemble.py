@@ -71,7 +71,7 @@ class CompleteTrace:
         records: the log records that are done once this trace is stored; those of `bodies` among them.
         generation: how often it was given out before.
         whole: the root has ended and no parent is missing.
-        spans: how many are in the index, those that were given out before among them; the store may have more.
+        spans: how many are in the index, with those that were given out before; the store may have more.
     """
 
     key: TraceKey

@@ -354,7 +354,10 @@ class _Lane:
             self._resubmit(attempt.complete)
             return
         began_ns = time.time_ns()
-        result = self._check_size(attempt) or self._try(attempt)
+        too_large = self._check_size(attempt)
+        if too_large is not None:
+            attempt = replace(attempt, number=0)
+        result = too_large or self._try(attempt)
         work = Work(attempt.complete_ns, began_ns, (time.time_ns() - began_ns) / 1e9, attempt.number)
         if self._closing.is_set() and result.evaluation is None:
             return  # it stays in the log
