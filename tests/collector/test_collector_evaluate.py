@@ -263,7 +263,7 @@ def test_a_trace_too_large_to_be_judged_in_time_is_errored_with_all_of_its_spans
     assert {outcome.error_type for outcome in outcomes} == {"DeadlineExceeded"}
 
 
-def test_too_many_spans_are_errored_at_once_whoever_counts_them(rig, make_request) -> None:
+def test_too_many_spans_are_errored_at_once_by_assembly_s_count_or_the_process_s(rig, make_request) -> None:
     stored = list(normalise(make_request((2, 4, 1), (2, 5, 1))))
     rig.answers = [
         {},
