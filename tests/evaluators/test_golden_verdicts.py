@@ -18,6 +18,7 @@ import pytest
 import yaml
 from golden_traces import AGENT, trace_in_short
 from golden_yaml import iter_golden
+from tests.plugins.scripted_sandbox import ScriptedSandbox, ScriptedStep
 
 from spanproof.evaluators.casetests import read_tests
 from spanproof.evaluators.engine import Engine
@@ -27,7 +28,6 @@ from spanproof.evaluators.model import TraceEvaluation
 from spanproof.evaluators.presence import NoCode
 from spanproof.evaluators.replay import FixtureBook, FixtureSet
 from spanproof.sandbox import Attempt, AttemptKind, Database, Execution, FailureClass, Sandbox
-from spanproof.sandbox.backends.scripted import ScriptedSandbox, ScriptedStep
 from spanproof.sandbox.policy_file import parse_policy
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import Errored, Judgement, Layer, Outcome, Score, Scored, Skipped

@@ -222,7 +222,7 @@ def suite(
         name=name,
         cases=len(cases),
         baseline=baseline,
-        columns=[_build_column(each, found, base) for each, found in zip(shown, results, strict=True)],
+        columns=[build_column(each, found, base) for each, found in zip(shown, results, strict=True)],
         rows=rows[offset : offset + limit],
     )
 
@@ -443,9 +443,10 @@ def _has_flipped(cells: Sequence[Cell | None]) -> bool:
     return len({each.state for each in found}) > 1 or any(each.status is CaseStatus.FLAKY for each in found)
 
 
-def _build_column(
+def build_column(
     experiment: ExperimentFiles, found: Mapping[str, CaseResult], base: Mapping[str, CaseResult] | None
 ) -> Column:
+    """Return the whole of an experiment, beside the results of a baseline where there is one."""
     trials = [trial for result in found.values() for trial in result.trials]
     rates = {case: result.rate for case, result in found.items() if result.rate is not None}
     interval = compute_wilson_interval(sum(rates.values()), len(rates))

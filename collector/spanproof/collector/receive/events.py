@@ -88,8 +88,9 @@ def extract_span_evidence(request: ExportTraceServiceRequest, body: bytes, proje
             for span in scope.spans:
                 for event in span.events:
                     if event.name == genai.EVALUATION_RESULT_EVENT:
-                        named = find_named_project(resource.resource.attributes) or project
-                        place = _Place(get_span_project(span, named), span.trace_id.hex(), span.span_id.hex())
+                        named = find_named_project(resource.resource.attributes)
+                        of_span = get_span_project(span, named, project)
+                        place = _Place(of_span, span.trace_id.hex(), span.span_id.hex())
                         _add_score(attributes_of(event.attributes), place, event.time_unix_nano, found)
     return found
 

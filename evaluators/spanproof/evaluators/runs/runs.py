@@ -25,6 +25,7 @@ from spanproof.trace import (
     Step,
     Trace,
 )
+from spanproof.trace.project import get_stored_project
 
 # How smolagents opens the message that holds the task.
 _NEW_TASK = "New task:\n"
@@ -190,7 +191,8 @@ def _build_cohort(root: Span, spans: Sequence[Span], calls: Sequence[Span], step
     prompt = find_system_prompt(calls)
     derived_version = derive_prompt_version(prompt) if prompt else ""
     return Cohort(
-        project=_find_declared(spans, "project")
+        project=get_stored_project(root.resource, "")
+        or _find_declared(spans, "project")
         or _read_text(root.resource, "openinference.project.name")
         or "default",
         service=_read_text(root.resource, "service.name"),
