@@ -1,8 +1,8 @@
 """The contract over a service of machines.
 
 In: a `Program` or a `SessionSpec`. Out: `Execution`s. The machine is the wall; what became of a program is
-the word of the supervisor over there, which the program cannot reach while the machine keeps its users apart. A
-machine that failed, or in any doubt, is ended and replaced. See docs/sandbox.md.
+the word of the supervisor over there, which the program cannot reach while the machine keeps its users apart.
+A machine that failed, or in any doubt, is ended and replaced. See docs/sandbox.md.
 """
 
 from __future__ import annotations
