@@ -13,14 +13,11 @@ from spanproof.sandbox.scanners.pipeline import Pipeline
 
 _SET = Path(__file__).parents[2] / "golden" / "rails" / "documents.yaml"
 DOCUMENTS = yaml.safe_load(_SET.read_text(encoding="utf-8"))
-ONLY_REVIEWED = "The answer to the question is 42."
-"""The beginning of an order that has no sign but its verbs."""
 
 
 @pytest.mark.parametrize("text", DOCUMENTS["injections"])
 def test_an_injected_instruction_in_a_document_is_denied(text: str) -> None:
-    expected = Verdict.REVIEW if text.startswith(ONLY_REVIEWED) else Verdict.DENY
-    assert Pipeline().scan("document", text).verdict is expected
+    assert Pipeline().scan("document", text).verdict is Verdict.DENY
 
 
 @pytest.mark.parametrize("text", DOCUMENTS["harmless"])

@@ -8,9 +8,11 @@ they are one wall among others and no boundary.
 
 from __future__ import annotations
 
+import base64
 import re
 import unicodedata
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final, NamedTuple
 
 from spanproof.sandbox.scanners.catalogue import read_sections
@@ -37,6 +39,10 @@ _NEGATION: Final = re.compile(r"(?i)(?:\bnot|\bnever|n't|\bwithout)\W{1,3}(?:\w{
 _QUOTES: Final = frozenset("\"'“”‘’«»`")
 
 
+# Where a sign begins: at a word, or anywhere in a script that puts no blanks between words.
+_BEGINNING: Final = r"(?:(?<!\w)|(?<=[\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]))"
+
+
 class Sign(NamedTuple):
     """One sign in a text: its kind, and where it is."""
 
@@ -55,12 +61,15 @@ def _compile_kinds() -> dict[str, re.Pattern[str]]:
         for name, pattern in words.items():
             joined = joined.replace(f"{{{name}}}", pattern)
         compiled[kind] = re.compile(
-            r"(?<!\w)(?:" + _BLANK.sub(lambda found: _GAP if found[0] == " " else found[0], joined) + ")"
+            _BEGINNING + "(?:" + _BLANK.sub(lambda found: _GAP if found[0] == " " else found[0], joined) + ")"
         )
     return compiled
 
 
-_POINTS: Final = {kind: int(points) for kind, points in read_sections("prompts")["points"].items()}
+_ENTRIES: Final = read_sections("prompts")["points"]
+_POINTS: Final = {kind: int(entry.split()[0]) for kind, entry in _ENTRIES.items()}
+# Kinds that are in texts for people too, and count only beside one that speaks to a model.
+_WITH_OTHERS: Final = frozenset(kind for kind, entry in _ENTRIES.items() if entry.endswith("with others"))
 _KINDS: Final = _compile_kinds()
 _MENTION: Final = _KINDS.pop("mention")
 
@@ -70,13 +79,14 @@ def scan(context: Context, source: Source) -> None:
     text = source.text
     normal = text if text.isascii() else unicodedata.normalize("NFKC", text)
     same = len(normal) == len(text)
-    signs = sorted(_iter_signs(lower_case(normal)), key=lambda sign: sign.start)
+    signs = sorted([*_iter_signs(lower_case(normal)), *_iter_encoded(text)], key=lambda sign: sign.start)
     for group in _group_near(signs):
-        points = sum(_POINTS[kind] for kind in {sign.kind for sign in group})
-        if points < _REVIEWED:
+        found = {sign.kind for sign in group}
+        points = sum(_POINTS[kind] for kind in found)
+        if points < _REVIEWED or found <= _WITH_OTHERS:
             continue
         is_sure = points >= _SURE and source.language == "document"
-        kinds = sorted({sign.kind for sign in group}, key=lambda kind: (-_POINTS[kind], kind))
+        kinds = sorted(found, key=lambda kind: (-_POINTS[kind], kind))
         rule = "prompt.jailbreak" if kinds[0] == "jailbreak" and len(kinds) == 1 else "prompt.injection"
         context.add(
             rule,
@@ -94,9 +104,29 @@ def _iter_signs(text: str) -> Iterator[Sign]:
                 yield Sign(kind, *found.span())
 
 
+# Base64 of a sentence, and how many stretches of it are decoded.
+_BASE64: Final = re.compile(r"(?<![\w+/])[A-Za-z0-9+/]{32,4000}={0,2}(?![\w+/])")
+_MOST_DECODED: Final = 16
+
+
+def _iter_encoded(text: str) -> Iterator[Sign]:
+    """Yield the signs in base64, each at the place of the whole stretch, and that they were hidden so."""
+    for found in islice(_BASE64.finditer(text), _MOST_DECODED):
+        try:
+            inner = base64.b64decode(found[0], validate=True).decode("utf-8")
+        except ValueError:
+            continue
+        kinds = {sign.kind for sign in _iter_signs(lower_case(inner))}
+        for kind in [*sorted(kinds), "encoded"] if kinds else ():
+            yield Sign(kind, *found.span())
+
+
 def _is_negated(text: str, kind: str, start: int) -> bool:
     """Whether a text forbids what it names: `never share your password`."""
-    return kind in {"theft", "harm"} and _NEGATION.search(text[max(start - 60, 0) : start]) is not None
+    return (
+        kind in {"theft", "harm", "robbery"}
+        and _NEGATION.search(text[max(start - 60, 0) : start]) is not None
+    )
 
 
 def _is_quoted(text: str, found: re.Match[str]) -> bool:
