@@ -1,4 +1,4 @@
-"""Measures the gate on a set of labelled snippets: what is caught, what is stopped in vain, twins distinguished.
+"""Measures the gate on a set of labelled snippets: what is caught, what is stopped in vain, how twins differ.
 
 In: lines of `{"id", "language", "kind", "category", "pair", "source"}`. `kind` is `risky`, `harmless` or
 `twin`: a harmless snippet that looks like the risky one whose id is its `pair`. Out: shares of each kind, and

@@ -643,7 +643,26 @@ def _evaluate_branch(script: Script, node: Node) -> Value:
     return UNKNOWN
 
 
+# A loop whose condition is always true, what leaves it or waits in it, and what each turn adds.
+_ENDLESS: Final = re.compile(
+    r"(?:while\s*+\(\s*+(?:true|1)\s*+\)|for\s*+\(\s*+;\s*+;|do\b.*while\s*+\(\s*+(?:true|1)\s*+\))",
+    re.DOTALL,
+)
+_LEAVES: Final = re.compile(r"\b(?:break|return|throw|await|yield|process\.exit)\b")
+_ADDS: Final = re.compile(
+    r"\.(?:push|unshift|add|set|append|concat|write|appendFileSync|writeFileSync)\(|\+=(?!\s*+\d)"
+    r"|\b(?:spawn|fork|exec|Worker|alloc)\("
+)
+
+
+def _judge_endless_loop(script: Script, node: Node) -> None:
+    text = script.text(node)
+    if _ENDLESS.match(text) and not _LEAVES.search(text) and _ADDS.search(text):
+        script.add("resource.endless", node, "a loop without an end adds to what it holds")
+
+
 def _evaluate_loop(script: Script, node: Node) -> Value:
+    _judge_endless_loop(script, node)
     return script.repeat(lambda: _evaluate_branch(script, node), node)
 
 

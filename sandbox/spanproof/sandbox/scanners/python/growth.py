@@ -26,7 +26,9 @@ ENDLESS: Final = split_words("itertools.count() itertools.cycle()")
 """What a loop goes through without an end."""
 
 # Methods by which a container grows, and calls that wait, end the program, or raise where nothing is left.
-_GROWING: Final = split_words("append appendleft add extend insert write writelines put update")
+_GROWING: Final = split_words(
+    "append appendleft add extend insert write writelines put update start fork submit Popen"
+)
 _WAITING: Final = split_words(
     "sleep get recv accept input read readline wait join poll select exit _exit next pop"
 )
