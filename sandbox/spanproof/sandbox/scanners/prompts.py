@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -24,6 +24,8 @@ from spanproof.sandbox.scanners.source import START, Source, lower_case
 _GAP: Final = r"(?:(?![.!?]\s)[\s\W]){1,6}"
 # Characters within which signs of different kinds add up: a long paragraph.
 _NEAR: Final = 600
+# Characters on each side of a sign within which a quotation mark encloses it: a sentence.
+_QUOTED: Final = 80
 # Points of signs at which a text is reviewed.
 _REVIEWED: Final = 3
 # Points at which an instruction in a document is denied; `[points]` says how many each kind has.
@@ -97,9 +99,16 @@ def scan(context: Context, source: Source) -> None:
 
 
 def _iter_signs(text: str) -> Iterator[Sign]:
-    """Yield the signs in a text in lower case."""
-    for kind, pattern in _KINDS.items():
-        for found in pattern.finditer(text):
+    """Yield the signs in a text in lower case; those of texts for people only where a model is spoken to."""
+    to_models = [*_iter_signs_of(text, [kind for kind in _KINDS if kind not in _WITH_OTHERS])]
+    yield from to_models
+    if to_models:
+        yield from _iter_signs_of(text, [kind for kind in _KINDS if kind in _WITH_OTHERS])
+
+
+def _iter_signs_of(text: str, kinds: Collection[str]) -> Iterator[Sign]:
+    for kind in kinds:
+        for found in _KINDS[kind].finditer(text):
             if not _is_negated(text, kind, found.start()) and not _is_quoted(text, found):
                 yield Sign(kind, *found.span())
 
@@ -132,7 +141,7 @@ def _is_negated(text: str, kind: str, start: int) -> bool:
 def _is_quoted(text: str, found: re.Match[str]) -> bool:
     """Whether a text speaks about such an order and quotes it."""
     start, end = found.span()
-    before, after = text[max(start - 30, 0) : start], text[end : end + 60]
+    before, after = text[max(start - _QUOTED, 0) : start], text[end : end + _QUOTED]
     in_quotes = not _QUOTES.isdisjoint(before) and not _QUOTES.isdisjoint(after)
     return in_quotes and _MENTION.search(text[max(start - _NEAR, 0) : end + _NEAR]) is not None
 
