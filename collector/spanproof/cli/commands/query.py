@@ -18,6 +18,7 @@ from spanproof.cli.options.rows import RowsOutput, with_rows_options
 from spanproof.cli.options.store import opened_store, parse_span, store_option
 from spanproof.cli.output.console import console, inform
 from spanproof.cli.output.hostile import clean_line
+from spanproof.cli.output.listing import make_listing
 from spanproof.cli.output.verdicts import STATE_STYLES
 from spanproof.cli.output.words import format_amount, format_time
 from spanproof.cli.problems import UsageProblem
@@ -149,7 +150,7 @@ def command(
     if rows:
         console.print(_build_table(rows, by, wanted, Rate(rate), timed=step is not None, compare=compare))
         for cause in causes[:_MOST_CAUSES]:
-            console.print(Text(f"  {cause.state.value}: {clean_line(cause.words, 100)}"))
+            console.print(Text(f"  {cause.state.value}: {clean_line(cause.words)}"))
     else:
         inform(f"no {wanted} in the last {since}")
     return EXIT_PASS
@@ -227,13 +228,11 @@ def _build_table(
     names += ["open"] if has_open else []
     names += ["not judged"]
     names += ["before", "change"] if compare and not measured else []
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in names:
-        table.add_column(name, no_wrap=True)
+    table = make_listing(*names)
     for row in rows:
         group, counted = row.group, row.group.verdicts
         cells: list[Text | str] = [format_time(group.start_ns)] if timed else []
-        cells += [clean_line(value or "(not said)", 40) for value in group.values]
+        cells += [clean_line(value or "(not said)") for value in group.values]
         if measured:
             amounts = (group.raw_mean, group.raw_p50, group.raw_p95)
             cells += ["–" if each is None else format_amount(each, group.unit) for each in amounts]
