@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 import yaml
 from golden_traces import AGENT, trace_in_short
+from tests.plugins.scripted_sandbox import ScriptedSandbox, ScriptedStep
 
 from spanproof.evaluators.casetests import read_tests
 from spanproof.evaluators.engine import Engine
@@ -26,7 +27,6 @@ from spanproof.evaluators.model import TraceEvaluation
 from spanproof.evaluators.presence import NoCode
 from spanproof.evaluators.replay import FixtureBook, FixtureSet
 from spanproof.sandbox import Attempt, AttemptKind, Database, Execution, FailureClass, Sandbox
-from spanproof.sandbox.backends.scripted import ScriptedSandbox, ScriptedStep
 from spanproof.sandbox.policy_file import parse_policy
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import Errored, Judgement, Layer, Outcome, Score, Scored, Skipped

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel, JsonValue
 from pydantic.fields import FieldInfo
@@ -117,28 +117,41 @@ def _format_bound(constraint: Any) -> str:
     return ""
 
 
+_TYPE_NAMES: Final[Mapping[Any, str]] = {
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    str: "text",
+    Path: "path",
+    type(None): "null",
+    JsonValue: "any value",
+}
+
+
 def _name_type(annotation: Any) -> str:
     origin = get_origin(annotation)
+    arguments = get_args(annotation)
+    if origin is None:
+        return _name_plain_type(annotation)
     if origin is Annotated:
-        return "section" if any(_find_members(annotation)) else _name_type(get_args(annotation)[0])
+        return "section" if any(_find_members(annotation)) else _name_type(arguments[0])
     if origin in {Union, types.UnionType}:
-        return " or ".join(_name_type(argument) for argument in get_args(annotation))
+        return " or ".join(map(_name_type, arguments))
     if origin is Literal:
-        return "one of " + ", ".join(f"`{value}`" for value in get_args(annotation))
-    if origin is tuple:
-        return f"list of {_name_type(get_args(annotation)[0])}"
-    if origin is not None:
-        return "mapping"
-    if annotation is type(None):
-        return "null"
-    if annotation is JsonValue:
-        return "any value"
-    names = {bool: "boolean", int: "integer", float: "number", str: "text", Path: "path"}
-    if annotation in names:
-        return names[annotation]
+        return _name_choice(arguments)
+    return f"list of {_name_type(arguments[0])}" if origin is tuple else "mapping"
+
+
+def _name_plain_type(annotation: Any) -> str:
+    if annotation in _TYPE_NAMES:
+        return _TYPE_NAMES[annotation]
     if isinstance(annotation, type) and issubclass(annotation, Enum):
-        return "one of " + ", ".join(f"`{member.value}`" for member in annotation)
+        return _name_choice(member.value for member in annotation)
     return "section" if _is_section(annotation) else "secret text"
+
+
+def _name_choice(values: Iterable[object]) -> str:
+    return "one of " + ", ".join(f"`{value}`" for value in values)
 
 
 def _format_default(info: FieldInfo) -> str:
