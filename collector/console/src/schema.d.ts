@@ -244,6 +244,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/traces/{trace_id}/images/{image_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Image
+         * @description Return the content of an image that a span of the trace holds.
+         */
+        get: operations["image_api_v1_traces__trace_id__images__image_id__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/traces/{trace_id}/scores": {
         parameters: {
             query?: never;
@@ -3902,6 +3922,34 @@ export interface components {
             project: string;
         };
         /**
+         * TraceImage
+         * @description An image that a span of the trace holds; shown and not judged.
+         */
+        TraceImage: {
+            /**
+             * Id
+             * @description Of its content.
+             */
+            id: string;
+            /** Span Id */
+            span_id: string;
+            /**
+             * Attribute
+             * @description Name of the span's attribute that holds it.
+             */
+            attribute: string;
+            /**
+             * Media Type
+             * @enum {string}
+             */
+            media_type: "image/png" | "image/jpeg" | "image/gif" | "image/webp";
+            /**
+             * Bytes
+             * @description Its size.
+             */
+            bytes: number;
+        };
+        /**
          * TraceList
          * @description Traces, in the requested order.
          */
@@ -3941,6 +3989,11 @@ export interface components {
             runs: components["schemas"]["Run"][];
             /** Feedback */
             feedback: components["schemas"]["Feedback"][];
+            /**
+             * Images
+             * @description What `/traces/{trace_id}/images/{image_id}` serves, 40 at most.
+             */
+            images: components["schemas"]["TraceImage"][];
         };
         /**
          * TraceRow
@@ -5279,6 +5332,95 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Snippet"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is none */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description several projects have a trace with this id */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not valid, or parameters do not fit together */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    image_api_v1_traces__trace_id__images__image_id__get: {
+        parameters: {
+            query?: {
+                /** @description Of the trace, where several projects have one with this id. */
+                project?: string | null;
+            };
+            header?: never;
+            path: {
+                trace_id: string;
+                image_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/png": unknown;
+                    "image/jpeg": unknown;
+                    "image/gif": unknown;
+                    "image/webp": unknown;
                 };
             };
             /** @description a parameter is unknown or cannot be read */

@@ -37,7 +37,7 @@ def test_what_a_user_says_to_a_model_is_not_denied(text: str) -> None:
 
 
 def test_most_orders_of_other_kinds_are_refused_and_instructions_for_people_are_not() -> None:
-    more = yaml.safe_load(_SET.with_name("more_documents.yaml").read_text(encoding="utf-8"))
+    more = load_golden(_SET.with_name("more_documents.yaml"))
     injected = [Pipeline().scan("document", text).verdict for text in more["injections"]]
     harmless = [Pipeline().scan("document", text).verdict for text in more["harmless"]]
     assert injected.count(Verdict.DENY) >= 0.85 * len(injected)

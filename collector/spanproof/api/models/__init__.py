@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from spanproof.failures import ClusterState
 from spanproof.trace import Cause, ClaimVerdict, Layer, State
+from spanproof.trace.images import MOST_IMAGES, MediaType
 
 
 class Answer(BaseModel):
@@ -542,6 +543,16 @@ class Feedback(Answer):
     comment: str | None
 
 
+class TraceImage(Answer):
+    """An image that a span of the trace holds; shown and not judged."""
+
+    id: str = Field(description="Of its content.")
+    span_id: str
+    attribute: str = Field(description="Name of the span's attribute that holds it.")
+    media_type: MediaType
+    bytes: int = Field(description="Its size.")
+
+
 class TracePage(Answer):
     """One trace whole."""
 
@@ -553,6 +564,9 @@ class TracePage(Answer):
     spans_left_out: int
     runs: list[Run]
     feedback: list[Feedback]
+    images: list[TraceImage] = Field(
+        description=f"What `/traces/{{trace_id}}/images/{{image_id}}` serves, {MOST_IMAGES} at most."
+    )
 
 
 class SpanPage(Answer):

@@ -18,6 +18,8 @@ from spanproof.cli.input.jsonl import Row, answer_lines, read_text_field, refuse
 from spanproof.cli.options.policy import load_pipeline, policy_option
 from spanproof.cli.output.console import SCAN_STYLES, console, pick, print_json
 from spanproof.cli.output.hostile import escape_controls
+from spanproof.cli.output.listing import MOST_GREEN_ROWS
+from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
 from spanproof.sandbox.scanners.model import Finding, Scan, Verdict
 from spanproof.sandbox.scanners.pipeline import Pipeline
@@ -59,13 +61,19 @@ def command(
     # All of them first: a file that cannot be read is reported before anything is scanned.
     programs = [program for name in files for program in read_code(name, language)]
     scans = [(program.name, program.language, _scan(pipeline, program)) for program in programs]
+    is_all_green = len(scans) > MOST_GREEN_ROWS and not any(
+        scan.findings or scan.verdict is not Verdict.ALLOW for _, _, scan in scans
+    )
     if as_sarif:
         print_json(build_sarif_log([(name, scan) for name, _, scan in scans], docs_url))
     for name, found, scan in [] if as_sarif else scans:
         if as_json:
             print_json({"file": name, "language": found, **_as_row(scan)})
-        else:
+        elif not is_all_green:
             _show(name, scan)
+    if is_all_green and not (as_json or as_sarif):
+        counted = format_count(len(scans), "program")
+        console.print(Text.assemble(("allow", SCAN_STYLES["allow"]), f"  {counted}, no finding"))
     return EXIT_GATE_FAILED if any(scan.verdict is Verdict.DENY for _, _, scan in scans) else EXIT_PASS
 
 
