@@ -471,14 +471,13 @@ def build_column(
 
 def _describe_comparison(compared: Comparison | None) -> dict[str, Any]:
     """Return the fields of a column that compare it with the baseline."""
-    difference = None if compared is None else compared.difference
-    return {
-        "difference": difference.mean if difference else None,
-        "difference_low": difference.low if difference else None,
-        "difference_high": difference.high if difference else None,
-        "fixed": len(compared.fixed) if compared else 0,
-        "regressed": len(compared.regressed) if compared else 0,
-    }
+    if compared is None or compared.difference is None:
+        fields: dict[str, Any] = dict.fromkeys(("difference", "difference_low", "difference_high"))
+    else:
+        low, high = compared.difference.low, compared.difference.high
+        fields = {"difference": compared.difference.mean, "difference_low": low, "difference_high": high}
+    fixed, regressed = (len(compared.fixed), len(compared.regressed)) if compared else (0, 0)
+    return {**fields, "fixed": fixed, "regressed": regressed}
 
 
 def _collect_rates(results: Mapping[str, CaseResult]) -> dict[str, float]:
