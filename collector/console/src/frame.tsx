@@ -36,7 +36,7 @@ const PAGE_KEYS: [RegExp, [string, string][]][] = [
     /^\/(traces|trials)\/./,
     [["j k", "next and previous step"], ["o", "open and close the details of a step"], ["[ ]", "previous and next layer"], ["Esc", "leave a claim"]],
   ],
-  [/^\/review$/, [["j k", "next and previous card"], ["a", "agree"], ["d", "disagree"], ["s", "skip the card"]]],
+  [/^\/review$/, [["j k", "next and previous card"], ["a", "agree"], ["d", "disagree"], ["s", "skip the card"], ["m", "take the card, or give it back"]]],
 ];
 
 export function Frame() {

@@ -170,7 +170,7 @@ export function Cli({ line }: { line: string }) {
   const copy = () => void navigator.clipboard?.writeText(line).then(() => setCopied(true));
   return (
     <p className="cli">
-      <span>The same on a terminal:</span> <code>{line}</code>
+      <span>The same on a terminal:</span> <code><Plain text={line} /></code>
       <Button size="compact-xs" leftSection={<Copy size={12} />} onClick={copy}>{copied ? "copied" : "copy"}</Button>
     </p>
   );

@@ -448,6 +448,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/alerts/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Deliveries
+         * @description Return how far each notification got at each target, the newest first.
+         */
+        get: operations["deliveries_api_v1_alerts_deliveries_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Save Rule
+         * @description Keep a rule: `serve` watches it from its next reading on.
+         */
+        post: operations["save_rule_api_v1_alerts_rules_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/rules/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove Rule
+         * @description Remove a rule that a person made; its alerts end.
+         */
+        delete: operations["remove_rule_api_v1_alerts_rules__name__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/alerts/{alert_id}/acknowledgement": {
         parameters: {
             query?: never;
@@ -974,6 +1034,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/review/assignments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Assign
+         * @description Assign a verdict to a person, or to nobody.
+         */
+        post: operations["assign_api_v1_review_assignments_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/labels": {
         parameters: {
             query?: never;
@@ -1139,6 +1219,16 @@ export interface components {
             alerts: components["schemas"]["AlertRow"][];
             /** Silences */
             silences: components["schemas"]["SilenceRow"][];
+            /**
+             * Made
+             * @description The rules that people made in the console.
+             */
+            made: components["schemas"]["MadeRuleRow"][];
+            /**
+             * Targets
+             * @description Targets of the configuration, which such a rule may name.
+             */
+            targets: string[];
         };
         /**
          * AlertRow
@@ -1265,6 +1355,11 @@ export interface components {
             };
             /** Notify */
             notify: string[];
+            /**
+             * Made By
+             * @description Who made it in the console; empty of a rule of the configuration.
+             */
+            made_by: string;
         };
         /**
          * AlertScore
@@ -1354,6 +1449,24 @@ export interface components {
              * @description Keep it as a case of this suite, as a writer of all projects.
              */
             suite?: string | null;
+        };
+        /**
+         * Assigned
+         * @description Who reviews a verdict.
+         */
+        Assigned: {
+            /** Trace Id */
+            trace_id: string;
+            /** Run Span Id */
+            run_span_id: string;
+            layer: components["schemas"]["Layer"];
+            /** Assignee */
+            assignee: string;
+            /**
+             * Due Ns
+             * @description Unix time in nanoseconds.
+             */
+            due_ns: number;
         };
         /**
          * Attempt
@@ -1868,6 +1981,43 @@ export interface components {
              * @default
              */
             note: string;
+        };
+        /**
+         * DeliveryList
+         * @description Deliveries of notifications, the newest first.
+         */
+        DeliveryList: {
+            /** Deliveries */
+            deliveries: components["schemas"]["DeliveryRow"][];
+        };
+        /**
+         * DeliveryRow
+         * @description How far a notification got at one target.
+         */
+        DeliveryRow: {
+            /** Notification */
+            notification: string;
+            /** Rule */
+            rule: string;
+            /** Target */
+            target: string;
+            /**
+             * State
+             * @description `trying`, `undelivered`, `delivered`, `superseded` or `given_up`.
+             */
+            state: string;
+            /** Attempts */
+            attempts: number;
+            /**
+             * Error
+             * @description Of the last attempt that failed, with the time of the next one.
+             */
+            error: string;
+            /**
+             * At Ns
+             * @description Unix time in nanoseconds.
+             */
+            at_ns: number;
         };
         /**
          * Doctor
@@ -2611,6 +2761,31 @@ export interface components {
             kappa_high: number | null;
         };
         /**
+         * MadeRuleRow
+         * @description A rule that a person made in the console.
+         */
+        MadeRuleRow: {
+            /** Name */
+            name: string;
+            /**
+             * Text
+             * @description The rule in YAML.
+             */
+            text: string;
+            /** Author */
+            author: string;
+            /**
+             * Saved Ns
+             * @description Unix time in nanoseconds.
+             */
+            saved_ns: number;
+            /**
+             * Problem
+             * @description Why it is not watched; else empty.
+             */
+            problem: string;
+        };
+        /**
          * MatrixRow
          * @description One case over the experiments, in the order of the columns; null where it was not run.
          */
@@ -2695,6 +2870,39 @@ export interface components {
             comment: string;
         };
         /**
+         * NewAssignment
+         * @description A verdict is assigned to a person; the former assignment of it is replaced.
+         */
+        NewAssignment: {
+            /** Trace Id */
+            trace_id: string;
+            /** Run Span Id */
+            run_span_id: string;
+            layer: components["schemas"]["Layer"];
+            /**
+             * Assignee
+             * @description Empty is nobody any more.
+             */
+            assignee: string;
+            /**
+             * Due Ns
+             * @description By when; 0 is no date.
+             * @default 0
+             */
+            due_ns: number;
+            /**
+             * Author
+             * @description Who assigns it.
+             * @default human
+             */
+            author: string;
+            /**
+             * Project
+             * @description Of the trace, where several projects have one with this id.
+             */
+            project?: string | null;
+        };
+        /**
          * NewCases
          * @description Runs to be added to a suite as cases.
          */
@@ -2764,6 +2972,19 @@ export interface components {
             first_ns: number;
         };
         /**
+         * NewRule
+         * @description A rule to be kept; one of the same name is replaced.
+         */
+        NewRule: {
+            /**
+             * Rule
+             * @description As in `alerts` of a configuration, in YAML; `notify` names targets of the configuration.
+             */
+            rule: string;
+            /** Author */
+            author: string;
+        };
+        /**
          * NewSilence
          * @description A silence to be written.
          */
@@ -2792,7 +3013,7 @@ export interface components {
         NewTrial: {
             /**
              * Rule
-             * @description As in `alerts` of a configuration, in YAML.
+             * @description As in `alerts` of a configuration, in YAML; `notify` names targets of the configuration.
              */
             rule: string;
             /**
@@ -4305,6 +4526,18 @@ export interface components {
              * @description The facts behind the verdict, the strongest first.
              */
             evidence: components["schemas"]["Fact"][];
+            /** Project */
+            project: string;
+            /**
+             * Assignee
+             * @description Who is to review it; empty is nobody.
+             */
+            assignee: string;
+            /**
+             * Due Ns
+             * @description By when; 0 is no date.
+             */
+            due_ns: number;
             /**
              * Sentences
              * @description Of groundedness, the sentences to rule on: the open ones, in order.
@@ -6179,6 +6412,264 @@ export interface operations {
             };
             /** @description no valid token */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not valid, or parameters do not fit together */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deliveries_api_v1_alerts_deliveries_get: {
+        parameters: {
+            query?: {
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryList"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not valid, or parameters do not fit together */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    save_rule_api_v1_alerts_rules_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewRule"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MadeRuleRow"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description this request may not write */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is none */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the configuration has a rule of this name */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not valid, or parameters do not fit together */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    remove_rule_api_v1_alerts_rules__name__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MadeRuleRow"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description this request may not write */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is none */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not JSON */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8207,6 +8698,8 @@ export interface operations {
                 layer?: components["schemas"]["Layer"] | null;
                 /** @description How far back, in hours. */
                 hours?: number;
+                /** @description Only what this person is to review. */
+                assignee?: string | null;
                 limit?: number;
                 project?: string | null;
                 service?: string | null;
@@ -8247,6 +8740,110 @@ export interface operations {
             };
             /** @description no valid token */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not valid, or parameters do not fit together */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    assign_api_v1_review_assignments_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewAssignment"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Assigned"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description this request may not write */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is none */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description several projects have a trace with this id */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not JSON */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };

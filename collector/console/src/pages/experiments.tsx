@@ -98,7 +98,7 @@ function Result({ page }: { page: Page }) {
     <>
       <PageTitle text={page.name ?? page.title} state={page.state} />
       <div className="head-of-run">
-        <h1><ResultMark state={page.state} /> <Plain text={page.headline} /></h1>
+        <h1><StateMark state={page.state} text="" /> <Plain text={page.headline} /></h1>
         <div><Counts counts={page.counts} /></div>
         <div className="dim"><Plain text={page.title} /></div>
       </div>
