@@ -96,9 +96,11 @@ def test_latency_tokens_and_cost_are_counted_over_time_and_by_agent(app):
     found = app.get(f"/api/v1/usage?hours={YEARS}").json()
     (point,) = found["points"]
     assert (point["traces"], point["p50_s"], point["tokens"], point["cost_usd"]) == (1, 0.09, 0, None)
+    assert (point["failed"], point["open"], point["passed"]) == (1, 0, 0)
     (share,) = found["shares"]
     assert (share["agent"], share["runs"], share["tokens"]) == ("pricing agent", 1, 0)
     assert app.get(f"/api/v1/usage?hours={YEARS}&agent=nobody").json()["shares"] == []
+    assert app.get(f"/api/v1/usage?hours={YEARS}&state=open&text=tea&by_model=false").json()["points"] == []
 
 
 def test_a_rule_is_tried_over_the_past(app):

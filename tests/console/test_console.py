@@ -116,6 +116,14 @@ def test_a_view_is_saved_for_all_readers_and_removed(open_page):
     page.get_by_role("link", name="cents <b>").wait_for(state="detached")
 
 
+def test_charts_count_the_traces_of_the_list_over_time(open_page):
+    page = open_page("/traces?q=58.00 since:366d")
+    charts = page.locator(".charts")
+    assert "✗ 1 failed" in charts.inner_text()
+    assert charts.locator(".failed").count() == 1
+    assert "p95" in charts.inner_text()
+
+
 def test_facets_count_within_the_filter(open_page):
     page = open_page("/traces?q=58.00")
     page.get_by_role("button", name="facets").click()

@@ -15,7 +15,6 @@ export { Missing } from "./controls";
 const Finder = lazy(() => import("./finder"));
 
 const COUNTED = 200;
-const YEAR = "8784";
 
 // Second keys of `g`.
 const GO_KEYS: Record<string, string> = {
@@ -147,16 +146,16 @@ function Navigation({ label, page }: { label: string; page: PageEntry | undefine
 
 function ProjectSelect() {
   const chosen = chosenProject();
-  const known = useSteadyAnswer<Schema["Values"]>("dimensions/project", { hours: YEAR, limit: "50" });
-  const names = new Set([...(known?.values ?? []), ...(chosen === null ? [] : [chosen])]);
-  const named = [...names].filter(Boolean);
+  const known = useSteadyAnswer<Schema["Projects"]>("projects");
+  const named = [...new Set([...(known?.projects ?? []), ...(chosen === null ? [] : [chosen])])];
   if (!named.length) return null;
+  const every = known?.every === false ? [] : [{ value: "", label: "every project" }];
   return (
     <NativeSelect
       className="project"
       aria-label="Project"
       value={chosen ?? ""}
-      data={[{ value: "", label: "every project" }, ...named]}
+      data={[...every, ...named]}
       onChange={(event) => go(addressWith({ project: event.currentTarget.value || null }))}
     />
   );

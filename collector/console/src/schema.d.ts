@@ -33,7 +33,7 @@ export interface paths {
         };
         /**
          * Usage
-         * @description Return latency, tokens and cost over time, and tokens and cost by agent and model.
+         * @description Return states, latency, tokens and cost of traces over time, and tokens and cost by agent and model.
          */
         get: operations["usage_api_v1_usage_get"];
         put?: never;
@@ -56,6 +56,26 @@ export interface paths {
          * @description Return verdicts by the values of one dimension, the commonest values first.
          */
         get: operations["cohorts_api_v1_cohorts__dimension__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Projects
+         * @description Return the projects that the reader's token reads.
+         */
+        get: operations["projects_api_v1_projects_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1045,7 +1065,7 @@ export interface paths {
         put?: never;
         /**
          * Assign
-         * @description Assign a verdict to a person, or to nobody.
+         * @description Assign a verdict to a person, or take it back.
          */
         post: operations["assign_api_v1_review_assignments_post"];
         delete?: never;
@@ -2881,7 +2901,7 @@ export interface components {
             layer: components["schemas"]["Layer"];
             /**
              * Assignee
-             * @description Empty is nobody any more.
+             * @description Empty takes it back.
              */
             assignee: string;
             /**
@@ -3191,6 +3211,11 @@ export interface components {
              * @description Our verdict; null where there is none.
              */
             ours: string | null;
+            /**
+             * Project
+             * @description Of the trace; empty where the label names none.
+             */
+            project: string;
         };
         /**
          * Problem
@@ -3211,6 +3236,19 @@ export interface components {
              * @description What is wrong with which input, and what to do.
              */
             detail: string;
+        };
+        /**
+         * Projects
+         * @description The projects that a reader's token reads.
+         */
+        Projects: {
+            /** Projects */
+            projects: string[];
+            /**
+             * Every
+             * @description Whether the token reads all of them at once.
+             */
+            every: boolean;
         };
         /**
          * Promoted
@@ -3636,6 +3674,11 @@ export interface components {
             trace_id: string;
             /** Run Span Id */
             run_span_id?: string | null;
+            /**
+             * Project
+             * @description Of the trace, where several projects have one with this id.
+             */
+            project?: string | null;
         };
         /**
          * RunRow
@@ -4319,7 +4362,7 @@ export interface components {
         };
         /**
          * Usage
-         * @description Latency, tokens and cost over time, and by agent and model.
+         * @description States, latency, tokens and cost over time, and tokens and cost by agent and model.
          */
         Usage: {
             /**
@@ -4357,6 +4400,12 @@ export interface components {
             start_ns: number;
             /** Traces */
             traces: number;
+            /** Failed */
+            failed: number;
+            /** Open */
+            open: number;
+            /** Passed */
+            passed: number;
             /**
              * P50 S
              * @description Of their latency.
@@ -4530,7 +4579,7 @@ export interface components {
             project: string;
             /**
              * Assignee
-             * @description Who is to review it; empty is nobody.
+             * @description Who is to review it; empty is no person.
              */
             assignee: string;
             /**
@@ -4661,7 +4710,19 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description How far back, in hours. */
-                hours?: number;
+                hours?: number | null;
+                /** @description Also tokens and cost by agent and model. */
+                by_model?: boolean;
+                /** @description Only traces with (or without) a run that fails. */
+                failing?: boolean | null;
+                /** @description Only traces in this state. */
+                state?: components["schemas"]["State"] | null;
+                /** @description With `failing`: which layer fails; with `state`: which is in it. */
+                layer?: components["schemas"]["Layer"] | null;
+                /** @description Each is in a task, an answer, code or an output, in any case. */
+                text?: string[];
+                /** @description Only with a rating of this kind, as `thumbs_down`. */
+                feedback?: string | null;
                 project?: string | null;
                 service?: string | null;
                 agent?: string | null;
@@ -4673,6 +4734,12 @@ export interface operations {
                 release?: string | null;
                 /** @description DIMENSION=VALUE; any dimension, as `attribute:tenant.id=acme`. */
                 where?: string[];
+                /** @description Took at least so long. */
+                min_seconds?: number | null;
+                /** @description Took at least so many. */
+                min_tokens?: number | null;
+                /** @description Cost at least so much. */
+                min_cost_usd?: number | null;
             };
             header?: never;
             path?: never;
@@ -4765,6 +4832,66 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Cohorts"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not valid, or parameters do not fit together */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    projects_api_v1_projects_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Projects"];
                 };
             };
             /** @description a parameter is unknown or cannot be read */
@@ -7073,6 +7200,8 @@ export interface operations {
                 before: string;
                 /** @description `traces/<id>` or `traces/<id>/<run>` of the store, `trials/<experiment>/<case>/<number>` or `cases/<suite>/<case>` of the workspace. */
                 after: string;
+                /** @description Of the trace, where several projects have one with this id. */
+                project?: string | null;
             };
             header?: never;
             path?: never;
@@ -7375,6 +7504,8 @@ export interface operations {
     sessions_api_v1_sessions_get: {
         parameters: {
             query?: {
+                /** @description Only of this project. */
+                project?: string | null;
                 /** @description How far back, in hours. */
                 hours?: number;
                 /** @description Rows at most. */
@@ -7441,7 +7572,10 @@ export interface operations {
     };
     session_api_v1_sessions__session_id__get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only of this project. */
+                project?: string | null;
+            };
             header?: never;
             path: {
                 session_id: string;
@@ -8881,6 +9015,8 @@ export interface operations {
                 layer?: components["schemas"]["Layer"] | null;
                 /** @description Only those that are not our verdict. */
                 wrong?: boolean;
+                /** @description Only of this project. */
+                project?: string | null;
                 /** @description Rows at most. */
                 limit?: number;
                 /** @description `next` of the page before. */
@@ -9049,7 +9185,10 @@ export interface operations {
     };
     agree_api_v1_agreement_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only of this project. */
+                project?: string | null;
+            };
             header?: never;
             path?: never;
             cookie?: never;

@@ -17,7 +17,7 @@ class Assignment:
 
     Attributes:
         project, trace_id, run_span_id, layer: the verdict.
-        assignee: who is to review it; empty is nobody any more.
+        assignee: who is to review it; empty takes the verdict back.
         due_ns: by when, Unix nanoseconds; 0 is no date.
         author: who assigned it.
     """
@@ -52,7 +52,10 @@ class Assignments:
                 " ORDER BY assigned_ns DESC, trace_id, run_span_id, layer LIMIT {limit:UInt32}",
                 parameters={"limit": _MOST_ASSIGNMENTS},
             ).result_rows
-        return [Assignment(*row[:5], int(row[5]), row[6], int(row[7])) for row in rows]
+        return [
+            Assignment(row[0], row[1], row[2], row[3], row[4], int(row[5]), row[6], int(row[7]))
+            for row in rows
+        ]
 
     def save(self, assignment: Assignment) -> None:
         """Assign a verdict; the former assignment of it is replaced."""

@@ -488,7 +488,7 @@ SAVED_VIEWS = Table(
 )
 
 REVIEW_ASSIGNMENTS = Table(
-    # Who reviews a verdict, and by when; an empty assignee is nobody any more.
+    # Who reviews a verdict, and by when; an empty assignee takes it back.
     "review_assignments",
     (
         ("project", _WORD),

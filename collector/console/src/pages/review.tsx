@@ -58,11 +58,11 @@ export function Review() {
             {(found) =>
               found.labels.length ? (
                 <>
-                  <Promote runs={found.labels.map(({ trace_id, run_span_id }) => ({ trace_id, run_span_id }))} label={`export ${found.labels.length} as cases`} />
+                  <Promote runs={found.labels.map(({ trace_id, run_span_id, project }) => ({ trace_id, run_span_id, project: project || undefined }))} label={`export ${found.labels.length} as cases`} />
                   <ul className="behind">
                     {found.labels.map((each, index) => (
                       <li key={index}>
-                        <RunLink trace={each.trace_id} run={each.run_span_id} /> {each.layer}: <Plain text={`${each.author} says ${each.verdict}, we said ${each.ours}. ${each.note}`} />
+                        <RunLink trace={each.trace_id} run={each.run_span_id} project={each.project} /> {each.layer}: <Plain text={`${each.author} says ${each.verdict}, we said ${each.ours}. ${each.note}`} />
                       </li>
                     ))}
                   </ul>
@@ -197,7 +197,7 @@ function AssignForm({ card, reload }: { card: Card; reload: () => void }) {
           assigned to <Plain text={card.assignee} />
           {card.due_ns ? <>, due <span className={card.due_ns < Date.now() * 1e6 ? "verdict fail" : undefined}><Time ns={card.due_ns} /></span></> : null}
         </span>
-      ) : <span className="dim">assigned to nobody</span>}
+      ) : <span className="dim">not assigned</span>}
       <Button size="compact-xs" data-key="m" disabled={sending.busy} onClick={() => (isMine ? assign("", 0) : assign(author(), (Date.now() + USUAL_DAYS * DAY_MS) * 1e6))}>
         {isMine ? "give it back" : "take it"}
       </Button>
@@ -219,7 +219,7 @@ function WaitingCard({ card, isChosen, settle, reload }: WaitingParts) {
   return (
     <section className="card" data-chosen={isChosen || undefined}>
       <div>
-        <Outcome outcome={outcome} /> {layer} of <RunLink trace={card.trace_id} run={card.run_span_id} text={card.agent || "run"} />{" "}
+        <Outcome outcome={outcome} /> {layer} of <RunLink trace={card.trace_id} run={card.run_span_id} project={card.project} text={card.agent || "run"} />{" "}
         <span className="dim"><Plain text={card.release} /> <Time ns={card.started_ns} relative /></span>
       </div>
       <AssignForm card={card} reload={reload} />
@@ -250,18 +250,18 @@ function WaitingCard({ card, isChosen, settle, reload }: WaitingParts) {
           </ul>
         </details>
       ) : null}
-      <Judge trace={card.trace_id} run={card.run_span_id} layer={layer} ours={outcome.state ?? outcome.verdict} onDone={(said) => settle(`${said} That settles ${layer} of ${card.agent || "the run"}.`)} />
+      <Judge trace={card.trace_id} project={card.project} run={card.run_span_id} layer={layer} ours={outcome.state ?? outcome.verdict} onDone={(said) => settle(`${said} That settles ${layer} of ${card.agent || "the run"}.`)} />
     </section>
   );
 }
 
 /** Agree or disagree with a verdict, with a note and the right answer. */
-export function Judge({ trace, run, layer, ours, onDone }: { trace: string; run: string; layer: Layer; ours: string; onDone?: (said: string) => void }) {
+export function Judge({ trace, project, run, layer, ours, onDone }: { trace: string; project?: string; run: string; layer: Layer; ours: string; onDone?: (said: string) => void }) {
   const sending = useSend();
   const [note, setNote] = useState("");
   const [correction, setCorrection] = useState("");
   const label = (verdict: "pass" | "fail") => {
-    const body = { trace_id: trace, run_span_id: run, layer, verdict, note, correction: correction || null, author: author() };
+    const body = { trace_id: trace, project, run_span_id: run, layer, verdict, note, correction: correction || null, author: author() };
     sending.run<Schema["PersonsLabel"]>("POST", "labels", body, (answer) => {
       const said = `${answer.author} says ${answer.verdict}.`;
       onDone?.(said);

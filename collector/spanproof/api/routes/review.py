@@ -33,6 +33,7 @@ from spanproof.api.parameters import (
     Cursor,
     Hours,
     Limit,
+    OfProject,
     compute_window,
     decode_cursor,
     encode_cursor,
@@ -107,7 +108,7 @@ def queue(
 
 @router.post("/review/assignments", status_code=201, responses=_REFUSED, dependencies=[PROJECT_WRITER])
 def assign(given: NewAssignment, store: Opened) -> Assigned:
-    """Assign a verdict to a person, or to nobody."""
+    """Assign a verdict to a person, or take it back."""
     trace_id = find_trace_id(store, given.trace_id, given.project)
     evaluation = store.evaluation(trace_id, given.project)
     if evaluation is None:
@@ -160,11 +161,14 @@ def labels(
     store: Opened,
     layer: Annotated[Layer | None, Query(description="Only on this one.")] = None,
     wrong: Annotated[bool, Query(description="Only those that are not our verdict.")] = False,
+    project: OfProject = None,
     limit: Limit = 100,
     cursor: Cursor = None,
 ) -> LabelList:
     """Return people's verdicts, newest first."""
-    rows = store.browse.labels(layer=layer, wrong=wrong, limit=limit + 1, after=decode_cursor(cursor))
+    rows = store.browse.labels(
+        layer=layer, wrong=wrong, project=project, limit=limit + 1, after=decode_cursor(cursor)
+    )
     last = rows[limit - 1] if len(rows) > limit else None
     return LabelList(
         labels=[_build_label(row) for row in rows[:limit]],
@@ -232,13 +236,14 @@ def write_label(given: NewLabel, store: Opened) -> PersonsLabel:
         note=pages.clean_text(given.note),
         given_ns=now,
         ours=ours.value if ours is not None and ours.is_judged else None,
+        project=pages.clean_text(evaluation.key.project),
     )
 
 
 @router.get("/agreement")
-def agree(store: Opened) -> AgreementPage:
+def agree(store: Opened, project: OfProject = None) -> AgreementPage:
     """Return how far each layer agrees with people: precision and recall of fails, and kappa."""
-    rows = store.browse.labels(limit=_MOST_LABELS)
+    rows = store.browse.labels(project=project, limit=_MOST_LABELS)
     found = [(layer, [row for row in rows if row.layer is layer]) for layer in Layer]
     return AgreementPage(
         layers=[_compute_agreement(layer, some) for layer, some in found if some],
@@ -353,6 +358,7 @@ def _build_label(row: LabelRow) -> PersonsLabel:
         note=pages.clean_text(row.note),
         given_ns=max(0, row.given_ns),
         ours=row.ours.value if row.ours else None,
+        project=pages.clean_text(row.project),
     )
 
 
