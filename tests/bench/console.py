@@ -147,7 +147,11 @@ def measure(browser: Browser, store: Store, name: str) -> None:
             _SCROLLS,
         )
         page.close()
-        for words, kind in (("order-77", "one trace"), ("nosuchword", "no trace"), ("box of tea", "all traces")):
+        for words, kind in (
+            ("order-77", "one trace"),
+            ("nosuchword", "no trace"),
+            ("box of tea", "all traces"),
+        ):
             print(f"{name}: words of {kind} are found in {_time_search(server.url, words):.0f} ms")
         print(f"{name}: {_time_interactions(browser, server.url)}")
     slow = sorted(frames)[int(len(frames) * 0.95)]
