@@ -97,6 +97,9 @@ class UsagePoint(Answer):
 
     start_ns: Nanoseconds
     traces: int
+    failed: int
+    open: int
+    passed: int
     p50_s: float = Field(description="Of their latency.")
     p95_s: float
     tokens: int
@@ -114,13 +117,20 @@ class UsageShare(Answer):
 
 
 class Usage(Answer):
-    """Latency, tokens and cost over time, and by agent and model."""
+    """States, latency, tokens and cost over time, and tokens and cost by agent and model."""
 
     start_ns: Nanoseconds
     end_ns: Nanoseconds
     bucket_ns: int
     points: list[UsagePoint] = Field(description="In order of time; stretches without a trace are left out.")
     shares: list[UsageShare] = Field(description="The most tokens first.")
+
+
+class Projects(Answer):
+    """The projects that a reader's token reads."""
+
+    projects: list[str]
+    every: bool = Field(description="Whether the token reads all of them at once.")
 
 
 class Values(Answer):

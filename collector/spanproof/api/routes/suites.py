@@ -156,6 +156,10 @@ class RunRef(Answer):
 
     trace_id: Annotated[str, Field(min_length=1, max_length=32)]
     run_span_id: Annotated[str | None, Field(max_length=16)] = None
+    project: Annotated[
+        str | None,
+        Field(max_length=500, description="Of the trace, where several projects have one with this id."),
+    ] = None
 
 
 class NewCases(Answer):
@@ -293,7 +297,7 @@ def promote(given: NewCases, request: Request, store: Opened) -> Promotions:
     suite = choose_new_suite(request, given.suite)
     runs = []
     for each in given.runs:
-        evaluation = store.evaluation(find_trace_id(store, each.trace_id))
+        evaluation = store.evaluation(find_trace_id(store, each.trace_id, each.project), each.project)
         if evaluation is None:
             raise make_not_found_error(each.trace_id)
         known = [run.run.span_id for run in evaluation.runs]
