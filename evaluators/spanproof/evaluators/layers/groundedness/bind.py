@@ -136,7 +136,7 @@ class ValueBinder:
             return False
         written = stated.text.split()[-1].strip("0123456789.,-")
         unit = base_form(written)
-        is_written = unit in self.task_words or unit in self.world.word_forms
+        is_written = unit in self.task_words or self.world.has_word(unit)
         if kind is Kind.QUANTITY and is_written:
             return True
         if len(self.world.base.by_kind[Kind.NUMBER]) != 1:

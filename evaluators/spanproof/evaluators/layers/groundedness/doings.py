@@ -66,13 +66,14 @@ class DoingBinder:
         self.has_calls = bool(doings)
 
     @cached_property
-    def words(self) -> frozenset[str]:
-        """Return the words of all calls, code and outputs of the run."""
-        return frozenset[str]().union(
-            *(base_forms_of(f"{doing.tool} {doing.arguments} {doing.result}") for doing, _ in self.doings),
-            *map(base_forms_of, self.texts),
-            self.world.word_forms,
-        )
+    def _words(self) -> frozenset[str]:
+        """Return the words of all calls and all code of the run."""
+        calls = (f"{doing.tool} {doing.arguments} {doing.result}" for doing, _ in self.doings)
+        return frozenset[str]().union(*map(base_forms_of, (*calls, *self.texts)))
+
+    def _is_mentioned(self, words: frozenset[str]) -> bool:
+        """Return whether a call, the code or an output of the run has one of some words."""
+        return not self._words.isdisjoint(words) or any(map(self.world.has_word, words))
 
     def bind(self, reading: Reading) -> Iterator[Claim]:
         """Yield the claims of a passage about what was done."""
@@ -131,7 +132,7 @@ class DoingBinder:
             evidence = ClaimEvidence(failed[-1].output, f"{failed[-1].tool} failed", source="output")
             return self._build_contradiction(reading, at, Cause.OTHER_STATE, evidence)
         alike = _VERBS.get(word.lemma)
-        if alike is None or not self.words.isdisjoint(base_forms_of(alike)):
+        if alike is None or self._is_mentioned(base_forms_of(alike)):
             return None
         return self._build_contradiction(reading, at, Cause.NOT_FOUND, None)
 

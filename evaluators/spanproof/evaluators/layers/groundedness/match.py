@@ -24,6 +24,8 @@ _LAST_DIGITS: Final = 4
 _RATE_WORDS: Final = frozenset[str]().union(*map(base_forms_of, load_texts("rate")))
 # How far the logarithm of a power of ten may be from a whole number.
 _LOG_STEP: Final = 1e-3
+# Kinds whose amounts have one reading only.
+_PLAIN_KINDS: Final = (Kind.NUMBER, Kind.MONEY)
 # How the reader names the columns of rows without a header.
 _UNNAMED: Final = "column "
 _DEGREE: Final = "deg"
@@ -125,6 +127,9 @@ def is_hedged_number(said: Value, hedge: Hedge, known: float, scale: float = 1.0
 
 def _is_same_amount(said: Value, hedge: Hedge, fact: Fact) -> bool:
     known = fact.value
+    is_plain = hedge is Hedge.NONE and fact.factor == 1.0 and said.other is None and known.other is None
+    if is_plain and said.kind in _PLAIN_KINDS and known.kind in _PLAIN_KINDS:
+        return is_same_number(said.number, known.number, said.step) and are_comparable(said, fact)
     if not are_comparable(said, fact):
         return False
     if said.kind is Kind.PERCENT and known.kind is Kind.NUMBER:

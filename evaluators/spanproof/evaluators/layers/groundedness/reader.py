@@ -318,7 +318,7 @@ def _match_name(reading: Reading, world: World, plain: list[int], place: int) ->
         or (first.part and first.part not in ("NOUN", "PROPN", "ADJ", "X", "VERB"))
     ):
         return None
-    rows = world.rows_by_word.get(first.form) or world.list_rows_of_month(first.form)
+    rows = world.list_rows_of_word(first.form) or world.list_rows_of_month(first.form)
     if not rows or len(rows) > 40:
         return None
     facts = [fact for cells in rows.values() for fact in cells]

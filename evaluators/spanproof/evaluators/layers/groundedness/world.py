@@ -7,10 +7,12 @@ objects in a row belong to it.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import accumulate
 from typing import Final
 
 from spanproof.evaluators.layers.groundedness.match import find_power_of_ten, is_unnamed
@@ -18,11 +20,13 @@ from spanproof.evaluators.layers.groundedness.sources.model import Source, Sourc
 from spanproof.reading.dates import MONTHS
 from spanproof.reading.documents.read import read_facts
 from spanproof.reading.field_units import FieldUnit, apply_unit, find_field_unit
+from spanproof.reading.numerals import fold_text
 from spanproof.reading.records import Fact, FactBase, Role
 from spanproof.reading.sql_facts import list_columns
 from spanproof.reading.values import NUMERIC, Kind
 from spanproof.reading.words import STOP, base_form, base_forms_of
 
+_TEXTUAL: Final = (Kind.TEXT, Kind.ID)
 _NAMING: Final = frozenset((Role.CELL, Role.KEY))
 # Fields whose values are the names of columns, and of no row.
 _HEADINGS: Final = frozenset(("columns", "fields", "header", "headers", "schema"))
@@ -43,6 +47,33 @@ FieldName = tuple[str, ...]
 def is_heading(fact: Fact) -> bool:
     """Return whether a fact names a column: it heads one, or is of a list of their names."""
     return fact.role is Role.HEADER or fact.field.lower() in _HEADINGS
+
+
+class _TextIndex:
+    """Finds the facts whose text has some characters."""
+
+    def __init__(self, facts: Sequence[Fact]) -> None:
+        self._facts = facts
+        self._text = "\n".join(fact.value.text for fact in facts)
+        self._ends = list(accumulate(len(fact.value.text) + 1 for fact in facts))
+
+    def iter_with(self, part: str) -> Iterator[Fact]:
+        """Yield the facts that have some characters, in order."""
+        at = self._text.find(part)
+        while at >= 0:
+            index = bisect_right(self._ends, at)
+            yield self._facts[index]
+            at = self._text.find(part, self._ends[index])
+
+
+def _list_name_words(fact: Fact) -> frozenset[str]:
+    """Return the words of a text cell, or those of an identifier with the identifier itself."""
+    text = fact.value.text
+    return frozenset(text.split()) if fact.value.kind is Kind.TEXT else base_forms_of(text) | {text}
+
+
+def _is_of_run(character: str) -> bool:
+    return character.isalnum() or character in "_'’"
 
 
 @dataclass
@@ -117,23 +148,33 @@ class World:
                 found[self.get_row(fact.record) if row is None else row].append(fact)
         return found
 
+    def list_rows_of_word(self, word: str) -> dict[int, list[Fact]]:
+        """Return the rows with a text cell that has a word, with the cells."""
+        rows = self._rows_of_words.get(word)
+        if rows is None:
+            found: dict[int, list[Fact]] = defaultdict(list)
+            # The base form of a word is its beginning, but for the last letter.
+            for fact in self._named.iter_with(word[:-1] or word) if word not in STOP else ():
+                if word in _list_name_words(fact):
+                    found[self.get_row(fact.record)].append(fact)
+            rows = self._rows_of_words[word] = dict(found)
+        return rows
+
+    _rows_of_words: dict[str, dict[int, list[Fact]]] = field(default_factory=dict)
+
     @cached_property
-    def rows_by_word(self) -> dict[str, dict[int, list[Fact]]]:
-        """Return, for each word of a text cell, the rows that have it, with the cells."""
-        found: dict[str, dict[int, list[Fact]]] = defaultdict(lambda: defaultdict(list))
-        for fact in self.base.facts:
-            if fact.role not in _NAMING or fact.source >= self.outputs or is_heading(fact):
-                continue
-            if fact.value.kind is Kind.TEXT:
-                words: Iterable[str] = fact.value.text.split()
-            elif fact.value.kind is Kind.ID:
-                words = (fact.value.text, *base_forms_of(fact.value.text))
-            else:
-                continue
-            for word in set(words):
-                if word not in STOP:
-                    found[word][self.get_row(fact.record)].append(fact)
-        return found
+    def _named(self) -> _TextIndex:
+        """Return the text cells and identifiers of the outputs, but those that name columns."""
+        return _TextIndex(
+            [
+                fact
+                for fact in self.base.facts
+                if fact.value.kind in _TEXTUAL
+                and fact.role in _NAMING
+                and fact.source < self.outputs
+                and not is_heading(fact)
+            ]
+        )
 
     def has_more(self, fact: Fact) -> bool:
         """Return whether the row of a fact holds more than it, or is one of a list."""
@@ -203,19 +244,35 @@ class World:
     @cached_property
     def field_words(self) -> frozenset[str]:
         """Return the words of all fields."""
-        return frozenset[str]().union(*(self.words_of(fact) for fact in self.base.facts if fact.path))
+        named = {fact.path: fact for fact in self.base.facts if fact.path}
+        return frozenset[str]().union(*map(self.words_of, named.values()))
 
     @cached_property
     def names_of_fields(self) -> frozenset[str]:
         """Return the words of the names of all fields as they are written: `p95` of `p95_latency_ms`."""
-        return frozenset(
-            word for fact in self.base.facts for name in fact.path for word in name.lower().split("_")
-        )
+        paths = {fact.path for fact in self.base.facts}
+        return frozenset(word for path in paths for name in path for word in name.lower().split("_"))
+
+    def has_word(self, form: str) -> bool:
+        """Return whether an output has a word, given in its base form."""
+        return bool(form) and any(form in base_forms_of(text) for text in self._iter_runs(form[:-1] or form))
+
+    def _iter_runs(self, beginning: str) -> Iterator[str]:
+        """Yield the runs of letters and digits of the outputs that have some characters."""
+        for text, folded in zip(self.base.texts[: self.outputs], self._folded, strict=True):
+            at = folded.find(beginning)
+            while at >= 0:
+                low, high = at, at + len(beginning)
+                while low and _is_of_run(text[low - 1]):
+                    low -= 1
+                while high < len(text) and _is_of_run(text[high]):
+                    high += 1
+                yield text[low:high]
+                at = folded.find(beginning, high)
 
     @cached_property
-    def word_forms(self) -> frozenset[str]:
-        """Return the words of all texts of the outputs."""
-        return frozenset[str]().union(*(base_forms_of(text) for text in self.base.texts[: self.outputs]))
+    def _folded(self) -> list[str]:
+        return [fold_text(text) for text in self.base.texts[: self.outputs]]
 
     def is_one_of_several(self, fact: Fact) -> bool:
         """Return whether an amount was printed beside others without a name for each: "45.0 12.5"."""
