@@ -24,9 +24,12 @@ _MAX_TASK_NUMBERS = 30
 _NOTATIONS = re.compile(
     r"\d(?<![\w.,]\d)(?:\d{0,2}(?:['’]\d{3})+(?:\.\d+)?(?!\w)|\d*(?:[.,]\d+)?(?=[^\W\d_]))"
 )
-# What is before and behind a number that is written by itself, with no sign, separator, letter or further digit.
-_BEGINS = r"(?<![\w.,+'’-])(?<!\d[ \u00a0\u2009\u202f])"
-_ENDS = r"(?![\w.'’]|,[\d_,.]|[ \u00a0\u2009\u202f]\d)"
+# What is before and behind a number without a sign, a separator, a letter or a further digit beside it.
+# Two characters say what is before: a blank behind a digit may group digits.
+_ALONE_BEFORE = re.compile(r"(?:.*[^\w.,+'’\-\s]|.*[^\d]\s|\s|)\Z", re.DOTALL)
+_ALONE_BEHIND = r"(?![\w.'’]|,[\d_,.]|[ \u00a0\u2009\u202f]\d)"
+_WHOLE_ENDS = re.compile(_ALONE_BEHIND)
+_DECIMAL_ENDS = re.compile(f"0*+{_ALONE_BEHIND}")
 _SCALES = (1.0, 1e3, 1e6, 1e9, 100.0, 0.01)
 _PLACES = 9
 # Fewer digits are rounded from too much to say anything.
@@ -61,8 +64,8 @@ class _SortedNumbers:
 class SourceValues:
     """Numbers and text of the sources. Grows with what sourced code shows.
 
-    A number is first looked for as it is written: most numbers of an answer are in a source so. All numbers of the
-    texts are read where that finds none.
+    A number is first looked for as it is written, as most numbers of an answer are. All numbers
+    of the texts are read where that finds none.
     """
 
     task: str = ""
@@ -89,7 +92,6 @@ class SourceValues:
         """Take a source's text."""
         if text:
             self._texts.append(text[:_MAX_TEXT])
-            self._folded_texts.append(text[:_MAX_TEXT].casefold())
 
     def add_result(self, text: str) -> None:
         """Take what a tool or sourced code gave."""
@@ -137,15 +139,24 @@ class SourceValues:
 
     def says(self, text: str) -> bool:
         """Whether a source holds a text."""
+        self._folded_texts += map(str.casefold, self._texts[len(self._folded_texts) :])
         wanted = text.casefold()
         return any(wanted in each for each in self._folded_texts)
 
 
 def _is_written(number: str, texts: Sequence[str]) -> bool:
     """Whether a text has a number as it is, where nothing beside it could make it another one."""
-    decimals = "0*" if "." in number else ""
-    written = re.compile(rf"{_BEGINS}{re.escape(number)}{decimals}{_ENDS}")
-    return any(number in text and written.search(text) for text in texts)
+    return any(_has_alone(text, number) for text in texts)
+
+
+def _has_alone(text: str, number: str) -> bool:
+    ends = _DECIMAL_ENDS if "." in number else _WHOLE_ENDS
+    at = text.find(number)
+    while at >= 0:
+        if _ALONE_BEFORE.match(text[max(0, at - 2) : at]) and ends.match(text, at + len(number)):
+            return True
+        at = text.find(number, at + 1)
+    return False
 
 
 def _find_all_numbers(text: str) -> frozenset[str]:
