@@ -8,8 +8,11 @@ is parsed, never run; what does not parse is left as it is.
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Sequence
 from functools import lru_cache
 
+from spanproof.reading.field_units import FieldUnit, find_field_unit
 from spanproof.reading.python_facts import PythonFacts, read_python
 
 # What a snippet printed, its observation and its step's are each read against one source.
@@ -84,3 +87,13 @@ def _render_literal(node: ast.expr, bound: dict[str, ast.expr]) -> str | None:
             return None
         parts.append(found)
     return "".join(parts)
+
+
+_PRINTED_NAME = re.compile(r"\bprint\(\s*(?P<name>[A-Za-z_]\w*)\s*\)")
+
+
+def find_printed_unit(code: Sequence[str]) -> FieldUnit | None:
+    """Return the unit that the name of the one printed variable with a unit says: `print(total_cents)`."""
+    names = {match["name"] for source in code for match in _PRINTED_NAME.finditer(source)}
+    units = [unit for name in names if (unit := find_field_unit((name,))) is not None]
+    return units[0] if len(units) == 1 else None

@@ -8,7 +8,7 @@ the words that nothing covers; the `Ledger` holds the verdicts.
 from spanproof.evaluators.layers.groundedness.doings import Doing
 from spanproof.evaluators.layers.groundedness.explain import explain
 from spanproof.evaluators.layers.groundedness.ground import ground
-from spanproof.evaluators.layers.groundedness.layer import judge, outputs_of
+from spanproof.evaluators.layers.groundedness.layer import judge
 from spanproof.evaluators.layers.groundedness.ledger import Ledger, Part, Sentence, SentenceVerdict
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence, ClaimKind, Verdict
 
@@ -26,5 +26,4 @@ __all__ = [
     "explain",
     "ground",
     "judge",
-    "outputs_of",
 ]

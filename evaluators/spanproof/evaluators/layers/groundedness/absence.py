@@ -11,13 +11,13 @@ from __future__ import annotations
 from typing import Final
 
 from spanproof.evaluators.layers.groundedness.bind import make_claim
-from spanproof.evaluators.layers.groundedness.lexicon import is_of
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.reader import Reading
 from spanproof.evaluators.layers.groundedness.world import HOLDING_NOTHING, World
 from spanproof.reading.answer_words import reports_failure
 from spanproof.reading.envelopes.emptiness import is_empty
 from spanproof.reading.envelopes.read import find_failure
+from spanproof.reading.lexicon import is_of
 from spanproof.reading.sentences import Word
 from spanproof.reading.tool_kinds import ToolKind
 from spanproof.reading.words import STOP, base_form, base_forms_of

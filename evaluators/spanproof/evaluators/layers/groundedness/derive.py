@@ -13,11 +13,11 @@ from itertools import combinations
 from typing import Final
 
 from spanproof.evaluators.layers.groundedness.bind import ValueBinder, is_precise
-from spanproof.evaluators.layers.groundedness.lexicon import is_of
-from spanproof.evaluators.layers.groundedness.match import are_comparable, is_hedged_number
 from spanproof.evaluators.layers.groundedness.reader import Reading, Stated
 from spanproof.evaluators.layers.groundedness.world import World
+from spanproof.reading.agreement import are_comparable, is_hedged_number
 from spanproof.reading.dates import MONTHS
+from spanproof.reading.lexicon import is_of
 from spanproof.reading.records import Fact, Role
 from spanproof.reading.sentences import Word
 from spanproof.reading.values import NUMERIC, Kind, Value
@@ -48,11 +48,7 @@ def derive(stated: Stated, reading: Reading, binder: ValueBinder) -> Derived | N
     value = stated.mention.value
     if value.kind not in NUMERIC:
         return None
-    low, high = reading.get_clause(stated.start)
-    clause = [
-        word for at, word in enumerate(reading.words) if low <= word.start < high and at not in stated.words
-    ]
-    cues = list_cues(clause) | list_cues(_read_header(stated, reading))
+    cues = list_cues(reading.list_clause_words(stated)) | list_cues(_read_header(stated, reading))
     derived = _iter_derived(stated, reading, binder, cues)
     return next((each for each in derived if is_hedged_number(value, stated.hedge, each.result)), None)
 

@@ -12,33 +12,13 @@ from functools import cached_property
 from typing import Final
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
-from spanproof.evaluators.layers.groundedness.bind import make_claim
-from spanproof.evaluators.layers.groundedness.lexicon import is_of
+from spanproof.evaluators.layers.groundedness.bind import make_claim, make_contradiction
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.reader import Reading
 from spanproof.evaluators.layers.groundedness.world import World
+from spanproof.reading.lexicon import is_of, load_doings
 from spanproof.reading.words import base_forms_of
 
-# Verbs of doings that leave a trace outside of the agent, each with the words that a call or code for it has.
-_VERBS: Final = {
-    "email": "email mail send smtp notify message gmail inbox",
-    "mail": "email mail send smtp notify letter",
-    "send": "send email mail post notify message sms slack webhook publish submit dispatch forward deliver transfer",  # noqa: E501
-    "notify": "notify send email alert message post slack sms page notification inform",
-    "message": "message send slack sms post chat notify",
-    "refund": "refund return credit reverse payment charge",
-    "cancel": "cancel void terminate stop abort delete remove revoke",
-    "book": "book reserve reservation booking create schedule order appointment",
-    "reserve": "reserve book reservation hold create",
-    "schedule": "schedule book calendar create event plan meeting appointment cron set update",
-    "reschedule": "reschedule schedule move update calendar change booking modify",
-    "escalate": "escalate escalation assign ticket transfer handoff update priority create",
-    "upload": "upload put post push s3 file write save publish",
-    "restart": "restart reboot start rollout systemctl reload service",
-    "deploy": "deploy release rollout apply push promote publish deployment",
-    "invite": "invite invitation add send member user calendar",
-    "order": "order purchase buy create checkout reorder place",
-}
 _OWN: Final = frozenset(("i",))
 _SUPPOSING: Final = frozenset(
     ("will", "would", "can", "could", "may", "might", "should", "shall", "to", "if", "'ll", "’ll")
@@ -128,11 +108,11 @@ class DoingBinder:
         is_own = self._has_own_subject(reading, at)
         if not self.has_calls or not is_own:
             return None
-        if failed and len(failed) == len(calls) and word.lemma in _VERBS:
+        if failed and len(failed) == len(calls) and word.lemma in load_doings():
             evidence = ClaimEvidence(failed[-1].output, f"{failed[-1].tool} failed", source="output")
             return self._build_contradiction(reading, at, Cause.OTHER_STATE, evidence)
-        alike = _VERBS.get(word.lemma)
-        if alike is None or self._is_mentioned(base_forms_of(alike)):
+        alike = load_doings().get(word.lemma)
+        if alike is None or self._is_mentioned(alike):
             return None
         return self._build_contradiction(reading, at, Cause.NOT_FOUND, None)
 
@@ -154,10 +134,8 @@ class DoingBinder:
         self, reading: Reading, at: int, cause: Cause, evidence: ClaimEvidence | None
     ) -> Claim:
         word = reading.words[at]
-        return make_claim(
-            reading, word.start, word.end, ClaimKind.DOING, Verdict.CONTRADICTED, cause, evidence,
-            GroundednessRule.DOING,
-        )  # fmt: skip
+        place, rule = (word.start, word.end), GroundednessRule.DOING
+        return make_contradiction(reading, place, ClaimKind.DOING, cause, evidence, rule)
 
     def _covers_names(self, doing: Doing, reading: Reading) -> bool:
         """Return whether each name in a sentence is of the call: in its arguments or its result."""

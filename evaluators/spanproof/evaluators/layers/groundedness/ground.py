@@ -36,8 +36,6 @@ from spanproof.evaluators.layers.groundedness.bind import (
 from spanproof.evaluators.layers.groundedness.derive import derive
 from spanproof.evaluators.layers.groundedness.doings import Doing, DoingBinder
 from spanproof.evaluators.layers.groundedness.ledger import Ledger, Part, Sentence, SentenceVerdict
-from spanproof.evaluators.layers.groundedness.lexicon import is_of
-from spanproof.evaluators.layers.groundedness.match import Hedge, are_comparable
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.printed_results import find_printed_result
 from spanproof.evaluators.layers.groundedness.prose import ProseIndex
@@ -57,6 +55,8 @@ from spanproof.evaluators.layers.groundedness.unread import (
     list_unread,
 )
 from spanproof.evaluators.layers.groundedness.world import World, build_world
+from spanproof.reading.agreement import Hedge, are_comparable
+from spanproof.reading.lexicon import is_of
 from spanproof.reading.numerals import find_numbers
 from spanproof.reading.records import Fact
 from spanproof.reading.sentences import Form, Mood, Passage, Word, detect_language, parse_words, read_passages
@@ -263,12 +263,17 @@ class _Grounder:
         if overtaken is not None:
             self._enter(overtaken, reading)
             return
-        reading.cover(*stated.words)
-        reading.bound.append(fact)
         reading.by_stated[stated.start] = fact
-        reading.claims.append(
-            make_agreeing_claim(reading, (stated.start, stated.end), get_claim_kind(stated), fact, self.world)
-        )
+        self._enter_agreeing(stated, get_claim_kind(stated), (fact,), reading)
+
+    def _enter_agreeing(
+        self, stated: Stated, kind: ClaimKind, facts: Sequence[Fact], reading: Reading, program: str = ""
+    ) -> None:
+        """Enter the claim of a value that facts bear out, the first of them as its evidence."""
+        reading.cover(*stated.words)
+        reading.bound += facts
+        place = (stated.start, stated.end)
+        reading.claims.append(make_agreeing_claim(reading, place, kind, facts[0], self.world, program))
 
     def _settle_unbound(
         self,
@@ -286,19 +291,12 @@ class _Grounder:
             return
         derived = derive(stated, reading, self.binder) if self.language == "en" else None
         if derived is not None:
-            reading.cover(*stated.words)
-            reading.bound += derived.facts
-            claim = make_agreeing_claim(reading, place, kind, derived.facts[0], self.world, derived.program)
-            reading.claims.append(claim)
+            self._enter_agreeing(stated, kind, derived.facts, reading, derived.program)
             return
         counted = count_rows(stated, reading, self.binder, self.states) if self.language == "en" else None
         if counted is not None:
-            reading.cover(*stated.words, *counted.words)
-            reading.bound.append(counted.facts[0])
-            claim = make_agreeing_claim(
-                reading, place, ClaimKind.COUNT, counted.facts[0], self.world, counted.program
-            )
-            reading.claims.append(claim)
+            reading.cover(*counted.words)
+            self._enter_agreeing(stated, ClaimKind.COUNT, counted.facts[:1], reading, counted.program)
             return
         given = [fact for fact in matches if not self.world.is_output(fact)]
         if given and self._is_given(stated, given, reading):

@@ -20,13 +20,9 @@ from spanproof.evaluators.layers.groundedness.ground import ground
 from spanproof.evaluators.layers.groundedness.ledger import Ledger, Sentence, SentenceVerdict
 from spanproof.evaluators.layers.groundedness.model import UNSOURCED, Claim, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.model import Cause as ClaimCause
-from spanproof.evaluators.layers.groundedness.sources.recorded import (
-    Returned,
-    build_context,
-    collect_outputs,
-    list_doings,
-)
+from spanproof.evaluators.layers.groundedness.sources.recorded import build_context, list_doings
 from spanproof.evaluators.model import RunEvidence
+from spanproof.evaluators.returned import Returned, collect_outputs
 from spanproof.trace import (
     OPEN_VALUE,
     Cause,
@@ -75,11 +71,6 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
         Judgement(Layer.GROUNDEDNESS, name, evidence.run.span_id, outcome, EVALUATOR, VERSION)
         for name, outcome in outcomes.items()
     ]
-
-
-def outputs_of(evidence: RunEvidence) -> list[str]:
-    """Return what the run's executions returned, in order: what its answer is held against."""
-    return [output.text for output in collect_outputs(evidence).own]
 
 
 def judge_outcomes(evidence: RunEvidence) -> dict[str, Outcome]:
@@ -234,17 +225,14 @@ def _score_open_answer(
         if len(unread) > _MAX_UNREAD:
             parts[-1] += f" and {len(unread) - _MAX_UNREAD} more"
     if unsettled:
-        parts.append(_lower_first(_explain_claim(unsettled[0], returned)))
+        explanation = _explain_claim(unsettled[0], returned)
+        parts.append(explanation[0].lower() + explanation[1:])
     if not unread and not unsettled:
         parts.append("a sentence names things, and states nothing of them that an output holds")
     has_unknown = any(claim.cause in UNSOURCED for claim in unsettled)
     cause = Cause.VALUE_NOT_FOUND if has_unknown else Cause.VALUE_NOT_CERTAIN
     detail = unsettled[0].text if unsettled else unread[0] if unread else ""
     return _leave_open("; ".join(parts), cause, detail, evidence)
-
-
-def _lower_first(text: str) -> str:
-    return text[0].lower() + text[1:]
 
 
 def _score_facts(ledger: Ledger) -> Outcome:
@@ -263,8 +251,7 @@ def _score_read(ledger: Ledger) -> Outcome:
 
 
 def _score_answer_grounded(ledger: Ledger) -> Outcome:
-    grounded = len(_select_claims(ledger, Verdict.GROUNDED))
-    settled = grounded + len(_select_claims(ledger, Verdict.CONTRADICTED))
+    grounded, settled = ledger.facts
     if not settled:
         return Skipped("no claim of the answer is settled", Cause.NOTHING_OF_THE_KIND)
     label = _LABELS[ledger.verdict]
@@ -367,6 +354,3 @@ def _explain_claim(claim: Claim, returned: Returned) -> str:
     source = returned.outputs[bound.output]
     turn = f"turn {source.turn}, " if returned.turn > 1 else ""
     return explain(claim, f"{turn}step {source.step}", printed=source.printed)
-
-
-__all__: Sequence[str] = ("EVALUATOR", "VERSION", "judge", "outputs_of")

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_words
 from spanproof.evaluators.layers.groundedness.model import ClaimEvidence
 from spanproof.evaluators.layers.groundedness.reader import Reading, Stated
 from spanproof.evaluators.layers.groundedness.world import World
+from spanproof.reading.lexicon import is_of, load_words
 from spanproof.reading.records import Fact
 from spanproof.reading.values import NUMERIC
 from spanproof.reading.words import STOP, base_form, base_forms_of, split_words
@@ -143,11 +143,7 @@ _PRINTED_FILLER: Final = frozenset(("none", "null", "row", "object", "dtype", "a
 
 def _list_content(text: str) -> frozenset[str]:
     """Return the words of a text that say something."""
-    return (
-        base_forms_of(text)
-        - _PRINTED_FILLER
-        - frozenset(word for word in base_forms_of(text) if word.isdigit())
-    )
+    return frozenset(word for word in base_forms_of(text) - _PRINTED_FILLER if not word.isdigit())
 
 
 def _keeps_order(words: list[str], order: tuple[str, ...]) -> bool:

@@ -11,14 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness.bind import (
     make_agreeing_claim,
-    make_claim,
+    make_contradiction,
     make_evidence,
     merge_rows,
 )
-from spanproof.evaluators.layers.groundedness.lexicon import is_of, load_states, load_texts, load_words
-from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKind, Verdict
+from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKind
 from spanproof.evaluators.layers.groundedness.reader import Named, Reading
 from spanproof.evaluators.layers.groundedness.world import World
+from spanproof.reading.lexicon import is_of, load_states, load_texts, load_words
 from spanproof.reading.records import Fact
 from spanproof.reading.values import Kind
 from spanproof.reading.words import base_form, split_name
@@ -99,7 +99,8 @@ class StateBinder:
         start, end = reading.words[at].start, reading.words[at + length - 1].end
         rows = self._find_subject(reading, start, at, length)
         own = self._list_states(rows)
-        is_negated = self._is_negated(reading, at)
+        negations = self._list_negations(reading, at)
+        is_negated = bool(negations)
         having = [fact for fact in own if self._name_of(fact) == usual]
         states = load_states()
         excluding = [fact for fact in own if states.are_exclusive(usual, self._name_of(fact))]
@@ -111,7 +112,7 @@ class StateBinder:
             reading.bound.append(having[-1])
             return make_agreeing_claim(reading, (start, end), ClaimKind.STATE, having[-1], self.world)
         if is_negated and excluding and not having:
-            reading.cover(*index, *self._list_negations(reading, at))
+            reading.cover(*index, *negations)
             reading.bound.append(excluding[-1])
             return make_agreeing_claim(reading, (start, end), ClaimKind.STATE, excluding[-1], self.world)
         is_certain = (
@@ -124,10 +125,8 @@ class StateBinder:
         )
         if is_certain and ((excluding and not is_negated) or (having and is_negated)):
             cause = Cause.DENIED_STATE if is_negated else Cause.OTHER_STATE
-            return make_claim(
-                reading, start, end, ClaimKind.STATE, Verdict.CONTRADICTED, cause,
-                make_evidence(own[0], self.world), GroundednessRule.KNOWN_STATE,
-            )  # fmt: skip
+            evidence, rule = make_evidence(own[0], self.world), GroundednessRule.KNOWN_STATE
+            return make_contradiction(reading, (start, end), ClaimKind.STATE, cause, evidence, rule)
         return None
 
     def _is_elsewhere(self, usual: str, rows: frozenset[int]) -> bool:
@@ -224,9 +223,6 @@ class StateBinder:
         """Return those of some rows that have a state."""
         return frozenset(row for row in rows if self._list_states(frozenset((row,))))
 
-    def _is_negated(self, reading: Reading, at: int) -> bool:
-        return bool(self._list_negations(reading, at))
-
     def _list_negations(self, reading: Reading, at: int) -> list[int]:
         """Return the negations about a word: of its own, of its head's, or right before it."""
         words = reading.words
@@ -282,13 +278,9 @@ class StateBinder:
                 and not is_supposed
                 and words[at].relation not in _ASIDE
             ):
-                return (
-                    make_claim(
-                        reading, start, end, ClaimKind.FLAG, Verdict.CONTRADICTED, Cause.OTHER_STATE,
-                        make_evidence(fact, self.world), GroundednessRule.FLAG,
-                    ),
-                    length,
-                )  # fmt: skip
+                evidence, place, rule = make_evidence(fact, self.world), (start, end), GroundednessRule.FLAG
+                cause = Cause.OTHER_STATE
+                return make_contradiction(reading, place, ClaimKind.FLAG, cause, evidence, rule), length
             return None
         return None
 

@@ -7,22 +7,21 @@ objects in a row belong to it.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import accumulate
 from typing import Final
 
-from spanproof.evaluators.layers.groundedness.match import find_power_of_ten, is_unnamed
 from spanproof.evaluators.layers.groundedness.sources.model import Source, SourceKind
+from spanproof.reading.agreement import find_power_of_ten, is_unnamed
 from spanproof.reading.dates import MONTHS
 from spanproof.reading.documents.read import read_facts
-from spanproof.reading.field_units import FieldUnit, apply_unit, find_field_unit
-from spanproof.reading.numerals import fold_text
+from spanproof.reading.field_units import apply_unit
+from spanproof.reading.printed_literals import find_printed_unit
 from spanproof.reading.records import Fact, FactBase, Role
-from spanproof.reading.sql_facts import list_columns
+from spanproof.reading.sql_facts import list_result_columns
+from spanproof.reading.text_search import FactIndex, has_word
 from spanproof.reading.values import NUMERIC, Kind
 from spanproof.reading.words import STOP, base_form, base_forms_of
 
@@ -49,31 +48,10 @@ def is_heading(fact: Fact) -> bool:
     return fact.role is Role.HEADER or fact.field.lower() in _HEADINGS
 
 
-class _TextIndex:
-    """Finds the facts whose text has some characters."""
-
-    def __init__(self, facts: Sequence[Fact]) -> None:
-        self._facts = facts
-        self._text = "\n".join(fact.value.text for fact in facts)
-        self._ends = list(accumulate(len(fact.value.text) + 1 for fact in facts))
-
-    def iter_with(self, part: str) -> Iterator[Fact]:
-        """Yield the facts that have some characters, in order."""
-        at = self._text.find(part)
-        while at >= 0:
-            index = bisect_right(self._ends, at)
-            yield self._facts[index]
-            at = self._text.find(part, self._ends[index])
-
-
 def _list_name_words(fact: Fact) -> frozenset[str]:
     """Return the words of a text cell, or those of an identifier with the identifier itself."""
     text = fact.value.text
     return frozenset(text.split()) if fact.value.kind is Kind.TEXT else base_forms_of(text) | {text}
-
-
-def _is_of_run(character: str) -> bool:
-    return character.isalnum() or character in "_'’"
 
 
 @dataclass
@@ -153,8 +131,7 @@ class World:
         rows = self._rows_of_words.get(word)
         if rows is None:
             found: dict[int, list[Fact]] = defaultdict(list)
-            # The base form of a word is its beginning, but for the last letter.
-            for fact in self._named.iter_with(word[:-1] or word) if word not in STOP else ():
+            for fact in self._named.iter_with(word) if word not in STOP else ():
                 if word in _list_name_words(fact):
                     found[self.get_row(fact.record)].append(fact)
             rows = self._rows_of_words[word] = dict(found)
@@ -163,9 +140,9 @@ class World:
     _rows_of_words: dict[str, dict[int, list[Fact]]] = field(default_factory=dict)
 
     @cached_property
-    def _named(self) -> _TextIndex:
+    def _named(self) -> FactIndex:
         """Return the text cells and identifiers of the outputs, but those that name columns."""
-        return _TextIndex(
+        return FactIndex(
             [
                 fact
                 for fact in self.base.facts
@@ -255,24 +232,7 @@ class World:
 
     def has_word(self, form: str) -> bool:
         """Return whether an output has a word, given in its base form."""
-        return bool(form) and any(form in base_forms_of(text) for text in self._iter_runs(form[:-1] or form))
-
-    def _iter_runs(self, beginning: str) -> Iterator[str]:
-        """Yield the runs of letters and digits of the outputs that have some characters."""
-        for text, folded in zip(self.base.texts[: self.outputs], self._folded, strict=True):
-            at = folded.find(beginning)
-            while at >= 0:
-                low, high = at, at + len(beginning)
-                while low and _is_of_run(text[low - 1]):
-                    low -= 1
-                while high < len(text) and _is_of_run(text[high]):
-                    high += 1
-                yield text[low:high]
-                at = folded.find(beginning, high)
-
-    @cached_property
-    def _folded(self) -> list[str]:
-        return [fold_text(text) for text in self.base.texts[: self.outputs]]
+        return has_word(self.base.texts[: self.outputs], form)
 
     def is_one_of_several(self, fact: Fact) -> bool:
         """Return whether an amount was printed beside others without a name for each: "45.0 12.5"."""
@@ -310,9 +270,9 @@ class World:
 def build_world(sources: Sequence[Source], code: Sequence[str] = ()) -> World:
     """Read sources, outputs first; `code` is what the run executed, whose names say of what its prints are."""  # noqa: E501
     outputs = sum(source.kind is SourceKind.OUTPUT for source in sources)
-    columns = [_list_columns(source) for source in sources]
+    columns = [list_result_columns(source.text, source.arguments) for source in sources]
     base = read_facts([source.text for source in sources], columns=columns)
-    unit = _find_printed_unit(code)
+    unit = find_printed_unit(code)
     bare = [fact for fact in base.facts if fact.source < outputs and _is_bare(fact, base.texts[fact.source])]
     is_named = unit is not None and len({fact.value.number for fact in bare}) == 1
     alone = {id(fact) for fact in bare}
@@ -325,16 +285,6 @@ def build_world(sources: Sequence[Source], code: Sequence[str] = ()) -> World:
     return World(sources, base, outputs)
 
 
-_PRINTED_NAME: Final = re.compile(r"\bprint\(\s*(?P<name>[A-Za-z_]\w*)\s*\)")
-
-
-def _find_printed_unit(code: Sequence[str]) -> FieldUnit | None:
-    """Return the unit that the name of the one printed variable with a unit says: `print(total_cents)`."""
-    names = {match["name"] for source in code for match in _PRINTED_NAME.finditer(source)}
-    units = [unit for name in names if (unit := find_field_unit((name,))) is not None]
-    return units[0] if len(units) == 1 else None
-
-
 def _is_bare(fact: Fact, text: str) -> bool:
     """Return whether a plain number without a name is alone on its line."""
     if fact.path or fact.value.kind is not Kind.NUMBER:
@@ -345,13 +295,3 @@ def _is_bare(fact: Fact, text: str) -> bool:
 
 # A text of numbers alone names none of them.
 _HAS_NAMES: Final = re.compile(r"[^\W\d_]|:")
-_TUPLES: Final = re.compile(r"\s*\[?\s*\(")
-_QUERY: Final = re.compile(r"select\b.*", re.IGNORECASE | re.DOTALL)
-
-
-def _list_columns(source: Source) -> tuple[str, ...]:
-    """Return the names of the columns that the query of an output gives to its rows, which do not repeat them."""  # noqa: E501
-    query = _QUERY.search(source.arguments)
-    if query is None or _TUPLES.match(source.text) is None:
-        return ()
-    return list_columns(query.group().rstrip('"}; \n'))

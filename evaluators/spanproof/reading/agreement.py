@@ -10,7 +10,7 @@ from enum import StrEnum
 from math import log10
 from typing import Final
 
-from spanproof.evaluators.layers.groundedness.lexicon import load_texts
+from spanproof.reading.lexicon import load_texts
 from spanproof.reading.records import Fact
 from spanproof.reading.values import NUMERIC, Kind, Value, is_cut, is_same_date, is_same_number, is_same_time
 from spanproof.reading.words import base_forms_of
@@ -166,3 +166,38 @@ def find_power_of_ten(one: float, other: float) -> int | None:
         return None
     power = log10(abs(one / other))
     return round(power) if abs(power - round(power)) < _LOG_STEP else None
+
+
+def is_of_other_scale(value: Value, fact: Fact) -> bool:
+    """Return whether two amounts differ by a power of ten: the field may name a unit that is not read."""
+    if fact.value.factor != 1.0:
+        # `amount_cents`: its unit was read.
+        return False
+    if value.number == 0 or fact.value.number == 0 or bool(value.unit) == bool(fact.value.unit):
+        return False
+    power = find_power_of_ten(value.amount, fact.value.amount)
+    # A share is written as such or in percent: no other power lies between the two.
+    return power is not None and (value.kind is not Kind.PERCENT or power in (0, 2))
+
+
+def is_exchange(said: str, known: str) -> bool:
+    """Return whether digits are others with two neighbours exchanged."""
+    if len(said) != len(known):
+        return False
+    places = [at for at, (one, other) in enumerate(zip(said, known, strict=True)) if one != other]
+    return (
+        len(places) == 2
+        and places[1] - places[0] == 1
+        and said[places[0]] == known[places[1]]
+        and said[places[1]] == known[places[0]]
+    )
+
+
+def is_slip(said: str, known: str) -> bool:
+    """Return whether two identifiers differ in one character, or in two neighbours that changed places."""
+    if len(said) != len(known):
+        return False
+    places = [at for at, (one, other) in enumerate(zip(said, known, strict=True)) if one != other]
+    if len(places) == 1:
+        return said[places[0]].isdigit() == known[places[0]].isdigit()
+    return is_exchange(said, known)

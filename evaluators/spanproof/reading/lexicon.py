@@ -58,6 +58,13 @@ def _load_classes() -> dict[str, frozenset[str]]:
     return {word: frozenset(kinds) for word, kinds in found.items()}
 
 
+@cache
+def load_doings() -> dict[str, frozenset[str]]:
+    """Return the verbs of doings that leave a trace, each with the words that a call or code for it has."""
+    lines = (words for first, *words in _read_lines("lexicon.txt") if first == "doing")
+    return {verb: base_forms_of(" ".join(alike)) for verb, *alike in lines}
+
+
 @dataclass(frozen=True, slots=True)
 class Degree:
     """What a superlative or comparative compares: the greater (`sign` 1) or the lesser, in some fields."""
