@@ -288,7 +288,7 @@ def _verify_comparatives(reading: Reading, binder: ValueBinder) -> Iterator[Clai
         evidence = make_evidence(greater, binder.world, program)
         has_names = len([name for name in reading.names if len(name.rows) == 1]) == 2
         if not holds and has_names and greater.value.number != lesser.value.number:
-            yield _contradict_direction(reading, word, evidence)
+            yield _make_wrong_direction(reading, word, evidence)
         if holds:
             reading.cover(at, *reading.find_words(*than.span()))
             reading.bound += [one, two]
@@ -342,10 +342,10 @@ def _verify_directions(reading: Reading, binder: ValueBinder) -> Iterator[Claim]
             place = (word.start, word.end)
             yield make_agreeing_claim(reading, place, ClaimKind.COMPARISON, later, binder.world, program)
         elif change * sign < 0 and _is_plain_change(reading, word, earlier, later):
-            yield _contradict_direction(reading, word, evidence)
+            yield _make_wrong_direction(reading, word, evidence)
 
 
-def _contradict_direction(reading: Reading, word: Word, evidence: ClaimEvidence) -> Claim:
+def _make_wrong_direction(reading: Reading, word: Word, evidence: ClaimEvidence) -> Claim:
     place, rule = (word.start, word.end), GroundednessRule.DIRECTION
     return make_contradiction(reading, place, ClaimKind.COMPARISON, Cause.OTHER_RESULT, evidence, rule)
 
