@@ -1,8 +1,8 @@
 """Whether a value that an answer states is one that a source holds.
 
-In: a stated value, how it is hedged, and a fact. Out: whether they agree, across units, scales and rounding. A
-sign is never ignored: the caller says where a word of the answer turns it.
-"""  # noqa: E501
+In: a stated value, how it is hedged, and a fact. Out: whether they agree, across units, scales and
+rounding. A sign is never ignored: the caller says where a word of the answer turns it.
+"""
 
 from __future__ import annotations
 
@@ -96,12 +96,12 @@ def is_rate(fact: Fact) -> bool:
 
 
 def is_unnamed(fact: Fact) -> bool:
-    """Return whether a fact's column has a number in place of a name, or it is all that was printed: its unit is not known."""  # noqa: E501
+    """Return whether a fact has no name that could say its unit: its column has none, or it is bare."""
     return fact.field.startswith(_UNNAMED) or (not fact.path and fact.sentence is None)
 
 
 def compute_width(said: Value, hedge: Hedge) -> float:
-    """Return how wide a range of amounts a number means: its last written place, or more where it is hedged."""  # noqa: E501
+    """Return how wide a range a number means: its last written place, or more where it is hedged."""
     if hedge is not Hedge.ABOUT:
         return said.step
     amount = round(said.amount)
@@ -113,7 +113,7 @@ def compute_width(said: Value, hedge: Hedge) -> float:
 
 
 def is_hedged_number(said: Value, hedge: Hedge, known: float, scale: float = 1.0) -> bool:
-    """Return whether a number, hedged as it is, is said of a known one; `scale` turns the said into the known."""  # noqa: E501
+    """Return whether a hedged number may mean a known one; `scale` turns the stated into the known unit."""
     number, width = said.number * scale, compute_width(said, hedge) * scale
     if is_same_number(number, known, width):
         return True

@@ -1,7 +1,7 @@
-"""Words by what they mean to a reader of an answer: carriers, cues of operations, negations, superlatives, states.
+"""Words by what they mean to a reader of an answer: carriers, operations, negations, superlatives, states.
 
 In: `lexicon.txt`, `relations.txt`, `states.txt`. Out: sets of words, by class.
-"""  # noqa: E501
+"""
 
 from __future__ import annotations
 

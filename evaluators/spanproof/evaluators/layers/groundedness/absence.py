@@ -1,10 +1,10 @@
 """Bind what an answer says of a run that gave nothing: "I could not reach it", "there are none".
 
-In: a reading and the world. Out: a claim that the whole sentence makes. It agrees where every output of the run is a
-failure or holds nothing, where the sentence denies or owns up to a failure, and where each of its words is one of
-the task, of a call, or of what the failure says. A sentence that there is none is borne out by an empty result
-only, never by a failure.
-"""  # noqa: E501
+In: a reading and the world. Out: a claim that the whole sentence makes. It agrees where every output of the
+run is a failure or holds nothing, where the sentence denies or owns up to a failure, and where each of its
+words is one of the task, of a call, or of what the failure says. A sentence that there is none is borne out
+by an empty result only, never by a failure.
+"""
 
 from __future__ import annotations
 

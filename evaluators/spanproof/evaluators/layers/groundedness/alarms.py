@@ -1,8 +1,9 @@
 """Certain alarms: values that contradict what an output holds for that very quantity.
 
-In: a stated value that is not bound, the reading and the world. Out: a contradicting claim, or None. No alarm fires
-where the row that the value is of is named in the sentence, or where arithmetic could give the value.
-"""  # noqa: E501
+In: a stated value that is not bound, the reading and the world. Out: a contradicting claim, or None. No
+alarm fires where the row that the value is of is named in the sentence, or where arithmetic could give the
+value.
+"""
 
 from __future__ import annotations
 
@@ -403,7 +404,7 @@ def _is_exchanged(
 
 
 def is_subject_beside(stated: Stated, reading: Reading) -> bool:
-    """Return whether the name before a value is its subject for sure: in its clause, with nothing set apart between."""  # noqa: E501
+    """Return whether the name before a value is surely its subject: near it, with nothing in between."""
     lead = reading.passage.lead
     before = [name for name in reading.names if name.end <= stated.start]
     if not before:

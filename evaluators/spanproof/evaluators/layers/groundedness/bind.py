@@ -1,9 +1,9 @@
 """Bind the values of a passage to the field of the row that the passage names.
 
-In: a reading and the world. Out: claims. A value agrees where its row is the one that the clause, the item or the
-heading names, or the only one there is, and where its field is the one that the words beside the value pick out,
-or the only one of its kind in the row.
-"""  # noqa: E501
+In: a reading and the world. Out: claims. A value agrees where its row is the one that the clause, the item
+or the heading names, or the only one there is, and where its field is the one that the words beside the
+value pick out, or the only one of its kind in the row.
+"""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ class ValueBinder:
         return only or self._find_requested(stated, options, reading)
 
     def _find_requested(self, stated: Stated, options: Sequence[Fact], reading: Reading) -> Fact | None:
-        """Return the bare amount that was printed last, where a sentence states just it in words of the task."""  # noqa: E501
+        """Return the bare amount that was printed last, where a sentence of the task's words states it."""
         printed = [fact for fact in self.world.numeric if fact.source == self.world.last_output]
         amounts = [each for each in reading.stated if each.mention.value.kind is not Kind.ID]
         text = self.world.base.texts[self.world.last_output] if printed else ""

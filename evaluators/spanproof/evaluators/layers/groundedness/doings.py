@@ -1,8 +1,8 @@
 """Bind what an answer says that the agent did to the calls of the run.
 
-In: a reading and the calls. Out: claims. A doing agrees where a call whose tool is named by the verb succeeded; it
-is contradicted where each such call failed, or where nothing in the run has the verb at all.
-"""  # noqa: E501
+In: a reading and the calls. Out: claims. A doing agrees where a call whose tool is named by the verb
+succeeded; it is contradicted where each such call failed, or where nothing in the run has the verb at all.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SUPPOSING: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Doing:
-    """A call of the run: its tool, its arguments as text, and whether it succeeded; None where that is not known."""  # noqa: E501
+    """A call of the run with its arguments as text; `succeeded` is None where that is not known."""
 
     tool: str
     arguments: str

@@ -284,7 +284,7 @@ class _Grounder:
         *,
         is_quoted: bool,
     ) -> None:
-        """Enter the claim of a value that is of no named field: derived, counted, given, contradicted or open."""  # noqa: E501
+        """Enter the claim of a value of no named field: derived, counted, given, contradicted or open."""
         place = (stated.start, stated.end)
         kind = get_claim_kind(stated)
         if is_quoted:
@@ -312,7 +312,7 @@ class _Grounder:
         reading.claims.append(make_claim(reading, *place, kind, Verdict.UNCERTAIN, cause, nearest))
 
     def _is_given(self, stated: Stated, given: Sequence[Fact], reading: Reading) -> bool:
-        """Return whether what the run was given bears a value out: a name of a thing, or an argument's amount."""  # noqa: E501
+        """Return whether what the run was given bears a value out: a thing's name or an argument's amount."""
         kinds = {self.world.sources[fact.source].kind for fact in given}
         before = reading.words[stated.words[0] - 1].text.lower() if stated.words[0] else ""
         if stated.mention.value.kind is Kind.PERCENT and before in _STARTING_FROM and reading.bound:
@@ -409,7 +409,7 @@ def _is_amount(stated: Stated) -> bool:
 
 
 def _is_plain(reading: Reading, task_words: frozenset[str]) -> bool:
-    """Return whether a passage has only words that say nothing: "Here are the numbers:", or those of the task."""  # noqa: E501
+    """Return whether a passage has only words of the task or without content: "Here are the numbers:"."""
     return all(
         is_of(word, "carrier")
         or word.part in ("PUNCT", "NOUN", "DET", "ADP", "PRON", "AUX", "CCONJ")

@@ -2,11 +2,12 @@
 
 In: the evidence about one run, and the turns before it. Out: the layer's judgement on the run's span, and
 beside it `facts` (the share of bound claims that agree with their source), `read` (the share of asserting
-sentences that are bound as a whole), `answer_grounded` (the same share as `facts`, with the label of the layer),
-`drift` (does the answer keep to the last word where outputs changed over the turns), `context_adherence` (the
-share of all claims that are bound) and `chunk_attribution` (which outputs the claims rest on). An answer of which
-something is not read is open, with what was checked; it is never failed, and never passed.
-"""  # noqa: E501
+sentences that are bound as a whole), `answer_grounded` (the same share as `facts`, with the label of the
+layer), `drift` (does the answer keep to the last word where outputs changed over the turns),
+`context_adherence` (the share of all claims that are bound) and `chunk_attribution` (which outputs the
+claims rest on). An answer of which something is not read is open, with what was checked; it is never
+failed, and never passed.
+"""
 
 from __future__ import annotations
 
@@ -311,7 +312,7 @@ def _select_claims(ledger: Ledger, verdict: Verdict) -> list[Claim]:
 
 
 def _collect_evidence(ledger: Ledger, returned: Returned) -> tuple[Evidence, ...]:
-    """Return the claims, the wrong ones first, then each asserting sentence, then where the replay differs."""  # noqa: E501
+    """Return the claims, the wrong ones first, then each sentence, then where the replay differs."""
     claims = sorted(ledger.claims, key=lambda claim: _BY_GRAVITY.index(claim.verdict))
     found = [_build_claim_evidence(claim, returned) for claim in claims[:_MAX_EVIDENCE]]
     found += [_build_sentence_evidence(sentence) for sentence in ledger.sentences[:_MAX_SENTENCES]]

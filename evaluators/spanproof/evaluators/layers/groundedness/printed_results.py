@@ -1,8 +1,8 @@
 """The figure that a run printed last, against the one figure of its answer.
 
-In: a stated amount, the passages of the answer and the world. Out: a contradicting claim, or None. The rule is for
-plain tasks: the answer states one amount in words of the task, and the last output holds one amount.
-"""  # noqa: E501
+In: a stated amount, the passages of the answer and the world. Out: a contradicting claim, or None. The rule
+is for plain tasks: the answer states one amount in words of the task, and the last output holds one amount.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Verify what a passage says of several rows: superlatives, ranks, comparisons, directions, counts, quantifiers.
+"""Verify what a passage says of several rows: superlatives, comparisons, directions, counts, quantifiers.
 
-In: a reading and the world. Out: claims; each covers the words that it verifies. What cannot be verified is left
-unread, and the sentence with it open.
-"""  # noqa: E501
+In: a reading and the world. Out: claims; each covers the words that it verifies. What cannot be verified is
+left unread, and the sentence with it open.
+"""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def _rank_amount(fact: Fact) -> float:
 
 
 def _has_more_words(reading: Reading, at: int, length: int, column: Column, world: World) -> bool:
-    """Return whether a clause has words beside a superlative, its row and its column: "makes the most *money*"."""  # noqa: E501
+    """Return whether a clause has words of neither superlative, row nor column: "makes the most *money*"."""
     low, high = reading.get_clause(reading.words[at].start)
     named = {index for name in reading.names for index in name.words}
     named |= {index for stated in reading.stated for index in stated.words}
@@ -218,7 +218,7 @@ def _is_row_name(name: Named, world: World) -> bool:
 def _find_column(
     reading: Reading, binder: ValueBinder, row: int, start: int, degree: Degree
 ) -> Column | None:
-    """Return the column that a superlative is about: named beside it, by its word, or of the value stated with it."""  # noqa: E501
+    """Return the column of a superlative: named beside it, by its word, or that of a value stated with it."""
     world = binder.world
     columns: dict[tuple[str, ...], list[Fact]] = {}
     siblings = world.list_siblings(row)

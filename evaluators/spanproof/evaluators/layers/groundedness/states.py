@@ -1,8 +1,8 @@
 """Bind states and flags of a passage to the field of the row that it names.
 
-In: a reading and the world. Out: claims. A state agrees where the row's field has it; it is contradicted where
-the one field of states in that row has a state that excludes it.
-"""  # noqa: E501
+In: a reading and the world. Out: claims. A state agrees where the row's field has it; it is contradicted
+where the one field of states in that row has a state that excludes it.
+"""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ class StateBinder:
         return list(found.values())
 
     def _find_subject(self, reading: Reading, start: int, at: int, length: int) -> frozenset[int]:
-        """Return the rows that a state is said of: of the names before it, or of the lone row with a state."""  # noqa: E501
+        """Return the rows that a state is of: those of the names before it, or the lone row with a state."""
         low, high = reading.get_clause(start)
         own = set(range(at, at + length))
         names = [name for name in reading.names if not own & set(name.words)]

@@ -1,9 +1,9 @@
 """The words of a passage that no claim covers, and the names that its claims are about.
 
-In: a reading with its claims. Out: claims of names that are of one row, and the stretches that stay unread. A word
-is read where a claim covers it, where it names a field, a table or a tool of what is bound, where the task has the
-noun, or where it says nothing that could be false.
-"""  # noqa: E501
+In: a reading with its claims. Out: claims of names that are of one row, and the stretches that stay unread.
+A word is read where a claim covers it, where it names a field, a table or a tool of what is bound, where
+the task has the noun, or where it says nothing that could be false.
+"""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ _AMOUNTS: Final = frozenset(
 
 
 def cover_requested(reading: Reading, binder: ValueBinder, task: str) -> None:
-    """Cover the words of the task that say of what a lone result is: "the *highest* value", "*all* ships *together*".
+    """Cover the words of the task that say of what a lone result is: "the *highest* value".
 
     The call was made to find just that, and its result is one row.
-    """  # noqa: E501
+    """
     if not any(_is_lone_result(fact, binder) for fact in reading.bound):
         return
     requested = frozenset(task.split())

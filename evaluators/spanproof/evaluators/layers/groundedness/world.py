@@ -37,7 +37,7 @@ _ALL_MONTH_NAMES: Final = frozenset[str]().union(*_MONTH_NAMES.values())
 _MONTH_LABEL: Final = re.compile(r"\d{4}-(?P<month>\d\d)(?:-01)?")
 _BESIDE: Final = 60
 HOLDING_NOTHING: Final = frozenset(("", "None", "Execution logs:"))
-"""Outputs without content: what smolagents writes above what a step printed, and what a call without a result gives."""  # noqa: E501
+"""Outputs without content: what smolagents writes above a step's prints, and what an empty call gives."""
 _BEFORE: Final = re.compile(r"[^\d,;.()\n]*\Z")
 _BEHIND: Final = re.compile(r"[^\d,;.()\n]*")
 FieldName = tuple[str, ...]
@@ -268,7 +268,7 @@ class World:
 
 
 def build_world(sources: Sequence[Source], code: Sequence[str] = ()) -> World:
-    """Read sources, outputs first; `code` is what the run executed, whose names say of what its prints are."""  # noqa: E501
+    """Read sources, outputs first; the names in the executed `code` say what it prints."""
     outputs = sum(source.kind is SourceKind.OUTPUT for source in sources)
     columns = [list_result_columns(source.text, source.arguments) for source in sources]
     base = read_facts([source.text for source in sources], columns=columns)
