@@ -14,7 +14,7 @@ PYTEST  := $(BIN)/pytest -n $(WORKERS) --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE
 COMPONENTS := docker or e2e or gvisor or install or load or machine or other_user or peers
 
-.PHONY: demo test test-components check lint types unit fast explore map reference docs docs-version console pictures clean
+.PHONY: demo test test-components check lint types unit fast explore hooks figures map reference docs docs-version console pictures clean
 
 demo: $(VENV)/.demo
 	$(BIN)/spanproof demo
@@ -31,6 +31,7 @@ lint: $(VENV)/.dev
 	$(BIN)/lint-imports
 	$(BIN)/python tests/lint/words.py
 	$(BIN)/python tests/lint/function_names.py
+	$(BIN)/python tests/lint/figures.py --check
 
 types: $(VENV)/.dev
 	$(BIN)/mypy
@@ -59,6 +60,14 @@ docs-version: $(VENV)/.dev
 	PATH="$(CURDIR)/$(BIN):$$PATH" NO_MKDOCS_2_WARNING=1 SITE_OFFLINE=false $(BIN)/mike deploy --update-aliases \
 		"$$($(BIN)/python deploy/docs-site/version.py)" latest
 	$(BIN)/mike set-default latest
+
+# A hook that refuses commit messages of another form than CONTRIBUTING.md describes.
+hooks:
+	git config core.hooksPath .githooks
+
+# The size and the shape of the code, and how far a reader walks who follows four journeys through it.
+figures: $(VENV)/.dev
+	$(BIN)/python tests/lint/figures.py
 
 map: $(VENV)/.dev
 	$(BIN)/python tests/lint/imports.py

@@ -166,6 +166,26 @@ def test_an_experiment_lists_its_cases_and_why_they_did_not_pass(app):
     assert (missing.status_code, "no experiment is named 'nothing'" in missing.text) == (404, True)
 
 
+def test_an_experiment_is_a_grid_of_cases_and_trials_beside_a_baseline(app):
+    rows = {row["column"]["name"]: row for row in app.get("/api/v1/experiments").json()["experiments"]}
+    assert {row["suite"] for row in rows.values()} == {"suites/prices"}
+    page = app.get("/api/v1/experiments/runs/after?baseline=runs/before").json()
+    assert (page["suite"], page["baseline"], page["baselines"]) == (
+        "suites/prices", "runs/before", ["runs/before"],
+    )  # fmt: skip
+    column = page["column"]
+    assert (column["fixed"], column["difference"], column["cost_usd"]) == (1, 1.0, 0.01)
+    (row,) = page["rows"]
+    assert (row["status"], row["flipped"], row["before"]["state"]) == ("fixed", True, "fail")
+    (trial,) = row["trials"]
+    assert (trial["answer"], trial["layer_states"]) == ("$45.00", {"groundedness": "pass"})
+    alone = app.get("/api/v1/experiments/runs/after?baseline=").json()
+    assert (alone["baseline"], alone["column"]["difference"]) == ("", None)
+    assert [(row["flipped"], row["before"]) for row in alone["rows"]] == [(False, None)]
+    unknown = app.get("/api/v1/experiments/runs/after?baseline=none")
+    assert (unknown.status_code, "no experiment is named 'none'" in unknown.text) == (404, True)
+
+
 def test_gate_reports_are_shown_and_assertions_tried(app):
     (row,) = app.get("/api/v1/gates").json()["reports"]
     assert (row["name"], row["passed"]) == ("runs/gate.json", False)

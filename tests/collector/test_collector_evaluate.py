@@ -95,12 +95,12 @@ class Rig:
         self.done.append(evaluated)
         self.evaluators.settled(evaluated.complete.key)
 
-    def submit(self, request) -> None:
+    def submit(self, request, spans: int = 0) -> None:
         body = request.SerializeToString()
         record = self.wal.append(Encoding.PROTOBUF, body).result(60)
         span = request.resource_spans[0].scope_spans[0].spans[0]
         key = TraceKey("p", span.trace_id.hex())
-        self.evaluators.submit(CompleteTrace(key, (record,), (record,), 0, True, Why.QUIET))
+        self.evaluators.submit(CompleteTrace(key, (record,), (record,), 0, True, Why.QUIET, spans))
 
     def failed(self, stage: str) -> float:
         labels = {"stage": stage}
@@ -118,11 +118,15 @@ class Rig:
         return self.done[0]
 
 
+MAX_SPANS = 4
+"""Of a trace that the pool of a test evaluates."""
+
+
 @pytest.fixture
 def rig(tmp_path, monkeypatch) -> Iterator[Rig]:
     monkeypatch.setattr("spanproof.collector.stages.evaluate._STORE_PAUSE_S", 0.05)
     monkeypatch.setattr("spanproof.collector.stages.evaluate._FIRST_BACKOFF_S", 0.05)
-    built = Rig(tmp_path, **{"evaluation.deadline_s": "6"})
+    built = Rig(tmp_path, **{"evaluation.deadline_s": "6", "evaluation.max_spans": str(MAX_SPANS)})
     yield built
     built.evaluators.close()
     built.wal.close()
@@ -156,13 +160,8 @@ def test_spans_that_were_stored_before_are_part_of_the_trace_but_never_replace_n
     assert sorted(names) == ["old 0000000000000003", "span 1", "span 2"]
 
 
-def test_what_cannot_be_read_of_the_store_is_no_reason_not_to_evaluate(rig, make_request) -> None:
+def test_of_a_record_and_a_store_only_readable_spans_of_the_trace_are_taken(rig, make_request) -> None:
     rig.answers = [{TraceKey("p", f"{1:032x}"): "{not a document"}]
-    rig.submit(make_request((1, 1, None), (1, 2, 1)))
-    assert rig.one().evaluation is not None
-
-
-def test_only_the_spans_of_the_trace_are_taken_from_a_record_of_several(rig, make_request) -> None:
     rig.submit(make_request((1, 1, None), (2, 5, None), (1, 2, 1)))
     evaluation = rig.one().evaluation
     assert evaluation is not None
@@ -262,6 +261,29 @@ def test_a_trace_too_large_to_be_judged_in_time_is_errored_with_all_of_its_spans
     outcomes = [score.outcome for score in evaluated.evaluation.scores]
     assert {score.layer for score in evaluated.evaluation.scores} == set(Layer)
     assert {outcome.error_type for outcome in outcomes} == {"DeadlineExceeded"}
+
+
+def test_too_many_spans_are_errored_at_once_by_assembly_s_count_or_the_process_s(rig, make_request) -> None:
+    stored = list(normalise(make_request((2, 4, 1), (2, 5, 1))))
+    rig.answers = [
+        {},
+        {TraceKey("p", f"{2:032x}"): encode(TraceEvaluation(trace_of(stored), (), ()))},
+        {},
+    ]
+    rig.submit(make_request((1, 1, None), *((1, number, 1) for number in range(2, 6))), spans=5)
+    wait_until(lambda: len(rig.done) == 1, "the trace that assembly counted is handed on")
+    rig.submit(make_request((2, 1, None), (2, 2, 1), (2, 3, 1)), spans=3)
+    wait_until(lambda: len(rig.done) == 2, "the trace of which the store has a part is handed on")
+    rig.submit(make_request((3, 1, None), *((3, number, 1) for number in range(2, MAX_SPANS + 1))))
+    wait_until(lambda: len(rig.done) == 3, "the trace at the bound is handed on")
+    reason = "the trace has 5 spans, more than evaluation.max_spans: 4"
+    assert [evaluated.letter and evaluated.letter.error for evaluated in rig.done] == [reason, reason, None]
+    for evaluated in rig.done[:2]:
+        assert evaluated.evaluation is not None
+        assert len(evaluated.evaluation.trace.spans) == 5
+        assert {score.outcome for score in evaluated.evaluation.scores} == {Errored("TraceTooLarge", reason)}
+    assert rig.failed("size") == 2
+    assert rig.failed("deadline") == 0
 
 
 def test_what_fails_once_is_evaluated_by_the_next_attempt(rig, make_request, tmp_path) -> None:

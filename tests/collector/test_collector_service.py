@@ -73,18 +73,29 @@ def test_the_project_of_the_configuration_is_on_every_score(tmp_path, make_reque
 def test_a_trace_the_engine_cannot_take_is_errored_and_the_next_one_goes_through(
     tmp_path, make_request
 ) -> None:
-    config = load_config(None, {}, settings_of(tmp_path, evaluation__attempts="1"))
+    settings = settings_of(tmp_path, evaluation__attempts="1", evaluation__max_spans="3")
+    config = load_config(None, {}, settings)
     with Collector(config, open_engine=open_faulty_engine) as collector:
         post(collector, make_request((1, 1, None), service="raise").SerializeToString())
         post(collector, agent_request(make_request, (2, 1, None)))
-        assert collector.evaluated.wait_for(2, timeout_s=120)
+        post(
+            collector, agent_request(make_request, (3, 1, None), *((3, number, 1) for number in range(2, 6)))
+        )
+        assert collector.evaluated.wait_for(3, timeout_s=120)
         wait_until(lambda: 'spanproof_traces_failed_total{stage="evaluate"} 1.0' in metrics(collector))
+        wait_until(lambda: 'spanproof_traces_failed_total{stage="size"} 1.0' in metrics(collector))
         wait_until(lambda: "spanproof_wal_pending_records 0.0" in metrics(collector))
         failed = collector.store.evaluation(f"{1:032x}")
         assert failed is not None
         assert {type(score.outcome) for score in failed.scores} == {Errored}
-        (letter,) = collector.store.dead_letters()
-        assert (letter.trace_id, letter.error) == (f"{1:032x}", "broken")
+        too_large = collector.store.evaluation(f"{3:032x}")
+        assert too_large is not None
+        assert len(too_large.trace.spans) == 5
+        reason = "the trace has 5 spans, more than evaluation.max_spans: 3"
+        assert {score.outcome for score in too_large.scores} == {Errored("TraceTooLarge", reason)}
+        letters = {letter.trace_id: letter.error for letter in collector.store.dead_letters()}
+        assert letters == {f"{1:032x}": "broken", f"{3:032x}": reason}
+        assert len(stored_spans(collector)) == 7
 
 
 def test_spans_are_stored_once_while_nothing_is_evaluated(tmp_path, make_request) -> None:

@@ -63,14 +63,27 @@ def test_the_token_s_project_wins_over_resource_and_span(resource: str, planted:
     assert THEIRS.encode() not in request.SerializeToString()
 
 
-def test_without_a_token_s_project_a_span_s_own_wins_then_its_resource_s_then_the_configured_one() -> None:
+def test_without_a_token_s_project_the_resource_s_wins_then_a_span_s_then_the_configured_one() -> None:
     def project_of(**named: str) -> str:
         (key,) = list_keys(build_request(1, (1, 0), **named), "configured")
         return key.project
 
-    assert project_of(resource="resource", planted="span") == "span"
+    assert project_of(resource="resource", planted="span") == "resource"
+    assert project_of(planted="span") == "span"
     assert project_of(resource="resource") == "resource"
     assert project_of() == "configured"
+
+
+def test_one_span_that_names_another_project_than_the_resource_makes_no_second_trace() -> None:
+    request = build_request(1, (1, 0), (2, 1), (3, 1), resource=OURS)
+    span = request.resource_spans[0].scope_spans[0].spans[1]
+    span.attributes.add(key=COHORT_PROJECT).value.string_value = THEIRS
+    (key,) = list_keys(request)
+    assert key == TraceKey(OURS, f"{1:032x}")
+    assert [message_key for message_key, _ in split_by_trace(request)] == [f"{OURS}/{1:032x}".encode()]
+    (resource,) = extract_trace_spans(request, key).resource_spans
+    assert [len(span.attributes) for scope in resource.scope_spans for span in scope.spans] == [0, 0, 0]
+    assert len(resource.scope_spans[0].spans) == 3
 
 
 def test_a_trace_through_two_projects_is_two_traces_each_with_its_own_spans() -> None:

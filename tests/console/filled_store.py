@@ -58,15 +58,20 @@ def fill(store: Store, workspace: Path) -> None:
 
 
 def write_experiment(workspace: Path, case: str) -> None:
-    """Write an experiment of one trial, which did not pass, and one of a trial that is open."""
-    failed = Trial(case, 1, TrialVerdict.FAILED, HOSTILE, Layer.GROUNDEDNESS, layers={"groundedness": "fail"})
+    """Write an experiment whose trials did not pass, and one of a trial that is open."""
+    failed = Trial(
+        case, 1, TrialVerdict.FAILED, HOSTILE, Layer.GROUNDEDNESS, layers={"groundedness": "fail"},
+        answer=f"A box of tea costs $54.00. {HOSTILE}", cost_usd=0.0021, wall_s=1.4, tokens=812,
+    )  # fmt: skip
     left_open = Trial(
-        case, 1, TrialVerdict.UNJUDGED, "no source has 300", layers={"groundedness": "uncertain"}
-    )
-    for name, trial in (("nightly", failed), ("weekly", left_open)):
+        case, 1, TrialVerdict.UNJUDGED, "no source has 300", layers={"groundedness": "uncertain"},
+        answer="300 boxes were sold.", cost_usd=0.0019, wall_s=1.2, tokens=790,
+    )  # fmt: skip
+    for name, trials in (("nightly", (failed, replace(failed, number=2))), ("weekly", (left_open,))):
         results = ExperimentFolder(workspace / name)
         results.begin({"suite": str((workspace / "prices").resolve()), "agent": {"target": HOSTILE}})
-        results.append(trial)
+        for trial in trials:
+            results.append(trial)
 
 
 def recorded_engine() -> Engine:

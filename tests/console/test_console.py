@@ -339,3 +339,20 @@ def test_two_values_of_an_attribute_are_compared(open_page):
     page.get_by_role("combobox", name="after").fill(TENANT)
     page.get_by_role("button", name="Compare").click()
     page.get_by_role("region", name="Values").get_by_role("rowheader", name="chat/17").wait_for()
+
+
+def test_an_experiment_is_a_grid_whose_cells_show_answers_beside_a_baseline(open_page):
+    page = open_page("/experiments/weekly?baseline=nightly")
+    grid = page.get_by_role("region", name="Cases by trials")
+    row = grid.locator("tbody tr")
+    assert row.get_by_role("link").first.inner_text().startswith("What does a box")
+    assert "flipped" in row.inner_text()
+    assert [mark.get_attribute("class") for mark in row.locator("td .verdict[aria-hidden]").all()].count(
+        "verdict open"
+    ) == 1
+    row.locator(".trial").first.focus()
+    page.get_by_role("tooltip").get_by_text("300 boxes were sold.").wait_for()
+    page.get_by_label("baseline").select_option("")
+    page.wait_for_url("**/experiments/weekly?baseline=")
+    page.get_by_text("no baseline").wait_for()
+    assert "flipped" not in row.inner_text()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from types import ModuleType
 
@@ -96,6 +97,14 @@ def test_the_release_is_checked_before_anything_is_published() -> None:
     steps = [step.get("run", "") for step in jobs["build"]["steps"]]
     assert any("deploy/release/check.py" in step for step in steps)
     assert {name for name, job in jobs.items() if job.get("needs") != "build"} == {"build"}
+
+
+def test_ci_tests_every_version_of_python_that_is_declared() -> None:
+    jobs = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8"))["jobs"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    declared = [name.rpartition(" :: ")[2] for name in project["classifiers"] if ":: Python :: " in name]
+    assert jobs["unit"]["strategy"]["matrix"]["python"] == declared
+    assert not any("needs" in job for job in jobs.values()), "the jobs run in parallel"
 
 
 def test_an_image_has_an_sbom_signed_provenance_and_a_base_by_digest() -> None:

@@ -17,6 +17,8 @@ from typing import Any
 import pytest
 import yaml
 from golden_traces import AGENT, trace_in_short
+from golden_yaml import iter_golden
+from tests.plugins.scripted_sandbox import ScriptedSandbox, ScriptedStep
 
 from spanproof.evaluators.casetests import read_tests
 from spanproof.evaluators.engine import Engine
@@ -26,7 +28,6 @@ from spanproof.evaluators.model import TraceEvaluation
 from spanproof.evaluators.presence import NoCode
 from spanproof.evaluators.replay import FixtureBook, FixtureSet
 from spanproof.sandbox import Attempt, AttemptKind, Database, Execution, FailureClass, Sandbox
-from spanproof.sandbox.backends.scripted import ScriptedSandbox, ScriptedStep
 from spanproof.sandbox.policy_file import parse_policy
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import Errored, Judgement, Layer, Outcome, Score, Scored, Skipped
@@ -51,7 +52,7 @@ _MB = 1024 * 1024
 
 def cases() -> Iterator[tuple[Path, Mapping[str, Any]]]:
     for path in FILES:
-        for document in yaml.safe_load_all(path.read_text(encoding="utf-8")):
+        for document in iter_golden(path):
             unknown = document.keys() - KEYS
             assert not unknown, f"{path.name}: a case has no key {sorted(unknown)}"
             yield path, document

@@ -238,15 +238,33 @@ def test_a_name_that_a_joined_provider_does_not_take_is_reported():
     assert "names the service 'shop'; set OTEL_SERVICE_NAME" in reported
 
 
-def test_project_and_cohort_are_on_the_applications_own_spans():
-    attributes = run(
+def test_the_project_is_the_resource_s_and_a_cohort_is_on_the_applications_own_spans():
+    named, attributes = run(
         "p = register(project='shop')\n"
         "with set_cohort(task='refund'):\n"
         "    span = p.get_tracer('application').start_span('work')\n"
-        "print(json.dumps(dict(span.attributes)))",
+        "print(json.dumps([span.resource.attributes['spanproof.cohort.project'], dict(span.attributes)]))",
         OTEL_TRACES_EXPORTER="none",
     )
-    assert attributes == {"spanproof.cohort.project": "shop", "spanproof.cohort.task": "refund"}
+    assert named == "shop"
+    assert attributes == {"spanproof.cohort.task": "refund"}
+
+
+def test_a_joined_provider_names_the_project_on_spans_unless_its_resource_does():
+    attributes, reported = run(
+        "import io, logging\nlog = io.StringIO()\nlogging.basicConfig(stream=log)\n"
+        "from opentelemetry.sdk.resources import Resource\n"
+        "def record(named):\n"
+        "    trace._TRACER_PROVIDER = p = TracerProvider(resource=Resource(named))\n"
+        "    register(project='shop')\n"
+        "    return dict(p.get_tracer('application').start_span('work').attributes)\n"
+        "found = [record({}), record({'spanproof.cohort.project': 'billing'})]\n"
+        "print(json.dumps([found, log.getvalue()]))",
+        OTEL_TRACES_EXPORTER="none",
+    )
+    assert attributes == [{"spanproof.cohort.project": "shop"}, {}]
+    assert reported.count("project='shop' has no effect: the resource of the tracer provider") == 1
+    assert "names 'billing'" in reported
 
 
 def test_a_disabled_sdk_records_nothing():

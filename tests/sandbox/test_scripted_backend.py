@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.plugins.scripted_sandbox import ScriptedSandbox, ScriptedStep
 
 from spanproof.sandbox import (
     Attempt,
@@ -15,7 +16,6 @@ from spanproof.sandbox import (
     ToolAnswer,
     ToolRequest,
 )
-from spanproof.sandbox.backends.scripted import ScriptedSandbox, ScriptedStep
 from spanproof.sandbox.backends.self_check.promises import check_one
 from spanproof.sandbox.backends.self_check.recorded import RECORDED
 from spanproof.sandbox.errors import SandboxUnavailable

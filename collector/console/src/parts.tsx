@@ -209,6 +209,11 @@ export function formatDuration(ns: number): string {
   return s >= 1 ? `${s.toFixed(1)} s` : `${(s * 1e3).toFixed(s >= 0.01 ? 0 : 1)} ms`;
 }
 
+/** Return the difference of two shares. */
+export function points(share: number | null): string {
+  return share === null ? "–" : `${share > 0 ? "+" : ""}${(share * 100).toFixed(1)} points`;
+}
+
 /** Return an amount of money: small ones with the digits that tell them apart. */
 export function formatDollars(dollars: number | null | undefined): string {
   return dollars == null ? "–" : `$${dollars < 0.1 ? Number(dollars.toPrecision(2)) : dollars.toFixed(2)}`;

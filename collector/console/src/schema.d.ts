@@ -852,6 +852,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/experiments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Experiments
+         * @description Return the experiments of the workspace, each beside the one before it of the same suite.
+         */
+        get: operations["experiments_api_v1_experiments_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/experiments/{name}": {
         parameters: {
             query?: never;
@@ -861,7 +881,7 @@ export interface paths {
         };
         /**
          * Experiment
-         * @description Return an experiment's cases with their verdicts, as `spanproof suite run --html` writes them.
+         * @description Return an experiment's cases with their verdicts and trials, beside those of a baseline.
          */
         get: operations["experiment_api_v1_experiments__name__get"];
         put?: never;
@@ -1965,6 +1985,78 @@ export interface components {
             can_replay: boolean;
         };
         /**
+         * ExperimentList
+         * @description Experiments of the workspace, the latest first.
+         */
+        ExperimentList: {
+            /** Experiments */
+            experiments: components["schemas"]["ExperimentRow"][];
+        };
+        /**
+         * ExperimentPage
+         * @description An experiment as a grid of cases by trials, flipped cases first, and as its report has it.
+         */
+        ExperimentPage: {
+            /** Title */
+            title: string;
+            /** @description The gravest of its cases; never `pass` where it did not pass. */
+            state: components["schemas"]["State"];
+            /**
+             * Counts
+             * @description Cases by state.
+             */
+            counts: {
+                [key: string]: number;
+            };
+            /** Passed */
+            passed: boolean;
+            /** Headline */
+            headline: string;
+            /**
+             * Command
+             * @description The command that gives the same.
+             */
+            command: string;
+            /** Facts */
+            facts: components["schemas"]["ResultFact"][];
+            /** Cases */
+            cases: components["schemas"]["ResultCase"][];
+            /**
+             * Left Out
+             * @description Cases beyond those that are listed.
+             */
+            left_out: number;
+            /** Name */
+            name: string;
+            /** Suite */
+            suite: string;
+            /** @description The whole of it, beside the baseline. */
+            column: components["schemas"]["Column"];
+            /** Baseline */
+            baseline: string;
+            /**
+             * Baselines
+             * @description The other experiments of the suite, the latest first.
+             */
+            baselines: string[];
+            /** Rows */
+            rows: components["schemas"]["GridRow"][];
+        };
+        /**
+         * ExperimentRow
+         * @description An experiment, in a list.
+         */
+        ExperimentRow: {
+            /** Suite */
+            suite: string;
+            /**
+             * Baseline
+             * @description The experiment before it, of the same suite; else empty.
+             */
+            baseline: string;
+            column: components["schemas"]["Column"];
+        };
+        /**
          * Facet
          * @description The commonest values of a dimension within a list of traces.
          */
@@ -2377,6 +2469,24 @@ export interface components {
              * @description Unix time in nanoseconds.
              */
             written_ns: number;
+        };
+        /**
+         * GridRow
+         * @description One case of an experiment, with its trials in the order of their numbers.
+         */
+        GridRow: {
+            case: components["schemas"]["CaseRow"];
+            state: components["schemas"]["State"];
+            status: components["schemas"]["CaseStatus"];
+            /** Trials */
+            trials: components["schemas"]["TrialCell"][];
+            /** @description The case in the baseline; null where it was not run there. */
+            before: components["schemas"]["Cell"] | null;
+            /**
+             * Flipped
+             * @description Whether its state is another than in the baseline, or its trials differ.
+             */
+            flipped: boolean;
         };
         /**
          * HandOver
@@ -3186,41 +3296,6 @@ export interface components {
             value: string;
         };
         /**
-         * ResultPage
-         * @description The result of a suite: of its frozen runs judged again, or of an experiment.
-         */
-        ResultPage: {
-            /** Title */
-            title: string;
-            /** @description The gravest of its cases; never `pass` where it did not pass. */
-            state: components["schemas"]["State"];
-            /**
-             * Counts
-             * @description Cases by state.
-             */
-            counts: {
-                [key: string]: number;
-            };
-            /** Passed */
-            passed: boolean;
-            /** Headline */
-            headline: string;
-            /**
-             * Command
-             * @description The command that gives the same.
-             */
-            command: string;
-            /** Facts */
-            facts: components["schemas"]["ResultFact"][];
-            /** Cases */
-            cases: components["schemas"]["ResultCase"][];
-            /**
-             * Left Out
-             * @description Cases beyond those that are listed.
-             */
-            left_out: number;
-        };
-        /**
          * ResultRun
          * @description A run of a case: `path` is where the API has its trace, and the console below `/`.
          */
@@ -3911,6 +3986,37 @@ export interface components {
             defects: string[];
             /** Runs */
             runs: components["schemas"]["RunRow"][];
+        };
+        /**
+         * TrialCell
+         * @description One trial of a case.
+         */
+        TrialCell: {
+            /** Number */
+            number: number;
+            state: components["schemas"]["State"];
+            /** Layer States */
+            layer_states: {
+                [key: string]: components["schemas"]["State"];
+            };
+            /**
+             * Reason
+             * @description Why it did not pass; else empty.
+             */
+            reason: string;
+            /** Answer */
+            answer: string;
+            /** Cost Usd */
+            cost_usd: number | null;
+            /** Wall S */
+            wall_s: number;
+            /** Tokens */
+            tokens: number;
+            /**
+             * Has Trace
+             * @description Whether its trace is kept: `trials/<experiment>/<case>/<number>`.
+             */
+            has_trace: boolean;
         };
         /**
          * TrialNotification
@@ -7711,9 +7817,75 @@ export interface operations {
             };
         };
     };
+    experiments_api_v1_experiments_get: {
+        parameters: {
+            query?: {
+                /** @description Rows at most. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExperimentList"];
+                };
+            };
+            /** @description a parameter is unknown or cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not valid, or parameters do not fit together */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     experiment_api_v1_experiments__name__get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The one before it of the same suite by default; empty for none. */
+                baseline?: string | null;
+            };
             header?: never;
             path: {
                 name: string;
@@ -7728,7 +7900,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ResultPage"];
+                    "application/json": components["schemas"]["ExperimentPage"];
                 };
             };
             /** @description a parameter is unknown or cannot be read */

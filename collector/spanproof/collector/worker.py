@@ -24,7 +24,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from spanproof.collector.receive.body import decode_record
 from spanproof.collector.stages.fragments import extract_trace_spans
-from spanproof.collector.stages.jobs import Job, LogLine, Result, Start, Started
+from spanproof.collector.stages.jobs import SIZE_STAGE, Job, LogLine, Result, Start, Started, check_trace_size
 from spanproof.collector.wal.file import read_record
 from spanproof.config.engine import OpenEngine, build_engine
 from spanproof.config.model import Config
@@ -69,6 +69,9 @@ class Worker:
             request = self._read_request(job)
             stage = "normalise"
             trace = rebuild_trace(job.key.trace_id, _decode_former_spans(job), [request])
+            if job.failure is None:
+                stage = SIZE_STAGE
+                check_trace_size(len(trace.spans), self._config.evaluation.max_spans)
             stage = "evaluate"
             evaluation = self._evaluate(job, trace)
         except Exception as failure:

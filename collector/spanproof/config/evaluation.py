@@ -102,6 +102,12 @@ class Evaluation(Section):
         " Time for which the process or its programs wait for a processor does not count, up to 6 times as"
         " much.",
     )
+    max_spans: int = Field(
+        default=50_000,
+        ge=1,
+        description="Most spans of a trace that is evaluated; one with more is stored, and its scores are"
+        " *errored* with their number.",
+    )
     layer_budget_s: Seconds = Field(
         default=5.0,
         description="Processor time for judging one layer of a trace; what is over it is skipped with that"

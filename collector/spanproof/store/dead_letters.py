@@ -17,7 +17,8 @@ class DeadLetter:
     """A trace that could not be evaluated.
 
     Attributes:
-        stage: what failed: `read`, `normalise`, `evaluate`, `store`, `deadline` or `worker` (it ended).
+        stage: what failed: `read`, `normalise`, `evaluate`, `store`, `deadline`, `size` (too many spans)
+            or `worker` (it ended).
         body: its spans as an OTLP request in protobuf.
         failed_ns: when the last attempt failed, Unix nanoseconds.
     """

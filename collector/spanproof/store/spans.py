@@ -55,7 +55,7 @@ class SpanColumns:
             resource = _format_attributes(resource_spans.resource.attributes)
             of_resource = dict(resource)
             service = of_resource.get("service.name", "")
-            project = of_resource.get(COHORT_PROJECT) or self._project
+            project = of_resource.get(COHORT_PROJECT)
             for scope_spans in resource_spans.scope_spans:
                 scope = (scope_spans.scope.name, scope_spans.scope.version)
                 for span in scope_spans.spans:
@@ -84,11 +84,13 @@ class SpanColumns:
             }
         )
 
-    def _add_span(self, span: OtlpSpan, scope: tuple[str, str], service: str, project: str) -> None:
+    def _add_span(
+        self, span: OtlpSpan, scope: tuple[str, str], service: str, of_resource: str | None
+    ) -> None:
         start, end = clamp_time(span.start_time_unix_nano), clamp_time(span.end_time_unix_nano)
         trace_id, parent = span.trace_id.hex(), span.parent_span_id
         attributes = _format_attributes(span.attributes)
-        of_span = dict(attributes).get(COHORT_PROJECT) or project
+        project = of_resource or dict(attributes).get(COHORT_PROJECT) or self._project
         row = (
             start,
             trace_id,
@@ -103,7 +105,7 @@ class SpanColumns:
             _STATUSES[span.status.code] if 0 <= span.status.code < len(_STATUSES) else _STATUSES[0],
             span.status.message,
             _read_agent_kind(attributes),
-            of_span,
+            project,
         )
         for values, value in zip(self._columns.values(), row, strict=True):
             values.append(value)
@@ -118,7 +120,7 @@ class SpanColumns:
             (link.trace_id.hex(), link.span_id.hex(), link.trace_state, _format_attributes(link.attributes))
             for link in span.links
         )
-        key = TraceKey(of_span, trace_id)
+        key = TraceKey(project, trace_id)
         first, last = self._times.get(key, (1 << 62, 0))
         self._times[key] = min(first, start // 10**9), max(last, end // 10**9)
 

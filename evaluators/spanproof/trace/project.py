@@ -39,9 +39,13 @@ def find_named_project(attributes: Iterable[KeyValue]) -> str | None:
     return named[-1] or None if named else None
 
 
-def get_span_project(span: OtlpSpan, of_resource: str) -> str:
-    """Return the project of a span: the one that it names, else that of its resource."""
-    return find_named_project(span.attributes) or of_resource
+def get_span_project(span: OtlpSpan, resource_project: str | None, default: str) -> str:
+    """Return the project of a span: that of its resource, else the one that it names, else the default.
+
+    A resource is alike for all spans of a process, so that a step which names another project does not make
+    two traces of one.
+    """
+    return resource_project or find_named_project(span.attributes) or default
 
 
 def get_stored_project(resource: Mapping[str, AttributeValue], default: str) -> str:

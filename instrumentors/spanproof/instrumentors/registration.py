@@ -36,6 +36,7 @@ from spanproof.instrumentors.spans.cohort import CohortProcessor
 from spanproof.instrumentors.spans.tracing import Tracing
 from spanproof.instrumentors.trace import configure
 from spanproof.semconv import openinference
+from spanproof.semconv.spanproof import COHORT_PROJECT
 
 FRAMEWORKS: Final = ("smolagents", "langchain", "openai-agents", "mcp")
 """Names of all frameworks, each also the name of the extra that installs it."""
@@ -83,7 +84,8 @@ def register(
     Args:
         service_name: the resource's `service.name`; else `OTEL_SERVICE_NAME` or `OTEL_RESOURCE_ATTRIBUTES`.
             A provider that is already there keeps its own.
-        project: the project the scores belong to, on every span.
+        project: the project the scores belong to, of the resource. A provider that is already there keeps its
+            resource; where that names none, each span does.
         endpoint: of a collector, `http://127.0.0.1:4318`; else `OTEL_EXPORTER_OTLP_ENDPOINT`. When an SDK
             provider is already there, its exporters are kept, and one is added only for an endpoint given
             here that they do not export to.
@@ -111,7 +113,11 @@ def register(
         _set_policy(content)
         with readable_environment():
             chosen = choose_protocol(protocol)
-            named = {SERVICE_NAME: service_name, openinference.PROJECT_NAME: project}
+            named = {
+                SERVICE_NAME: service_name,
+                openinference.PROJECT_NAME: project,
+                COHORT_PROJECT: project,
+            }
             resource = {name: value for name, value in named.items() if value is not None}
             provider, ours = find_or_build(resource)
             if is_disabled():
@@ -123,7 +129,7 @@ def register(
                 provider.add_span_processor(_registered[provider].cohort)
             registration = _registered[provider]
             if project is not None:
-                registration.cohort.set_default("project", project)
+                _set_project(provider, registration, project)
             if eval_tags:
                 registration.cohort.set_tags(tuple(eval_tags))
             if ours or endpoint is not None:
@@ -252,6 +258,19 @@ def _warn_of_name(provider: TracerProvider, wanted: str | None) -> None:
             "service_name=%r has no effect: the tracer provider that is there already names the service %r;"
             " set OTEL_SERVICE_NAME, or name it where that provider is made",
             wanted,
+            name,
+        )
+
+
+def _set_project(provider: TracerProvider, registration: _Registration, project: str) -> None:
+    """Name the project on each span of a provider whose resource names none; one that it names wins."""
+    name = provider.resource.attributes.get(COHORT_PROJECT)
+    if not name:
+        registration.cohort.set_default("project", project)
+    elif name != project:
+        _logger.warning(
+            "project=%r has no effect: the resource of the tracer provider that is there already names %r",
+            project,
             name,
         )
 

@@ -9,9 +9,9 @@ import contextlib
 import ctypes
 import errno
 import os
-import platform
 import struct
 from collections.abc import Iterator
+from typing import Any
 
 CLONE_NEWNS = 0x00020000
 CLONE_NEWCGROUP = 0x02000000
@@ -51,6 +51,7 @@ SECUREBITS_LOCKED = 0b11101111
 
 RESOLVE_NO_XDEV, RESOLVE_NO_MAGICLINKS, RESOLVE_NO_SYMLINKS, RESOLVE_BENEATH, RESOLVE_IN_ROOT = 1, 2, 4, 8, 16
 
+_AT_FDCWD = -100
 _CAPABILITY_VERSION = 0x20080522
 
 _SECCOMP_SET_MODE_FILTER = 1
@@ -69,7 +70,12 @@ _SYS_SECCOMP = {"x86_64": 317, "aarch64": 277}
 _SYS_CLONE = {"x86_64": 56, "aarch64": 220}
 _SYS_TGKILL = {"x86_64": 234, "aarch64": 131}
 _SYS_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
+_SYS_PRCTL = {"x86_64": 157, "aarch64": 167}
+_SYS_PROCESS_VM = {"readv": {"x86_64": 310, "aarch64": 270}, "writev": {"x86_64": 311, "aarch64": 271}}
 
+_MOUNT_ATTRIBUTES = struct.Struct("=4Q")  # `struct mount_attr`: to set, to clear, propagation, user namespace
+
+_MACHINE = os.uname().machine
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
 # Called without letting go of the interpreter lock, so that a fork inherits it held by its one thread.
@@ -87,15 +93,6 @@ class _SockFprog(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_void_p))
 
 
-class _MountAttr(ctypes.Structure):
-    _fields_ = (
-        ("attr_set", ctypes.c_uint64),
-        ("attr_clr", ctypes.c_uint64),
-        ("propagation", ctypes.c_uint64),
-        ("userns_fd", ctypes.c_uint64),
-    )
-
-
 def _check(result: int, what: str) -> int:
     if result == -1:
         number = ctypes.get_errno()
@@ -103,8 +100,17 @@ def _check(result: int, what: str) -> int:
     return result
 
 
-def _to_long(value: int) -> ctypes.c_long:
-    return ctypes.c_long(value)
+def call_kernel(what: str, number: int, *arguments: Any, libc: ctypes.CDLL = _libc) -> int:
+    """Make a system call by its number; integers are passed as longs.
+
+    Args:
+        what: of it, in the error.
+        number: of the call.
+        arguments: integers, bytes, or what ctypes passes as it is.
+        libc: the loaded library that makes it.
+    """
+    passed = (ctypes.c_long(each) if isinstance(each, int) else each for each in arguments)
+    return _check(int(libc.syscall(ctypes.c_long(number), *passed)), what)
 
 
 def unshare(flags: int) -> None:
@@ -128,16 +134,12 @@ def fork_unwaited() -> int:
     A child whose parent ends becomes an ordinary one of whatever process adopts it. As for `fork`, the caller
     has a single thread.
     """
-    nothing = _to_long(0)
-    number = _to_long(_number_here(_SYS_CLONE))
-    pid: int = _locked_libc.syscall(number, nothing, nothing, nothing, nothing, nothing)
-    return pid if pid >= 0 else _check(-1, "clone")
+    return call_kernel("clone", _number_here(_SYS_CLONE), 0, 0, 0, 0, 0, libc=_locked_libc)
 
 
 def send_thread_signal(pid: int, thread: int, number: int) -> None:
     """Send a signal by way of one thread of a process."""
-    arguments = (_to_long(_number_here(_SYS_TGKILL)), _to_long(pid), _to_long(thread), _to_long(number))
-    _check(_libc.syscall(*arguments), "tgkill")
+    call_kernel("tgkill", _number_here(_SYS_TGKILL), pid, thread, number)
 
 
 def setns(fd: int, kind: int) -> None:
@@ -166,7 +168,7 @@ def umount(target: str, flags: int = MNT_DETACH) -> None:
 
 def move_root_here() -> None:
     """Make the working directory the root and detach the old one."""
-    _check(_libc.syscall(_to_long(_number_here(_SYS_PIVOT_ROOT)), b".", b"."), "pivot_root")
+    call_kernel("pivot_root", _number_here(_SYS_PIVOT_ROOT), b".", b".")
     umount(".")
     os.chdir("/")
 
@@ -174,64 +176,32 @@ def move_root_here() -> None:
 def open_tree(path: str) -> int:
     """Return a detached, recursive copy of the mounts under a path, as a descriptor."""
     flags = _OPEN_TREE_CLONE | _OPEN_TREE_CLOEXEC | AT_RECURSIVE
-    return _check(
-        _libc.syscall(_to_long(_SYS_OPEN_TREE), _to_long(-100), os.fsencode(path), _to_long(flags)),
-        f"open_tree {path}",
-    )
+    return call_kernel(f"open_tree {path}", _SYS_OPEN_TREE, _AT_FDCWD, os.fsencode(path), flags)
 
 
 def move_mount(tree: int, target: str) -> None:
     """Attach what `open_tree` gave."""
-    _check(
-        _libc.syscall(
-            _to_long(_SYS_MOVE_MOUNT),
-            _to_long(tree),
-            b"",
-            _to_long(-100),
-            os.fsencode(target),
-            _to_long(_MOVE_MOUNT_F_EMPTY_PATH),
-        ),
-        f"move_mount on {target}",
-    )
+    place = (_AT_FDCWD, os.fsencode(target), _MOVE_MOUNT_F_EMPTY_PATH)
+    call_kernel(f"move_mount on {target}", _SYS_MOVE_MOUNT, tree, b"", *place)
 
 
 def set_mount_attributes(path: str, attributes: int, *, recursive: bool = True) -> None:
     """mount_setattr(2): set attributes on a mount and, by default, all below it."""
-    attr = _MountAttr(attr_set=attributes)
-    _check(
-        _libc.syscall(
-            _to_long(_SYS_MOUNT_SETATTR),
-            _to_long(-100),
-            os.fsencode(path),
-            _to_long(AT_RECURSIVE if recursive else 0),
-            ctypes.byref(attr),
-            _to_long(ctypes.sizeof(attr)),
-        ),
-        f"mount_setattr {path}",
-    )
+    changes = _MOUNT_ATTRIBUTES.pack(attributes, 0, 0, 0)
+    below = AT_RECURSIVE if recursive else 0
+    what, target = f"mount_setattr {path}", os.fsencode(path)
+    call_kernel(what, _SYS_MOUNT_SETATTR, _AT_FDCWD, target, below, changes, len(changes))
 
 
 def openat2(directory: int, path: str, flags: int, mode: int = 0, resolve: int = 0) -> int:
     """Open a path, with bounds to where it may lead (`RESOLVE_…`); a descriptor, closed on exec."""
     how = struct.pack("=QQQ", flags | os.O_CLOEXEC, mode, resolve)
-    found = _libc.syscall(
-        _to_long(_SYS_OPENAT2), _to_long(directory), os.fsencode(path), how, ctypes.c_size_t(len(how))
-    )
-    return _check(found, path)
+    return call_kernel(path, _SYS_OPENAT2, directory, os.fsencode(path), how, len(how))
 
 
 def prctl(option: int, value: int = 0) -> int:
     """Set or query a property of this process; one argument."""
-    return _check(
-        _libc.prctl(
-            ctypes.c_int(option),
-            ctypes.c_ulong(value),
-            ctypes.c_ulong(0),
-            ctypes.c_ulong(0),
-            ctypes.c_ulong(0),
-        ),
-        f"prctl {option}",
-    )
+    return call_kernel(f"prctl {option}", _number_here(_SYS_PRCTL), option, value, 0, 0, 0)
 
 
 def set_keep_capabilities() -> None:
@@ -273,34 +243,23 @@ def install_filter(program: bytes, flags: int) -> int:
     """Install a seccomp program; with NEW_LISTENER returns the listener's descriptor."""
     buffer = ctypes.create_string_buffer(program, len(program))
     fprog = _SockFprog(len(program) // 8, ctypes.addressof(buffer))
-    return _check(
-        _libc.syscall(
-            _to_long(_number_here(_SYS_SECCOMP)),
-            _to_long(_SECCOMP_SET_MODE_FILTER),
-            _to_long(flags),
-            ctypes.byref(fprog),
-        ),
-        "seccomp",
+    return call_kernel(
+        "seccomp", _number_here(_SYS_SECCOMP), _SECCOMP_SET_MODE_FILTER, flags, ctypes.byref(fprog)
     )
 
 
 def has_user_notification() -> bool:
     """Whether the kernel knows SECCOMP_RET_USER_NOTIF."""
-    action = ctypes.c_uint32(SECCOMP_RET_USER_NOTIF)
-    answer = _libc.syscall(
-        _to_long(_number_here(_SYS_SECCOMP)),
-        _to_long(_SECCOMP_GET_ACTION_AVAIL),
-        _to_long(0),
-        ctypes.byref(action),
-    )
-    return bool(answer == 0)
+    action = struct.pack("=I", SECCOMP_RET_USER_NOTIF)
+    number = _number_here(_SYS_SECCOMP)
+    with contextlib.suppress(OSError):
+        return call_kernel("seccomp", number, _SECCOMP_GET_ACTION_AVAIL, 0, action) == 0
+    return False
 
 
 def fetch_descriptor(pidfd: int, fd: int) -> int:
     """Fetch a copy of another process's descriptor: pidfd_getfd(2)."""
-    return _check(
-        _libc.syscall(_to_long(_SYS_PIDFD_GETFD), _to_long(pidfd), _to_long(fd), _to_long(0)), "pidfd_getfd"
-    )
+    return call_kernel("pidfd_getfd", _SYS_PIDFD_GETFD, pidfd, fd, 0)
 
 
 class ProcessUnreadable(PermissionError):  # noqa: N818 - what a process is
@@ -337,7 +296,6 @@ def _open_memory(pid: int, flags: int) -> Iterator[int]:
 
 def _read_vectors(pid: int, address: int, length: int) -> bytes:
     buffer = ctypes.create_string_buffer(length)
-    local = _Iovec(ctypes.addressof(buffer), length)
     # One remote piece per page: the call stops before the first missing page, and reports how far it came.
     pieces = []
     position = address
@@ -345,54 +303,33 @@ def _read_vectors(pid: int, address: int, length: int) -> bytes:
         end = min((position | 0xFFF) + 1, address + length)
         pieces.append(_Iovec(position, end - position))
         position = end
+    return buffer.raw[: _move_memory("readv", pid, buffer, pieces)]
+
+
+def _move_memory(direction: str, pid: int, buffer: ctypes.Array[ctypes.c_char], pieces: list[_Iovec]) -> int:
+    """Read or write pieces of another process's memory; how many bytes."""
+    local = _Iovec(ctypes.addressof(buffer), len(buffer))
     remote = (_Iovec * len(pieces))(*pieces)
-    count = _libc.process_vm_readv(
-        ctypes.c_int(pid),
-        ctypes.byref(local),
-        ctypes.c_ulong(1),
-        remote,
-        ctypes.c_ulong(len(pieces)),
-        ctypes.c_ulong(0),
-    )
-    return buffer.raw[: _check(count, "process_vm_readv")]
+    what = f"process_vm_{direction}"
+    number = _number_here(_SYS_PROCESS_VM[direction])
+    return call_kernel(what, number, pid, ctypes.byref(local), 1, remote, len(pieces), 0)
 
 
 def write_memory(pid: int, address: int, data: bytes) -> int:
     """Put bytes into another process's memory, where it may write itself; how many.
 
     Raises:
+        ProcessUnreadable: the process may not be looked at.
         OSError: nothing could be written.
     """
+    buffer = ctypes.create_string_buffer(data, len(data))
     try:
-        return _write_vector(pid, address, data)
-    except PermissionError:
-        with _open_memory(pid, os.O_RDWR) as memory:
-            return os.pwrite(memory, data, address)
-
-
-def _write_vector(pid: int, address: int, data: bytes) -> int:
-    local = _Iovec(ctypes.addressof(buffer := ctypes.create_string_buffer(data, len(data))), len(data))
-    remote = _Iovec(address, len(buffer))
-    count = _libc.process_vm_writev(
-        ctypes.c_int(pid),
-        ctypes.byref(local),
-        ctypes.c_ulong(1),
-        ctypes.byref(remote),
-        ctypes.c_ulong(1),
-        ctypes.c_ulong(0),
-    )
-    try:
-        return _check(count, "process_vm_writev")
+        return _move_memory("writev", pid, buffer, [_Iovec(address, len(data))])
     except (
         PermissionError
     ):  # as in `read_memory`; this way takes a page that is read-only for the process too
-        with open(f"/proc/{pid}/mem", "r+b", buffering=0) as memory:  # noqa: PTH123
-            memory.seek(address)
-            return memory.write(data)
-
-
-_libc.process_vm_readv.restype = ctypes.c_ssize_t
-_libc.process_vm_writev.restype = ctypes.c_ssize_t
+        with _open_memory(pid, os.O_RDWR) as memory:
+            return os.pwrite(memory, data, address)
 
 
 def _number_here(numbers: dict[str, int]) -> int:
@@ -401,10 +338,9 @@ def _number_here(numbers: dict[str, int]) -> int:
     Raises:
         OSError: the machine's architecture is not known.
     """
-    machine = platform.machine()
-    if machine not in numbers:
-        raise OSError(f"the jail has no system call table for {machine}")
-    return numbers[machine]
+    if _MACHINE not in numbers:
+        raise OSError(f"the jail has no system call table for {_MACHINE}")
+    return numbers[_MACHINE]
 
 
 def process_of(thread: int) -> int:

@@ -6,11 +6,11 @@ import re
 from dataclasses import replace
 
 import pytest
+from tests.plugins.scripted_sandbox import ScriptedSandbox
 
 from spanproof.evaluators.casetests import run_tests
 from spanproof.evaluators.model import UnrunCause
 from spanproof.sandbox import Execution, FailureClass
-from spanproof.sandbox.backends.scripted import ScriptedSandbox
 from spanproof.trace import Language
 
 from .cases import SORT, report, written

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from tests.plugins.scripted_sandbox import ScriptedSandbox
 
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.model import NoReplay, NoReplayCause, Replay
 from spanproof.evaluators.rescore import rescore_trace
 from spanproof.evaluators.sampling import Sampling, SamplingRule
-from spanproof.sandbox.backends.scripted import ScriptedSandbox
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import Label, Layer, trace_of
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from tests.plugins.scripted_sandbox import ScriptedSandbox, ScriptedStep
 
 from spanproof.evaluators.replay import replay_run
 from spanproof.evaluators.replay.limits import MAX_STEP_S, ReplayLimits
@@ -12,7 +13,6 @@ from spanproof.evaluators.replay.plan import plan_replay
 from spanproof.evaluators.replay.prelude import build_prelude
 from spanproof.evaluators.replay.session import MAX_RUN_S
 from spanproof.sandbox import Execution, FailureClass, Limits
-from spanproof.sandbox.backends.scripted import ScriptedSandbox, ScriptedStep
 from spanproof.sandbox.scanners.model import Scan, Verdict
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
+from golden_yaml import load_golden
 
 from spanproof.sandbox.scanners.catalogue import read_sections
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pipeline import Pipeline
 
 _SET = Path(__file__).parents[2] / "golden" / "rails" / "documents.yaml"
-DOCUMENTS = yaml.safe_load(_SET.read_text(encoding="utf-8"))
+DOCUMENTS = load_golden(_SET)
 ONLY_REVIEWED = "The answer to the question is 42."
 """The beginning of an order that has no sign but its verbs."""
 

@@ -2,7 +2,7 @@
 import type { FormEvent } from "react";
 import { Button, Table, TextInput } from "@mantine/core";
 import { LAYERS, type Schema } from "../api";
-import { Cli, DimensionSelect, Empty, Grid, Head, Interval, nameOfWindow, percent, Plain, Shown, useAnswer, useHours } from "../parts";
+import { Cli, DimensionSelect, Empty, Grid, Head, Interval, nameOfWindow, percent, Plain, points, Shown, useAnswer, useHours } from "../parts";
 import { quoted } from "../query";
 import { addressWith, go, here } from "../location";
 import { describeRate, RateBar, RateMark, StateMark } from "../state";
@@ -159,8 +159,4 @@ function Change({ pair, short }: { pair: Pair; short?: boolean }) {
       )}
     </>
   );
-}
-
-function points(share: number | null): string {
-  return share === null ? "–" : `${share > 0 ? "+" : ""}${(share * 100).toFixed(1)} points`;
 }

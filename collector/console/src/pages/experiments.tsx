@@ -1,37 +1,36 @@
-// Did the agent do what its suite requires? A result case by case: what did not pass first, with the code to blame.
+// Is the change better? Experiments, and one of them as a grid of cases by trials beside a baseline.
 import { Fragment } from "react";
-import { Table } from "@mantine/core";
-import { useQueries } from "@tanstack/react-query";
-import { get, type Schema } from "../api";
-import { Cli, Empty, formatDuration, Grid, Head, Interval, PageTitle, pathOf, percent, Plain, Shown, Time, useAnswer } from "../parts";
+import { NativeSelect, Table, Tooltip } from "@mantine/core";
+import type { Schema } from "../api";
+import { Cli, Empty, formatDollars, formatDuration, Grid, Head, Interval, PageTitle, pathOf, percent, Plain, points, Shown, Time, useAnswer } from "../parts";
 import { report } from "../answers";
+import { addressWith, go, here } from "../location";
 import type { PageParts } from "../root";
-import { Counts, ResultMark } from "../state";
+import { Counts, LayerMarks, ResultMark, StateMark } from "../state";
 import { Marked } from "./gates";
+import { nameStatus } from "./suites";
 
-const SUITES_READ = 20;
+type Column = Schema["Column"];
+type GridRow = Schema["GridRow"];
+type Whole = Schema["ExperimentPage"];
+type OfGrid = "name" | "suite" | "column" | "baseline" | "baselines" | "rows";
+/** A result, with a grid where it is of an experiment in the workspace: a file holds none. */
+type Page = Omit<Whole, OfGrid> & Partial<Pick<Whole, OfGrid>>;
 
 /** Every experiment of the workspace, the newest first, with its rate and what changed. */
 export function Experiments() {
-  const suites = useAnswer<Schema["SuiteList"]>("suites");
+  const found = useAnswer<Schema["ExperimentList"]>("experiments");
   return (
     <>
       <Head title="Experiments" />
-      <Shown loaded={suites}>{(list) => <ExperimentList suites={list.suites.filter((each) => each.experiments).map((each) => each.name)} />}</Shown>
+      <Shown loaded={found}>{(list) => <ExperimentList rows={list.experiments} />}</Shown>
       <Cli line="spanproof suite run SUITE --agent MODULE:FUNCTION --out DIR" />
     </>
   );
 }
 
-function ExperimentList({ suites }: { suites: string[] }) {
-  const read = suites.slice(0, SUITES_READ);
-  const pages = useQueries({
-    queries: read.map((name) => {
-      const path = `suites/${pathOf(name)}`;
-      return { queryKey: [path, { limit: "1" }], queryFn: () => get<Schema["SuitePage"]>(path, { limit: "1" }) };
-    }),
-  });
-  if (!suites.length) {
+function ExperimentList({ rows }: { rows: Schema["ExperimentRow"][] }) {
+  if (!rows.length) {
     return (
       <Empty title="No experiment yet">
         <p>
@@ -40,21 +39,16 @@ function ExperimentList({ suites }: { suites: string[] }) {
       </Empty>
     );
   }
-  const rows = pages.flatMap((page, index) => (page.data?.columns ?? []).map((column) => ({ column, suite: read[index]! })));
-  rows.sort((a, b) => b.column.written_ns - a.column.written_ns);
-  if (!rows.length) return <div aria-busy={pages.some((page) => page.isPending)} />;
   return (
-    <Grid label="Experiments" heads={["experiment", "suite", "cases", ["pass@1", "heat"], ["cost", "heat"], ["time of a trial", "heat"], ["tokens", "heat"], "agent", "written"]}>
-      {rows.map(({ column, suite }) => (
-        <Table.Tr key={`${suite} ${column.name}`}>
+    <Grid label="Experiments" heads={["experiment", "suite", "cases", ["pass@1", "heat"], ["to the one before", "heat"], ["cost", "heat"], ["time of a trial", "heat"], ["tokens", "heat"], "agent", "written"]}>
+      {rows.map(({ column, suite, baseline }) => (
+        <Table.Tr key={column.name}>
           <Table.Th scope="row"><a href={`/experiments/${pathOf(column.name)}`}><Plain text={column.name} /></a></Table.Th>
           <Table.Td><a href={`/suites/${pathOf(suite)}`}><Plain text={suite} /></a></Table.Td>
           <Table.Td><Counts counts={column.counts} /></Table.Td>
-          <Table.Td className="heat">
-            {percent(column.pass_at_1)} <span className="dim">{column.low === null ? "" : `${percent(column.low)} to ${percent(column.high)}`}</span>
-            <Interval low={column.low} high={column.high} n={column.trials} />
-          </Table.Td>
-          <Table.Td className="heat">{column.cost_usd === null ? "–" : `$${column.cost_usd.toFixed(3)}`}</Table.Td>
+          <Table.Td className="heat"><PassRate column={column} /></Table.Td>
+          <Table.Td className="heat" title={baseline ? `beside ${baseline}` : undefined}><Difference column={column} /></Table.Td>
+          <Table.Td className="heat">{formatDollars(column.cost_usd)}</Table.Td>
           <Table.Td className="heat">{column.wall_s === null ? "–" : formatDuration(column.wall_s * 1e9)}</Table.Td>
           <Table.Td className="heat">{column.tokens ? column.tokens.toLocaleString("en") : "–"}</Table.Td>
           <Table.Td><Plain text={column.agent} /></Table.Td>
@@ -65,41 +59,66 @@ function ExperimentList({ suites }: { suites: string[] }) {
   );
 }
 
-/** An experiment, or a suite judged again. */
-export function Experiment({ id: name }: PageParts) {
-  const found = useAnswer<Schema["ResultPage"]>(`experiments/${name}`);
+/** The share of cases that pass at the first try, with its interval. */
+function PassRate({ column }: { column: Column }) {
   return (
     <>
-      {report ? null : <div className="dim"><a href="/experiments">Experiments</a> / <Plain text={decodeURIComponent(name)} /></div>}
-      <Shown loaded={found} title="Experiment">{(page) => <Whole page={page} />}</Shown>
+      {percent(column.pass_at_1)} <span className="dim">{column.low === null ? "" : `${percent(column.low)} to ${percent(column.high)}`}</span>
+      <Interval low={column.low} high={column.high} n={column.trials} />
     </>
   );
 }
 
-function Whole({ page }: { page: Schema["ResultPage"] }) {
+/** The difference of the pass rates to a baseline, with its interval. */
+function Difference({ column }: { column: Column }) {
+  return (
+    <>
+      {points(column.difference)}
+      {column.difference_low === null ? null : <div className="dim">{points(column.difference_low)} to {points(column.difference_high)}</div>}
+    </>
+  );
+}
+
+/** An experiment, or a suite judged again. */
+export function Experiment({ id: name }: PageParts) {
+  const baseline = here().searchParams.get("baseline");
+  const found = useAnswer<Page>(`experiments/${name}`, baseline === null ? {} : { baseline });
+  return (
+    <>
+      {report ? null : <div className="dim"><a href="/experiments">Experiments</a> / <Plain text={decodeURIComponent(name)} /></div>}
+      <Shown loaded={found} title="Experiment">{(page) => <Result page={page} />}</Shown>
+    </>
+  );
+}
+
+function Result({ page }: { page: Page }) {
   const failing = page.cases.filter((each) => each.state !== "pass");
   const passed = page.cases.filter((each) => each.state === "pass");
   return (
     <>
-      <PageTitle text={page.title} state={page.state} />
+      <PageTitle text={page.name ?? page.title} state={page.state} />
       <div className="head-of-run">
         <h1><ResultMark state={page.state} /> <Plain text={page.headline} /></h1>
         <div><Counts counts={page.counts} /></div>
         <div className="dim"><Plain text={page.title} /></div>
-        {page.facts.length ? (
+      </div>
+      {page.column ? <Numbers page={page} column={page.column} /> : null}
+      {page.rows ? <CaseGrid page={page} rows={page.rows} /> : null}
+      {page.facts.length ? (
+        <details className="below" open={!page.rows}>
+          <summary>All numbers of the report</summary>
           <dl className="facts">
             {page.facts.map((fact, index) => (
               <Fragment key={index}><dt><Plain text={fact.name} /></dt><dd><Plain text={fact.value} /></dd></Fragment>
             ))}
           </dl>
-        ) : null}
-      </div>
+        </details>
+      ) : null}
+      {page.rows && failing.length ? <h2 className="below">What did not pass, and why</h2> : null}
       {failing.map((each, index) => <FailingCase key={index} each={each} />)}
-      {passed.length ? (
+      {passed.length && !page.rows ? (
         <section className="card">
-          <h2>
-            {passed.length} {passed.length === 1 ? "case" : "cases"} passed
-          </h2>
+          <h2>{passed.length} {passed.length === 1 ? "case" : "cases"} passed</h2>
           <ul className="behind">
             {passed.map((each, index) => (
               <li key={index}>
@@ -113,6 +132,88 @@ function Whole({ page }: { page: Schema["ResultPage"] }) {
       {page.left_out ? <p className="dim">{page.left_out} more cases are not listed.</p> : null}
       <Cli line={page.command} />
     </>
+  );
+}
+
+/** What an experiment comes to: its rate, the difference to the baseline, cost and time. */
+function Numbers({ page, column }: { page: Page; column: Column }) {
+  const values: [string, React.ReactNode][] = [
+    ["pass@1", <PassRate column={column} />],
+    ["difference", page.baseline ? <><Difference column={column} /> <div className="dim">{column.fixed} fixed, {column.regressed} regressed</div></> : "no baseline"],
+    ["cost", formatDollars(column.cost_usd)],
+    ["time of a trial", column.wall_s === null ? "–" : formatDuration(column.wall_s * 1e9)],
+    ["tokens", column.tokens ? column.tokens.toLocaleString("en") : "–"],
+  ];
+  return (
+    <>
+      {page.baselines?.length ? (
+        <NativeSelect
+          label="baseline"
+          className="inline"
+          value={page.baseline}
+          data={[{ value: "", label: "none" }, ...page.baselines]}
+          onChange={(event) => go(addressWith({ baseline: event.currentTarget.value }))}
+        />
+      ) : null}
+      <div className="rates">
+        {values.map(([name, value]) => (
+          <div key={name} className="rate"><div className="dim">{name}</div><div className="number">{value}</div></div>
+        ))}
+      </div>
+    </>
+  );
+}
+
+/** Cases down, trials across; those that flipped against the baseline, or from trial to trial, come first. */
+function CaseGrid({ page, rows }: { page: Page; rows: GridRow[] }) {
+  const trials = Math.max(1, ...rows.map((row) => row.trials.length));
+  const numbers = Array.from({ length: trials }, (_, index) => (trials === 1 ? "trial" : `trial ${index + 1}`));
+  return (
+    <Grid label="Cases by trials" heads={[["case", "wide"], "result", ...(page.baseline ? ["baseline"] : []), ...numbers, ["cost", "heat"], ["time", "heat"]]}>
+      {rows.map((row) => {
+        const costs = row.trials.flatMap((trial) => (trial.cost_usd === null ? [] : [trial.cost_usd]));
+        const sum = (all: number[]) => all.reduce((total, each) => total + each, 0);
+        return (
+          <Table.Tr key={row.case.id}>
+            <Table.Th scope="row">
+              <a href={`/suites/${pathOf(page.suite ?? "")}/cases/${encodeURIComponent(row.case.id)}`} title={row.case.id}>
+                <Plain text={row.case.task || row.case.id} />
+              </a>
+            </Table.Th>
+            <Table.Td>
+              <StateMark state={row.state} text={nameStatus(row)} />
+              {row.flipped ? <div className="dim">flipped</div> : null}
+            </Table.Td>
+            {page.baseline ? <Table.Td>{row.before ? <LayerMarks states={row.before.layer_states} /> : <span className="dim">not run</span>}</Table.Td> : null}
+            {numbers.map((name, index) => (
+              <Table.Td key={name}>{row.trials[index] ? <TrialMarks page={page} row={row} trial={row.trials[index]} /> : <span className="dim">not run</span>}</Table.Td>
+            ))}
+            <Table.Td className="heat">{formatDollars(costs.length ? sum(costs) : null)}</Table.Td>
+            <Table.Td className="heat">{formatDuration(sum(row.trials.map((trial) => trial.wall_s)) * 1e9)}</Table.Td>
+          </Table.Tr>
+        );
+      })}
+    </Grid>
+  );
+}
+
+/** The five marks of a trial. Its answer is shown on hover; a click opens it beside the baseline's, aligned by step. */
+function TrialMarks({ page, row, trial }: { page: Page; row: GridRow; trial: Schema["TrialCell"] }) {
+  const after = `trials/${page.name}/${row.case.id}/${trial.number}`;
+  const frozen = row.case.trace_id ? `cases/${page.suite}/${row.case.id}` : null;
+  const before = row.before?.has_trace ? `trials/${page.baseline}/${row.case.id}/${row.before.trial}` : frozen;
+  const address = before ? `/compare/runs?${new URLSearchParams({ before, after })}` : `/${after}`;
+  const answer = (
+    <>
+      <div>{trial.answer ? <Plain text={trial.answer} /> : "no answer"}</div>
+      {trial.reason ? <div className="dim"><Plain text={trial.reason} /></div> : null}
+    </>
+  );
+  const marks = <><StateMark state={trial.state} /> <LayerMarks states={trial.layer_states} /></>;
+  return (
+    <Tooltip label={answer} multiline w={360} events={{ hover: true, focus: true, touch: true }} transitionProps={{ duration: 0 }}>
+      {trial.has_trace ? <a className="trial" href={address}>{marks}</a> : <span className="trial" tabIndex={0}>{marks}</span>}
+    </Tooltip>
   );
 }
 

@@ -1,7 +1,7 @@
 // Is this safe to ship? Cases down, experiments across, reports of the gate, and an assertion tried on stored runs.
 import { NativeSelect, Table } from "@mantine/core";
-import type { Schema } from "../api";
-import { Cli, Empty, Grid, Head, PageTitle, Interval, pathOf, percent, Plain, Shown, Time, useAnswer } from "../parts";
+import type { Schema, State } from "../api";
+import { Cli, Empty, Grid, Head, PageTitle, Interval, pathOf, percent, Plain, points, Shown, Time, useAnswer } from "../parts";
 import { quoted } from "../query";
 import { addressWith, go, here } from "../location";
 import { Counts, LayerMarks, ResultMark, StateMark } from "../state";
@@ -138,9 +138,8 @@ function Matrix({ page }: { page: Schema["SuitePage"] }) {
                   <Interval low={each.low} high={each.high} n={each.trials} />
                   {each.difference === null || each.name === page.baseline ? null : (
                     <div className="dim">
-                      {each.difference > 0 ? "+" : ""}
-                      {(each.difference * 100).toFixed(1)} points
-                      {each.difference_low === null ? "" : ` (${(each.difference_low * 100).toFixed(1)} to ${((each.difference_high ?? 0) * 100).toFixed(1)})`}
+                      {points(each.difference)}
+                      {each.difference_low === null ? "" : ` (${points(each.difference_low)} to ${points(each.difference_high)})`}
                     </div>
                   )}
                 </Table.Th>
@@ -184,7 +183,7 @@ function besideBaseline(page: Schema["SuitePage"], row: Schema["MatrixRow"], ind
 }
 
 /** Return the word for a case: how it came out, and the state where that is neither passed nor failed. */
-export function nameStatus(cell: Schema["Cell"]): string {
+export function nameStatus(cell: { state: State; status: Schema["CaseStatus"] }): string {
   return cell.state === "pass" || cell.state === "fail" ? cell.status : cell.state;
 }
 

@@ -1,13 +1,18 @@
-"""Did the agent do what its suite requires? One experiment: cases that did not pass first, and why."""
+"""Did the agent do what its suite requires? Experiments, and one of them as a grid of cases by trials."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, HTTPException, Request
+from fastapi import APIRouter, HTTPException, Query, Request
+from pydantic import Field
 
+from spanproof.api import pages
+from spanproof.api.models import Answer
+from spanproof.api.parameters import Limit
 from spanproof.api.problems import describe_problem
 from spanproof.api.result_pages import (
     ResultPage,
@@ -16,39 +21,208 @@ from spanproof.api.result_pages import (
     build_result_run,
     format_command,
 )
-from spanproof.api.routes.suites import find_workspace, load_cases
+from spanproof.api.routes.suites import (
+    CaseRow,
+    Cell,
+    Column,
+    build_case_row,
+    build_cell,
+    build_column,
+    collect_results,
+    find_workspace,
+    load_cases,
+)
+from spanproof.api.states import get_case_state, get_trial_state, parse_layer_states
 from spanproof.api.workspace import ExperimentFiles, Workspace
-from spanproof.experiments import Experiment
+from spanproof.experiments import CaseResult, CaseStatus, Experiment, Trial
+from spanproof.suites import Case, SuiteError, load_suite
+from spanproof.trace import GRAVITY, Layer, State
 
 router = APIRouter()
 _MISSING: dict[int | str, dict[str, Any]] = {404: describe_problem("there is none")}
+_MOST_ROWS: Final = 500
+_LONGEST_ANSWER: Final = 500
+
+
+class ExperimentRow(Answer):
+    """An experiment, in a list."""
+
+    suite: str
+    baseline: str = Field(description="The experiment before it, of the same suite; else empty.")
+    column: Column
+
+
+class ExperimentList(Answer):
+    """Experiments of the workspace, the latest first."""
+
+    experiments: list[ExperimentRow]
+
+
+class TrialCell(Answer):
+    """One trial of a case."""
+
+    number: int
+    state: State
+    layer_states: dict[Layer, State]
+    reason: str = Field(description="Why it did not pass; else empty.")
+    answer: str
+    cost_usd: float | None
+    wall_s: float
+    tokens: int
+    has_trace: bool = Field(description="Whether its trace is kept: `trials/<experiment>/<case>/<number>`.")
+
+
+class GridRow(Answer):
+    """One case of an experiment, with its trials in the order of their numbers."""
+
+    case: CaseRow
+    state: State
+    status: CaseStatus
+    trials: list[TrialCell]
+    before: Cell | None = Field(description="The case in the baseline; null where it was not run there.")
+    flipped: bool = Field(
+        description="Whether its state is another than in the baseline, or its trials differ."
+    )
+
+
+class ExperimentPage(ResultPage):
+    """An experiment as a grid of cases by trials, flipped cases first, and as its report has it."""
+
+    name: str
+    suite: str
+    column: Column = Field(description="The whole of it, beside the baseline.")
+    baseline: str
+    baselines: list[str] = Field(description="The other experiments of the suite, the latest first.")
+    rows: list[GridRow]
+
+
+@router.get("/experiments")
+def experiments(request: Request, limit: Limit = 200) -> ExperimentList:
+    """Return the experiments of the workspace, each beside the one before it of the same suite."""
+    workspace = find_workspace(request)
+    rows: list[ExperimentRow] = []
+    for suite, folder in workspace.suites().items() if workspace else ():
+        try:
+            cases = load_suite(folder)
+        except SuiteError:
+            continue  # The list of suites says what is wrong with it.
+        rows.extend(_build_rows(suite, cases, workspace.experiments(folder) if workspace else []))
+    rows.sort(key=lambda row: (-row.column.written_ns, row.column.name))
+    return ExperimentList(experiments=rows[:limit])
 
 
 @router.get("/experiments/{name:path}", responses=_MISSING)
-def experiment(name: str, request: Request) -> ResultPage:
-    """Return an experiment's cases with their verdicts, as `spanproof suite run --html` writes them."""
+def experiment(
+    name: str,
+    request: Request,
+    baseline: Annotated[
+        str | None,
+        Query(max_length=500, description="The one before it of the same suite by default; empty for none."),
+    ] = None,
+) -> ExperimentPage:
+    """Return an experiment's cases with their verdicts and trials, beside those of a baseline."""
     workspace = find_workspace(request)
-    files = next((each for each in workspace.experiments() if each.name == name), None) if workspace else None
+    listed = workspace.experiments() if workspace else []
+    files = next((each for each in listed if each.name == name), None)
     if workspace is None or files is None:
         raise HTTPException(HTTPStatus.NOT_FOUND, f"no experiment is named {name[:200]!r}")
-    found = _load_experiment(workspace, files)
-    return build_result_page(found.to_table(), format_command(found), _list_failed_runs(found, name))
+    suite, folder = _get_suite(workspace, files)
+    same_suite = [each for each in listed if each.head.get("suite") == files.head.get("suite")]
+    others = [each for each in same_suite if each is not files]
+    before = _choose_baseline(files, others, baseline)
+    ran = {trial.case for trial in files.trials}
+    cases = [case for case in load_cases(folder) if case.id in ran]
+    found = _build_experiment(files, suite, cases)
+    base = collect_results(cases, before, None) if before else None
+    results = collect_results(cases, files, base)
+    page = build_result_page(found.to_table(), format_command(found), _list_failed_runs(found, name))
+    return ExperimentPage(
+        **page.model_dump(),
+        name=name,
+        suite=suite,
+        column=build_column(files, results, base),
+        baseline=before.name if before else "",
+        baselines=[each.name for each in others],
+        rows=_build_grid(results, base or {})[:_MOST_ROWS],
+    )
 
 
-def _load_experiment(workspace: Workspace, files: ExperimentFiles) -> Experiment:
-    """Return the trials of a folder with the cases that they are of."""
+def _get_suite(workspace: Workspace, files: ExperimentFiles) -> tuple[str, Path]:
+    """Return name and folder of the suite that an experiment ran."""
     wanted = Path(str(files.head.get("suite", "")))
     suites = {folder.resolve(): (name, folder) for name, folder in workspace.suites().items()}
     if wanted not in suites:
         raise HTTPException(HTTPStatus.NOT_FOUND, f"the workspace has no suite {str(wanted)[:500]!r}")
-    suite, folder = suites[wanted]
-    ran = {trial.case for trial in files.trials}
-    cases = tuple(case for case in load_cases(folder) if case.id in ran)
+    return suites[wanted]
+
+
+def _choose_baseline(
+    files: ExperimentFiles, others: Sequence[ExperimentFiles], baseline: str | None
+) -> ExperimentFiles | None:
+    """Return the experiment to compare with: the one that is named, or the latest that is older."""
+    if baseline is None:
+        return next((each for each in others if each.written_ns < files.written_ns), None)
+    named = next((each for each in others if each.name == baseline), None)
+    if baseline and named is None:
+        raise HTTPException(HTTPStatus.NOT_FOUND, f"baseline: no experiment is named {baseline[:200]!r}")
+    return named
+
+
+def _build_rows(suite: str, cases: Sequence[Case], listed: Sequence[ExperimentFiles]) -> list[ExperimentRow]:
+    """Return the experiments of a suite, the latest first, each beside the next older one."""
+    results = [collect_results(cases, each, None) for each in listed]
+    rows = []
+    for at, files in enumerate(listed):
+        base = results[at + 1] if at + 1 < len(listed) else None
+        column = build_column(files, results[at], base)
+        rows.append(
+            ExperimentRow(
+                suite=suite, baseline=listed[at + 1].name if base is not None else "", column=column
+            )
+        )
+    return rows
+
+
+def _build_grid(results: Mapping[str, CaseResult], base: Mapping[str, CaseResult]) -> list[GridRow]:
+    """Return the cases with their trials: flipped ones first, then by the gravity of their state."""
+    rows = []
+    for name, result in results.items():
+        state, before = get_case_state(result), build_cell(base.get(name))
+        is_other = before is not None and before.state is not state
+        rows.append(
+            GridRow(
+                case=build_case_row(result.case),
+                state=state,
+                status=result.status,
+                trials=[_build_trial(trial) for trial in sorted(result.trials, key=lambda each: each.number)],
+                before=before,
+                flipped=is_other or len(set(map(get_trial_state, result.trials))) > 1,
+            )
+        )
+    return sorted(rows, key=lambda row: (not row.flipped, GRAVITY.index(row.state), row.case.id))
+
+
+def _build_trial(trial: Trial) -> TrialCell:
+    return TrialCell(
+        number=trial.number,
+        state=get_trial_state(trial),
+        layer_states=parse_layer_states(trial.layers),
+        reason=pages.clean_text(trial.reason),
+        answer=pages.clean_text(trial.answer or "")[:_LONGEST_ANSWER],
+        cost_usd=trial.cost_usd,
+        wall_s=trial.wall_s,
+        tokens=trial.tokens,
+        has_trace=bool(trial.trace_file),
+    )
+
+
+def _build_experiment(files: ExperimentFiles, suite: str, cases: Sequence[Case]) -> Experiment:
+    """Return the trials of a folder with the cases that they are of."""
     agent = files.head.get("agent")
     return Experiment(
         folder=files.name,
         agent=str(agent.get("target", "")) if isinstance(agent, dict) else "",
-        suite_cases=cases,
+        suite_cases=tuple(cases),
         trials=files.trials,
         wanted=max((trial.number for trial in files.trials), default=1),
         suite=suite,

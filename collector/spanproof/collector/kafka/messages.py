@@ -30,11 +30,11 @@ def split_by_trace(
     """
     parts: dict[TraceKey, _Part] = {}
     for resource in request.resource_spans:
-        of_resource = find_named_project(resource.resource.attributes) or project
+        of_resource = find_named_project(resource.resource.attributes)
         for scope in resource.scope_spans:
             for span in scope.spans:
                 size = span.ByteSize()
-                key = TraceKey(get_span_project(span, of_resource), span.trace_id.hex())
+                key = TraceKey(get_span_project(span, of_resource, project), span.trace_id.hex())
                 part = parts.get(key)
                 if part is not None and part.size + size > MESSAGE_BYTES:
                     yield _format_key(key, project), part.request.SerializeToString()

@@ -71,6 +71,7 @@ class CompleteTrace:
         records: the log records that are done once this trace is stored; those of `bodies` among them.
         generation: how often it was given out before.
         whole: the root has ended and no parent is missing.
+        spans: how many are in the index, with those that were given out before; the store may have more.
     """
 
     key: TraceKey
@@ -79,6 +80,7 @@ class CompleteTrace:
     generation: int
     whole: bool
     why: Why
+    spans: int = 0
 
     @property
     def trace_id(self) -> str:
@@ -340,7 +342,9 @@ class Assembler:
         first, _, generation = trace.times
         trace.times = first, now_s, min(generation + 1, 0xFFFF)
         self._closed[trace_key] = packed
-        return CompleteTrace(_unpack_key(trace_key), bodies, records, generation, whole, why)
+        return CompleteTrace(
+            _unpack_key(trace_key), bodies, records, generation, whole, why, trace.span_count
+        )
 
     def _forget(self, now_s: float) -> None:
         """Drop evaluated traces that are too old, or whose memory is needed."""

@@ -24,7 +24,16 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from spanproof.collector.stages.assemble import CompleteTrace
-from spanproof.collector.stages.jobs import Job, LogLine, Result, Start, Started
+from spanproof.collector.stages.jobs import (
+    SIZE_STAGE,
+    Job,
+    LogLine,
+    Result,
+    Start,
+    Started,
+    TraceTooLarge,
+    check_trace_size,
+)
 from spanproof.collector.stages.work_clock import WorkClock
 from spanproof.collector.telemetry import Telemetry
 from spanproof.config.model import Config, JudgeChoice
@@ -345,26 +354,34 @@ class _Lane:
             self._resubmit(attempt.complete)
             return
         began_ns = time.time_ns()
-        result = self._try(attempt)
-        work = Work(attempt.complete_ns, began_ns, (time.time_ns() - began_ns) / 1e9, attempt.number)
+        too_large = self._check_size(attempt)
+        if too_large is not None:
+            attempt = replace(attempt, number=0)
+        result = too_large or self._try(attempt)
         if self._closing.is_set() and result.evaluation is None:
             return  # it stays in the log
-        again = self._follow_up(attempt, result.evaluation) if result.evaluation is not None else None
+        work = Work(attempt.complete_ns, began_ns, (time.time_ns() - began_ns) / 1e9, attempt.number)
+        if result.evaluation is None:
+            self._try_again(attempt, result, work)
+            return
+        again = self._follow_up(attempt, result.evaluation)
         if again is not None:
             self._put_later(*again)
             return
-        if result.evaluation is not None:
-            self._telemetry.evaluation_seconds.observe(result.seconds)
-            self._hand_on(Evaluated(attempt.complete, result.evaluation, body=result.body, work=work))
-            if NoReplayCause.BUILDING in _collect_causes(result.evaluation):
-                stored = replace(
-                    attempt.complete, bodies=(), records=(), generation=attempt.complete.generation + 1
-                )
-                self._put_later(_RESUBMIT_PAUSE_S, _Attempt(stored, None, is_stored=True))
-            return
+        self._telemetry.evaluation_seconds.observe(result.seconds)
+        self._hand_on(Evaluated(attempt.complete, result.evaluation, body=result.body, work=work))
+        if NoReplayCause.BUILDING in _collect_causes(result.evaluation):
+            stored = replace(
+                attempt.complete, bodies=(), records=(), generation=attempt.complete.generation + 1
+            )
+            self._put_later(_RESUBMIT_PAUSE_S, _Attempt(stored, None, is_stored=True))
+
+    def _try_again(self, attempt: _Attempt, result: Result, work: Work) -> None:
+        """Put the attempt that follows a failed one in the queue; after the last give the trace up."""
         self._telemetry.evaluation_attempts_failed.labels(result.stage).inc()
-        # What is too slow without a replay is as slow the next time.
-        is_hopeless = result.stage == "deadline" and bool(attempt.without_replay)
+        # What is too slow without a replay is as slow the next time, and a trace does not get smaller.
+        is_too_slow = result.stage == "deadline" and bool(attempt.without_replay)
+        is_hopeless = is_too_slow or result.stage == SIZE_STAGE
         if attempt.number < self._rules.attempts and not is_hopeless:
             pause_s = _compute_backoff_s(attempt)
             without = attempt.without_replay or (result.error if result.stage == "deadline" else "")
@@ -372,6 +389,17 @@ class _Lane:
             self._put_later(pause_s, following)
             return
         self._give_up(attempt, result, work)
+
+    def _check_size(self, attempt: _Attempt) -> Result | None:
+        """Return the failure of a trace of too many spans, which no process has to read to know it.
+
+        Those that only the store has are counted by the process.
+        """
+        try:
+            check_trace_size(attempt.complete.spans, self._rules.max_spans)
+        except TraceTooLarge as problem:
+            return Result(None, SIZE_STAGE, type(problem).__name__, str(problem))
+        return None
 
     def _put_later(self, pause_s: float, attempt: _Attempt) -> None:
         heapq.heappush(self._later, (time.monotonic() + pause_s, next(self._order), attempt))

@@ -83,12 +83,10 @@ def index_request(request: ExportTraceServiceRequest, body: bytes, project: str 
     for resource, raw_resource in zip(
         request.resource_spans, _Shallow.FromString(body).resources, strict=True
     ):
-        of_resource = project
-        if names_projects:
-            of_resource = find_named_project(resource.resource.attributes) or project
+        of_resource = find_named_project(resource.resource.attributes) if names_projects else None
         for scope, raw_scope in zip(resource.scope_spans, raw_resource.scopes, strict=True):
             for span, raw in zip(scope.spans, raw_scope.spans, strict=True):
-                of_span = get_span_project(span, of_resource) if names_projects else project
+                of_span = get_span_project(span, of_resource, project) if names_projects else project
                 entry = span.span_id, isal_zlib.crc32(raw).to_bytes(4, "little"), _get_parent_id(span)
                 growing.setdefault((of_span, span.trace_id), []).extend(entry)
                 spans += 1
@@ -115,14 +113,14 @@ def extract_trace_spans(
     trace_id = bytes.fromhex(key.trace_id)
     for resource in request.resource_spans:
         of_resource = None
-        named = find_named_project(resource.resource.attributes) or project
+        named = find_named_project(resource.resource.attributes)
         for scope in resource.scope_spans:
             spans = [
                 span
                 for span in scope.spans
                 if span.trace_id == trace_id
                 and _has_ids(span)
-                and get_span_project(span, named) == key.project
+                and get_span_project(span, named, project) == key.project
             ]
             if not spans or scope.scope.name in OWN_SCOPES:
                 continue

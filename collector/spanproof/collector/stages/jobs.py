@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from spanproof.config.model import Config
 from spanproof.evaluators.model import TraceEvaluation
@@ -75,6 +75,23 @@ class Job:
     without_replay: str = ""
     failure: tuple[str, str] | None = None
     wants_body: bool = False
+
+
+class TraceTooLarge(ValueError):  # noqa: N818 - says what is wrong with the trace
+    """A trace has more spans than are evaluated."""
+
+    def __init__(self, spans: int, most: int) -> None:
+        super().__init__(f"the trace has {spans:,} spans, more than evaluation.max_spans: {most:,}")
+
+
+def check_trace_size(spans: int, most: int) -> None:
+    """Raise `TraceTooLarge` for a trace of more than `most` spans."""
+    if spans > most:
+        raise TraceTooLarge(spans, most)
+
+
+SIZE_STAGE: Final = "size"
+"""The stage of a result that names a trace as too large to be evaluated."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,8 @@ def set_cohort(
         task: what kind of task this is, the same for all runs that should be compared.
         release: of the application.
         fixture_set: the set of recorded data the run works on.
-        project: the project its scores belong to.
+        project: the project its scores belong to, where `register()` and the resource name none. Set
+            it around the whole trace: spans of two projects are two traces.
         session: the conversation it belongs to, the same for each turn.
         user: whom it works for: an id, rather than a name.
         tags: words of your own; those of an inner block take the place of the outer block's.

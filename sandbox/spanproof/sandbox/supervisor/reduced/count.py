@@ -7,14 +7,14 @@ first for the limit, where that is passed, else for an address that no one can w
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import os
 import resource
 from collections.abc import Callable
 from typing import TypeVar
 
-from spanproof.sandbox.supervisor.seccomp.syscalls import detect_arch
+from spanproof.sandbox import kernel
+from spanproof.sandbox.supervisor.seccomp.syscalls import require_arch
 
 _SHARING = 0x00000F00  # memory, directory, descriptors, signal handlers: so that little is copied
 _CLONE_PIDFD = 0x00001000
@@ -23,17 +23,12 @@ _ALL = 1 << 22  # more numbers than a kernel gives
 
 _T = TypeVar("_T")
 
-_libc = ctypes.CDLL(None, use_errno=True)
-_libc.syscall.restype = ctypes.c_long
-
 
 class Counter:
     """Counts for the calling process's user; a look costs a few calls when little has changed."""
 
     def __init__(self) -> None:
-        arch = detect_arch()
-        assert arch is not None
-        self._clone = arch.number("clone")
+        self._clone = require_arch().number("clone")
         self._hard = resource.getrlimit(resource.RLIMIT_NPROC)[1]
         self._last = 64
 
@@ -69,9 +64,12 @@ class Counter:
         if self._hard != resource.RLIM_INFINITY and limit > self._hard:
             return True
         resource.setrlimit(resource.RLIMIT_NPROC, (limit, self._hard))
-        flags = ctypes.c_long(_SHARING | _CLONE_PIDFD)
-        made = _libc.syscall(ctypes.c_long(self._clone), flags, None, ctypes.c_long(_NOWHERE), None, None)
-        number = ctypes.get_errno()
-        if made != -1 or number not in (errno.EAGAIN, errno.EFAULT):
-            raise OSError(number, f"how many processes there are is not known: {os.strerror(number)}")
+        number: int | None = 0
+        try:
+            kernel.call_kernel("clone", self._clone, _SHARING | _CLONE_PIDFD, None, _NOWHERE, None, None)
+        except OSError as refusal:
+            number = refusal.errno
+        if number not in (errno.EAGAIN, errno.EFAULT):
+            reason = os.strerror(number or 0)
+            raise OSError(number, f"how many processes there are is not known: {reason}")
         return number == errno.EFAULT

@@ -6,14 +6,12 @@ does not know of it is left out, and `list_missing` says what.
 
 from __future__ import annotations
 
-import ctypes
 import os
 import struct
 from dataclasses import dataclass
 from pathlib import Path
 
-_libc = ctypes.CDLL(None, use_errno=True)
-_libc.syscall.restype = ctypes.c_long
+from spanproof.sandbox import kernel
 
 # The same numbers on every architecture.
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
@@ -33,8 +31,10 @@ _LATER = ((2, "moves between directories"), (3, "truncation"), (_TCP_ABI, "TCP")
 
 def query_abi() -> int:
     """Return the kernel's version of it, 0 where there is none."""
-    found = _libc.syscall(ctypes.c_long(_CREATE_RULESET), None, ctypes.c_size_t(0), ctypes.c_uint32(_VERSION))
-    return max(0, int(found))
+    try:
+        return kernel.call_kernel("landlock", _CREATE_RULESET, None, 0, _VERSION)
+    except OSError:
+        return 0
 
 
 def list_missing(version: int) -> tuple[str, ...]:
@@ -65,7 +65,7 @@ def restrict_self(walls: Walls) -> None:
     """
     rules = _build_ruleset(walls, query_abi())
     try:
-        _call(_RESTRICT_SELF, ctypes.c_int(rules), ctypes.c_uint32(0))
+        kernel.call_kernel("landlock", _RESTRICT_SELF, rules, 0)
     finally:
         os.close(rules)
 
@@ -78,7 +78,7 @@ def _build_ruleset(walls: Walls, version: int) -> int:
     if version >= _SCOPE_ABI:
         words.append(_SCOPES)
     attributes = struct.pack(f"={len(words)}Q", *words)
-    rules = _call(_CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint32(0))
+    rules = kernel.call_kernel("landlock", _CREATE_RULESET, attributes, len(attributes), 0)
     for path in walls.readable:
         rights = _EXECUTE | _READ_FILE | (_READ_DIR if Path(path).is_dir() else 0)
         _allow(rules, path, rights & handled)
@@ -93,14 +93,6 @@ def _allow(rules: int, path: str, rights: int) -> None:
     fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
     try:
         rule = struct.pack("=Qi", rights, fd)
-        _call(_ADD_RULE, ctypes.c_int(rules), ctypes.c_int(_PATH_BENEATH), rule, ctypes.c_uint32(0))
+        kernel.call_kernel("landlock", _ADD_RULE, rules, _PATH_BENEATH, rule, 0)
     finally:
         os.close(fd)
-
-
-def _call(number: int, *args: object) -> int:
-    result = _libc.syscall(ctypes.c_long(number), *args)
-    if result == -1:
-        error = ctypes.get_errno()
-        raise OSError(error, f"landlock: {os.strerror(error)}")
-    return int(result)

@@ -1,4 +1,4 @@
-"""The `scripted` backend: answers programs from a given mapping, for tests of what is built on a sandbox.
+"""A sandbox that answers programs from a given mapping, for tests of what is built on a sandbox.
 
 In: executions by source text, chosen by the test. Out: those, and nothing else: a source the mapping does not
 know is an error of the test. Runs nothing.
@@ -43,7 +43,7 @@ class ScriptedSandbox(Sandbox):
 
     def availability(self) -> Availability:
         """Return that it is always usable: it needs nothing."""
-        return Availability(self.name, (Feature("script", True, True, "answers from a mapping"),))  # noqa: FBT003
+        return Availability(self.name, (Feature("script", True, True, "answers from a mapping"),))
 
     def run(self, program: Program) -> Execution:
         """Return the mapping's answer; see `Sandbox.run`."""
