@@ -142,13 +142,9 @@ class ReducedBoundary(Boundary):
 
     def _is_inside_by_existing(self, resolved: str) -> bool:
         """Whether it is inside in the full tier because it is there at all; here everything is."""
-        return not (
-            self.is_open(resolved)
-            or resolved == "/"
-            or PROBED.fullmatch(resolved)
-            or self.is_import(resolved)
-            or self._is_device(resolved)
-        )
+        if resolved == "/" or PROBED.fullmatch(resolved):
+            return False
+        return not (self.is_open(resolved) or self.is_import(resolved) or self._is_device(resolved))
 
     def _judge_kernel_path(self, resolved: str, *, writes: bool) -> Judged:
         if _OWN_NETWORK.match(resolved):
